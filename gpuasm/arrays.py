@@ -1,0 +1,169 @@
+"""Where arrays live: the only module that names cupy, and it imports it only when a device is asked for."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+
+from gpuasm.errors import DeviceError
+
+Array = Any
+"""A numpy array on the host or a cupy array on a device."""
+
+
+def array_namespace(*arrays: Array) -> Any:
+    """Return numpy or cupy, whichever holds all the arguments.
+
+    Arguments that are no arrays (numbers, None) are passed over.
+
+    Raises
+    ------
+    TypeError
+        If host and device arrays are mixed.
+    """
+    cupy = sys.modules.get("cupy")  # no array is a cupy array before cupy is imported
+    on_device = on_host = False
+    for array in arrays:
+        if cupy is not None and isinstance(array, cupy.ndarray):
+            on_device = True
+        elif isinstance(array, np.ndarray):
+            on_host = True
+    if on_device and on_host:
+        msg = "host and device arrays are mixed; move them with to_host or to_device first"
+        raise TypeError(msg)
+    return cupy if on_device else np
+
+
+def is_on_device(*arrays: Array) -> bool:
+    """Tell whether the arguments live on a device."""
+    return array_namespace(*arrays) is not np
+
+
+def to_host(array: Array) -> np.ndarray:
+    """Copy a device array to the host; host arrays come back as they are."""
+    return array.get() if is_on_device(array) else array
+
+
+def to_device(array: np.ndarray) -> Array:
+    """Copy a host array to the current device; device arrays come back as they are."""
+    return _cupy().asarray(array)
+
+
+def to_namespace(xp: Any, array: Array) -> Array:
+    """Move an array to where namespace ``xp`` keeps its arrays."""
+    return to_host(array) if xp is np else to_device(array)
+
+
+def namespace_of(device: str) -> Any:
+    """Return the array namespace of a device name and make that device the current one.
+
+    Parameters
+    ----------
+    device
+        "cpu", "cuda", "cuda:N", or "auto" (cuda where there is a device, else cpu).
+
+    Raises
+    ------
+    DeviceError
+        If the device or the library for it is missing.
+    """
+    if device == "cpu" or (device == "auto" and device_count() == 0):
+        return np
+    if device != "auto" and not device.startswith("cuda"):
+        raise DeviceError("a device named auto, cpu, cuda or cuda:N", repr(device), "use one of those names")
+    cupy = _cupy()
+    number = device.partition(":")[2] or "0"
+    if not number.isdigit() or int(number) >= device_count():
+        raise DeviceError(
+            f"a device number from 0 to {device_count() - 1}", repr(device), "list the devices with 'gpuasm devices'"
+        )
+    cupy.cuda.Device(int(number)).use()
+    return cupy
+
+
+def device_count() -> int:
+    """Return the number of usable CUDA devices; 0 without cupy, driver or device."""
+    try:
+        return int(_cupy().cuda.runtime.getDeviceCount())
+    except Exception:  # cupy raises its own classes, and a broken driver raises others: all mean "none"
+        return 0
+
+
+def device_properties() -> list[dict[str, Any]]:
+    """Describe the CUDA devices: number, name, total and free memory in bytes, compute capability."""
+    cupy = _cupy() if device_count() else None
+    found = []
+    for number in range(device_count()):
+        with cupy.cuda.Device(number):
+            free, total = cupy.cuda.runtime.memGetInfo()
+            properties = cupy.cuda.runtime.getDeviceProperties(number)
+        found.append(
+            {
+                "device": f"cuda:{number}",
+                "name": properties["name"].decode(),
+                "total_bytes": int(total),
+                "free_bytes": int(free),
+                "compute_capability": f"{properties['major']}.{properties['minor']}",
+            }
+        )
+    return found
+
+
+def synchronize(xp: Any) -> None:
+    """Wait until the device has done what was asked of it; nothing on the host."""
+    if xp is not np:
+        xp.cuda.get_current_stream().synchronize()
+
+
+def free_device_memory() -> int:
+    """Return the bytes an allocation could get on the current device, the pool's idle blocks included."""
+    cupy = _cupy()
+    pool = cupy.get_default_memory_pool()
+    return int(cupy.cuda.runtime.memGetInfo()[0]) + pool.free_bytes()
+
+
+def device_memory_used() -> int:
+    """Return the bytes the memory pool of the current device holds: a high-water mark, as pools do not shrink."""
+    cupy = sys.modules.get("cupy")
+    return 0 if cupy is None else int(cupy.get_default_memory_pool().total_bytes())
+
+
+@functools.cache
+def cuda_functions(source: str, *names: str) -> tuple[Any, ...]:
+    """Compile CUDA C++ once a process (cupy keeps the binary on disk) and return the named kernels.
+
+    Parameters
+    ----------
+    source
+        CUDA C++ text; the kernels are ``extern "C"``.
+    names
+        The kernels wanted, in order.
+    """
+    module = _cupy().RawModule(code=source, options=("--std=c++17",))
+    return tuple(module.get_function(name) for name in names)
+
+
+def cuda_function_from_ptx(path: str, name: str) -> Any:
+    """Load one kernel from a file of PTX."""
+    return _cupy().RawModule(path=path).get_function(name)
+
+
+def compute_capability() -> tuple[int, int]:
+    """Return the compute capability of the current device, for example (9, 0)."""
+    text = _cupy().cuda.Device().compute_capability
+    return int(text[:-1]), int(text[-1])
+
+
+def _cupy() -> Any:
+    try:
+        import cupy  # noqa: PLC0415 - costs a second with a context: only when a device is asked for
+    except ImportError as error:
+        raise DeviceError(
+            "cupy for --device cuda",
+            "no cupy in this environment",
+            "install gpuasm[cuda12] or gpuasm[cuda13], or run with --device cpu",
+        ) from error
+    return cupy

@@ -1,0 +1,206 @@
+"""Compiled loops for CPU and CUDA: the only module that names numba.
+
+``for_each`` turns one per-element body into a loop on whichever device holds the arrays. On the CPU the index range is
+cut into chunks that threads of a pool run without the interpreter lock; on CUDA the body becomes a grid-stride kernel
+with a plain C signature, compiled to PTX once, kept on disk and launched through cupy (5 us a launch, not 150).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from gpuasm import arrays
+from gpuasm.arrays import Array
+
+compiled = functools.partial(numba.njit, nogil=True, cache=True)
+"""The decorator for hand-written CPU loops: compiled, without the interpreter lock, kept on disk."""
+
+inlined = functools.partial(numba.njit, inline="always")
+"""The decorator for scalar helpers that bodies for CPU and CUDA call."""
+
+_ENTRY = re.compile(r"\.entry\s+(\w+)")
+_BLOCK = 256
+_CHUNKS_PER_THREAD = 8
+_state: dict[str, Any] = {"threads": None, "pool": None}
+
+_CPU_LOOP = """
+def {name}(first, last, {args}):
+    for i in range(first, last):
+        body(i, {args})
+"""
+_CUDA_LOOP = """
+def {name}(n, {args}):
+    for i in range(cuda.grid(1), n, cuda.gridsize(1)):
+        body(i, {args})
+"""
+
+
+def set_threads(n: int | None) -> None:
+    """Set how many CPU threads compiled loops may use; None asks the system."""
+    if _state["pool"] is not None:
+        _state["pool"].shutdown()
+    _state["threads"], _state["pool"] = n, None
+
+
+def thread_count() -> int:
+    """Return how many CPU threads compiled loops use."""
+    return _state["threads"] or available_cpus()
+
+
+def available_cpus() -> int:
+    """Return the CPUs this process may run on: its affinity, cut by the container's CPU quota."""
+    n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        if quota != "max":
+            n = min(n, max(1, int(quota) // int(period)))
+    except (OSError, ValueError):
+        pass
+    return n
+
+
+def ordered_map(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
+    """Yield ``function(item)`` in the order of the items, computed by the pool's threads a little ahead."""
+    if thread_count() == 1:
+        yield from map(function, items)
+        return
+    pool, waiting = _pool(), []
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        if len(waiting) > 2 * thread_count():
+            yield waiting.pop(0).result()
+    for future in waiting:
+        yield future.result()
+
+
+def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
+    """Run ``loop(first, last, *args)`` over the range 0..n, cut into chunks for the pool's threads."""
+    n_chunks = 1 if thread_count() == 1 or n < 1024 else thread_count() * _CHUNKS_PER_THREAD
+    bounds = np.linspace(0, n, n_chunks + 1).astype(np.int64)
+    for _ in ordered_map(lambda c: loop(bounds[c], bounds[c + 1], *args), range(n_chunks)):
+        pass
+
+
+def _pool() -> ThreadPoolExecutor:
+    if _state["pool"] is None:
+        _state["pool"] = ThreadPoolExecutor(thread_count(), thread_name_prefix="gpuasm")
+    return _state["pool"]
+
+
+class for_each:  # noqa: N801 - a decorator
+    """Run ``body(i, *args)`` for every i in range(n), on the device that holds the arrays.
+
+    The body is plain Python on one-dimensional arrays and numbers. It writes only what belongs to index i, reads
+    nothing that another i writes in the same launch, and keeps constants beside uint64 typed as uint64.
+    """
+
+    instances: list[for_each] = []
+
+    def __init__(self, body: Callable[..., None]) -> None:
+        self._body = body
+        self._kernels: dict[tuple[str, ...], Any] = {}
+        functools.update_wrapper(self, body)
+        for_each.instances.append(self)
+
+    def __call__(self, n: int, *args: Any) -> None:
+        if n == 0:
+            return
+        if arrays.is_on_device(*args):
+            self._launch(int(n), args)
+        else:
+            run_chunks(self.cpu_loop, int(n), *args)
+
+    @functools.cached_property
+    def cpu_loop(self) -> Callable[..., None]:
+        body = numba.njit(self._body, nogil=True)
+        return compiled(self._expand(_CPU_LOOP, body=body))
+
+    def ptx(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
+        """Compile the body for a CUDA target without needing a device; the signature holds dtype names, '*' for arrays."""
+        from numba import cuda  # noqa: PLC0415 - half a second, only where PTX is not on disk yet
+
+        body = cuda.jit(self._body, device=True, inline="always")
+        loop = self._expand(_CUDA_LOOP, body=body, cuda=cuda)
+        ptx, _ = cuda.compile_ptx(loop, (types.int64, *map(_c_type, signature)), cc=cc)
+        return ptx.replace(_ENTRY.search(ptx).group(1), self._kernel_name)
+
+    @property
+    def _kernel_name(self) -> str:
+        return f"{self._body.__name__.lstrip('_')}_loop"
+
+    def _launch(self, n: int, args: tuple[Any, ...]) -> None:
+        signature = tuple(_dtype_name(arg) for arg in args)
+        if signature not in self._kernels:
+            self._kernels[signature] = self._load(signature)
+        values = tuple(arg if name.endswith("*") else np.dtype(name).type(arg) for arg, name in zip(args, signature, strict=True))
+        blocks = min((n + _BLOCK - 1) // _BLOCK, 1 << 16)
+        self._kernels[signature]((blocks,), (_BLOCK,), (np.int64(n), *values))
+
+    def _load(self, signature: tuple[str, ...]) -> Any:
+        cc = arrays.compute_capability()
+        path = _ptx_folder() / f"{self._kernel_name}-{self._key(signature, cc)}.ptx"
+        if not path.exists():
+            text = self.ptx(signature, cc)
+            temporary = path.with_suffix(f".{os.getpid()}.tmp")
+            temporary.write_text(text)
+            temporary.replace(path)
+        return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
+
+    def _key(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
+        # The whole file of the body and of this module: a helper changed beside the body must not find old PTX.
+        sources = [Path(inspect.getfile(self._body)).read_bytes(), Path(__file__).read_bytes(), _helper_sources(self._body)]
+        text = repr((signature, cc, numba.__version__, self._kernel_name)).encode()
+        return hashlib.sha256(b"\0".join([text, *sources])).hexdigest()[:24]
+
+    def _expand(self, template: str, **names: Any) -> Callable[..., None]:
+        # Numba keys its disk cache on the file of the code, so the loop claims its body's file.
+        args = ", ".join(list(inspect.signature(self._body).parameters)[1:])
+        scope = {**names, "__name__": self._body.__module__}
+        code = template.format(name=self._kernel_name, args=args)
+        exec(compile(code, inspect.getfile(self._body), "exec"), scope)  # noqa: S102 - our own template
+        return scope[self._kernel_name]
+
+
+def _helper_sources(body: Callable[..., None]) -> bytes:
+    """Return the files of the inlined helpers that the body's module imports."""
+    helpers = [value for value in body.__globals__.values() if hasattr(value, "py_func")]
+    return b"".join(Path(f).read_bytes() for f in sorted({inspect.getfile(h.py_func) for h in helpers}))
+
+
+def _dtype_name(arg: Any) -> str:
+    if hasattr(arg, "dtype") and getattr(arg, "shape", ()) != ():
+        return f"{arg.dtype.name}*"
+    if isinstance(arg, (bool, np.bool_)):
+        return "bool"
+    return "int64" if isinstance(arg, int) else np.asarray(arg).dtype.name
+
+
+def _c_type(name: str) -> Any:
+    scalar = types.boolean if name.startswith("bool") else getattr(types, name.rstrip("*"))
+    return types.CPointer(scalar) if name.endswith("*") else scalar
+
+
+def _ptx_folder() -> Path:
+    base = os.environ.get("GPUASM_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(base) / "gpuasm"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # a read-only home: compile anew in each process rather than fail
+        folder = Path(tempfile.mkdtemp(prefix="gpuasm-"))
+    return folder
+
+
+__all__ = ["Array", "available_cpus", "compiled", "for_each", "inlined", "ordered_map", "run_chunks", "set_threads", "thread_count"]
