@@ -1,0 +1,86 @@
+"""Keys of k-mers: one uint64 that both strands share, for any odd k.
+
+Up to k = 31 the key is the lesser of the k-mer and its reverse complement, two bits a base. A longer k-mer is named by
+*doubling*: with a and b the oriented names (2 * number + strand) of its first and last k0-mer, k0 < k <= 2 k0, it is
+the pair (a, b), its reverse complement is (b ^ 1, a ^ 1), and the lesser of the two is the key. So any k is counted
+exactly with 64-bit keys, provided that the k0-mers were numbered exactly. k is odd, so that no k-mer is its own
+reverse complement.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.errors import UsageError
+from gpuasm.parallel import inlined
+
+MAX_PLAIN_K = 31
+"""The largest k whose key is the sequence itself."""
+
+NAME_BITS = 31
+NO_KEY = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""What stands for a window without a key."""
+
+_ONE = np.uint64(1)
+_TWO = np.uint64(2)
+_THREE = np.uint64(3)
+_NAME_BITS = np.uint64(NAME_BITS)
+_NAME_MASK = np.uint64((1 << NAME_BITS) - 1)
+
+
+def check_k(k: int) -> None:
+    """Raise UsageError unless k is odd and at least 3."""
+    if k < 3 or k % 2 == 0:
+        raise UsageError("an odd k of at least 3", f"k = {k}", "choose an odd k, for example 31")
+
+
+def doubling_chain(k: int) -> list[int]:
+    """Return the values of k to name one after the other, from one of at most 31 up to ``k``."""
+    check_k(k)
+    chain = [min(k, MAX_PLAIN_K)]
+    while chain[-1] < k:
+        chain.append(min(k, 2 * chain[-1] - 1))
+    return chain
+
+
+def plain_mask(k: int) -> np.uint64:
+    """Return the uint64 with the 2k lowest bits set."""
+    return np.uint64((1 << (2 * k)) - 1)
+
+
+@inlined()
+def reverse_complement_plain(kmer, k):
+    """Return the reverse complement of a k-mer of at most 31 bases in the low bits of a uint64."""
+    flipped = np.uint64(0)
+    for _ in range(k):
+        flipped = (flipped << _TWO) | (_THREE - (kmer & _THREE))
+        kmer >>= _TWO
+    return flipped
+
+
+@inlined()
+def pair_key(first, last):
+    """Return the key of the pair of oriented names and put its strand in the lowest bit: ``(key << 1) | strand``."""
+    a = np.uint64(first)
+    b = np.uint64(last)
+    forward = (a << _NAME_BITS) | b
+    backward = ((b ^ _ONE) << _NAME_BITS) | (a ^ _ONE)
+    if backward < forward:
+        return (backward << _ONE) | _ONE
+    return forward << _ONE
+
+
+@inlined()
+def first_name(key, strand):
+    """Return the oriented name (int64) of the first k0-mer of a pair key read on ``strand``."""
+    if strand == 0:
+        return np.int64(key >> _NAME_BITS)
+    return np.int64((key & _NAME_MASK) ^ _ONE)
+
+
+@inlined()
+def last_name(key, strand):
+    """Return the oriented name (int64) of the last k0-mer of a pair key read on ``strand``."""
+    if strand == 0:
+        return np.int64(key & _NAME_MASK)
+    return np.int64((key >> _NAME_BITS) ^ _ONE)

@@ -1,0 +1,152 @@
+"""Names: which k-mer, on which strand, stands at each position of a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.errors import ResourceError
+from gpuasm.kmers.keys import MAX_PLAIN_K, NAME_BITS, pair_key
+from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.kmers.windows import tile_windows
+from gpuasm.parallel import for_each
+from gpuasm.primitives.hashing import build_index, find
+from gpuasm.sequence.encoding import base_at
+from gpuasm.sequence.reads import Reads
+
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """Numbered k-mers and the index that finds them.
+
+    Attributes
+    ----------
+    k, k0 : int
+        Length of the k-mers and of the shorter ones that their keys are pairs of (0 up to k = 31).
+    keys : (n,) uint64
+    slots : (m,) int32
+    mask : uint64
+        Index of `gpuasm.primitives.hashing.build_index`.
+    """
+
+    k: int
+    k0: int
+    keys: Array
+    slots: Array
+    mask: Any
+
+    @classmethod
+    def of(cls, keys: Array, *, k: int, k0: int) -> Dictionary:
+        """Index (n,) uint64 keys, all different.
+
+        Raises
+        ------
+        ResourceError
+            If there are more k-mers than oriented names fit into 31 bits.
+        """
+        most = 1 << (NAME_BITS - 1)
+        if keys.size >= most:
+            raise ResourceError(
+                f"fewer than {most:,} distinct k-mers", f"{keys.size:,}", "raise --min-count or assemble fewer reads at a time"
+            )
+        return cls(k, k0, keys, *build_index(keys))
+
+
+def name_windows(reads: Reads, dictionary: Dictionary, lower: Array | None = None) -> Array:
+    """Name the k-mer at every position of the reads' text.
+
+    Parameters
+    ----------
+    reads
+        The reads whose windows are named.
+    dictionary
+        The k-mers that have a name.
+    lower : (32 * n_words,) int32
+        For k > 31, the names of the dictionary's k0-mers at every position.
+
+    Returns
+    -------
+    (32 * n_words,) int32: 2 * number + strand at the first base of each window, -1 where no window starts or its k-mer
+    is not in the dictionary.
+    """
+    xp = array_namespace(reads.words)
+    names = xp.full(reads.words.size * 32, -1, dtype=np.int32)
+    tiles = tile_windows(reads, dictionary.k)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    if dictionary.k <= MAX_PLAIN_K:
+        _name_plain(tiles.n, tiles.position, tiles.count, reads.words, dictionary.k, *index, names)
+    else:
+        shift = dictionary.k - dictionary.k0
+        _name_pairs(tiles.n, tiles.position, tiles.count, lower, shift, *index, names)
+    return names
+
+
+@for_each
+def _name_plain(t, position, count, words, k, keys, slots, mask, names):
+    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
+    top = np.uint64(2 * (k - 1))
+    forward = np.uint64(0)
+    backward = np.uint64(0)
+    for i in range(k - 1):
+        base = base_at(words, position[t] + i)
+        forward = (forward << _TWO) | base
+        backward = (backward >> _TWO) | ((_THREE - base) << top)
+    for j in range(count[t]):
+        p = position[t] + j
+        base = base_at(words, p + k - 1)
+        forward = ((forward << _TWO) | base) & kmer_mask
+        backward = (backward >> _TWO) | ((_THREE - base) << top)
+        if backward < forward:
+            number = find(backward, keys, slots, mask)
+            if number >= 0:
+                names[p] = 2 * number + 1
+        else:
+            number = find(forward, keys, slots, mask)
+            if number >= 0:
+                names[p] = 2 * number
+
+
+@for_each
+def _name_pairs(t, position, count, lower, shift, keys, slots, mask, names):
+    for j in range(count[t]):
+        p = position[t] + j
+        first = lower[p]
+        last = lower[p + shift]
+        if first >= 0 and last >= 0:
+            keyed = pair_key(first, last)
+            number = find(keyed >> _ONE, keys, slots, mask)
+            if number >= 0:
+                names[p] = 2 * number + np.int64(keyed & _ONE)
+
+
+def tally_by_doubling(reads: Reads, chain: list[int], *, min_count: int, with_followers: bool) -> tuple[Tally, list[Dictionary]]:
+    """Count the k-mers of the last k of a doubling chain, by way of the names at each k before it.
+
+    Parameters
+    ----------
+    reads
+        Packed reads.
+    chain
+        As `gpuasm.kmers.keys.doubling_chain` gives it.
+    min_count
+        At every k rarer k-mers are left out; counts only fall as k grows, so nothing is lost.
+    with_followers
+        Whether the last tally counts followers.
+
+    Returns
+    -------
+    tally : Tally of the last k.
+    dictionaries : one for each k of the chain but the last.
+    """
+    names, k0, dictionaries = None, 0, []
+    for k in chain[:-1]:
+        tally = tally_kmers(reads, k, names, k0=k0, min_count=min_count, with_followers=False)
+        dictionaries.append(Dictionary.of(tally.keys, k=k, k0=k0))
+        names, k0 = name_windows(reads, dictionaries[-1], names), k
+    tally = tally_kmers(reads, chain[-1], names, k0=k0, min_count=min_count, with_followers=with_followers)
+    return tally, dictionaries

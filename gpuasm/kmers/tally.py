@@ -1,0 +1,103 @@
+"""Tally k-mers: how often each occurs, which bases follow it on either strand, and one place where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
+from gpuasm.sequence.reads import Reads
+
+MAX_MULTIPLICITY = 65535
+"""The last class of a histogram holds all higher multiplicities too."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Distinct k-mers, in no particular order.
+
+    Attributes
+    ----------
+    k : int
+    keys : (n,) uint64
+        Key of each k-mer (see `gpuasm.kmers.keys`).
+    count : (n,) uint32
+        Occurrences in the reads, both strands together.
+    place : (n,) int64
+        One occurrence: text position << 1 | strand, strand 1 where the text reads the reverse complement of the key.
+    followers : (8n,) uint32, or (0,) when not asked for
+        At 8i + 4s + b: how often k-mer i, read on strand s, is followed by base b.
+    histogram : (65536,) int64
+        Distinct k-mers of each multiplicity, those below ``min_count`` included.
+    """
+
+    k: int
+    keys: Array
+    count: Array
+    place: Array
+    followers: Array
+    histogram: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return int(self.keys.size)
+
+    @classmethod
+    def empty(cls, xp: Any, k: int) -> Tally:
+        """Return the tally of no reads at all."""
+        none = (xp.empty(0, t) for t in (np.uint64, np.uint32, np.int64, np.uint32))
+        return cls(k, *none, np.zeros(MAX_MULTIPLICITY + 1, np.int64))
+
+    def at_least(self, min_count: int) -> Tally:
+        """Return the tally of the k-mers that occur at least ``min_count`` times; the histogram stays whole."""
+        chosen = array_namespace(self.keys).flatnonzero(self.count >= min_count)
+        followers = self.followers.reshape(-1, 8)[chosen].ravel() if self.followers.size else self.followers
+        return Tally(self.k, self.keys[chosen], self.count[chosen], self.place[chosen], followers, self.histogram)
+
+
+def tally_kmers(
+    reads: Reads,
+    k: int,
+    names: Array | None = None,
+    *,
+    k0: int = 0,
+    min_count: int = 1,
+    with_followers: bool = True,
+) -> Tally:
+    """Count the k-mers of reads exactly, in linear time on the CPU and by one sort on CUDA.
+
+    Parameters
+    ----------
+    reads
+        Packed reads, on the host or on a device.
+    k
+        Odd; up to 31 by itself, larger ones need the names of their k0-mers.
+    names : (32 * n_words,) int32
+        For k > 31: the oriented name of the k0-mer that starts at each position of the text, -1 where there is none.
+        Windows whose first or last k0-mer has no name are passed over.
+    k0
+        Length of the named k-mers, k0 < k <= 2 k0.
+    min_count
+        Rarer k-mers are left out (the histogram holds them).
+    with_followers
+        Whether to count the bases that follow.
+
+    Returns
+    -------
+    Tally, its arrays where the reads' arrays are.
+    """
+    check_k(k)
+    if k > MAX_PLAIN_K and (names is None or not k0 < k <= 2 * k0):
+        msg = f"k = {k} needs the names of k0-mers with k0 < k <= 2 k0, got k0 = {k0}"
+        raise ValueError(msg)
+    xp = array_namespace(reads.words)
+    if names is None:
+        names = xp.empty(0, np.int32)
+    if xp is np:
+        from gpuasm.kmers.tally_cpu import tally_cpu as tally  # noqa: PLC0415 - either twin, never both
+    else:
+        from gpuasm.kmers.tally_cuda import tally_cuda as tally  # noqa: PLC0415
+    return tally(reads, k, names, k0=k0, min_count=min_count, with_followers=with_followers)

@@ -1,0 +1,185 @@
+"""Count k-mers on the CPU: one small hash table a bucket of super-k-mers, so that counting happens in the cache."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
+from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKmers, cut_superkmers
+from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
+from gpuasm.parallel import compiled, inlined, ordered_map
+from gpuasm.primitives.hashing import mix
+from gpuasm.sequence.encoding import base_at
+from gpuasm.sequence.reads import Reads
+
+_FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_WINDOWS_PER_GROUP = 1 << 22
+_FIRST_TABLE = 1 << 13
+
+
+def tally_cpu(reads: Reads, k: int, names: np.ndarray, *, k0: int, min_count: int, with_followers: bool) -> Tally:
+    """Count the k-mers of host reads; see `gpuasm.kmers.tally.tally_kmers`."""
+    cut = cut_superkmers(reads, k)
+    bounds = _group_bounds(cut)
+
+    def run(group: int) -> tuple[np.ndarray, ...]:
+        first, last = bounds[group], bounds[group + 1]
+        room = int(cut.n_windows[first:last].sum()) // min_count
+        out = (
+            np.empty(room, np.uint64),
+            np.empty(room, np.uint32),
+            np.empty(room, np.int64),
+            np.empty((room if with_followers else 0, 8), np.uint32),
+            np.zeros(MAX_MULTIPLICITY + 1, np.int64),
+        )
+        source = (reads.words, names, k, k - k0)
+        n = _tally_group(cut.records, cut.bucket_start[first : last + 1], source, min_count, with_followers, out)
+        return (*(part[:n].copy() for part in out[:4]), out[4])
+
+    parts = list(ordered_map(run, range(len(bounds) - 1)))
+    if not parts:
+        return Tally.empty(np, k)
+    keys, count, place, followers, histogram = zip(*parts, strict=True)
+    return Tally(
+        k=k,
+        keys=np.concatenate(keys),
+        count=np.concatenate(count),
+        place=np.concatenate(place),
+        followers=np.concatenate(followers).ravel(),
+        histogram=np.sum(histogram, axis=0),
+    )
+
+
+def _group_bounds(cut: SuperKmers) -> np.ndarray:
+    windows = np.cumsum(cut.n_windows)
+    inner = np.searchsorted(windows, np.arange(_WINDOWS_PER_GROUP, int(windows[-1]) + 1, _WINDOWS_PER_GROUP))
+    return np.unique(np.concatenate([[0], inner, [windows.size]]))
+
+
+@compiled()
+def _tally_group(records, bucket_start, source, min_count, with_followers, out):
+    words, names, k, shift = source
+    out_key, out_count, out_place, out_followers, histogram = out
+    size = _FIRST_TABLE
+    key_of = np.empty(size, np.uint64)
+    count_of = np.empty(size, np.uint32)
+    place_of = np.empty(size, np.int64)
+    followers_of = np.empty((size, 8), np.uint32)
+    written = 0
+    bucket = 0
+    while bucket < bucket_start.size - 1:
+        key_of[:] = _FREE
+        table = (key_of, count_of, place_of, followers_of)
+        chosen = records[bucket_start[bucket] : bucket_start[bucket + 1]]
+        if k <= MAX_PLAIN_K:
+            fits = _tally_plain(chosen, words, k, table, with_followers)
+        else:
+            fits = _tally_pairs(chosen, (words, names), k, shift, table, with_followers)
+        if not fits:
+            size *= 2
+            key_of = np.empty(size, np.uint64)
+            count_of = np.empty(size, np.uint32)
+            place_of = np.empty(size, np.int64)
+            followers_of = np.empty((size, 8), np.uint32)
+            continue
+        bucket += 1
+        for slot in range(size):
+            if key_of[slot] == _FREE:
+                continue
+            n = count_of[slot]
+            histogram[min(n, np.uint32(histogram.size - 1))] += 1
+            if n >= min_count:
+                out_key[written] = key_of[slot]
+                out_count[written] = n
+                out_place[written] = place_of[slot]
+                if with_followers:
+                    for j in range(8):
+                        out_followers[written, j] = followers_of[slot, j]
+                written += 1
+    return written
+
+
+@compiled()
+def _tally_plain(records, words, k, table, with_followers):
+    mask = plain_mask_of(k)
+    top = np.uint64(2 * (k - 1))
+    room = (table[0].size * 5) // 8
+    for record in records:
+        position = np.int64(record >> np.uint64(START_SHIFT))
+        n = np.int64(record & np.uint64(0x3FFF))
+        forward = backward = np.uint64(0)
+        for i in range(k - 1):
+            base = base_at(words, position + i)
+            forward = (forward << _TWO) | base
+            backward = (backward >> _TWO) | ((_THREE - base) << top)
+        for j in range(n):
+            base = base_at(words, position + j + k - 1)
+            forward = ((forward << _TWO) | base) & mask
+            backward = (backward >> _TWO) | ((_THREE - base) << top)
+            strand = 1 if backward < forward else 0
+            key = backward if strand else forward
+            slot = _count_one(key, ((position + j) << 1) | strand, table)
+            if slot < 0:
+                room -= 1
+                if room == 0:
+                    return False
+                slot = -1 - slot
+            if with_followers:
+                if j < n - 1 or record & np.uint64(HAS_NEXT):
+                    table[3][slot, 4 * strand + np.int64(base_at(words, position + j + k))] += np.uint32(1)
+                if j > 0 or record & np.uint64(HAS_PREVIOUS):
+                    table[3][slot, 4 * (1 - strand) + 3 - np.int64(base_at(words, position + j - 1))] += np.uint32(1)
+    return True
+
+
+@compiled()
+def _tally_pairs(records, text, k, shift, table, with_followers):
+    words, names = text
+    room = (table[0].size * 5) // 8
+    for record in records:
+        position = np.int64(record >> np.uint64(START_SHIFT))
+        n = np.int64(record & np.uint64(0x3FFF))
+        for j in range(n):
+            first = names[position + j]
+            last = names[position + j + shift]
+            if first < 0 or last < 0:
+                continue
+            keyed = pair_key(first, last)
+            strand = np.int64(keyed & _ONE)
+            slot = _count_one(keyed >> _ONE, ((position + j) << 1) | strand, table)
+            if slot < 0:
+                room -= 1
+                if room == 0:
+                    return False
+                slot = -1 - slot
+            if with_followers:
+                if j < n - 1 or record & np.uint64(HAS_NEXT):
+                    table[3][slot, 4 * strand + np.int64(base_at(words, position + j + k))] += np.uint32(1)
+                if j > 0 or record & np.uint64(HAS_PREVIOUS):
+                    table[3][slot, 4 * (1 - strand) + 3 - np.int64(base_at(words, position + j - 1))] += np.uint32(1)
+    return True
+
+
+@inlined()
+def plain_mask_of(k):
+    return (_ONE << np.uint64(2 * k)) - _ONE
+
+
+@inlined()
+def _count_one(key, place, table):
+    """Count a key; return its slot, or -1 - slot where the key is new."""
+    key_of, count_of, place_of, followers_of = table
+    mask = key_of.size - 1
+    slot = np.int64(mix(key)) & mask
+    while key_of[slot] != key and key_of[slot] != _FREE:
+        slot = (slot + 1) & mask
+    if key_of[slot] == key:
+        count_of[slot] += np.uint32(1)
+        return slot
+    key_of[slot] = key
+    count_of[slot] = 1
+    place_of[slot] = place
+    for j in range(8):
+        followers_of[slot, j] = 0
+    return -1 - slot

@@ -1,0 +1,57 @@
+"""Tiles of windows: equal pieces of work over reads of any length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.sequence.reads import Reads
+
+TILE = 64
+"""Windows in a tile at most."""
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Runs of windows that one thread works through.
+
+    Attributes
+    ----------
+    position : (n,) int64
+        Text position of the first window of each tile.
+    count : (n,) int32
+        Windows in each tile, 1 to 64.
+    is_first, is_last : (n,) bool
+        Whether the first window of the tile is the first of its read, and the last the last.
+    """
+
+    position: Array
+    count: Array
+    is_first: Array
+    is_last: Array
+
+    @property
+    def n(self) -> int:
+        return int(self.position.size)
+
+
+def tile_windows(reads: Reads, k: int) -> Tiles:
+    """Cut the windows of k bases of the reads into tiles, in the order of the reads."""
+    xp = array_namespace(reads.words)
+    windows = xp.maximum(reads.length.astype(np.int64) - (k - 1), 0)
+    n_tiles = (windows + TILE - 1) // TILE
+    tile_end = xp.cumsum(n_tiles)
+    total = int(tile_end[-1]) if tile_end.size else 0
+    piece = _repeat(xp, n_tiles, tile_end, total)
+    within = (xp.arange(total, dtype=np.int64) - (tile_end - n_tiles)[piece]) * TILE
+    left = windows[piece] - within
+    return Tiles(reads.start[piece] + within, xp.minimum(left, TILE).astype(np.int32), within == 0, left <= TILE)
+
+
+def _repeat(xp, times: Array, end: Array, total: int) -> Array:
+    # cupy.repeat wants its counts on the host: search instead.
+    if xp is np:
+        return np.repeat(np.arange(times.size), times)
+    return xp.searchsorted(end, xp.arange(total, dtype=np.int64), side="right")
