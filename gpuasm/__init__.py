@@ -1,0 +1,1 @@
+"""Genome assembly from short reads on CPUs and GPUs, to the same bytes."""

@@ -1,0 +1,139 @@
+"""The command line: one module a subcommand, loaded when it is called; the only place that exits."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from gpuasm.errors import GpuasmError
+
+SECTIONS = {
+    "Assembly": {
+        "assemble": "Assemble reads into contigs.",
+        "check": "Examine reads before work starts: mates, lengths, quality, truncation.",
+        "count": "Count k-mers and write their spectrum.",
+        "unitigs": "Build the compacted de Bruijn graph of reads.",
+    },
+    "Data and reports": {
+        "simulate": "Simulate genomes, and reads with errors.",
+        "report": "Write an HTML page about one or more runs.",
+    },
+    "This machine": {
+        "devices": "List the devices that gpuasm can use here.",
+        "selftest": "Show that every device and number of threads gives the same contigs.",
+    },
+}
+"""Subcommands and their summaries, by section of the help; NAME is the object ``command`` of gpuasm.cli.NAME."""
+
+EXIT_CODES = {
+    0: "done",
+    1: "a bug in gpuasm, or a test that failed",
+    2: "options that are wrong or contradict each other",
+    65: "input whose content is wrong",
+    66: "an input that is missing or unreadable",
+    69: "no such device, or a library for it is missing",
+    73: "an output that cannot be created",
+    74: "a read or write that failed half-way",
+    75: "memory or disk that does not suffice",
+    130: "interrupted (Ctrl-C)",
+    141: "whoever read our output closed it",
+}
+
+_INTERRUPTED, _PIPE_CLOSED, _OUT_OF_RESOURCES = 130, 141, 75
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a subcommand's module when that subcommand is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [name for section in SECTIONS.values() for name in section]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(ctx):
+            return None
+        return importlib.import_module(f"gpuasm.cli.{name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="gpuasm", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Assemble genomes from short reads, on CPUs and GPUs, to the same bytes.
+
+    \b
+    gpuasm assemble -1 reads_1.fastq.gz -2 reads_2.fastq.gz -o assembly
+
+    'gpuasm COMMAND --help' describes a command and shows examples.
+    """
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with one of the documented codes.
+
+    Parameters
+    ----------
+    args
+        The arguments after the program's name; those of the process, if None.
+
+    Raises
+    ------
+    SystemExit
+        Always; its code is one of ``EXIT_CODES``.
+    """
+    try:
+        with cli.make_context("gpuasm", list(sys.argv[1:] if args is None else args)) as context:
+            cli.invoke(context)
+        sys.stdout.flush()
+    except BaseException as error:  # the one place where any error becomes an exit code
+        sys.exit(_exit_code(error))
+    sys.exit(0)
+
+
+def _exit_code(error: BaseException) -> int:
+    """Tell the user what happened and return the code for it."""
+    match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.ClickException():
+            error.show()
+            return error.exit_code
+        case GpuasmError():
+            _say(str(error))
+            return error.exit_code
+        case KeyboardInterrupt() | click.Abort():
+            _say("interrupted")
+            return _INTERRUPTED
+        case BrokenPipeError():
+            # Python flushes stdout once more at exit, and would complain of the closed pipe then.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return _PIPE_CLOSED
+        case MemoryError():
+            _say(f"out of memory: {error or 'the system gave no more'}; run with less data, or where more is free")
+            return _OUT_OF_RESOURCES
+        case OSError(errno=errno.ENOSPC):
+            _say(f"{error.filename or 'temporary file'}: no space left on the disk; free some, or write to another")
+            return _OUT_OF_RESOURCES
+        case SystemExit(code=int(code)):
+            return code
+    traceback.print_exception(error)
+    _say("this is a bug in gpuasm: please report it with the lines above and the command that you ran")
+    return 1
+
+
+def _say(message: str) -> None:
+    click.echo(f"gpuasm: error: {message}", err=True)

@@ -1,0 +1,138 @@
+"""The options that commands share, each group handed to the command as one object."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gpuasm.errors import UsageError
+
+_FILE = click.Path(path_type=Path, allow_dash=True)
+
+
+@dataclass(frozen=True)
+class CommonOptions:
+    """How to run: what ``--threads``, ``--device``, ``--memory``, ``--progress``, ``-q`` and ``-v`` said."""
+
+    threads: int | None = None
+    device: str = "auto"
+    memory: str | None = None
+    progress: str = "auto"
+    quiet: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class ReadInputs:
+    """Where the reads are: what ``-1``, ``-2``, ``--interleaved``, ``--single``, ``--bam`` and READS said."""
+
+    first: tuple[Path, ...] = ()
+    second: tuple[Path, ...] = ()
+    interleaved: tuple[Path, ...] = ()
+    single: tuple[Path, ...] = ()
+    bam: tuple[Path, ...] = ()
+    reads: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.first) != len(self.second):
+            raise UsageError(
+                "as many files after -1 as after -2",
+                f"{len(self.first)} and {len(self.second)}",
+                "give both files of each pair",
+            )
+        if not any(asdict(self).values()):
+            raise UsageError(
+                "reads", "none", "name files with -1 and -2, --interleaved, --single or --bam; - is standard input"
+            )
+
+    def as_arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of :func:`gpuasm.io.read_reads`."""
+        return {
+            "pairs": list(zip(self.first, self.second, strict=True)),
+            "interleaved": list(self.interleaved),
+            "single": [*self.single, *self.reads],
+            "bam": list(self.bam),
+        }
+
+
+def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of every command that computes, as its keyword argument ``common``."""
+    return _gathered(command, CommonOptions, "common", _COMMON)
+
+
+def read_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that name reads, as its keyword argument ``inputs``."""
+    return _gathered(command, ReadInputs, "inputs", _READS)
+
+
+def parse_ks(text: str) -> tuple[int, ...]:
+    """Read a list of k, "31,61,91": odd, rising, from 15 to 255.
+
+    Raises
+    ------
+    UsageError
+        If the text is no such list.
+    """
+    parts = text.split(",")
+    ks = tuple(int(part) for part in parts if part.strip().isdigit())
+    if len(ks) != len(parts) or list(ks) != sorted(set(ks)) or any(k % 2 == 0 or not 15 <= k <= 255 for k in ks):
+        raise UsageError("rising odd numbers from 15 to 255", repr(text), "write -k 31,61,91, or -k auto")
+    return ks
+
+
+def _gathered(
+    command: Callable[..., Any], kind: type, name: str, options: list[Callable[..., Any]]
+) -> Callable[..., Any]:
+    """Let ``command`` take all the parameters of ``options`` as one object of class ``kind``."""
+
+    @functools.wraps(command)
+    def gathering(**arguments: Any) -> Any:
+        values = {field.name: arguments.pop(field.name) for field in fields(kind)}
+        return command(**arguments, **{name: kind(**values)})
+
+    # A command made by click keeps its options in this list; the wrapper's must go on with those of the wrapped.
+    for option in reversed(options):
+        option(gathering)
+    return gathering
+
+
+_COMMON = [
+    click.option(
+        "-t", "--threads", type=click.IntRange(min=1), metavar="N", help="CPU threads.  [default: all allowed]"
+    ),
+    click.option(
+        "--device",
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help="auto, cpu, cuda or cuda:N; auto takes a GPU where there is one.",
+    ),
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Host memory to stay within, such as 4G.  [default: limit of container or job, else what is free]",
+    ),
+    click.option(
+        "--progress",
+        type=click.Choice(["auto", "plain", "json", "none"]),
+        default="auto",
+        show_default=True,
+        help="How to show progress on standard error; auto draws bars on a terminal.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
+    click.option("-v", "--verbose", is_flag=True, help="Say more."),
+]
+
+_READS = [
+    click.argument("reads", nargs=-1, type=_FILE),
+    click.option("-1", "first", multiple=True, type=_FILE, metavar="FILE", help="First mates; may be repeated."),
+    click.option("-2", "second", multiple=True, type=_FILE, metavar="FILE", help="Second mates, in the order of -1."),
+    click.option("--interleaved", multiple=True, type=_FILE, metavar="FILE", help="Mates in turn in one file."),
+    click.option("--single", multiple=True, type=_FILE, metavar="FILE", help="Reads without mates, as READS are."),
+    click.option("--bam", multiple=True, type=_FILE, metavar="FILE", help="Unaligned BAM or CRAM."),
+]

@@ -1,0 +1,156 @@
+"""How much memory and disk a run may use, and the refusal, with the number that would do, when it needs more."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from gpuasm.errors import ResourceError, UsageError
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+_NO_LIMIT = 1 << 60  # version 1 of control groups writes "no limit" as a number near 2**63
+_CGROUP = Path("/sys/fs/cgroup")
+_MEMINFO = Path("/proc/meminfo")
+
+
+def parse_bytes(text: str) -> int:
+    """Read an amount of memory: "4G", "800M", "1.5 GiB" or plain bytes; units are powers of 1024.
+
+    Raises
+    ------
+    UsageError
+        If the text is no amount above zero.
+    """
+    match = _AMOUNT.fullmatch(text)
+    amount = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
+    if amount <= 0:
+        raise UsageError("an amount of memory such as 4G or 800M", repr(text), "give a number and K, M, G or T")
+    return amount
+
+
+def format_bytes(amount: int) -> str:
+    """Write bytes for people: "512 B", "3.4 MB", "12.0 GB"; units are powers of 1024."""
+    if amount < 1024:
+        return f"{amount} B"
+    value, units = float(amount), iter("KMGT")
+    unit = ""
+    while value >= 1023.95 and (larger := next(units, "")):
+        value, unit = value / 1024, larger
+    return f"{value:.1f} {unit}B"
+
+
+def memory_budget(text: str | None = None) -> int:
+    """Return the bytes of host memory that a run may use.
+
+    Parameters
+    ----------
+    text
+        What the user asked for ("4G"); without it, the least of what the container, the batch system and the free
+        memory of the machine allow.
+
+    Raises
+    ------
+    UsageError
+        If ``text`` is no amount of memory.
+    """
+    if text is not None:
+        return parse_bytes(text)
+    limits = [_cgroup_limit(), _slurm_limit(), _available()]
+    return min(limit for limit in limits if limit is not None)
+
+
+def require_memory(needed: int, budget: int, what: str) -> None:
+    """Refuse work that cannot fit.
+
+    Parameters
+    ----------
+    needed, budget
+        Bytes that the work takes and bytes it may take.
+    what
+        The work, as a noun phrase: "counting 31-mers of 3,000,000 reads".
+
+    Raises
+    ------
+    ResourceError
+        If ``needed`` exceeds ``budget``.
+    """
+    if needed > budget:
+        raise ResourceError(
+            f"{format_bytes(needed)} of memory for {what}",
+            f"a budget of {format_bytes(budget)}",
+            f"run where that much is free, with --memory {_rounded_up(needed)}",
+        )
+
+
+def require_disk(path: str | Path, needed: int) -> None:
+    """Refuse to begin an output for which the disk has no room.
+
+    Parameters
+    ----------
+    path
+        A file or folder to be written; it need not exist yet.
+    needed
+        Bytes to be written.
+
+    Raises
+    ------
+    ResourceError
+        If the file system has less room than ``needed``.
+    """
+    folder = Path(path).absolute()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise ResourceError(
+            f"{format_bytes(needed)} of free disk", format_bytes(free), "free some, or write to another disk", path=path
+        )
+
+
+def _rounded_up(amount: int) -> str:
+    megabytes = -(-amount // _UNITS["M"])
+    return f"{megabytes}M" if megabytes < 4096 else f"{-(-megabytes // 1024)}G"
+
+
+def _available() -> int | None:
+    try:
+        line = next(line for line in _MEMINFO.read_text().splitlines() if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return int(line.split()[1]) * 1024
+
+
+def _cgroup_limit() -> int | None:
+    """Return what the control group still has room for, in version 2 or 1; None where it has no limit."""
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            bound = (_CGROUP / limit).read_text().strip()
+            if bound != "max" and int(bound) < _NO_LIMIT:
+                return max(int(bound) - _held(used), 0)
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _held(used: str) -> int:
+    """Return what a control group holds and cannot give back: file cache counts as use but is dropped on demand."""
+    path = _CGROUP / used
+    text = (path.parent / "memory.stat").read_text()
+    statistics = dict(line.split() for line in text.splitlines() if len(line.split()) == 2)
+    return int(path.read_text()) - int(statistics.get("inactive_file", 0)) - int(statistics.get("active_file", 0))
+
+
+def _slurm_limit() -> int | None:
+    megabytes = os.environ.get("SLURM_MEM_PER_NODE", "")
+    per_cpu, cpus = os.environ.get("SLURM_MEM_PER_CPU", ""), os.environ.get("SLURM_CPUS_ON_NODE", "1")
+    if megabytes.isdigit() and int(megabytes) > 0:  # 0 means the whole node
+        return int(megabytes) << 20
+    if per_cpu.isdigit() and cpus.isdigit() and int(per_cpu) > 0:
+        return (int(per_cpu) * int(cpus)) << 20
+    return None
