@@ -23,7 +23,10 @@ NO_KEY = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
-_THREE = np.uint64(3)
+_PAIRS = np.uint64(0x3333333333333333)
+_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_BYTES = np.uint64(0x00FF00FF00FF00FF)
+_HALVES = np.uint64(0x0000FFFF0000FFFF)
 _NAME_BITS = np.uint64(NAME_BITS)
 _NAME_MASK = np.uint64((1 << NAME_BITS) - 1)
 
@@ -51,11 +54,12 @@ def plain_mask(k: int) -> np.uint64:
 @inlined()
 def reverse_complement_plain(kmer, k):
     """Return the reverse complement of a k-mer of at most 31 bases in the low bits of a uint64."""
-    flipped = np.uint64(0)
-    for _ in range(k):
-        flipped = (flipped << _TWO) | (_THREE - (kmer & _THREE))
-        kmer >>= _TWO
-    return flipped
+    x = ((kmer >> _TWO) & _PAIRS) | ((kmer & _PAIRS) << _TWO)
+    x = ((x >> np.uint64(4)) & _NIBBLES) | ((x & _NIBBLES) << np.uint64(4))
+    x = ((x >> np.uint64(8)) & _BYTES) | ((x & _BYTES) << np.uint64(8))
+    x = ((x >> np.uint64(16)) & _HALVES) | ((x & _HALVES) << np.uint64(16))
+    x = (x >> np.uint64(32)) | (x << np.uint64(32))
+    return (~x) >> np.uint64(64 - 2 * k)
 
 
 @inlined()

@@ -1,0 +1,128 @@
+"""The de Bruijn graph of numbered k-mers: which oriented k-mer follows which.
+
+Vertex 2i + s is k-mer i read on strand s; its twin, the other strand, is ``vertex ^ 1``. *Overlap* edges join any two
+k-mers that share k - 1 bases; *observed* edges are those whose (k + 1)-mer was seen in reads often enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.kmers.keys import MAX_PLAIN_K, first_name, last_name, pair_key, reverse_complement_plain
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.tally import Tally
+from gpuasm.parallel import for_each, inlined
+from gpuasm.primitives.hashing import find
+from gpuasm.sequence.encoding import base_at
+
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+
+
+@inlined()
+def oriented_base(words, place, k, strand, i):
+    """Return base i (int64) of the k-mer that stands at ``place`` (position << 1 | strand), read on ``strand``."""
+    position = place >> 1
+    if (place & 1) == strand:
+        return np.int64(base_at(words, position + i))
+    return 3 - np.int64(base_at(words, position + k - 1 - i))
+
+
+def find_neighbours(
+    words: Array, tally: Tally, dictionary: Dictionary, *, lower: Array | None = None, min_follow: int = 0
+) -> Array:
+    """Find the vertex that each vertex leads to by each base.
+
+    Parameters
+    ----------
+    words
+        The text that ``tally.place`` points into.
+    tally, dictionary
+        The k-mers, in the same order.
+    lower : (8 * n0,) int32
+        For k > 31, the neighbours of the k0-mers that the keys are pairs of.
+    min_follow
+        0 gives the overlap edges; more gives the edges observed at least so often (the tally needs followers).
+
+    Returns
+    -------
+    (8n,) int32: at 4v + b the vertex that follows vertex v by base b, or -1.
+    """
+    xp = array_namespace(tally.keys)
+    neighbour = xp.empty(8 * tally.n, np.int32)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    followers = tally.followers if min_follow else xp.empty(1, np.uint32)
+    if tally.k <= MAX_PLAIN_K:
+        _neighbours_plain(2 * tally.n, tally.k, *index, followers, min_follow, neighbour)
+    else:
+        place = (words, tally.place, tally.k, dictionary.k0)
+        _neighbours_pairs(2 * tally.n, *place, lower, *index, followers, min_follow, neighbour)
+    return neighbour
+
+
+@for_each
+def _neighbours_plain(v, k, keys, slots, mask, followers, min_follow, neighbour):
+    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
+    kmer = keys[v >> 1]
+    if v & 1:
+        kmer = reverse_complement_plain(kmer, k)
+    for b in range(4):
+        neighbour[4 * v + b] = -1
+        if min_follow == 0 or followers[4 * v + b] >= min_follow:
+            forward = ((kmer << _TWO) | np.uint64(b)) & kmer_mask
+            backward = reverse_complement_plain(forward, k)
+            number = find(min(forward, backward), keys, slots, mask)
+            if number >= 0:
+                neighbour[4 * v + b] = 2 * number + (1 if backward < forward else 0)
+
+
+@for_each
+def _neighbours_pairs(v, words, place, k, k0, lower, keys, slots, mask, followers, min_follow, neighbour):
+    key = keys[v >> 1]
+    strand = v & 1
+    second = lower[4 * first_name(key, strand) + oriented_base(words, place[v >> 1], k, strand, k0)]
+    last = last_name(key, strand)
+    for b in range(4):
+        neighbour[4 * v + b] = -1
+        if second >= 0 and (min_follow == 0 or followers[4 * v + b] >= min_follow):
+            after = lower[4 * last + b]
+            if after >= 0:
+                keyed = pair_key(second, after)
+                number = find(keyed >> _ONE, keys, slots, mask)
+                if number >= 0:
+                    neighbour[4 * v + b] = 2 * number + np.int64(keyed & _ONE)
+
+
+def forced_successors(neighbour: Array) -> Array:
+    """Pair what can only be paired: v goes on into w where v has one way out and w one way in.
+
+    Parameters
+    ----------
+    neighbour : (8n,) int32
+        As `find_neighbours` gives it.
+
+    Returns
+    -------
+    (2n,) int32: the forced successor of each vertex, or -1. It is twin-symmetric: v -> w means w ^ 1 -> v ^ 1.
+    """
+    successor = array_namespace(neighbour).empty(neighbour.size // 4, np.int32)
+    _force(successor.size, neighbour, successor)
+    return successor
+
+
+@for_each
+def _force(v, neighbour, successor):
+    successor[v] = -1
+    n_out = 0
+    only = np.int64(-1)
+    for b in range(4):
+        if neighbour[4 * v + b] >= 0:
+            n_out += 1
+            only = np.int64(neighbour[4 * v + b])
+    if n_out == 1 and only != v ^ 1:  # an edge into one's own twin pairs nothing
+        n_in = 0
+        for b in range(4):
+            if neighbour[4 * (only ^ 1) + b] >= 0:
+                n_in += 1
+        if n_in == 1:
+            successor[v] = only

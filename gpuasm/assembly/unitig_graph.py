@@ -1,0 +1,180 @@
+"""The unitig graph: maximal unbranching paths and the arcs between them, always in one canonical order.
+
+Oriented unitig 2u + s is unitig u read on strand s, its twin is ``^ 1``. The canonical form (each unitig on the strand
+whose first k-mer is the lesser text, circles cut before their least k-mer, longest first, then by text) does not
+depend on how k-mers were numbered: it is where the results of all devices become the same bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.parallel import compiled
+from gpuasm.sequence.encoding import decode
+
+
+@dataclass(frozen=True)
+class UnitigGraph:
+    """Unitigs and arcs, on the host.
+
+    Attributes
+    ----------
+    k : int
+    bases : (total,) uint8
+        Codes of all unitigs, one after the other; a circle's first k - 1 bases stand again at its end.
+    start : (n + 1,) int64
+        Where each unitig starts in ``bases``.
+    count : (n,) int64
+        Sum of the multiplicities of each unitig's k-mers.
+    is_circular : (n,) bool
+        Whether the unitig closes on itself.
+    arc_start : (2n + 1,) int64
+        Where the arcs that leave each oriented unitig start.
+    arc_to : (m,) int32
+        Oriented unitig each arc leads to, ascending within a row; consecutive unitigs share k - 1 bases.
+    arc_count : (m,) int64
+        How often the arc's (k + 1)-mer was seen; 0 for overlap edges that were not counted.
+    """
+
+    k: int
+    bases: np.ndarray
+    start: np.ndarray
+    count: np.ndarray
+    is_circular: np.ndarray
+    arc_start: np.ndarray
+    arc_to: np.ndarray
+    arc_count: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return int(self.count.size)
+
+    @property
+    def length(self) -> np.ndarray:
+        """(n,) int64: bases of each unitig."""
+        return np.diff(self.start)
+
+    @property
+    def n_kmers(self) -> np.ndarray:
+        """(n,) int64: k-mers of each unitig."""
+        return np.diff(self.start) - (self.k - 1)
+
+    @property
+    def depth(self) -> np.ndarray:
+        """(n,) float64: mean multiplicity of each unitig's k-mers."""
+        return self.count / np.maximum(self.n_kmers, 1)
+
+    @property
+    def arc_from(self) -> np.ndarray:
+        """(m,) int32: oriented unitig each arc leaves."""
+        return np.repeat(np.arange(2 * self.n, dtype=np.int32), np.diff(self.arc_start))
+
+    def sequence(self, u: int) -> str:
+        """Return the text of unitig u."""
+        return decode(self.bases[self.start[u] : self.start[u + 1]])
+
+
+@dataclass(frozen=True)
+class CanonicalOrder:
+    """How to bring unitigs into canonical form.
+
+    Attributes
+    ----------
+    order : (n,) int64
+        Old number of each new unitig.
+    is_flipped : (n,) bool, by new number
+        Whether the new unitig is the reverse complement of the old.
+    rotation : (n,) int64, by new number
+        For circles, the old window at which the new unitig starts (counted on the old strand).
+    """
+
+    order: np.ndarray
+    is_flipped: np.ndarray
+    rotation: np.ndarray
+
+
+def canonical_order(bases: np.ndarray, start: np.ndarray, is_circular: np.ndarray, k: int) -> CanonicalOrder:
+    """Find the canonical form of unitigs given as in `UnitigGraph`."""
+    n = is_circular.size
+    is_flipped, rotation = np.zeros(n, dtype=bool), np.zeros(n, np.int64)
+    n_keys = -(-k // 31)
+    keys = np.zeros((n_keys, n), np.uint64)
+    _choose_strands(bases, start, is_circular, k, is_flipped, rotation, keys)
+    order = np.lexsort((*keys[::-1], -np.diff(start)))
+    return CanonicalOrder(order, is_flipped[order], rotation[order])
+
+
+@compiled()
+def _choose_strands(bases, start, is_circular, k, is_flipped, rotation, keys):
+    for u in range(is_circular.size):
+        windows = start[u + 1] - start[u] - k + 1
+        best, best_strand = start[u], 0
+        if is_circular[u]:
+            for w in range(windows):
+                for strand in range(2):
+                    if _is_less(bases, start[u] + w, strand, best, best_strand, k):
+                        best, best_strand = start[u] + w, strand
+            rotation[u] = best - start[u]
+        elif _is_less(bases, start[u + 1] - k, 1, best, 0, k):
+            best, best_strand = start[u + 1] - k, 1
+        is_flipped[u] = best_strand == 1
+        for i in range(k):
+            code = bases[best + i] if best_strand == 0 else 3 - bases[best + k - 1 - i]
+            keys[i // 31, u] = (keys[i // 31, u] << np.uint64(2)) | np.uint64(code)
+
+
+@compiled()
+def _is_less(bases, a, a_strand, b, b_strand, k):
+    for i in range(k):
+        x = bases[a + i] if a_strand == 0 else 3 - bases[a + k - 1 - i]
+        y = bases[b + i] if b_strand == 0 else 3 - bases[b + k - 1 - i]
+        if x != y:
+            return x < y
+    return False
+
+
+def apply_order(graph: UnitigGraph, canonical: CanonicalOrder) -> UnitigGraph:
+    """Return the graph with its unitigs renumbered, flipped and rotated as the canonical order says."""
+    order, flip = canonical.order, canonical.is_flipped
+    start = np.concatenate([[0], np.cumsum(graph.length[order])])
+    bases = np.empty_like(graph.bases)
+    _copy_bases(graph.bases, graph.start, order, flip, canonical.rotation, graph.is_circular, graph.k, start, bases)
+    new_of_old = np.empty(2 * graph.n, np.int64)
+    new_number = np.arange(graph.n)
+    new_of_old[2 * order] = 2 * new_number + flip
+    new_of_old[2 * order + 1] = 2 * new_number + 1 - flip
+    arc_start, arc_to, arc_count = sorted_arcs(
+        new_of_old[graph.arc_from], new_of_old[graph.arc_to], graph.arc_count, n_rows=2 * graph.n
+    )
+    return UnitigGraph(
+        graph.k, bases, start, graph.count[order], graph.is_circular[order], arc_start, arc_to, arc_count
+    )
+
+
+def sorted_arcs(
+    source: np.ndarray, target: np.ndarray, count: np.ndarray, *, n_rows: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sort arcs by source, then target, into compressed rows: (n_rows + 1,) int64, (m,) int32, (m,) int64."""
+    order = np.lexsort((target, source))
+    arc_start = np.zeros(n_rows + 1, np.int64)
+    np.cumsum(np.bincount(source, minlength=n_rows), out=arc_start[1:])
+    return arc_start, target[order].astype(np.int32), count[order].astype(np.int64)
+
+
+@compiled()
+def _copy_bases(old, old_start, order, flip, rotation, is_circular, k, start, bases):
+    for u in range(order.size):
+        o = order[u]
+        length = old_start[o + 1] - old_start[o]
+        windows = length - k + 1
+        for i in range(length):
+            if not is_circular[o]:
+                at = length - 1 - i if flip[u] else i
+            elif flip[u]:  # the new first window is the old window `rotation`, read backwards
+                at = (rotation[u] + k - 1 - i) % windows
+            else:
+                at = (rotation[u] + i) % windows
+            code = old[old_start[o] + at]
+            bases[start[u] + i] = 3 - code if flip[u] else code

@@ -1,0 +1,40 @@
+"""Unitigs of reads at one k, exactly: what `gpuasm unitigs` does."""
+
+from __future__ import annotations
+
+from gpuasm.arrays import Array
+from gpuasm.assembly.debruijn import find_neighbours
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.assembly.unitigs import build_unitigs
+from gpuasm.kmers.keys import doubling_chain
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.tally import tally_kmers
+from gpuasm.sequence.reads import Reads
+
+
+def unitigs_of_reads(reads: Reads, k: int, *, min_count: int, observed: bool = False) -> UnitigGraph:
+    """Build the unitig graph of the k-mers that occur at least ``min_count`` times.
+
+    Parameters
+    ----------
+    reads
+        Packed reads, on the host or on a device.
+    k
+        Odd, of any size.
+    min_count
+        Least multiplicity of a k-mer; with ``observed``, of a (k + 1)-mer too.
+    observed
+        Join k-mers only where reads show them one after the other; otherwise wherever they share k - 1 bases.
+    """
+    names, k0, lower = None, 0, None
+    for step in doubling_chain(k):
+        is_last = step == k
+        tally = tally_kmers(
+            reads, step, names, k0=k0, min_count=min_count, with_followers=is_last and observed
+        )
+        dictionary = Dictionary.of(tally.keys, k=step, k0=k0)
+        min_follow = min_count if is_last and observed else 0
+        neighbour: Array = find_neighbours(reads.words, tally, dictionary, lower=lower, min_follow=min_follow)
+        if not is_last:
+            names, k0, lower = name_windows(reads, dictionary, names), step, neighbour
+    return build_unitigs(reads.words, tally, neighbour).graph
