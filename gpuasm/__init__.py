@@ -1,1 +1,49 @@
-"""Genome assembly from short reads on CPUs and GPUs, to the same bytes."""
+"""Genome assembly from short reads on CPUs and GPUs, to the same bytes.
+
+The names of ``__all__`` are the public interface. Each is imported when it is first used: ``import gpuasm`` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "arrays": ["namespace_of", "to_device", "to_host"],
+    "assembly": ["Assembly", "AssemblyOptions", "assemble"],
+    "errors": [
+        "DataError",
+        "DeviceError",
+        "GpuasmError",
+        "NoInputError",
+        "OutputError",
+        "ReadWriteError",
+        "ResourceError",
+        "UsageError",
+    ],
+    "io": ["ReadSet", "read_reads", "write_fasta", "write_gfa"],
+    "kmers": ["Spectrum", "count_kmers"],
+    "parallel": ["set_threads", "thread_count"],
+    "sequence.genomes": ["Molecule"],
+    "sequence.reads": ["Reads"],
+    "sequence.simulation": ["ReadOptions", "ReadSimulation"],
+    "stages": ["StageEvent", "StageRecord", "Stages"],
+}
+_HOME_OF = {name: f"gpuasm.{module}" for module, names in _HOMES.items() for name in names}
+
+__all__ = [*sorted(_HOME_OF), "__version__"]  # noqa: PLE0604 - all of them are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        msg = f"module 'gpuasm' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value  # from now on without this detour
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -193,11 +193,19 @@ def timings_table(stages: Stages) -> str:
     total_cpu = sum(record.cpu_s for record in stages.records if record.depth == 0)
     total = ["total", f"{stages.wall_s:.2f}", f"{total_cpu:.2f}", format_bytes(stages.peak_rss_bytes)]
     rows.append(total + [""] * with_device)
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
-        for row in [head, *rows]
-    )
+    return aligned([head, *rows])
+
+
+def aligned(rows: list[list[str]]) -> str:
+    """Return rows of cells as lines with aligned columns: numbers to the right, other texts to the left."""
+    columns = list(zip(*rows, strict=True))
+    to_right = [all(cell[:1] in "0123456789-" for cell in column[1:]) and i > 0 for i, column in enumerate(columns)]
+    widths = [max(map(len, column)) for column in columns]
+    lines = []
+    for row in rows:
+        cells = zip(row, widths, to_right, strict=True)
+        lines.append("  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in cells))
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def duration(seconds: float) -> str:

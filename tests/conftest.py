@@ -1,0 +1,59 @@
+"""Fixtures that several tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+
+from gpuasm import arrays, parallel
+
+# The first example of a test may compile; and a test that fails does so in every run.
+hypothesis.settings.register_profile("gpuasm", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("gpuasm")
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def xp(request: pytest.FixtureRequest) -> ModuleType:
+    """numpy, and with ``-m gpu`` cupy: a test that takes it runs on both and compares on the host."""
+    return arrays.namespace_of(request.param)
+
+
+@pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    """Run a test with one and with two CPU threads."""
+    parallel.set_threads(request.param)
+    yield request.param
+    parallel.set_threads(None)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Random numbers that are the same in every run."""
+    return np.random.default_rng(2)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep kernels compiled by tests out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GPUASM_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture
+def run_cli(capfd: pytest.CaptureFixture[str]) -> Any:
+    """Return a function that runs the command line in this process: (exit code, stdout, stderr)."""
+    from gpuasm.cli import main
+
+    def run(*args: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as exit_info:
+            main([str(arg) for arg in args])
+        captured = capfd.readouterr()
+        return int(exit_info.value.code or 0), captured.out, captured.err
+
+    return run

@@ -1,0 +1,99 @@
+"""The layers of docs/architecture.md: which module may import which."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gpuasm
+
+ROOT = Path(gpuasm.__file__).parent
+MODULES = sorted(ROOT.rglob("*.py"))
+
+# What each part may import beside itself: for the chain, everything below it.
+CHAIN = ["errors", "arrays", "parallel", "primitives", "sequence", "kmers", "assembly"]
+ALLOWED = {part: set(CHAIN[:rank]) for rank, part in enumerate(CHAIN)}
+ALLOWED |= {"stages": {"errors", "arrays"}, "resources": {"errors"}}
+for part in ("kmers", "assembly"):
+    ALLOWED[part] |= {"stages", "resources"}
+ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence"}
+ALLOWED["report"] = {"errors", "io", "resources"}
+ALLOWED["cli"] = set(ALLOWED)
+ALLOWED["__main__"] = {"cli"}
+ALLOWED["__init__"] = set()
+
+HOMES_OF_LIBRARIES = {
+    "cupy": "arrays.py",
+    "numba": "parallel.py",
+    "Bio": "io/*.py",
+    "pysam": "io/bam.py",
+    "matplotlib": "report/*.py",
+    "click": "cli/*.py",
+    "rich": "cli/progress.py",
+    "snakemake": "nowhere",
+}
+
+
+def imports_of(path: Path) -> list[str]:
+    """Return the modules that a file imports anywhere, functions included, by their full names."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            if node.module == "gpuasm":
+                found += [f"gpuasm.{alias.name}" for alias in node.names]
+            else:
+                found.append(str(node.module))
+    return found
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
+def test_imports_point_downwards(path: Path) -> None:
+    part = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    parts = {name.split(".")[1] for name in imports_of(path) if name.startswith("gpuasm.")}
+    assert parts - {part} <= ALLOWED[part]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
+def test_libraries_stay_in_their_homes(path: Path) -> None:
+    inside = path.relative_to(ROOT)
+    libraries = {name.split(".")[0] for name in imports_of(path)} & set(HOMES_OF_LIBRARIES)
+    assert [name for name in libraries if not inside.match(HOMES_OF_LIBRARIES[name])] == []
+
+
+def test_the_reader_of_imports_sees_all_forms(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text("import a.b\nfrom gpuasm import io\n\ndef f():\n    from gpuasm.kmers.tally import x\n")
+    assert imports_of(file) == ["a.b", "gpuasm.io", "gpuasm.kmers.tally"]
+
+
+@pytest.mark.parametrize("module", ["gpuasm", "gpuasm.cli", "gpuasm.cli.options", "gpuasm.errors", "gpuasm.stages"])
+def test_importing_is_cheap(module: str) -> None:
+    code = f"import {module}, sys; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert {"cupy", "numba", "matplotlib", "snakemake", "Bio", "pysam"} & set(loaded) == set()
+
+
+def test_importing_the_package_imports_no_numpy() -> None:
+    code = "import gpuasm, gpuasm.cli, sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
+def test_only_the_command_line_exits(path: Path) -> None:
+    calls = [
+        ast.unparse(node.func)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and path.parent.name != "cli"
+    ]
+    assert {"sys.exit", "exit", "quit", "os._exit", "print"} & set(calls) == set()

@@ -1,0 +1,114 @@
+"""Budgets of memory and disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm import resources
+from gpuasm.errors import ResourceError, UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("4G", 4 << 30), ("800M", 800 << 20), ("1.5 GiB", 3 << 29), ("12345", 12345), ("2t", 2 << 40), ("7KB", 7 << 10)],
+)
+def test_amounts_are_read(text: str, amount: int) -> None:
+    assert resources.parse_bytes(text) == amount
+
+
+@pytest.mark.parametrize("text", ["", "G", "-1G", "0", "4X", "four", "1e9", "4 G G"])
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="expected an amount of memory"):
+        resources.parse_bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"), [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KB"), (5 << 29, "2.5 GB"), ((1 << 20) - 1, "1.0 MB")]
+)
+def test_amounts_are_written(amount: int, text: str) -> None:
+    assert resources.format_bytes(amount) == text
+
+
+@given(st.integers(1, 1 << 50))
+def test_written_amounts_are_read_back_nearly(amount: int) -> None:
+    assert resources.parse_bytes(resources.format_bytes(amount)) == pytest.approx(amount, rel=0.05)
+
+
+def test_an_amount_asked_for_is_the_budget() -> None:
+    assert resources.memory_budget("3G") == 3 << 30
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with 8 GB free, no container and no batch system."""
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\n")
+    monkeypatch.setattr(resources, "_MEMINFO", meminfo)
+    monkeypatch.setattr(resources, "_CGROUP", tmp_path)
+    for name in ("SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU", "SLURM_CPUS_ON_NODE"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("machine")
+def test_free_memory_is_the_budget_of_a_bare_machine() -> None:
+    assert resources.memory_budget() == 8 << 30
+
+
+def test_container_of_version_2_limits_less_what_it_holds_for_good(machine: Path) -> None:
+    (machine / "memory.max").write_text(f"{4 << 30}\n")
+    (machine / "memory.current").write_text(f"{3 << 30}\n")
+    (machine / "memory.stat").write_text(f"anon {1 << 30}\ninactive_file {1 << 30}\nactive_file {1 << 30}\n")
+    assert resources.memory_budget() == 3 << 30
+
+
+def test_container_of_version_1_limits(machine: Path) -> None:
+    folder = machine / "memory"
+    folder.mkdir()
+    (folder / "memory.limit_in_bytes").write_text(f"{2 << 30}\n")
+    (folder / "memory.usage_in_bytes").write_text(f"{1 << 30}\n")
+    (folder / "memory.stat").write_text("inactive_file 0\nactive_file 0\n")
+    assert resources.memory_budget() == 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("file", "text"), [("memory.max", "max\n"), ("memory/memory.limit_in_bytes", "9223372036854771712\n")]
+)
+def test_container_without_a_limit(machine: Path, file: str, text: str) -> None:
+    (machine / "memory").mkdir()
+    (machine / file).write_text(text)
+    assert resources.memory_budget() == 8 << 30
+
+
+@pytest.mark.usefixtures("machine")
+@pytest.mark.parametrize(
+    ("variables", "budget"),
+    [
+        ({"SLURM_MEM_PER_NODE": "2048"}, 2 << 30),
+        ({"SLURM_MEM_PER_NODE": "0"}, 8 << 30),
+        ({"SLURM_MEM_PER_CPU": "512", "SLURM_CPUS_ON_NODE": "4"}, 2 << 30),
+        ({"SLURM_MEM_PER_NODE": "99999999"}, 8 << 30),
+    ],
+)
+def test_batch_system_limits(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], budget: int) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert resources.memory_budget() == budget
+
+
+def test_refusal_names_the_amount_that_would_do() -> None:
+    resources.require_memory(100, 100, "this")
+    with pytest.raises(ResourceError, match=r"6\.0 GB of memory for counting, found a budget of 4\.0 GB.*--memory 6G"):
+        resources.require_memory(6 << 30, 4 << 30, "counting")
+    with pytest.raises(ResourceError, match="--memory 101M"):
+        resources.require_memory((100 << 20) + 1, 1, "counting")
+
+
+def test_disk(tmp_path: Path) -> None:
+    resources.require_disk(tmp_path / "not" / "yet" / "there", 1)
+    with pytest.raises(ResourceError, match="free disk"):
+        resources.require_disk(tmp_path / "file", 1 << 60)
