@@ -1,0 +1,166 @@
+"""Parsed blocks put together to one set of reads, mates checked and brought side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gpuasm.io import diagnosis, scan
+from gpuasm.io.growing import GrowingArray
+from gpuasm.io.packing import interleave_pieces
+from gpuasm.io.parsing import ParsedBlock
+from gpuasm.sequence.encoding import BASES_PER_WORD
+from gpuasm.sequence.reads import Reads
+
+Pieces = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""start, length and read of some pieces."""
+
+
+class Collector:
+    """Reads that grow block by block."""
+
+    def __init__(self) -> None:
+        self._words, self._start = GrowingArray(np.uint64), GrowingArray(np.int64)
+        self._length, self._read = GrowingArray(np.int32), GrowingArray(np.int64)
+        self.n_reads = 0
+
+    def add_words(self, words: np.ndarray) -> int:
+        """Append packed words and return the position of their first base."""
+        position = self._words.size * BASES_PER_WORD
+        self._words.append(words)
+        return position
+
+    def add_pieces(self, pieces: Pieces, n_reads: int) -> None:
+        """Append pieces of the next ``n_reads`` reads; their read numbers count from the first of these."""
+        start, length, read = pieces
+        self._start.append(start)
+        self._length.append(length)
+        self._read.append(read + self.n_reads)
+        self.n_reads += n_reads
+
+    def add_block(self, block: ParsedBlock) -> None:
+        """Append the reads of a block."""
+        packed = block.packed
+        start = packed.start + self.add_words(packed.words)
+        self.add_pieces((start, packed.length, packed.read), packed.n_reads)
+
+    def add_all(self, other: Collector) -> None:
+        """Append the reads of another collector, which is used up."""
+        reads = other.finish(paired=False)
+        position = self.add_words(reads.words[:-1])
+        self.add_pieces((reads.start + position, reads.length, reads.read), reads.n_reads)
+
+    def finish(self, *, paired: bool) -> Reads:
+        """Return the reads; nothing may be added afterwards."""
+        self._words.append(np.zeros(1, np.uint64))  # so that two words can be read at any base
+        arrays = (array.finish() for array in (self._words, self._start, self._length, self._read))
+        return Reads(*arrays, n_reads=self.n_reads, paired=paired)
+
+
+class _Side:
+    """The first or the second mates: a block under way and how much of it is taken."""
+
+    def __init__(self, blocks: Iterator[ParsedBlock], collector: Collector) -> None:
+        self._blocks, self._collector = blocks, collector
+        self.block: ParsedBlock | None = None
+        self.taken = self.n_reads = self._position = 0
+
+    @property
+    def waiting(self) -> int:
+        """Records of the block not yet taken; loads the next block if need be; 0 at the end of the file."""
+        if self.block is None or self.taken == self.block.packed.n_reads:
+            self.block, self.taken = next(self._blocks, None), 0
+            if self.block is not None:
+                self.n_reads += self.block.packed.n_reads
+                self._position = self._collector.add_words(self.block.packed.words)
+        return 0 if self.block is None else self.block.packed.n_reads - self.taken
+
+    def take(self, n: int) -> Pieces:
+        """Return the pieces of the next n reads, numbered from 0."""
+        packed = self.block.packed
+        first, last = np.searchsorted(packed.read, (self.taken, self.taken + n))
+        chosen = slice(first, last)
+        pieces = packed.start[chosen] + self._position, packed.length[chosen], packed.read[chosen] - self.taken
+        self.taken += n
+        return pieces
+
+    def drained(self) -> int:
+        """Read to the end and return the number of reads."""
+        while self.waiting:
+            self.taken = self.block.packed.n_reads
+        return self.n_reads
+
+
+def collect_mates(
+    collector: Collector, first: Iterator[ParsedBlock], second: Iterator[ParsedBlock], *, paths: tuple[str, str]
+) -> None:
+    """Collect two files of mates, read 2i of the first and 2i + 1 of the second.
+
+    Raises
+    ------
+    DataError
+        If the names of mates differ, or there are more of one than of the other.
+    """
+    sides = _Side(first, collector), _Side(second, collector)
+    done = 0
+    while n := min(sides[0].waiting, sides[1].waiting):
+        (block_1, at_1), (block_2, at_2) = ((side.block, side.taken) for side in sides)
+        wrong = scan.first_strangers(
+            block_1.text, block_1.records[at_1 : at_1 + n], block_2.text, block_2.records[at_2 : at_2 + n], 0
+        )
+        if wrong >= 0:
+            names = block_1.name(at_1 + wrong), block_2.name(at_2 + wrong)
+            raise diagnosis.strangers_error(*names, path=" and ".join(paths), record=done + wrong + 1)
+        collector.add_pieces(_merged(sides[0].take(n), sides[1].take(n)), 2 * n)
+        done += n
+    counts = sides[0].drained(), sides[1].drained()
+    if counts[0] != counts[1]:
+        raise diagnosis.unequal_mates_error(*counts, path=" and ".join(paths))
+
+
+def _merged(pieces_1: Pieces, pieces_2: Pieces) -> Pieces:
+    (start_1, length_1, read_1), (start_2, length_2, read_2) = pieces_1, pieces_2
+    order = np.empty(read_1.size + read_2.size, np.int64)
+    interleave_pieces(read_1, read_2, order)
+    start, length = np.concatenate([start_1, start_2])[order], np.concatenate([length_1, length_2])[order]
+    return start, length, np.concatenate([2 * read_1, 2 * read_2 + 1])[order]
+
+
+def collect_interleaved(collector: Collector, blocks: Iterator[ParsedBlock], *, path: str) -> None:
+    """Collect one file in which second mates follow first mates.
+
+    Raises
+    ------
+    DataError
+        If the names of mates differ, or the number of reads is odd.
+    """
+    n_before, waiting = 0, None  # the last record of a block may be a first mate
+    for block in blocks:
+        first = 0
+        if waiting is not None:
+            _check_two(waiting, block, path=path, record=n_before + 1)
+            first = 1
+        n = (block.packed.n_reads - first) // 2
+        rows = block.records[first : first + 2 * n].reshape(n, 2 * scan.N_COLUMNS)
+        wrong = scan.first_strangers(block.text, rows, block.text, rows, scan.N_COLUMNS)
+        if wrong >= 0:
+            mate = first + 2 * wrong
+            record = n_before + mate + 2
+            raise diagnosis.strangers_error(block.name(mate), block.name(mate + 1), path=path, record=record)
+        collector.add_block(block)
+        waiting = block if (block.packed.n_reads - first) % 2 else None
+        n_before += block.packed.n_reads
+    if waiting is not None:
+        raise diagnosis.unequal_mates_error(n_before // 2 + 1, n_before // 2, path=path)
+
+
+def _check_two(before: ParsedBlock, after: ParsedBlock, *, path: str, record: int) -> None:
+    if scan.first_strangers(before.text, before.records[-1:], after.text, after.records[:1], 0) >= 0:
+        raise diagnosis.strangers_error(before.name(-1), after.name(0), path=path, record=record)
+
+
+def collect_single(collector: Collector, blocks: Iterator[ParsedBlock]) -> None:
+    """Collect reads without mates."""
+    for block in blocks:
+        collector.add_block(block)

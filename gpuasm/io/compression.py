@@ -1,0 +1,82 @@
+"""Compressions told by their magic bytes, and their decoding, stream after stream, with truncation noticed."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import zstandard
+from isal import igzip_lib, isal_zlib
+
+GZIP_WINDOW_AND_HEADER = 31
+
+_MAGIC = (
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+)
+_BGZIP_EXTRA_FIELD = b"BC\x02\x00"
+
+_DECODERS: dict[str, Callable[[], Any]] = {
+    "gzip": lambda: isal_zlib.decompressobj(wbits=GZIP_WINDOW_AND_HEADER),
+    "zstd": lambda: zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj(),
+    "bzip2": bz2.BZ2Decompressor,
+    "xz": lzma.LZMADecompressor,
+}
+_DECODERS["bgzip"] = _DECODERS["gzip"]
+_DECODE_ERRORS = (igzip_lib.IsalError, isal_zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError, EOFError, ValueError)
+
+
+class BrokenStreamError(Exception):
+    """A compressed stream that ends early or does not decode; the message is a clause for "found"."""
+
+
+def compression_of(head: bytes) -> str:
+    """Name the compression of a file by its first bytes: none, gzip, bgzip, zstd, bzip2 or xz."""
+    for magic, name in _MAGIC:
+        if head.startswith(magic):
+            return "bgzip" if name == "gzip" and head[12:16] == _BGZIP_EXTRA_FIELD else name
+    return "none"
+
+
+def decoded(chunks: Iterator[bytes], compression: str) -> Iterator[bytes]:
+    """Decode chunks of a file, which may hold several streams one after the other (bgzip, ``cat a.gz b.gz``).
+
+    Raises
+    ------
+    BrokenStreamError
+        If the last stream is not complete, a checksum is wrong or the bytes are no such stream; all that was decoded
+        before is yielded first.
+    """
+    if compression == "none":
+        yield from chunks
+        return
+    decoder = None
+    for chunk in chunks:
+        rest = chunk
+        while rest:
+            if decoder is None:
+                rest = rest.lstrip(b"\0")  # gzip and xz files may be padded with zeros to a whole block of a tape
+                if not rest:
+                    break
+                decoder = _DECODERS[compression]()
+            text, rest, is_complete = _decode(decoder, rest, compression)
+            if is_complete:
+                decoder = None
+            if text:
+                yield text
+    if decoder is not None:
+        msg = f"the {compression} data cut off before their end"
+        raise BrokenStreamError(msg)
+
+
+def _decode(decoder: Any, data: bytes, compression: str) -> tuple[bytes, bytes, bool]:
+    try:
+        text = decoder.decompress(data)
+    except _DECODE_ERRORS as error:
+        msg = f"damaged {compression} data ({error})"
+        raise BrokenStreamError(msg) from error
+    return text, decoder.unused_data if decoder.eof else b"", decoder.eof

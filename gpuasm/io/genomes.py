@@ -1,0 +1,58 @@
+"""Genomes from FASTA files: whole sequences as codes, with what their headers say of shape and copies."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from gpuasm.errors import DataError
+from gpuasm.io.compression import BrokenStreamError
+from gpuasm.io.sources import Source
+from gpuasm.sequence.encoding import CODE_OF_BYTE
+from gpuasm.sequence.genomes import Molecule
+
+_CIRCULAR = re.compile(rb"\b(?:circular=(?:yes|true)|topology=circular)\b", re.IGNORECASE)
+_COPIES = re.compile(rb"\bcopies=([0-9.]+)")
+_WHITE_SPACE = b" \t\r\n"
+
+
+def read_genome(path: str | Path, *, circular: bool = False) -> list[Molecule]:
+    """Read the sequences of a FASTA file, plain or compressed.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard input. A header may say ``circular=yes`` and ``copies=3``.
+    circular
+        Whether all sequences are circular whatever their headers say.
+
+    Raises
+    ------
+    DataError
+        If the file is no FASTA, holds no sequence, or is cut off.
+    NoInputError
+        If it is not there.
+    """
+    try:
+        text = b"".join(Source(str(path)).blocks())
+    except BrokenStreamError as error:
+        raise DataError("a complete file", str(error), "fetch the file again", path=path) from error
+    if not text.lstrip().startswith(b">"):
+        found = repr(text[:1].decode("latin-1"))
+        raise DataError("FASTA, whose first letter is >", found, "give a FASTA file", path=path)
+    records = re.split(rb"^>", text, flags=re.MULTILINE)[1:]
+    return [_molecule(record, number + 1, path, circular=circular) for number, record in enumerate(records)]
+
+
+def _molecule(record: bytes, number: int, path: str | Path, *, circular: bool) -> Molecule:
+    header, _, body = record.partition(b"\n")
+    bases = body.translate(None, delete=_WHITE_SPACE)
+    name = header.split(maxsplit=1)[0].decode("utf-8", "replace") if header.split() else f"sequence_{number}"
+    if not bases:
+        found = f"none after the header {name}"
+        raise DataError("a sequence", found, "complete the file", path=path, place=f"record {number}")
+    copies = _COPIES.search(header)
+    codes = CODE_OF_BYTE[np.frombuffer(bases, dtype=np.uint8)]
+    return Molecule(name, codes, circular or bool(_CIRCULAR.search(header)), float(copies.group(1)) if copies else 1.0)

@@ -1,0 +1,151 @@
+"""Text of reads, block after block, into packed reads; the statistics of a file on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.io import diagnosis, scan
+from gpuasm.io.background import Background
+from gpuasm.io.compression import BrokenStreamError
+from gpuasm.io.packing import PackedBlock, count_qualities, pack_records
+from gpuasm.io.sources import Source
+
+_BYTES_A_RECORD = 32  # room in the table of records; of shorter ones, the rest of the block is scanned next
+_FEWEST_RECORDS = 64
+
+
+@dataclass(frozen=True)
+class ParsedBlock:
+    """Some records of a file: the text, where the records lie in it, and their packed bases."""
+
+    text: np.ndarray
+    records: np.ndarray
+    packed: PackedBlock
+
+    def name(self, record: int) -> str:
+        """Return the name of a record: its header line up to the first white space."""
+        row = self.records[record]
+        return first_word(self.text[row[scan.NAME] : row[scan.NAME_END]])
+
+
+@dataclass
+class Statistics:
+    """What is counted while a file is parsed.
+
+    Attributes
+    ----------
+    length_histogram : (max_letters + 1,) int64
+        Reads of each number of letters.
+    n_acgt : int
+        Letters that are bases.
+    quality_counts : (256,) int64
+        Quality bytes of the records that ``count_qualities`` samples.
+    """
+
+    length_histogram: np.ndarray
+    quality_counts: np.ndarray
+    n_acgt: int = 0
+
+    @classmethod
+    def empty(cls) -> Statistics:
+        return cls(np.zeros(1, np.int64), np.zeros(256, np.int64))
+
+    @property
+    def n_reads(self) -> int:
+        return int(self.length_histogram.sum())
+
+    @property
+    def n_letters(self) -> int:
+        return int(self.length_histogram @ np.arange(self.length_histogram.size))
+
+    def add(self, block: ParsedBlock) -> None:
+        """Count one block."""
+        self.length_histogram = add_histograms(self.length_histogram, np.bincount(block.packed.letters))
+        self.n_acgt += int(block.packed.length.sum(dtype=np.int64))
+
+
+class Parser:
+    """The state of parsing one file.
+
+    Parameters
+    ----------
+    path
+        For messages.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.format = ""
+        self.n_reads = 0
+        self.statistics = Statistics.empty()
+
+    def parse(self, source: Source) -> Iterator[ParsedBlock]:
+        """Yield the parsed blocks of a source, which is read and decoded in another thread.
+
+        Raises
+        ------
+        DataError
+            If the file is empty, cut off, damaged or malformed; with the number of the record.
+        """
+        pending: list[np.ndarray] = [np.empty(0, np.uint8)]
+        size = wanted = 0
+        with Background(source.blocks()) as texts:
+            try:
+                for data in texts:
+                    pending.append(np.frombuffer(data, np.uint8))
+                    size += len(data)
+                    if size >= wanted:
+                        rest = yield from self.feed(np.concatenate(pending), is_last=False)
+                        # A record longer than the block: wait for as much again, so that copying stays linear.
+                        wanted, size, pending = 2 * rest.size, rest.size, [rest]
+            except BrokenStreamError as error:
+                yield from self.feed(np.concatenate(pending), is_last=False)
+                raise diagnosis.broken_stream_error(str(error), path=self.path, n_records=self.n_reads) from error
+        yield from self.feed(np.concatenate(pending), is_last=True)
+        if self.n_reads == 0:
+            diagnosis.format_of(b"", self.path)
+
+    def feed(self, text: np.ndarray, *, is_last: bool) -> Iterator[ParsedBlock]:
+        """Yield the whole records at the beginning of a text, and return the rest of it."""
+        if not self.format and text.size:
+            self.format = diagnosis.format_of(text[:512].tobytes(), self.path)
+        find = scan.scan_fasta if self.format == "fasta" else scan.scan_fastq
+        while text.size:
+            records = np.empty((text.size // _BYTES_A_RECORD + _FEWEST_RECORDS, scan.N_COLUMNS), np.int64)
+            n, n_bytes, wrong = find(text, is_last, records)
+            if n:
+                yield self._packed(text, records[:n])
+            if wrong != scan.OK:
+                raise diagnosis.scan_error(
+                    text, n_bytes, wrong, path=self.path, record=self.n_reads + 1, fmt=self.format
+                )
+            text = text[n_bytes:]
+            if n < len(records):
+                break
+        return text.copy()  # a view would keep the whole block
+
+    def _packed(self, text: np.ndarray, records: np.ndarray) -> ParsedBlock:
+        packed, wrong_record, wrong_byte = pack_records(text, records)
+        if wrong_record >= 0:
+            raise diagnosis.letter_error(text, wrong_byte, path=self.path, record=self.n_reads + wrong_record + 1)
+        if self.format == "fastq":
+            count_qualities(text, records, self.n_reads, self.statistics.quality_counts)
+        block = ParsedBlock(text, records, packed)
+        self.statistics.add(block)
+        self.n_reads += packed.n_reads
+        return block
+
+
+def first_word(header: np.ndarray) -> str:
+    """Return the name in a header line of bytes."""
+    return (header.tobytes().split(maxsplit=1) or [b""])[0].decode("latin-1")
+
+
+def add_histograms(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the sum of two histograms of any lengths; the longer argument may be changed."""
+    longer, shorter = (first, second) if first.size >= second.size else (second, first)
+    longer[: shorter.size] += shorter
+    return longer

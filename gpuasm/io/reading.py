@@ -1,0 +1,137 @@
+"""Reads of all input files at once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpuasm.errors import UsageError
+from gpuasm.io.background import Background
+from gpuasm.io.bam import collect_bam
+from gpuasm.io.collecting import Collector, collect_interleaved, collect_mates, collect_single
+from gpuasm.io.parsing import Parser, add_histograms
+from gpuasm.io.sources import BLOCK_BYTES, Source, check_inputs, total_size
+from gpuasm.io.summary import FileSummary, ReadSet, summarize
+
+if TYPE_CHECKING:
+    from gpuasm.stages import Stages
+
+Path = str | PathLike[str]
+
+
+def read_reads(
+    *,
+    pairs: Sequence[tuple[Path, Path]] = (),
+    interleaved: Sequence[Path] = (),
+    single: Sequence[Path] = (),
+    bam: Sequence[Path] = (),
+    stages: Stages | None = None,
+    block_bytes: int = BLOCK_BYTES,
+) -> ReadSet:
+    """Read FASTQ, FASTA, BAM and CRAM files, compressed or not; "-" is standard input.
+
+    Formats and compressions are told by content. Each file is read and decoded in one thread and parsed in another;
+    both files of a pair at the same time. Reads come in the order of the arguments, pairs before single reads.
+
+    Parameters
+    ----------
+    pairs
+        Files of first and of second mates.
+    interleaved
+        Files in which second mates follow first mates.
+    single
+        Files of reads without mates.
+    bam
+        Files of BAM, CRAM or SAM; mates find each other by name, reads without a mate count as single.
+    stages
+        Hears of the progress, in bytes.
+    block_bytes
+        Text parsed at once; no result depends on it.
+
+    Raises
+    ------
+    NoInputError, UsageError
+        If a file is not there or given twice; if no file is given.
+    DataError
+        If a file is malformed; with the record.
+    ReadWriteError
+        If a read fails.
+    """
+    paired_paths = [(fspath(first), fspath(second)) for first, second in pairs]
+    paths = [*(path for pair in paired_paths for path in pair), *map(fspath, [*interleaved, *single, *bam])]
+    if not paths:
+        raise UsageError("files of reads", "none", "name at least one")
+    check_inputs(paths)
+    with contextlib.ExitStack() as stack:
+        advance = _progress(stack, stages, total_size(paths))
+        session = _Session(advance, block_bytes)
+        for pair in paired_paths:
+            session.read_pair(*pair)
+        for path in map(fspath, interleaved):
+            session.read_interleaved(path)
+        for path in map(fspath, bam):
+            session.files.append(collect_bam(path, session.paired, session.single, advance=advance))
+        for path in map(fspath, single):
+            session.read_single(path)
+        return session.finish()
+
+
+def _progress(stack: contextlib.ExitStack, stages: Stages | None, total: int | None) -> Callable[[int], Any]:
+    if stages is None:
+        return lambda n: None
+    return stack.enter_context(stages.stage("read sequences", total=total, unit="B")).advance
+
+
+class _Session:
+    """What was read so far; pairs apart from single reads, so that mates can be reads 2i and 2i + 1 in the end."""
+
+    def __init__(self, advance: Callable[[int], Any], block_bytes: int) -> None:
+        self._advance, self._block_bytes = advance, block_bytes
+        self.paired, self.single = Collector(), Collector()
+        self.files: list[FileSummary] = []
+
+    def read_pair(self, first: str, second: str) -> None:
+        (source_1, parser_1), (source_2, parser_2) = self._open(first), self._open(second)
+        with (
+            Background(parser_1.parse(source_1)) as blocks_1,
+            Background(parser_2.parse(source_2)) as blocks_2,
+        ):
+            collect_mates(self.paired, iter(blocks_1), iter(blocks_2), paths=(first, second))
+        self._close(source_1, parser_1)
+        self._close(source_2, parser_2)
+
+    def read_interleaved(self, path: str) -> None:
+        source, parser = self._open(path)
+        with Background(parser.parse(source)) as blocks:
+            collect_interleaved(self.paired, iter(blocks), path=path)
+        self._close(source, parser)
+
+    def read_single(self, path: str) -> None:
+        source, parser = self._open(path)
+        with Background(parser.parse(source)) as blocks:
+            collect_single(self.single, iter(blocks))
+        self._close(source, parser)
+
+    def finish(self) -> ReadSet:
+        n_paired = self.paired.n_reads
+        paired = n_paired > 0 and self.single.n_reads == 0
+        everything = self.paired
+        if n_paired == 0:
+            everything = self.single
+        elif not paired:
+            everything.add_all(self.single)
+        histogram = np.zeros(1, np.int64)
+        for file in self.files:
+            histogram = add_histograms(histogram.copy(), file.length_histogram.copy())
+        return ReadSet(everything.finish(paired=paired), self.files, histogram, n_pairs=n_paired // 2)
+
+    def _open(self, path: str) -> tuple[Source, Parser]:
+        return Source(path, block_bytes=self._block_bytes, advance=self._advance), Parser(path)
+
+    def _close(self, source: Source, parser: Parser) -> None:
+        kind, raw = (parser.format, source.compression), (source.size, source.digest.hexdigest())
+        self.files.append(summarize(source.path, kind, raw, parser.statistics))

@@ -1,0 +1,186 @@
+"""Bytes of input files: opened with errors a user understands, hashed and decoded in big blocks, never sought."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from gpuasm.errors import NoInputError, ReadWriteError, UsageError
+from gpuasm.io.compression import BrokenStreamError, compression_of, decoded
+
+BLOCK_BYTES = 8 << 20
+"""Bytes of text handed on at once: large enough that Python's share is nothing, small enough for a level-3 cache."""
+
+STDIN = "-"
+
+_RAW_BYTES = 256 << 10  # compressed bytes at once: a decoder copies what follows each of bgzip's many small streams
+_MAGIC_BYTES = 18
+
+
+@dataclass
+class Source:
+    """One input file while it is read.
+
+    Attributes
+    ----------
+    path : str
+        As the user gave it; "-" is standard input.
+    compression : str
+        Known once the first block was read.
+    size : int
+        Raw bytes read so far.
+    digest
+        sha256 of the raw bytes read so far.
+    """
+
+    path: str
+    block_bytes: int = BLOCK_BYTES
+    advance: Callable[[int], Any] = lambda n: None
+    compression: str = "none"
+    size: int = 0
+    digest: Any = field(default_factory=hashlib.sha256)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the decoded text in blocks of about ``block_bytes``.
+
+        Raises
+        ------
+        BrokenStreamError
+            If the compressed data are damaged; what was decoded before is yielded first.
+        NoInputError, ReadWriteError
+            If the file cannot be opened, or a read fails.
+        """
+        chunks = self.raw_chunks()
+        head = next(chunks, b"")  # reading it sets the compression
+        waiting: list[bytes] = []
+        n_waiting = 0
+        try:
+            for text in decoded(itertools.chain([head], chunks), self.compression):
+                waiting.append(text)
+                n_waiting += len(text)
+                if n_waiting >= self.block_bytes:
+                    yield _joined(waiting)
+                    waiting, n_waiting = [], 0
+        except BrokenStreamError:
+            yield _joined(waiting)  # the consumer needs the text before the damage to name the last good record
+            raise
+        yield _joined(waiting)
+
+    def raw_chunks(self) -> Iterator[bytes]:
+        """Yield the file's bytes as they are; sets ``compression`` before the first and hashes all."""
+        with open_input(self.path) as file:
+            head = self._read(file, _MAGIC_BYTES, whole=True)
+            self.compression = compression_of(head)
+            chunk_bytes = self.block_bytes if self.compression == "none" else min(_RAW_BYTES, self.block_bytes)
+            chunk = head + self._read(file, max(1, chunk_bytes - len(head)))
+            while chunk:
+                self.digest.update(chunk)
+                self.size += len(chunk)
+                self.advance(len(chunk))
+                yield chunk
+                chunk = self._read(file, chunk_bytes)
+
+    def _read(self, file: BinaryIO, n: int, *, whole: bool = False) -> bytes:
+        try:
+            data = file.read(n)
+            while whole and len(data) < n and (more := file.read(n - len(data))):  # pipes give what they have
+                data += more
+        except OSError as error:
+            raise ReadWriteError(
+                "a readable file", f"a failed read ({error.strerror})", "check the disk or the network drive", path=self.path
+            ) from error
+        return data or b""
+
+
+def check_inputs(paths: Sequence[str]) -> None:
+    """Refuse files that are not there, and files given twice, before any work starts.
+
+    Raises
+    ------
+    NoInputError
+        If a path is missing, a folder or not readable.
+    UsageError
+        If two paths are the same file.
+    """
+    seen: dict[tuple[int, int] | str, str] = {}
+    for path in paths:
+        identity: tuple[int, int] | str = path
+        if path != STDIN:
+            status = _stat(path)
+            if not stat.S_ISREG(status.st_mode):
+                continue
+            identity = (status.st_dev, status.st_ino)
+        if identity in seen:
+            raise UsageError(
+                "every input file once",
+                f"'{seen[identity]}' and '{path}', which are the same file",
+                "give the file of the other mates, or leave one of the two out",
+            )
+        seen[identity] = path
+
+
+def total_size(paths: Sequence[str]) -> int | None:
+    """Return the bytes of all files together; None where one is a pipe."""
+    if STDIN in paths:
+        return None
+    found = [_stat(path) for path in paths]
+    return sum(status.st_size for status in found) if all(stat.S_ISREG(status.st_mode) for status in found) else None
+
+
+def open_input(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
+    """Open a file or standard input ("-") for unbuffered reading of bytes.
+
+    Raises
+    ------
+    NoInputError
+        If that is not possible.
+    """
+    if path == STDIN:
+        return contextlib.nullcontext(_standard_input())
+    try:
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            raise _no_input(path, "a folder")
+        return open(path, "rb", buffering=0)  # noqa: SIM115 - the caller's with block closes it
+    except OSError as error:
+        raise _no_input(path, error) from error
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise _no_input(STDIN, "a terminal as standard input")
+    return sys.stdin.buffer
+
+
+def _stat(path: str) -> os.stat_result:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise _no_input(path, error) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise _no_input(path, "a folder")
+    if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK):
+        raise _no_input(path, "a file without permission to read it")
+    return status
+
+
+def _no_input(path: str, found: OSError | str) -> NoInputError:
+    if isinstance(found, NoInputError):
+        return found
+    if isinstance(found, FileNotFoundError):
+        found = "no such file"
+    elif isinstance(found, PermissionError):
+        found = "a file without permission to read it"
+    elif isinstance(found, OSError):
+        found = f"an error when opening it ({found.strerror})"
+    return NoInputError("a readable file", found, "check the path and the permissions", path=path)
+
+
+def _joined(parts: list[bytes]) -> bytes:
+    return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -1,0 +1,158 @@
+"""What is known of input files after reading them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpuasm.io.parsing import Statistics
+from gpuasm.sequence.reads import Reads
+
+_LOWEST_SOLEXA, _LOWEST_ILLUMINA_1, _HIGHEST_SANGER_OF_INTEREST, _HIGHEST_ILLUMINA_1 = 59, 64, 74, 104
+
+
+@dataclass(frozen=True)
+class FileSummary:
+    """One input file.
+
+    Attributes
+    ----------
+    path : str
+    format : str
+        fastq, fasta, bam, cram or sam.
+    compression : str
+        none, gzip, bgzip, zstd, bzip2 or xz.
+    size : int
+        Bytes of the file as it is.
+    sha256 : str
+        Of these bytes.
+    n_reads, n_bases : int
+        Reads, and letters in them, those that are no bases included.
+    n_non_acgt : int
+        Letters that are not A, C, G, T or U; reads are cut at them.
+    min_length, n50_length, max_length : int
+        Shortest read, length at which longer reads hold half of the letters, longest read.
+    mean_quality : float or None
+        Mean Phred quality of a sample of the reads; None where there are none or their coding is unclear.
+    expected_errors : float or None
+        Errors expected in 100 bases by the same qualities.
+    quality_offset : int or None
+        33 or 64; None where there are no qualities or it is unclear.
+    quality_range : tuple of int or None
+        Lowest and highest quality byte in the sample.
+    length_histogram : (max_length + 1,) int64
+    """
+
+    path: str
+    format: str
+    compression: str
+    size: int
+    sha256: str
+    n_reads: int
+    n_bases: int
+    n_non_acgt: int
+    min_length: int
+    n50_length: int
+    max_length: int
+    mean_quality: float | None
+    expected_errors: float | None
+    quality_offset: int | None
+    quality_range: tuple[int, int] | None
+    length_histogram: np.ndarray = field(repr=False, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON knows them, the histogram left out."""
+        return {name: value for name, value in vars(self).items() if name != "length_histogram"}
+
+
+@dataclass(frozen=True)
+class ReadSet:
+    """All reads of a run.
+
+    Attributes
+    ----------
+    reads : Reads
+        Pairs first, mates as reads 2i and 2i + 1, then reads without a mate; ``reads.paired`` if there are no others
+        than pairs.
+    files : list of FileSummary
+    length_histogram : (max_length + 1,) int64
+        Reads of each number of letters.
+    n_pairs : int
+        Pairs of mates: reads 0 to 2 * n_pairs - 1.
+    """
+
+    reads: Reads
+    files: list[FileSummary]
+    length_histogram: np.ndarray
+    n_pairs: int
+
+
+def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics: Statistics) -> FileSummary:
+    """Make the summary of a file.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    kind
+        Format and compression.
+    raw
+        Size in bytes and sha256.
+    statistics
+        What was counted.
+    """
+    histogram, counts = statistics.length_histogram, statistics.quality_counts
+    lengths = np.flatnonzero(histogram)
+    present = np.flatnonzero(counts)
+    offset = quality_offset(counts)
+    quality = expected = None
+    if offset is not None:
+        total = counts.sum()
+        phred = np.maximum(np.arange(256) - offset, 0)
+        quality = round(float(counts @ phred / total), 2)
+        expected = round(float(100 * (counts @ np.power(10.0, -phred / 10)) / total), 4)
+    return FileSummary(
+        path=path,
+        format=kind[0],
+        compression=kind[1],
+        size=raw[0],
+        sha256=raw[1],
+        n_reads=statistics.n_reads,
+        n_bases=statistics.n_letters,
+        n_non_acgt=statistics.n_letters - statistics.n_acgt,
+        min_length=int(lengths[0]) if lengths.size else 0,
+        n50_length=n50(histogram),
+        max_length=int(lengths[-1]) if lengths.size else 0,
+        mean_quality=quality,
+        expected_errors=expected,
+        quality_offset=offset,
+        quality_range=(int(present[0]), int(present[-1])) if present.size else None,
+        length_histogram=histogram,
+    )
+
+
+def quality_offset(counts: np.ndarray) -> int | None:
+    """Tell the coding of qualities, 33 or 64, by the (256,) counts of their bytes; None where that is unclear.
+
+    Bytes below 59 occur in Phred+33 only; so do bytes above 104 (long reads), and no reads worth sequencing have all
+    their bytes between 64 and 74, which in Phred+64 were qualities below 11. From 59 to 63 bytes mean Solexa's own
+    scale (10.1093/nar/gkp1137) or Phred+33: unclear.
+    """
+    present = np.flatnonzero(counts)
+    if not present.size:
+        return None
+    lowest, highest = int(present[0]), int(present[-1])
+    if lowest < _LOWEST_SOLEXA or highest > _HIGHEST_ILLUMINA_1 or highest <= _HIGHEST_SANGER_OF_INTEREST:
+        return 33
+    return 64 if lowest >= _LOWEST_ILLUMINA_1 else None
+
+
+def n50(histogram: np.ndarray) -> int:
+    """Return the length at which reads as long or longer hold half of all letters; 0 without letters."""
+    letters = histogram * np.arange(histogram.size)
+    if not letters.any():
+        return 0
+    from_longest = np.cumsum(letters[::-1])
+    return int(histogram.size - 1 - np.searchsorted(from_longest, (from_longest[-1] + 1) // 2))
