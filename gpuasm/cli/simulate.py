@@ -1,0 +1,206 @@
+"""``gpuasm simulate``: genomes with repeats, and reads with errors; the same bytes for the same arguments."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuasm.errors import UsageError
+
+if TYPE_CHECKING:
+    from gpuasm.sequence.genomes import Molecule
+    from gpuasm.sequence.simulation import ReadBlock, ReadSimulation
+
+_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_SEED = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is random.")
+
+
+@click.group(name="simulate")
+def command() -> None:
+    """Simulate genomes, and reads with errors, from a seed.
+
+    \b
+    gpuasm simulate genome --length 100000 --repeats 3 --circular -o genome.fasta
+    gpuasm simulate reads genome.fasta --fold 40 -1 reads_1.fastq.gz -2 reads_2.fastq.gz
+    """
+
+
+@command.command()
+@click.option("--length", type=click.IntRange(min=1), required=True, metavar="N", help="Bases of the chromosome.")
+@click.option("--gc", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Share of G and C.")
+@click.option("--repeats", type=click.IntRange(min=0), default=0, show_default=True, help="Repeated elements.")
+@click.option("--repeat-length", type=click.IntRange(min=1), default=1000, show_default=True, help="Bases of each.")
+@click.option("--repeat-copies", type=click.IntRange(min=1), default=2, show_default=True, help="Copies of each.")
+@click.option(
+    "--repeat-divergence",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Bases altered in each copy.",
+)
+@click.option("--circular", is_flag=True, help="Make the chromosome circular.")
+@click.option("--plasmid", "plasmids", multiple=True, metavar="N[:COPIES]", help="Add a circular plasmid of N bases.")
+@click.option("--name", default="genome", show_default=True, help="Name of the chromosome; plasmids add to it.")
+@_SEED
+@click.option("-o", "--output", type=_FILE, default="-", help="FASTA.  [default: standard output]")
+def genome(output: Path, plasmids: tuple[str, ...], **options: Any) -> None:
+    """Simulate a genome: independent bases, repeats on both strands, plasmids.
+
+    \b
+    gpuasm simulate genome --length 500000 --gc 0.4 --repeats 5 --repeat-length 2000 \\
+        --circular --plasmid 8000:10 --seed 1 -o genome.fasta
+    """
+    from gpuasm.cli._outputs import write_fasta
+
+    molecules = _molecules(plasmids=plasmids, **options)
+    write_fasta(
+        output,
+        [molecule.name for molecule in molecules],
+        [molecule.description for molecule in molecules],
+        [molecule.codes for molecule in molecules],
+    )
+
+
+def _molecules(*, name: str, length: int, circular: bool, plasmids: tuple[str, ...], **options: Any) -> list[Molecule]:
+    from gpuasm.sequence.genomes import Repeats, simulate_molecule
+
+    repeats = Repeats(
+        options["repeats"], options["repeat_length"], options["repeat_copies"], options["repeat_divergence"]
+    )
+    shared = {"gc": options["gc"], "seed": options["seed"]}
+    chromosome = simulate_molecule(name, length, repeats=repeats, circular=circular, **shared)
+    sizes = [_plasmid_size(text) for text in plasmids]
+    return [
+        chromosome,
+        *(
+            simulate_molecule(f"{name}_plasmid_{number}", size, copies=copies, circular=True, **shared)
+            for number, (size, copies) in enumerate(sizes, start=1)
+        ),
+    ]
+
+
+def _plasmid_size(text: str) -> tuple[int, float]:
+    size, _, copies = text.partition(":")
+    try:
+        return int(size), float(copies or 1)
+    except ValueError:
+        raise UsageError("a plasmid as N or N:COPIES", repr(text), "write for example --plasmid 8000:10") from None
+
+
+@command.command()
+@click.argument("genomes", nargs=-1, required=True, type=_FILE)
+@click.option(
+    "--fold", type=click.FloatRange(min=0, min_open=True), default=40.0, show_default=True, help="Mean depth."
+)
+@click.option("--length", type=click.IntRange(min=1), default=150, show_default=True, help="Bases a read.")
+@click.option(
+    "--insert", type=float, default=350.0, show_default=True, help="Mean length of a fragment, ends included."
+)
+@click.option(
+    "--insert-sd", type=click.FloatRange(min=0), default=50.0, show_default=True, help="Its standard deviation."
+)
+@click.option("--error-rate", type=click.FloatRange(0, 0.25), help="Mean substitutions a base.  [default: 0.0025]")
+@click.option(
+    "--n-rate", type=click.FloatRange(0, 0.5), default=0.0, show_default=True, help="Share of bases read as N."
+)
+@click.option("--single", is_flag=True, help="First mates only.")
+@click.option("--circular", is_flag=True, help="All sequences are circular, whatever their headers say.")
+@click.option(
+    "--abundance-sd",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="For a community: standard deviation of the logarithms of the genomes' abundances.",
+)
+@_SEED
+@click.option("-1", "first", type=_FILE, required=True, metavar="FILE", help="FASTQ of first mates; .gz compresses.")
+@click.option("-2", "second", type=_FILE, metavar="FILE", help="FASTQ of second mates.")
+@click.option("--truth", type=_FILE, metavar="FILE", help="TSV of where each read comes from, from 0 on.")
+@click.option("-t", "--threads", type=click.IntRange(min=1), metavar="N", help="CPU threads.  [default: all allowed]")
+def reads(
+    genomes: tuple[Path, ...],
+    *,
+    circular: bool,
+    abundance_sd: float,
+    first: Path,
+    second: Path | None,
+    truth: Path | None,
+    threads: int | None,
+    **options: Any,
+) -> None:
+    """Simulate reads of GENOMES, FASTA files of one genome each, as a HiSeq 2500 would read them.
+
+    A header may say circular=yes and copies=N. Several files make a community; --fold is its mean depth.
+
+    \b
+    gpuasm simulate reads genome.fasta --fold 60 -1 reads_1.fastq.gz -2 reads_2.fastq.gz
+    gpuasm simulate reads a.fasta b.fasta.gz c.fasta --abundance-sd 1.5 --seed 7 \\
+        -1 community_1.fastq.gz -2 community_2.fastq.gz --truth truth.tsv
+    """
+    from gpuasm import parallel
+    from gpuasm.io.genomes import read_genome
+    from gpuasm.sequence.simulation import ReadOptions, ReadSimulation, log_normal_abundances
+
+    paths = _output_paths(first, second, truth, single=options["single"])
+    parallel.set_threads(threads)
+    abundances = log_normal_abundances(len(genomes), abundance_sd, options["seed"])
+    molecules = [read_genome(path, circular=circular) for path in genomes]
+    simulation = ReadSimulation(molecules, ReadOptions(**options), abundances)
+    _write_reads(simulation, paths, with_truth=truth is not None)
+
+
+def _output_paths(first: Path, second: Path | None, truth: Path | None, *, single: bool) -> list[Path]:
+    if single == (second is not None):
+        found = "-2 beside --single" if single else "no -2"
+        raise UsageError("-1 and -2, or -1 and --single", found, "name one file for each mate that is simulated")
+    paths = [path for path in (first, second, truth) if path is not None]
+    if len(set(paths)) < len(paths):
+        raise UsageError("a file of its own for each output", ", ".join(map(str, paths)), "change a name")
+    return paths
+
+
+def _write_reads(simulation: ReadSimulation, paths: list[Path], *, with_truth: bool) -> None:
+    from gpuasm.cli._outputs import atomic_output
+
+    writers = [_compressor(path) for path in paths]
+
+    def finish(block: ReadBlock) -> list[Any]:
+        texts = [*block.mates, *([_truth_text(simulation, block)] if with_truth else [])]
+        return [compress(text) for compress, text in zip(writers, texts, strict=True)]
+
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(atomic_output(path, "wb")) for path in paths]
+        if with_truth:
+            files[-1].write(writers[-1](b"read\tgenome\tposition\tstrand\tinsert\n"))
+        for texts in simulation.blocks(finish):
+            for file, text in zip(files, texts, strict=True):
+                file.write(text)
+
+
+def _compressor(path: Path) -> Callable[[Any], Any]:
+    """Return what makes bytes ready for a file: each block becomes a gzip member where the name ends in .gz."""
+    from isal import igzip
+
+    return (lambda data: igzip.compress(data, 1, mtime=0)) if path.suffix == ".gz" else (lambda data: data)
+
+
+def _truth_text(simulation: ReadSimulation, block: ReadBlock) -> bytes:
+    """Return a row for each read: its leftmost base on the forward strand, and the strand it is read from."""
+    return "".join(_truth_rows(simulation, block)).encode()
+
+
+def _truth_rows(simulation: ReadSimulation, block: ReadBlock) -> Iterator[str]:
+    molecules, read_length, n_mates = simulation.molecules, simulation.options.length, len(block.mates)
+    columns = (block.molecule, block.start, block.insert, block.reverse)
+    for number, (chosen, start, insert, reverse) in enumerate(
+        zip(*(column.tolist() for column in columns), strict=True), start=block.first + 1
+    ):
+        molecule = molecules[chosen]
+        right = (start + insert - read_length) % molecule.codes.size
+        for mate in range(n_mates):
+            position, strand = (right, "-") if reverse != (mate == 1) else (start, "+")
+            yield f"{molecule.name}_{number}/{mate + 1}\t{molecule.name}\t{position}\t{strand}\t{insert}\n"

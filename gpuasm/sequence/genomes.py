@@ -1,0 +1,129 @@
+"""Genomes as codes: molecules with a name, a shape and a number of copies, and random ones with repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.errors import UsageError
+from gpuasm.sequence.encoding import reverse_complement
+from gpuasm.sequence.randomness import random_units, random_words, stream_key
+
+
+@dataclass(frozen=True)
+class Molecule:
+    """One sequence of a genome: a chromosome, a plasmid, a segment.
+
+    Attributes
+    ----------
+    name : str
+        Its name, without white space.
+    codes : (length,) uint8
+        Its bases, 4 where a letter is none.
+    circular : bool
+        Whether the last base is followed by the first.
+    copies : float
+        How often it is there for each copy of the genome.
+    """
+
+    name: str
+    codes: np.ndarray
+    circular: bool = False
+    copies: float = 1.0
+
+    @property
+    def description(self) -> str:
+        """What a FASTA header says after the name, and what reading one understands."""
+        shape = "yes" if self.circular else "no"
+        return f"length={self.codes.size} circular={shape} copies={self.copies:g}"
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Repeats of random sequence: ``families`` elements of ``length`` bases in ``copies`` copies each, exact or altered.
+
+    ``divergence`` is the share of bases that each copy has substituted, independently.
+    """
+
+    families: int = 0
+    length: int = 1000
+    copies: int = 2
+    divergence: float = 0.0
+
+
+def simulate_molecule(
+    name: str,
+    length: int,
+    *,
+    gc: float = 0.5,
+    repeats: Repeats | None = None,
+    circular: bool = False,
+    copies: float = 1.0,
+    seed: int = 0,
+) -> Molecule:
+    """Make a random molecule whose bases are independent, with repeats on either strand that do not overlap.
+
+    Parameters
+    ----------
+    name
+        Its name; part of what the random numbers depend on.
+    length
+        Its length in bases.
+    gc
+        The share of G and C.
+
+    Raises
+    ------
+    UsageError
+        If the repeats do not fit, or a number lies outside its range.
+    """
+    if length < 1 or not 0 <= gc <= 1 or copies <= 0:
+        raise UsageError(
+            "a length of at least 1, a GC share from 0 to 1 and copies above 0",
+            f"length {length}, GC {gc:g}, copies {copies:g}",
+            "change the option",
+        )
+    codes = _random_codes(stream_key(seed, name, "bases"), length, gc)
+    if repeats is not None and repeats.families:
+        _insert_repeats(codes, repeats, gc, (seed, name))
+    return Molecule(name, codes, circular, copies)
+
+
+def _random_codes(key: np.uint64, length: int, gc: float) -> np.ndarray:
+    words = random_words(key, 0, length)
+    unit = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    second = (words & np.uint64(1)).astype(np.uint8)
+    # Codes: A 0, C 1, G 2, T 3: one bit chooses within {A, T} or within {C, G}.
+    return np.where(unit < gc, 1 + second, 3 * second).astype(np.uint8)
+
+
+def _insert_repeats(codes: np.ndarray, repeats: Repeats, gc: float, stream: tuple[int, str]) -> None:
+    n_places = repeats.families * repeats.copies
+    free = codes.size - n_places * repeats.length
+    if repeats.length < 1 or repeats.copies < 1 or free < 0:
+        raise UsageError(
+            f"room for {n_places} repeat copies of {repeats.length} bases",
+            f"{codes.size} bases",
+            "ask for a longer genome or fewer, shorter repeats",
+        )
+    offset = np.sort((random_units(stream_key(*stream, "places"), 0, n_places) * (free + 1)).astype(np.int64))
+    start = offset + np.arange(n_places) * repeats.length
+    family = np.argsort(random_words(stream_key(*stream, "families"), 0, n_places), kind="stable") % repeats.families
+    reverse = random_words(stream_key(*stream, "strands"), 0, n_places) >> np.uint64(63)
+    for place in range(n_places):
+        element = _random_codes(stream_key(*stream, "element", int(family[place])), repeats.length, gc)
+        element = _diverged(element, repeats.divergence, stream_key(*stream, "divergence", place))
+        codes[start[place] : start[place] + repeats.length] = reverse_complement(element) if reverse[place] else element
+
+
+def _diverged(codes: np.ndarray, rate: float, key: np.uint64) -> np.ndarray:
+    unit = random_units(key, 0, codes.size)
+    step = random_words(key, codes.size, codes.size) % np.uint64(3) + np.uint64(1)
+    return np.where(unit < rate, (codes + step) & 3, codes).astype(np.uint8)
+
+
+def genome_length(molecules: Sequence[Molecule]) -> int:
+    """Return the bases of all molecules, each counted once."""
+    return sum(int(molecule.codes.size) for molecule in molecules)
