@@ -37,14 +37,14 @@ _CHUNKS_PER_THREAD = 8
 _state: dict[str, Any] = {"threads": None, "pool": None}
 
 _CPU_LOOP = """
-def {name}(first, last, {args}):
-    for i in range(first, last):
-        body(i, {args})
+def {name}(loop_first, loop_last, {args}):
+    for loop_index in range(loop_first, loop_last):
+        body(loop_index, {args})
 """
 _CUDA_LOOP = """
-def {name}(n, {args}):
-    for i in range(cuda.grid(1), n, cuda.gridsize(1)):
-        body(i, {args})
+def {name}(loop_size, {args}):
+    for loop_index in range(cuda.grid(1), loop_size, cuda.gridsize(1)):
+        body(loop_index, {args})
 """
 
 

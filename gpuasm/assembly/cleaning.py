@@ -1,0 +1,81 @@
+"""Clean-up of a unitig graph: rules that remove what errors made, in rounds of rising strictness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpuasm.assembly.bubbles import find_bubbles
+from gpuasm.assembly.compaction import Pieces, compact
+from gpuasm.assembly.local_depth import local_depth
+from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
+from gpuasm.assembly.tips import find_tips
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.assembly.weak_arcs import find_weak_arcs
+
+_ROUNDS = (1 / 3, 2 / 3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+"""Strictness of each round; full rounds are repeated until one of them changes nothing."""
+
+
+@dataclass
+class Removed:
+    """How many unitigs or arcs each rule took out."""
+
+    tips: int = 0
+    low_depth_connections: int = 0
+    bubbles: int = 0
+    weak_arcs: int = 0
+    islands: int = 0
+    rounds: int = field(default=0)
+
+    @property
+    def total(self) -> int:
+        return self.tips + self.low_depth_connections + self.bubbles + self.weak_arcs + self.islands
+
+
+def clean(graph: UnitigGraph) -> tuple[UnitigGraph, Pieces, Removed]:
+    """Remove errors from a graph.
+
+    Returns
+    -------
+    The cleaned graph, the unitigs of ``graph`` it is made of, and what each rule removed.
+    """
+    pieces, removed = Pieces.identity(graph.n), Removed()
+    for strictness in _ROUNDS:
+        before = removed.total
+        graph, pieces = _one_round(graph, pieces, strictness=strictness, removed=removed)
+        removed.rounds += 1
+        if strictness == 1.0 and removed.total == before:
+            break
+    return graph, pieces, removed
+
+
+def _one_round(
+    graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed
+) -> tuple[UnitigGraph, Pieces]:
+    for rule, name in (
+        (find_low_depth_connections, "low_depth_connections"),
+        (find_tips, "tips"),
+        (find_bubbles, "bubbles"),
+    ):
+        marked = rule(graph, local_depth(graph), strictness=strictness)
+        if marked.any():
+            graph, pieces = compact(graph, pieces, is_removed=marked)
+        setattr(removed, name, getattr(removed, name) + int(marked.sum()))
+    weak = find_weak_arcs(graph, local_depth(graph), strictness=strictness)
+    islands = find_islands(graph, typical_depth(graph))
+    if weak.any() or islands.any():
+        graph, pieces = compact(graph, pieces, is_removed=islands, arc_removed=weak)
+    removed.weak_arcs += int(weak.sum()) // 2
+    removed.islands += int(islands.sum())
+    return graph, pieces
+
+
+def typical_depth(graph: UnitigGraph) -> float:
+    """Return the length-weighted median depth: half of the graph's k-mers lie in unitigs at most so deep."""
+    if graph.n == 0:
+        return 0.0
+    order = np.lexsort((np.arange(graph.n), graph.depth))
+    weight = np.cumsum(graph.n_kmers[order])
+    return float(graph.depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])

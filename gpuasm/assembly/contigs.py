@@ -1,0 +1,106 @@
+"""Contigs: the unitigs of the last graph, named, with depth, copies and circles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.assembly.unitig_graph import UnitigGraph, canonical_order
+from gpuasm.sequence.encoding import BYTE_OF_CODE, reverse_complement
+
+
+@dataclass(frozen=True)
+class Contig:
+    """One contig.
+
+    Attributes
+    ----------
+    name : str
+        The same in every output file.
+    codes : (length,) uint8
+        Its bases; a circle's are there once, without overlap.
+    depth : float
+        Mean depth in reads over each base.
+    copies : int
+        How often the sequence occurs, by depth against the typical depth; at least 1.
+    is_circular : bool
+        Whether its ends join.
+    unitig : int
+        Its unitig in the graph.
+    """
+
+    name: str
+    codes: np.ndarray
+    depth: float
+    copies: int
+    is_circular: bool
+    unitig: int
+
+    @property
+    def length(self) -> int:
+        return int(self.codes.size)
+
+    @property
+    def sequence(self) -> str:
+        return BYTE_OF_CODE[self.codes].tobytes().decode("ascii")
+
+    @property
+    def gc(self) -> float:
+        """Share of C and G."""
+        return float(np.isin(self.codes, (1, 2)).mean())
+
+
+def make_contigs(graph: UnitigGraph, *, min_length: int, depth_scale: float) -> list[Contig]:
+    """Name the unitigs of at least ``min_length`` bases, longest first.
+
+    Parameters
+    ----------
+    graph
+        The last cleaned graph.
+    min_length
+        Least length in bases.
+    depth_scale
+        Depth in reads for each unit of depth in k-mers: all bases of the reads over all their windows.
+    """
+    single = single_copy_depth(graph)
+    spelled = [(_spell(graph, u), u) for u in range(graph.n)]
+    kept = [(codes, u) for codes, u in spelled if codes.size >= min_length]
+    kept.sort(key=lambda item: (-item[0].size, item[0].tobytes()))
+    contigs = []
+    for number, (codes, u) in enumerate(kept, start=1):
+        depth = float(graph.depth[u])
+        copies = max(1, round(depth / single)) if single > 0 else 1
+        name = f"contig_{number:06d}"
+        contigs.append(Contig(name, codes, depth * depth_scale, copies, bool(graph.is_circular[u]), u))
+    return contigs
+
+
+def single_copy_depth(graph: UnitigGraph) -> float:
+    """Return the length-weighted median depth of the unitigs that are at least half as long as the tenth longest."""
+    if graph.n == 0:
+        return 0.0
+    length = graph.n_kmers
+    bound = np.sort(length)[-min(10, length.size)] / 2
+    chosen = np.flatnonzero(length >= bound)
+    order = chosen[np.lexsort((chosen, graph.depth[chosen]))]
+    weight = np.cumsum(length[order])
+    return float(graph.depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+
+
+def _spell(graph: UnitigGraph, u: int) -> np.ndarray:
+    codes = graph.bases[graph.start[u] : graph.start[u + 1]]
+    if not graph.is_circular[u]:
+        return codes
+    return _cut_circle(codes, graph.k)
+
+
+def _cut_circle(codes: np.ndarray, k: int) -> np.ndarray:
+    """Cut a circle before its least k-mer, on the strand of that k-mer, and drop the overlap."""
+    found = canonical_order(codes, np.array([0, codes.size]), np.array([True]), k)
+    circle = codes[: codes.size - k + 1]
+    n, at = circle.size, int(found.rotation[0])
+    if not found.is_flipped[0]:
+        return np.roll(circle, -at)
+    # The least k-mer is the reverse complement of the window at `at`; it begins where that window ends.
+    return np.roll(reverse_complement(circle), -(n - (at + k) % n) % n)

@@ -1,0 +1,87 @@
+"""Low-depth unitigs: branches that errors in the middle of reads make, and islands that belong to nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.parallel import compiled
+
+ALTERNATIVE = 4.0
+"""A connection is suspect where, at both of its ends, another way is at least so many times as deep."""
+RARE = 0.33
+"""And it goes where it is below this share of the local depth,"""
+NEGLIGIBLE = 0.06
+"""or below this share of the shallower of its two best alternatives."""
+ISLAND = 0.5
+"""An unconnected unitig of at most k k-mers goes below this share of the typical depth."""
+
+
+def find_low_depth_connections(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0) -> np.ndarray:
+    """Mark short unitigs between two others that are far deeper.
+
+    Only unitigs of at most 2k k-mers are looked at: an error inside a read makes k of them.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    nearby : (n,) float64
+        Its local depth.
+    strictness
+        Share of the full thresholds to use.
+
+    Returns
+    -------
+    (n,) bool
+    """
+    marked = np.zeros(graph.n, dtype=bool)
+    rare = nearby * (RARE * strictness)
+    limits = (2 * graph.k, ALTERNATIVE / strictness, NEGLIGIBLE * strictness)
+    _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, rare, limits, marked)
+    return marked
+
+
+@compiled()
+def _mark(arc_start, arc_to, depth, n_kmers, rare, limits, marked):
+    longest, alternative, negligible = limits
+    for u in range(depth.size):
+        if n_kmers[u] > longest:
+            continue
+        ahead = _deepest_rival(2 * u, arc_start, arc_to, depth)
+        behind = _deepest_rival(2 * u + 1, arc_start, arc_to, depth)
+        weaker = min(ahead, behind)
+        if weaker >= alternative * depth[u] and weaker > 0:
+            marked[u] = depth[u] < rare[u] or depth[u] < negligible * weaker
+
+
+@compiled()
+def _deepest_rival(oriented, arc_start, arc_to, depth):
+    """Return the greatest depth of another way into any unitig that this one leads to."""
+    best = 0.0
+    for arc in range(arc_start[oriented], arc_start[oriented + 1]):
+        entrance = arc_to[arc] ^ 1
+        for other_arc in range(arc_start[entrance], arc_start[entrance + 1]):
+            other = arc_to[other_arc] >> 1
+            if other != oriented >> 1:
+                best = max(best, depth[other])
+    return best
+
+
+def find_islands(graph: UnitigGraph, typical_depth: float) -> np.ndarray:
+    """Mark unconnected unitigs of at most k k-mers whose depth is below half the typical one.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    typical_depth
+        Length-weighted median depth of the graph's long unitigs.
+
+    Returns
+    -------
+    (n,) bool
+    """
+    n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
+    alone = (n_arcs == 0) & ~graph.is_circular
+    return alone & (graph.n_kmers <= graph.k) & (graph.depth < ISLAND * typical_depth)

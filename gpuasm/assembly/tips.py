@@ -1,0 +1,71 @@
+"""Tips: short unitigs with one free end, mostly left by errors near the ends of reads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.parallel import compiled
+
+ALTERNATIVE = 2.0
+"""A tip goes where another way into the same unitig is at least so many times as deep."""
+RARE = 0.33
+"""Or where it is below this share of the local depth and another way in is deeper at all."""
+
+
+def find_tips(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0) -> np.ndarray:
+    """Mark the unitigs that are tips (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
+
+    A tip has at most k k-mers and one free end, and competes at its other end with a unitig that is deeper: twice as
+    deep, or deeper at all where the tip is rare for its surroundings. Of two tips that compete the deeper, then the
+    longer, then the one with the lesser number stays.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    nearby : (n,) float64
+        Its local depth.
+    strictness
+        Share of the full thresholds to use, for rounds that start gently.
+
+    Returns
+    -------
+    (n,) bool
+    """
+    is_tip = np.zeros(graph.n, dtype=bool)
+    longest = int(graph.k * strictness)
+    order = (graph.depth, graph.n_kmers)
+    _mark(graph.arc_start, graph.arc_to, order, nearby * (RARE * strictness), longest, ALTERNATIVE / strictness, is_tip)
+    return is_tip & ~graph.is_circular
+
+
+@compiled()
+def _mark(arc_start, arc_to, order, rare, longest, alternative, is_tip):
+    depth, n_kmers = order
+    for u in range(depth.size):
+        n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
+        n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]
+        if n_kmers[u] > longest or (n_forward == 0) == (n_backward == 0):
+            continue
+        attached = 2 * u if n_forward else 2 * u + 1
+        for arc in range(arc_start[attached], arc_start[attached + 1]):
+            # Other ways into the same unitig are what leaves its twin.
+            entrance = arc_to[arc] ^ 1
+            for other_arc in range(arc_start[entrance], arc_start[entrance + 1]):
+                other = arc_to[other_arc] >> 1
+                if other == u:
+                    continue
+                if depth[other] >= alternative * depth[u]:
+                    is_tip[u] = True
+                elif depth[u] < rare[u] and _is_above(other, u, depth, n_kmers):
+                    is_tip[u] = True
+
+
+@compiled()
+def _is_above(a, b, depth, n_kmers):
+    if depth[a] != depth[b]:
+        return depth[a] > depth[b]
+    if n_kmers[a] != n_kmers[b]:
+        return n_kmers[a] > n_kmers[b]
+    return a < b

@@ -1,0 +1,111 @@
+"""The k-mer spectrum: what the histogram of multiplicities says of depth, genome size, error rate and solid k-mers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_PEAK_SHARE = 15
+"""A threshold above peak / 15 would cost the thinly covered parts of the genome."""
+_MOST = 20
+"""No threshold above this: clean-up compares with the surroundings and sees more than one number can."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """What a histogram of k-mer multiplicities says.
+
+    Attributes
+    ----------
+    k : int
+    histogram : (m,) int64
+        Distinct k-mers of each multiplicity.
+    valley, peak : int or None
+        Multiplicity of the least class between errors and genome, and of the genome's main class; None where the
+        histogram only falls.
+    threshold : int
+        Least multiplicity of a solid k-mer.
+    reason : str
+        Why the threshold is what it is, in one sentence.
+    genome_size : int or None
+        Bases, repeats counted as often as they occur.
+    error_rate : float or None
+        Substitutions a base.
+    """
+
+    k: int
+    histogram: np.ndarray
+    valley: int | None
+    peak: int | None
+    threshold: int
+    reason: str
+    genome_size: int | None
+    error_rate: float | None
+
+
+def analyse_spectrum(histogram: np.ndarray, k: int, *, min_count: int | None = None) -> Spectrum:
+    """Find valley and peak of a spectrum and derive the solid threshold and the estimates.
+
+    The valley is the first local minimum of the histogram smoothed over a tenth of the multiplicity, the peak the
+    class of most k-mer occurrences beyond it. The threshold is the least of the valley, a fifteenth of the peak, and
+    20, but at least 2: it only has to thin out errors, the graph's clean-up does the rest with better evidence. The
+    genome's size is all occurrences from the valley on over the peak; the error rate is 1 - (1 - f)^(1/k), with f the
+    share of occurrences below the valley, since an error spoils k windows (Chor et al. 2009,
+    doi:10.1186/gb-2009-10-10-r108; Marcais and Kingsford 2011, doi:10.1093/bioinformatics/btr011).
+
+    Parameters
+    ----------
+    histogram : (m,) int64
+        Distinct k-mers of each multiplicity; the last class may stand for all higher ones.
+    k
+        Length of the k-mers.
+    min_count
+        A threshold that the user has chosen; None finds one.
+    """
+    valley, peak = _find_valley_and_peak(histogram)
+    threshold, reason = _choose_threshold(valley, peak, min_count)
+    if valley is None or peak is None:
+        return Spectrum(k, histogram, valley, peak, threshold, reason, None, None)
+    occurrences = histogram * np.arange(histogram.size)
+    solid, total = int(occurrences[valley:].sum()), int(occurrences.sum())
+    error_rate = 1.0 - (solid / total) ** (1.0 / k)
+    return Spectrum(k, histogram, valley, peak, threshold, reason, solid // peak, error_rate)
+
+
+def _find_valley_and_peak(histogram: np.ndarray) -> tuple[int | None, int | None]:
+    last = int(np.flatnonzero(histogram)[-1]) if histogram.any() else 0
+    if last < 3:
+        return None, None
+    smooth = _smooth(histogram[: last + 2])
+    rises = np.flatnonzero(smooth[2:] > smooth[1:-1]) + 1
+    if rises.size == 0:
+        return None, None
+    valley = int(rises[0])
+    if valley == 1:  # no errors to speak of: everything belongs to the genome
+        occurrences = smooth * np.arange(smooth.size)
+        return 1, int(np.argmax(occurrences[1:])) + 1
+    occurrences = smooth * np.arange(smooth.size)
+    peak = valley + int(np.argmax(occurrences[valley:]))
+    return valley, peak
+
+
+def _smooth(histogram: np.ndarray) -> np.ndarray:
+    """Average each class with those up to a tenth of its multiplicity away."""
+    size = histogram.size
+    index = np.arange(size)
+    reach = index // 10
+    cumulative = np.concatenate([[0], np.cumsum(histogram)])
+    low, high = np.maximum(index - reach, 0), np.minimum(index + reach + 1, size)
+    return (cumulative[high] - cumulative[low]) / (high - low)
+
+
+def _choose_threshold(valley: int | None, peak: int | None, min_count: int | None) -> tuple[int, str]:
+    if min_count is not None:
+        return min_count, f"{min_count}, as asked for"
+    if valley is None or peak is None:
+        return 2, "2, because the spectrum shows no valley between errors and genome"
+    threshold = max(2, min(valley, peak // _PEAK_SHARE, _MOST))
+    return threshold, (
+        f"{threshold}, the least of the valley ({valley}), a fifteenth of the peak ({peak}) and {_MOST}, but at least 2"
+    )
