@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.io.scan import BASES, BASES_END, CLASS_OF_BYTE, LINE_END, NO_LETTER, QUALITY, QUALITY_END
-from gpuasm.parallel import compiled
+from gpuasm.io.scan import BASES, BASES_END, CLASS_OF_BYTE, LINE_END, NO_LETTER, QUALITY, QUALITY_END, eight_bytes
+from gpuasm.parallel import compiled, inlined
 from gpuasm.sequence.encoding import BASES_PER_WORD, NOT_A_BASE
 
 QUALITY_SAMPLE = 16
@@ -15,6 +15,8 @@ ALL_COUNTED = 10_000
 """Of the first so many records, then of one in 16, the qualities are counted: enough for means, and nearly free."""
 
 _WORD_BITS = 64
+_LOWEST_BITS = np.uint64(0x0101010101010101)
+_EIGHT_A = np.uint64(0x4141414141414141)
 
 
 @dataclass(frozen=True)
@@ -41,83 +43,122 @@ class PackedBlock:
         return int(self.letters.size)
 
 
-@compiled()
-def _word_of(text, first, n):
-    """Return n <= 32 bases from the highest bits on, and the union of their classes."""
-    word, seen = np.uint64(0), np.uint64(0)
-    for i in range(first, first + n):
-        letter = CLASS_OF_BYTE[text[i]]
-        word = (word << np.uint64(2)) | letter
-        seen |= letter
-    return word << np.uint64(_WORD_BITS - 2 * n) if n else word, seen
+@inlined()
+def _eight_codes(letters):
+    """Return the 16 bits of 8 bases, and a number that is not 0 where one of the 8 bytes is no base.
+
+    Bits 1 and 2 of the letters A, C, T (or U), G are 0, 1, 2, 3 in either case. The letter that such bits stand for
+    is computed back and compared, so that every other byte is noticed.
+    """
+    bits = (letters >> np.uint64(1)) & np.uint64(0x0303030303030303)
+    is_t = (bits >> np.uint64(1)) & ~bits & _LOWEST_BITS
+    letter_meant = (np.uint64(0x4141414141414141) | bits << np.uint64(1)) ^ (is_t | is_t << np.uint64(4))
+    strange = ((letters & np.uint64(0xDFDFDFDFDFDFDFDF)) ^ letter_meant) & ~is_t
+    codes = bits ^ ((bits >> np.uint64(1)) & _LOWEST_BITS)
+    codes = (codes << np.uint64(2) & np.uint64(0x000C000C000C000C)) | (codes >> np.uint64(8) & np.uint64(0x0003000300030003))
+    codes = (codes << np.uint64(4) & np.uint64(0x000000F0000000F0)) | (codes >> np.uint64(16) & np.uint64(0x0000000F0000000F))
+    return (codes << np.uint64(8) | codes >> np.uint64(32)) & np.uint64(0xFFFF), strange
 
 
 @compiled()
-def _append(words, position, word):
+def _last_word(text, first, n):
+    """Return n < 32 bases from the highest bits on, and a number that is not 0 where one is no base."""
+    word, strange = np.uint64(0), np.uint64(0)
+    for i in range(n & ~7, n):
+        letter = CLASS_OF_BYTE[text[first + i]]
+        word |= letter << np.uint64(_WORD_BITS - 2 - 2 * i)
+        strange |= letter >> np.uint64(2)
+    for i in range(0, n & ~7, 8):
+        codes, wrong = _eight_codes(eight_bytes(text, first + i))
+        word |= codes << np.uint64(_WORD_BITS - 16 - 2 * i)
+        strange |= wrong
+    return word, strange
+
+
+@compiled()
+def _pack_run(text, first, last, words, position, pending):
+    """Append letters to words from ``position`` on.
+
+    ``pending`` holds the bases of the word that is not full yet: what is written is final, and packing that met a
+    letter that is no base is undone by going back to the former position and pending word. Returns the pending word
+    and a number that is not 0 in that case.
+    """
+    at, slot, strange = first, position >> 5, np.uint64(0)
     shift = np.uint64(2 * (position & (BASES_PER_WORD - 1)))
-    words[position >> 5] |= word >> shift
-    if shift:
-        words[(position >> 5) + 1] = word << (np.uint64(_WORD_BITS) - shift)
+    rest = np.uint64(_WORD_BITS) - shift
+    while at + BASES_PER_WORD <= last:
+        a, wrong_a = _eight_codes(eight_bytes(text, at))
+        b, wrong_b = _eight_codes(eight_bytes(text, at + 8))
+        c, wrong_c = _eight_codes(eight_bytes(text, at + 16))
+        d, wrong_d = _eight_codes(eight_bytes(text, at + 24))
+        word = a << np.uint64(48) | b << np.uint64(32) | c << np.uint64(16) | d
+        strange |= wrong_a | wrong_b | wrong_c | wrong_d
+        words[slot] = pending | word >> shift
+        pending = word << rest if shift else np.uint64(0)
+        slot += 1
+        at += BASES_PER_WORD
+    if at < last:
+        word, wrong = _last_word(text, at, last - at)
+        strange |= wrong
+        pending |= word >> shift
+        if np.uint64(2 * (last - at)) >= rest:
+            words[slot] = pending
+            pending = word << rest if shift else np.uint64(0)
+    return pending, strange
 
 
 @compiled()
-def _pack_mixed(text, first, n, state, pieces):
-    """Pack n letters one by one, cutting at those that are no bases; returns the offset of a byte that is no letter."""
-    words, start, length, read = pieces
-    for i in range(first, first + n):
-        letter = CLASS_OF_BYTE[text[i]]
-        if letter < NOT_A_BASE:
-            if not state[3]:
-                state[1] += 1
-                start[state[1]], length[state[1]], read[state[1]], state[3] = state[0], 0, state[4], 1
-            _append(words, state[0], letter << np.uint64(_WORD_BITS - 2))
-            state[0] += 1
-            length[state[1]] += 1
-            state[2] += 1
-        elif letter == NO_LETTER:
-            return i
-        elif letter != LINE_END:
-            state[3] = 0
-            state[2] += 1
-    return -1
+def _pack_cut(text, row, words, position, pending, table, n_pieces, r):
+    """Pack a record with line ends or other letters in its sequence, run by run.
 
-
-@compiled()
-def _pack_record(text, row, state, pieces):
-    words, start, length, read = pieces
-    state[2], state[3] = 0, 0
+    Returns the new position, pending word and number of pieces, the letters, and the offset of a byte that is no
+    letter (or -1).
+    """
     at, end = row[BASES], row[BASES_END]
+    n_letters, is_open = 0, False
     while at < end:
-        n = min(BASES_PER_WORD, end - at)
-        word, seen = _word_of(text, at, n)
-        if seen < NOT_A_BASE:
-            if not state[3]:
-                state[1] += 1
-                start[state[1]], length[state[1]], read[state[1]], state[3] = state[0], 0, state[4], 1
-            _append(words, state[0], word)
-            state[0] += n
-            length[state[1]] += n
-            state[2] += n
-        else:
-            wrong = _pack_mixed(text, at, n, state, pieces)
-            if wrong >= 0:
-                return wrong
-        at += n
-    return -1
+        run = at
+        while run < end and CLASS_OF_BYTE[text[run]] < NOT_A_BASE:
+            run += 1
+        if run > at:
+            pending, _ = _pack_run(text, at, run, words, position, pending)
+            if not is_open:
+                table[n_pieces, 0], table[n_pieces, 1], table[n_pieces, 2], is_open = position, 0, r, True
+                n_pieces += 1
+            table[n_pieces - 1, 1] += run - at
+            position += run - at
+            n_letters += run - at
+            at = run
+            continue
+        if CLASS_OF_BYTE[text[at]] == NO_LETTER:
+            return position, pending, n_pieces, n_letters, at
+        if CLASS_OF_BYTE[text[at]] != LINE_END:
+            is_open = False
+            n_letters += 1
+        at += 1
+    return position, pending, n_pieces, n_letters, -1
 
 
 @compiled()
-def _pack_records(text, records, letters, pieces):
-    # The state: next position, current piece, letters of this record, whether a piece is open, this record.
-    state = np.zeros(5, dtype=np.int64)
-    state[1] = -1
+def _pack_records(text, records, words, table, letters):
+    position, n_pieces, pending = 0, 0, np.uint64(0)
     for r in range(records.shape[0]):
-        state[4] = r
-        wrong = _pack_record(text, records[r], state, pieces)
-        if wrong >= 0:
-            return r, wrong, state[0], state[1] + 1
-        letters[r] = state[2]
-    return -1, 0, state[0], state[1] + 1
+        first, last = records[r, BASES], records[r, BASES_END]
+        after, strange = _pack_run(text, first, last, words, position, pending)
+        if strange == 0:
+            if last > first:
+                table[n_pieces, 0], table[n_pieces, 1], table[n_pieces, 2] = position, last - first, r
+                n_pieces += 1
+            position, pending, letters[r] = position + last - first, after, last - first
+        else:
+            position, pending, n_pieces, letters[r], wrong = _pack_cut(
+                text, records[r], words, position, pending, table, n_pieces, r
+            )
+            if wrong >= 0:
+                return r, wrong, position, n_pieces
+    if position & (BASES_PER_WORD - 1):
+        words[position >> 5] = pending
+    return -1, 0, position, n_pieces
 
 
 def pack_records(text: np.ndarray, records: np.ndarray) -> tuple[PackedBlock, int, int]:
@@ -136,12 +177,12 @@ def pack_records(text: np.ndarray, records: np.ndarray) -> tuple[PackedBlock, in
     """
     n_letters = int((records[:, BASES_END] - records[:, BASES]).sum())
     most_pieces = n_letters // 2 + records.shape[0]  # never touched beyond what is used, so it costs addresses only
-    words = np.zeros(n_letters // BASES_PER_WORD + 2, dtype=np.uint64)
-    start, length = np.empty(most_pieces, np.int64), np.empty(most_pieces, np.int32)
-    read, letters = np.empty(most_pieces, np.int64), np.zeros(records.shape[0], np.int64)
-    record, byte, n_bases, n = _pack_records(text, records, letters, (words, start, length, read))
+    words = np.empty(n_letters // BASES_PER_WORD + 2, dtype=np.uint64)
+    table, letters = np.empty((most_pieces, 3), np.int64), np.empty(records.shape[0], np.int64)
+    record, byte, n_bases, n = _pack_records(text, records, words, table, letters)
     words = words[: (n_bases + BASES_PER_WORD - 1) // BASES_PER_WORD]
-    return PackedBlock(words, start[:n], length[:n], read[:n], letters), record, byte
+    start, length, read = (np.ascontiguousarray(column) for column in table[:n].T)
+    return PackedBlock(words, start, length.astype(np.int32), read, letters), record, byte
 
 
 @compiled()

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 from gpuasm.errors import NoInputError, ReadWriteError, UsageError
 from gpuasm.io.compression import BrokenStreamError, compression_of, decoded
 
-BLOCK_BYTES = 8 << 20
-"""Bytes of text handed on at once: large enough that Python's share is nothing, small enough for a level-3 cache."""
+BLOCK_BYTES = 2 << 20
+"""Bytes of text handed on at once: large enough that Python's share is nothing, small enough for the caches."""
 
 STDIN = "-"
 
