@@ -1,0 +1,114 @@
+# From checked reads to k-mer counts, the compacted de Bruijn graph, and contigs.
+
+
+rule count_kmers:
+    input:
+        reads=reads_of,
+        check="results/{sample}/status/check_reads.json",
+    output:
+        counts="results/{sample}/kmers/counts.npz",
+        spectrum="results/{sample}/kmers/spectrum.tsv",
+        run="results/{sample}/kmers/run.json",
+        status="results/{sample}/status/count_kmers.json",
+    log:
+        "logs/count_kmers/{sample}.log",
+    benchmark:
+        "results/{sample}/benchmarks/count_kmers.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 4
+    resources:
+        gpu=int(has_gpu()),
+        mem_mb=memory_mb,
+        runtime=120,
+    params:
+        guard=GUARD,
+        gpuasm=GPUASM,
+        reads=read_arguments,
+        device=device,
+        k=config["k"],
+    shell:
+        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
+        " --output {output.counts:q} --output {output.spectrum:q} --output {output.run:q}"
+        " -- {params.gpuasm} count {params.reads} -k {params.k} -t {threads} --device {params.device}"
+        " -o {output.counts:q} --spectrum {output.spectrum:q} --json {output.run:q} 2> {log:q}"
+
+
+rule de_bruijn_graph:
+    input:
+        reads=reads_of,
+        check="results/{sample}/status/check_reads.json",
+    output:
+        graph="results/{sample}/graph/unitigs.gfa",
+        run="results/{sample}/graph/run.json",
+        status="results/{sample}/status/de_bruijn_graph.json",
+    log:
+        "logs/de_bruijn_graph/{sample}.log",
+    benchmark:
+        "results/{sample}/benchmarks/de_bruijn_graph.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 4
+    resources:
+        gpu=int(has_gpu()),
+        mem_mb=memory_mb,
+        runtime=120,
+    params:
+        guard=GUARD,
+        gpuasm=GPUASM,
+        reads=read_arguments,
+        device=device,
+        k=config["k"],
+        min_count=config["min_count"],
+    shell:
+        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
+        " --output {output.graph:q} --output {output.run:q}"
+        " -- {params.gpuasm} unitigs {params.reads} -k {params.k} --min-count {params.min_count} -t {threads}"
+        " --device {params.device} -o {output.graph:q} --json {output.run:q} 2> {log:q}"
+
+
+rule assemble_contigs:
+    input:
+        reads=reads_of,
+        check="results/{sample}/status/check_reads.json",
+    output:
+        contigs=report(
+            "results/{sample}/assembly/contigs.fasta",
+            caption="../report/contigs.rst",
+            category="Contigs",
+            labels={"sample": "{sample}", "file": "contigs"},
+        ),
+        graph="results/{sample}/assembly/graph.gfa",
+        table=report(
+            "results/{sample}/assembly/contigs.tsv",
+            caption="../report/contigs.rst",
+            category="Contigs",
+            labels={"sample": "{sample}", "file": "table"},
+        ),
+        spectrum="results/{sample}/assembly/spectrum.tsv",
+        run="results/{sample}/assembly/run.json",
+        page="results/{sample}/assembly/report.html",
+        status="results/{sample}/status/assemble_contigs.json",
+    log:
+        "logs/assemble_contigs/{sample}.log",
+    benchmark:
+        "results/{sample}/benchmarks/assemble_contigs.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 8
+    resources:
+        gpu=int(has_gpu()),
+        mem_mb=memory_mb,
+        runtime=240,
+    params:
+        guard=GUARD,
+        gpuasm=GPUASM,
+        reads=read_arguments,
+        device=device,
+        folder=subpath(output.run, parent=True),
+    shell:
+        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
+        " --output {output.contigs:q} --output {output.graph:q} --output {output.table:q}"
+        " --output {output.spectrum:q} --output {output.run:q} --output {output.page:q}"
+        " -- {params.gpuasm} assemble {params.reads} -t {threads} --device {params.device}"
+        " -o {params.folder:q} 2> {log:q}"

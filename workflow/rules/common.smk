@@ -1,0 +1,165 @@
+# What all rules share: the checked configuration, the checked sample sheet, and small helpers.
+import csv
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
+
+COLUMNS = ["sample", "reads_1", "reads_2", "latitude", "longitude"]
+STEPS = ["check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs"]
+
+
+def read_samples(path):
+    """Return {name: row} of the sample sheet, or stop with everything that is wrong with it."""
+    if not Path(path).is_file():
+        raise WorkflowError(
+            f"{path}: no such sample sheet; 'samples' in the configuration names it"
+        )
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = (line for line in file if line.strip() and not line.startswith("#"))
+        reader = csv.DictReader(lines, delimiter="\t", restval="")
+        rows = [{key: (row[key] or "").strip() for key in row if key} for row in reader]
+    missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
+    if missing:
+        raise WorkflowError(
+            f"{path}: no column {', '.join(missing)}; the sheet has the columns {', '.join(COLUMNS)}, tab-separated"
+        )
+    if not rows:
+        raise WorkflowError(f"{path}: no sample; add a line for each")
+    names = [row["sample"] for row in rows]
+    problems = [
+        f"{path}, sample {number} ({row['sample'] or 'no name'}): {problem}"
+        for number, row in enumerate(rows, start=1)
+        for problem in row_problems(row, earlier=names[: number - 1])
+    ]
+    if problems:
+        raise WorkflowError("\n".join(["the sample sheet cannot be used:", *problems]))
+    return {row["sample"]: row for row in rows}
+
+
+def row_problems(row, earlier):
+    """Return what is wrong with one line of the sample sheet, as sentences that say what to do."""
+    problems = schema_problems(row)
+    if row["sample"] in earlier:
+        problems.append("an earlier line has the same name; rename one of the two")
+    if bool(row["reads_1"]) == bool(row.get("genome")):
+        problems.append("reads_1 or genome must be filled in, and not both")
+    if row["reads_2"] and row["reads_1"] in ("", row["reads_2"]):
+        problems.append("reads_2 needs the file of the other mates in reads_1")
+    if bool(row["latitude"]) != bool(row["longitude"]):
+        problems.append(
+            "half a location; fill in both latitude and longitude, or neither"
+        )
+    files = [
+        row[column] for column in ("reads_1", "reads_2", "genome") if row.get(column)
+    ]
+    problems += [
+        f"{name} is not there; correct the path"
+        for name in files
+        if not Path(name).is_file()
+    ]
+    return problems
+
+
+def schema_problems(row):
+    """Return where a line of the sample sheet disagrees with the schema; cells that look like numbers count as such."""
+    try:
+        validate(
+            {key: number_or_text(text) for key, text in row.items()},
+            schema="../schemas/samples.schema.yaml",
+        )
+    except WorkflowError as error:
+        wrong = error.__context__
+        if not hasattr(wrong, "absolute_path"):
+            raise
+        column = ".".join(map(str, wrong.absolute_path))
+        return [
+            f"{column} is {wrong.instance!r}; it must be {wrong.schema.get('description', wrong.message)}"
+        ]
+    return []
+
+
+def number_or_text(text):
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def has_gpu():
+    """Tell whether jobs ask for a GPU: as configured, or else if this machine has one."""
+    if config["device"] == "auto":
+        return shutil.which("nvidia-smi") is not None
+    return config["device"] == "cuda"
+
+
+def device(wildcards, resources):
+    """Return the device for gpuasm, which follows from the GPUs that the job was given."""
+    if not resources.gpu:
+        return "cpu"
+    return "cuda" if config["device"] == "cuda" else "auto"
+
+
+def reads_of(wildcards):
+    """Return the read files of a sample: one file, or one for each mate."""
+    row = SAMPLES[wildcards.sample]
+    if row.get("genome"):
+        return [
+            f"results/{wildcards.sample}/reads/reads_{mate}.fastq.gz" for mate in (1, 2)
+        ]
+    return [path for path in (row["reads_1"], row["reads_2"]) if path]
+
+
+def genome_of(wildcards):
+    """Return the genome that the reads of a sample are simulated from."""
+    return SAMPLES[wildcards.sample]["genome"]
+
+
+def read_arguments(wildcards, input):
+    """Return the options of gpuasm that name the reads of a sample."""
+    files = [shlex.quote(str(path)) for path in input.reads]
+    return f"--single {files[0]}" if len(files) == 1 else f"-1 {files[0]} -2 {files[1]}"
+
+
+def memory_mb(wildcards, input, attempt):
+    """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure."""
+    return attempt * int(max(2000, 20 * input.size_mb))
+
+
+def benchmark_files():
+    """Return the benchmark tables of all steps of all samples."""
+    simulated = [sample for sample, row in SAMPLES.items() if row.get("genome")]
+    return [
+        f"results/{sample}/benchmarks/{step}.tsv"
+        for sample in SAMPLES
+        for step in [*(["simulate_reads"] if sample in simulated else []), *STEPS]
+    ]
+
+
+def python_command():
+    """Return the Python that has gpuasm: that of the job's own environment if it gets one, else the one running this."""
+    return (
+        "python"
+        if workflow.deployment_settings.deployment_method
+        else shlex.quote(sys.executable)
+    )
+
+
+def guard_command():
+    """Return what starts a step so that a sample with bad data is recorded and does not stop the others."""
+    script = workflow.source_path("../scripts/guarded_step.py")
+    stop = " --fail" if config["fail_on_bad_sample"] else ""
+    return f"{python_command()} {shlex.quote(str(script))}{stop}"
+
+
+validate(config, schema="../schemas/config.schema.yaml")
+SAMPLES = read_samples(config["samples"])
+GPUASM = f"{python_command()} -m gpuasm"
+GUARD = guard_command()
+
+
+wildcard_constraints:
+    sample="[A-Za-z0-9][A-Za-z0-9._-]*",

@@ -1,0 +1,54 @@
+# Reads: simulated where the sample sheet gives a genome, and checked before anything else is done with them.
+
+
+rule simulate_reads:
+    input:
+        genome=genome_of,
+    output:
+        reads_1="results/{sample}/reads/reads_1.fastq.gz",
+        reads_2="results/{sample}/reads/reads_2.fastq.gz",
+        truth="results/{sample}/reads/truth.tsv",
+    log:
+        "logs/simulate_reads/{sample}.log",
+    benchmark:
+        "results/{sample}/benchmarks/simulate_reads.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=1000,
+        runtime=10,
+    params:
+        gpuasm=GPUASM,
+        simulation=config["simulation"],
+    shell:
+        "{params.gpuasm} simulate reads {input.genome:q} --fold {params.simulation[fold]}"
+        " --length {params.simulation[length]} --seed {params.simulation[seed]} -t {threads}"
+        " -1 {output.reads_1:q} -2 {output.reads_2:q} --truth {output.truth:q} 2> {log:q}"
+
+
+rule check_reads:
+    input:
+        reads=reads_of,
+    output:
+        check="results/{sample}/check.json",
+        status="results/{sample}/status/check_reads.json",
+    log:
+        "logs/check_reads/{sample}.log",
+    benchmark:
+        "results/{sample}/benchmarks/check_reads.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 2
+    resources:
+        gpu=0,
+        mem_mb=memory_mb,
+        runtime=60,
+    params:
+        guard=GUARD,
+        gpuasm=GPUASM,
+        reads=read_arguments,
+    shell:
+        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --output {output.check:q}"
+        " -- {params.gpuasm} check {params.reads} -t {threads} --json {output.check:q} 2> {log:q}"

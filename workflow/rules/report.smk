@@ -1,0 +1,32 @@
+# One page about all samples, those that failed included.
+
+
+rule report:
+    input:
+        runs=collect("results/{sample}/assembly/run.json", sample=SAMPLES),
+        status=collect(
+            "results/{sample}/status/{step}.json", sample=SAMPLES, step=STEPS
+        ),
+    output:
+        page=report(
+            "results/report.html", caption="../report/report.rst", category="Report"
+        ),
+        summary=report(
+            "results/summary.tsv", caption="../report/summary.rst", category="Report"
+        ),
+    log:
+        "logs/report.log",
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=1000,
+        runtime=10,
+    params:
+        gpuasm=GPUASM,
+        runs=[f"{sample}=results/{sample}/assembly" for sample in SAMPLES],
+        benchmarks=benchmark_files(),
+    shell:
+        "{params.gpuasm} report {params.runs:q} --status {input.status:q} --benchmarks {params.benchmarks:q}"
+        " -o {output.page:q} --summary {output.summary:q} 2> {log:q}"
