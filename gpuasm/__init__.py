@@ -12,7 +12,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "arrays": ["namespace_of", "to_device", "to_host"],
-    "assembly": ["Assembly", "AssemblyOptions", "assemble"],
+    "assembly.contigs": ["Contig"],
+    "assembly.recipe": ["Assembly", "AssemblyOptions", "assemble"],
     "errors": [
         "DataError",
         "DeviceError",
@@ -23,10 +24,11 @@ _HOMES = {
         "ResourceError",
         "UsageError",
     ],
-    "io": ["ReadSet", "read_reads", "write_fasta", "write_gfa"],
-    "kmers": ["Spectrum", "count_kmers"],
+    "io": ["FileSummary", "ReadSet", "read_reads"],
+    "kmers.spectrum": ["Spectrum"],
+    "kmers.tally": ["Tally", "tally_kmers"],
     "parallel": ["set_threads", "thread_count"],
-    "sequence.genomes": ["Molecule"],
+    "sequence.genomes": ["Molecule", "Repeats", "simulate_molecule"],
     "sequence.reads": ["Reads"],
     "sequence.simulation": ["ReadOptions", "ReadSimulation"],
     "stages": ["StageEvent", "StageRecord", "Stages"],

@@ -34,7 +34,7 @@ def callables(name: str) -> Iterator[tuple[str, Callable[..., Any]]]:
 def test_is_there_and_documented(name: str) -> None:
     thing = getattr(gpuasm, name)
     text = inspect.getdoc(thing) or ""
-    assert len(text.splitlines()[0]) > 20
+    assert len(text.split(".")[0]) >= 10
     # A dataclass without a docstring gets its signature as one.
     assert not text.startswith(f"{name}(")
 

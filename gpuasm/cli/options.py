@@ -71,7 +71,7 @@ def read_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
-    """Read a list of k, "31,61,91": odd, rising, from 15 to 255.
+    """Read a list of k, "31,61,91": odd and rising.
 
     Raises
     ------
@@ -80,8 +80,8 @@ def parse_ks(text: str) -> tuple[int, ...]:
     """
     parts = text.split(",")
     ks = tuple(int(part) for part in parts if part.strip().isdigit())
-    if len(ks) != len(parts) or list(ks) != sorted(set(ks)) or any(k % 2 == 0 or not 15 <= k <= 255 for k in ks):
-        raise UsageError("rising odd numbers from 15 to 255", repr(text), "write -k 31,61,91, or -k auto")
+    if len(ks) != len(parts) or list(ks) != sorted(set(ks)) or any(k % 2 == 0 for k in ks):
+        raise UsageError("rising odd numbers", repr(text), "write them as in -k 31,61,91")
     return ks
 
 

@@ -1,0 +1,120 @@
+"""``gpuasm selftest``: the same contigs whatever the device, the threads and the order of the reads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from gpuasm.sequence.reads import Reads
+
+_GENOME_LENGTH = 40_000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One way to assemble the same reads."""
+
+    device: str
+    threads: int
+    shuffled: bool
+
+    @property
+    def title(self) -> str:
+        order = ", reads in another order" if self.shuffled else ""
+        return f"{self.device}, {self.threads} thread{'s' * (self.threads > 1)}{order}"
+
+
+@click.command(short_help="Show that every device and number of threads gives the same contigs.")
+@click.option(
+    "--device",
+    "only",
+    default="all",
+    show_default=True,
+    metavar="NAME",
+    help="all, cpu or cuda:N; the CPU is always tried for comparison.",
+)
+def command(*, only: str) -> None:
+    """Assemble a small simulated genome in several ways and compare the checksums of the contigs.
+
+    Tries one and two threads and reads in another order on the CPU, and each CUDA device. Exits with 1 if any two
+    results differ.
+
+    \b
+    Example:
+      gpuasm selftest --device cuda:0
+    """
+    from gpuasm import parallel
+
+    reads = {shuffled: _simulated_reads(shuffled=shuffled) for shuffled in (False, True)}
+    checksums = set()
+    try:
+        for trial in _trials(_devices(only)):
+            checksum, found = _run(trial, reads[trial.shuffled])
+            click.echo(f"{checksum}  {trial.title}: {found}")
+            checksums.add(checksum)
+    finally:
+        parallel.set_threads(None)
+    if len(checksums) > 1:
+        raise click.ClickException("the contigs differ: please report this with the lines above")
+    click.echo("passed: the contigs are the same")
+
+
+def _devices(only: str) -> list[str]:
+    from gpuasm import arrays
+
+    if only == "all":
+        return ["cpu", *(properties["device"] for properties in arrays.device_properties())]
+    arrays.namespace_of(only)  # an error here is better than after the CPU's trials
+    return ["cpu"] if only == "cpu" else ["cpu", only]
+
+
+def _trials(devices: Sequence[str]) -> Iterator[Trial]:
+    for device in devices:
+        if device == "cpu":
+            yield Trial(device, 1, shuffled=False)
+        yield Trial(device, 2, shuffled=False)
+        yield Trial(device, 2, shuffled=True)
+
+
+def _run(trial: Trial, reads: Reads) -> tuple[str, str]:
+    """Return the checksum of the contigs and a few words about them."""
+    from gpuasm import arrays, parallel
+    from gpuasm.assembly.recipe import AssemblyOptions, assemble
+
+    parallel.set_threads(trial.threads)
+    on_device = reads.moved_to(arrays.namespace_of(trial.device))
+    contigs = assemble(on_device, AssemblyOptions()).contigs
+    n_bases = sum(contig.length for contig in contigs)
+    if n_bases < 0.9 * _GENOME_LENGTH:
+        msg = f"{trial.title}: only {n_bases:,} of {_GENOME_LENGTH:,} bases were assembled"
+        raise click.ClickException(msg)
+    return contigs_checksum(contigs), f"{len(contigs)} contigs, {n_bases:,} bases"
+
+
+def contigs_checksum(contigs: Sequence[Any]) -> str:
+    """Return the sha256 of all that is said of contigs, in their order."""
+    digest = hashlib.sha256()
+    for contig in contigs:
+        header = f">{contig.name} {contig.length} {contig.depth:.1f} {contig.copies} {contig.is_circular}\n"
+        digest.update(header.encode() + contig.sequence.encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _simulated_reads(*, shuffled: bool) -> Reads:
+    """Simulate a genome with repeats and pairs of reads of it with errors; optionally in another order of pairs."""
+    from gpuasm.sequence.genomes import Repeats, simulate_molecule
+    from gpuasm.sequence.reads import Reads
+    from gpuasm.sequence.simulation import ReadOptions, ReadSimulation, read_texts
+
+    repeats = Repeats(families=3, length=600, copies=3)
+    molecule = simulate_molecule("selftest", _GENOME_LENGTH, repeats=repeats, circular=True, seed=1)
+    texts = read_texts(ReadSimulation([[molecule]], ReadOptions(fold=30.0, seed=1)))
+    pairs = list(zip(texts[::2], texts[1::2], strict=True))
+    if shuffled:
+        pairs.sort(key=lambda pair: hashlib.sha256("".join(pair).encode()).digest())
+    return Reads.from_strings((mate for pair in pairs for mate in pair), paired=True)
