@@ -51,7 +51,7 @@ class Background(Generic[Item]):
                 if not self._put("item", item):
                     break
             self._put("end", None)
-        except BaseException as error:  # noqa: BLE001 - handed to the consumer, which raises it
+        except BaseException as error:  # handed to the consumer, which raises it
             self._put("error", error)
         finally:
             close = getattr(self._source, "close", None)

@@ -16,7 +16,11 @@ from gpuasm.io.parsing import ParsedBlock, Parser
 from gpuasm.io.sources import Source
 from gpuasm.io.summary import FileSummary, summarize
 
-_BLOCK_BYTES = 4 << 20
+_BLOCK_BYTES = 2 << 20
+_NO_QUALITY = "\x7f"  # above all that are printed
+_PRINTED = bytes(min(quality + 33, 255) for quality in range(256))
+_END_OF_BAM = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
+"""The empty block at the end of every whole BAM file (SAM/BAM format specification, 4.1.2)."""
 PAIRED, SINGLE = "paired", "single"
 
 
@@ -39,6 +43,7 @@ def collect_bam(path: str, paired: Collector, single: Collector, *, advance: Cal
             collectors[kind].add_block(block)
     if parser.n_reads == 0:
         raise DataError("reads", "a file without reads", "check how the file was made or copied", path=path)
+    parser.statistics.quality_counts[ord(_NO_QUALITY)] = 0
     kind, raw = (feed.format, "none"), (feed.source.size, feed.source.digest.hexdigest())
     return summarize(path, kind, raw, parser.statistics)
 
@@ -50,6 +55,7 @@ class _Feed:
         self.source = Source(path, block_bytes=1 << 20, advance=advance)
         self.format = ""
         self.error: BaseException | None = None
+        self._tail = b""
         self.exit, entrance = os.pipe()
         self._thread = threading.Thread(target=self._pour, args=(entrance,), name="gpuasm-bam", daemon=True)
         self._thread.start()
@@ -58,12 +64,13 @@ class _Feed:
         try:
             with open(entrance, "wb", buffering=0) as pipe:
                 for chunk in self.source.raw_chunks():
+                    self._tail = (self._tail + chunk[-len(_END_OF_BAM) :])[-len(_END_OF_BAM) :]
                     at = memoryview(chunk)
                     while at:
                         at = at[pipe.write(at) :]
         except BrokenPipeError:
             pass  # pysam gave up; it says why
-        except BaseException as error:  # noqa: BLE001 - raised by join
+        except BaseException as error:  # raised by join
             self.error = error
 
     def join(self) -> None:
@@ -71,6 +78,9 @@ class _Feed:
         self._thread.join()
         if self.error is not None:
             raise self.error
+        if self.format == "bam" and self._tail != _END_OF_BAM:
+            msg = "no block that marks the end"
+            raise EOFError(msg)
 
 
 def _blocks(feed: _Feed, parser: Parser) -> Iterator[tuple[str, ParsedBlock]]:
@@ -108,44 +118,51 @@ def _records(feed: _Feed) -> Iterator[tuple[str, int, str]]:
     import pysam  # noqa: PLC0415 - slow to load and rarely needed
 
     n = 0
+    verbosity = pysam.set_verbosity(0)  # the library under pysam writes to standard error on its own
     try:
         # check_sq: unaligned files have no reference sequences
         with open(feed.exit, "rb", buffering=0) as pipe, pysam.AlignmentFile(pipe, "r", check_sq=False) as file:
-            feed.format = file.format.lower()
-            for record in file:
+            feed.format = "bam" if file.is_bam else "cram" if file.is_cram else "sam" if file.is_sam else ""
+            for record in file if feed.format else ():
                 if record.is_secondary or record.is_supplementary:
                     continue
                 n += 1
                 mate = (1 + record.is_read2) if record.is_paired else 0
                 yield record.query_name, mate, _fastq(record)
+            if not feed.format:
+                raise _bam_error(feed, 0)
             feed.join()
-    except (OSError, ValueError) as error:
-        if isinstance(error, GpuasmError):
-            raise
-        raise _bam_error(error, feed, n) from error
+    except GpuasmError:
+        raise
+    except (OSError, ValueError, EOFError) as error:
+        raise _bam_error(feed, n) from error
+    finally:
+        pysam.set_verbosity(verbosity)
 
 
 def _fastq(record: Any) -> str:
     bases = record.get_forward_sequence() or ""
     qualities = record.get_forward_qualities()
-    text = "!" * len(bases) if qualities is None else bytes(q + 33 for q in qualities).decode("ascii")
+    text = _NO_QUALITY * len(bases) if qualities is None else qualities.tobytes().translate(_PRINTED).decode("latin-1")
     return f"@{record.query_name}\n{bases}\n+\n{text}\n"
 
 
-def _bam_error(error: Exception, feed: _Feed, n: int) -> GpuasmError:
+def _bam_error(feed: _Feed, n: int) -> GpuasmError:
     if isinstance(feed.error, GpuasmError):
         return feed.error
+    path = feed.source.path
     if n == 0 and not feed.format:
         return DataError(
             "a BAM, CRAM or SAM file",
-            "another format" if feed.source.size else "an empty file",
+            "another format, or an empty file",
             "give FASTQ and FASTA files with -1 and -2, --interleaved or --single",
-            path=feed.source.path,
+            path=path,
         )
+    reference = ", or set REF_PATH to where the reference of the alignments is" if feed.format == "cram" else ""
     return DataError(
-        "a whole BAM, CRAM or SAM file",
-        f"damaged or cut off data ({error})",
-        f"the last good record is {n}: copy or download the file again, and compare its checksum",
-        path=feed.source.path,
+        f"a whole {feed.format.upper()} file",
+        "damaged data, or data cut off before their end",
+        f"the last good record is {n}: copy or download the file again, and compare its checksum{reference}",
+        path=path,
         place=f"after record {n}",
     )

@@ -27,7 +27,7 @@ _DECODERS: dict[str, Callable[[], Any]] = {
     "xz": lzma.LZMADecompressor,
 }
 _DECODERS["bgzip"] = _DECODERS["gzip"]
-_DECODE_ERRORS = (igzip_lib.IsalError, isal_zlib.error, zstandard.ZstdError, lzma.LZMAError, OSError, EOFError, ValueError)
+_DECODE_ERRORS = (igzip_lib.IsalError, zstandard.ZstdError, lzma.LZMAError, OSError, EOFError, ValueError)
 
 
 class BrokenStreamError(Exception):

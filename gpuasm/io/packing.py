@@ -55,8 +55,8 @@ def _eight_codes(letters):
     letter_meant = (np.uint64(0x4141414141414141) | bits << np.uint64(1)) ^ (is_t | is_t << np.uint64(4))
     strange = ((letters & np.uint64(0xDFDFDFDFDFDFDFDF)) ^ letter_meant) & ~is_t
     codes = bits ^ ((bits >> np.uint64(1)) & _LOWEST_BITS)
-    codes = (codes << np.uint64(2) & np.uint64(0x000C000C000C000C)) | (codes >> np.uint64(8) & np.uint64(0x0003000300030003))
-    codes = (codes << np.uint64(4) & np.uint64(0x000000F0000000F0)) | (codes >> np.uint64(16) & np.uint64(0x0000000F0000000F))
+    codes = (codes << np.uint64(2) | codes >> np.uint64(8)) & np.uint64(0x000F000F000F000F)
+    codes = (codes << np.uint64(4) | codes >> np.uint64(16)) & np.uint64(0x000000FF000000FF)
     return (codes << np.uint64(8) | codes >> np.uint64(32)) & np.uint64(0xFFFF), strange
 
 

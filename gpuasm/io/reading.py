@@ -14,7 +14,7 @@ from gpuasm.io.background import Background
 from gpuasm.io.bam import collect_bam
 from gpuasm.io.collecting import Collector, collect_interleaved, collect_mates, collect_single
 from gpuasm.io.parsing import Parser, add_histograms
-from gpuasm.io.sources import BLOCK_BYTES, Source, check_inputs, total_size
+from gpuasm.io.sources import BLOCK_BYTES, Source, check_inputs, ignore, total_size
 from gpuasm.io.summary import FileSummary, ReadSet, summarize
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def read_reads(
 
 def _progress(stack: contextlib.ExitStack, stages: Stages | None, total: int | None) -> Callable[[int], Any]:
     if stages is None:
-        return lambda n: None
+        return ignore
     return stack.enter_context(stages.stage("read sequences", total=total, unit="B")).advance
 
 

@@ -140,7 +140,7 @@ def _quality_of_one_line(text, first, n_letters, is_last):
 
 @compiled()
 def _end_of_bases(text, first, guess):
-    """Return the newline after the bases: most reads are as long as the one before, and a jump is faster than a walk."""
+    """Return the newline after the bases: a jump, as most reads are as long as the one before, else a walk."""
     end = first + guess
     if end < text.size and text[end] == _NEWLINE and not _holds_line_end(text, first, end):
         return end

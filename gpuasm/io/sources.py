@@ -24,6 +24,10 @@ _RAW_BYTES = 256 << 10  # compressed bytes at once: a decoder copies what follow
 _MAGIC_BYTES = 18
 
 
+def ignore(_amount: int) -> None:
+    """Hear of progress and do nothing."""
+
+
 @dataclass
 class Source:
     """One input file while it is read.
@@ -42,7 +46,7 @@ class Source:
 
     path: str
     block_bytes: int = BLOCK_BYTES
-    advance: Callable[[int], Any] = lambda n: None
+    advance: Callable[[int], Any] = ignore
     compression: str = "none"
     size: int = 0
     digest: Any = field(default_factory=hashlib.sha256)
@@ -93,8 +97,9 @@ class Source:
             while whole and len(data) < n and (more := file.read(n - len(data))):  # pipes give what they have
                 data += more
         except OSError as error:
+            found = f"a failed read ({error.strerror})"
             raise ReadWriteError(
-                "a readable file", f"a failed read ({error.strerror})", "check the disk or the network drive", path=self.path
+                "a readable file", found, "check the disk or the network drive", path=self.path
             ) from error
         return data or b""
 
@@ -147,7 +152,7 @@ def open_input(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             raise _no_input(path, "a folder")
-        return open(path, "rb", buffering=0)  # noqa: SIM115 - the caller's with block closes it
+        return open(path, "rb", buffering=0)  # the caller closes it
     except OSError as error:
         raise _no_input(path, error) from error
 

@@ -1,0 +1,55 @@
+"""FASTA out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from gpuasm.io.output import atomic_output
+from gpuasm.sequence.encoding import decode
+
+Sequence = str | bytes | np.ndarray
+"""Bases as text, or as (n,) uint8 codes."""
+
+
+def write_fasta(
+    path: str | os.PathLike[str],
+    names: Iterable[str],
+    descriptions: Iterable[str],
+    sequences: Iterable[Sequence],
+    *,
+    width: int = 80,
+) -> None:
+    """Write sequences as FASTA.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard output.
+    names, descriptions
+        The words of each header line; the description may be empty.
+    sequences
+        Text or (n,) uint8 codes.
+    width
+        Bases in a line; 0 for all in one.
+
+    Raises
+    ------
+    OutputError, ReadWriteError, ResourceError
+        As ``atomic_output``.
+    """
+    with atomic_output(path) as file:
+        for name, description, sequence in zip(names, descriptions, sequences, strict=True):
+            text = as_text(sequence)
+            file.write(f">{name} {description}".rstrip() + "\n")
+            step = width or max(1, len(text))
+            file.writelines(text[at : at + step] + "\n" for at in range(0, len(text), step))
+
+
+def as_text(sequence: Sequence) -> str:
+    """Return bases as text."""
+    if isinstance(sequence, str):
+        return sequence
+    return sequence.decode("ascii") if isinstance(sequence, bytes) else decode(sequence)

@@ -1,0 +1,73 @@
+"""Tables and JSON out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpuasm.io.output import atomic_output
+
+_TO_SPACES = str.maketrans("\t\r\n", "   ")
+
+
+def write_tsv(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any] | np.ndarray]) -> None:
+    """Write columns of one length as tab-separated text with a header line.
+
+    Floats have six significant digits, truth is yes or no, and None is an empty field.
+
+    Raises
+    ------
+    ValueError
+        If the columns differ in length.
+    OutputError, ReadWriteError, ResourceError
+        As ``atomic_output``.
+    """
+    values = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values()]
+    with atomic_output(path) as file:
+        file.write("\t".join(columns) + "\n")
+        file.writelines("\t".join(map(_cell, row)) + "\n" for row in zip(*values, strict=True))
+
+
+def write_json(path: str | os.PathLike[str], obj: Any) -> None:
+    """Write an object as indented JSON; arrays become lists, numbers that are not finite null.
+
+    Raises
+    ------
+    TypeError
+        If something in it has no form in JSON.
+    OutputError, ReadWriteError, ResourceError
+        As ``atomic_output``.
+    """
+    text = json.dumps(_plain(obj), indent=2, allow_nan=False, ensure_ascii=False)
+    with atomic_output(path) as file:
+        file.write(text + "\n")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    return str(value).translate(_TO_SPACES)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _plain({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
