@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -119,3 +121,8 @@ def test_interrupt_from_outside() -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, "gpuasm: error: interrupted\n")
+
+
+def test_readme_lists_the_same_exit_codes() -> None:
+    text = (Path(__file__).parents[3] / "README.md").read_text()
+    assert [int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)] == list(cli.EXIT_CODES)
