@@ -87,7 +87,7 @@ class BarProgress(NoProgress):
         super().__init__(out)
         self._bars = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
