@@ -1,0 +1,167 @@
+"""Examination of reads before work starts: what is in the files, what is wrong with them, what is worth a warning."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gpuasm.errors import DataError, GpuasmError
+from gpuasm.io.adapters import count_adapters
+from gpuasm.io.reading import read_reads
+from gpuasm.io.sources import STDIN, check_inputs
+from gpuasm.io.summary import FileSummary, ReadSet
+
+if TYPE_CHECKING:
+    from gpuasm.stages import Stages
+
+SHORTEST_USEFUL = 31
+"""Bases: the assembler's first k, so a shorter read adds nothing."""
+
+_LONG_READ = 1000
+_LOW_QUALITY = 20.0
+_MANY_UNKNOWN, _MANY_ADAPTERS, _MANY_SHORT = 0.02, 0.01, 0.1
+_FIXED_BYTES, _BYTES_A_BASE, _BYTES_A_READ = 500 << 20, 12, 64
+
+
+@dataclass
+class Examination:
+    """What was found.
+
+    Attributes
+    ----------
+    files : list of FileSummary
+        Those that could be read.
+    adapters : dict
+        By path: the kit seen most and the fraction of the reads that hold it.
+    problems : list of GpuasmError
+        Why the reads cannot be used.
+    warnings : list of str
+        What the user should know.
+    """
+
+    files: list[FileSummary] = field(default_factory=list)
+    adapters: dict[str, tuple[str, float]] = field(default_factory=dict)
+    problems: list[GpuasmError] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    n_pairs: int = 0
+
+    @property
+    def expected_memory(self) -> int:
+        """Bytes that an assembly of these reads is likely to take."""
+        n_bases, n_reads = (sum(getattr(file, name) for file in self.files) for name in ("n_bases", "n_reads"))
+        return _FIXED_BYTES + _BYTES_A_BASE * n_bases + _BYTES_A_READ * n_reads
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON knows it."""
+        files = []
+        for file in self.files:
+            kit, fraction = self.adapters.get(file.path, ("", 0.0))
+            files.append({**file.as_dict(), "adapter": kit or None, "adapter_fraction": fraction})
+        return {
+            "usable": not self.problems,
+            "n_pairs": self.n_pairs,
+            "files": files,
+            "expected_memory_bytes": self.expected_memory,
+            "warnings": self.warnings,
+            "problems": [
+                {name: getattr(error, name) for name in ("path", "place", "expected", "found", "remedy")}
+                for error in self.problems
+            ],
+        }
+
+
+def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None) -> Examination:
+    """Read the files of a sample, one pair at a time, and gather what is wrong with each.
+
+    Parameters
+    ----------
+    inputs
+        The keyword arguments of ``read_reads``.
+    stages
+        Hears of the progress.
+
+    Raises
+    ------
+    NoInputError, UsageError
+        If a file is not there or given twice.
+    """
+    groups = [(kind, item) for kind, items in inputs.items() for item in items]
+    check_inputs([path for _, item in groups for path in _paths(item)])
+    found = Examination()
+    for kind, item in groups:
+        try:
+            _add(found, read_reads(**{kind: [item]}, stages=stages))
+        except DataError as error:
+            found.problems.append(error)
+            if kind in ("pairs", "interleaved"):
+                _add_apart(found, _paths(item), stages=stages)
+    found.problems += [error for file in found.files if (error := _problem(file)) is not None]
+    for file in found.files:
+        found.warnings += _warnings(file)
+        kit, fraction = found.adapters[file.path]
+        if fraction >= _MANY_ADAPTERS:
+            found.warnings.append(
+                f"{file.path}: {fraction:.1%} of the reads run into an adapter ({kit}); trim them before assembly"
+            )
+    return found
+
+
+def _add(found: Examination, read_set: ReadSet) -> None:
+    names, counts = count_adapters(read_set.reads)
+    found.files += read_set.files
+    found.n_pairs += read_set.n_pairs
+    for number, file in enumerate(read_set.files):
+        by_kit = counts[:, number] if len(read_set.files) == 2 else counts.sum(axis=1)
+        most = int(by_kit.argmax())
+        found.adapters[file.path] = names[most] if by_kit[most] else "", float(by_kit[most]) / max(1, file.n_reads)
+
+
+def _add_apart(found: Examination, paths: list[str], *, stages: Stages | None) -> None:
+    """Examine the files of a broken pair one by one, as far as they can be read again."""
+    for path in paths:
+        if path == STDIN or not os.path.isfile(path):  # noqa: PTH113 - a pipe has been emptied
+            continue
+        try:
+            _add(found, read_reads(single=[path], stages=stages))
+        except DataError as error:
+            if str(error) not in map(str, found.problems):
+                found.problems.append(error)
+
+
+def _paths(item: Any) -> list[str]:
+    return [os.fspath(path) for path in (item if isinstance(item, tuple) else (item,))]
+
+
+def _problem(file: FileSummary) -> DataError | None:
+    if file.quality_range is not None and file.quality_offset is None:
+        low, high = file.quality_range
+        return DataError(
+            "qualities coded as Phred+33 or Phred+64",
+            f"characters from {chr(low)!r} to {chr(high)!r}, which fit neither",
+            "convert the file to Phred+33",
+            path=file.path,
+        )
+    if file.max_length < SHORTEST_USEFUL:
+        return DataError(
+            f"reads of {SHORTEST_USEFUL} bases or more",
+            f"none longer than {file.max_length}",
+            "leave the file out, or trim less",
+            path=file.path,
+        )
+    return None
+
+
+def _warnings(file: FileSummary) -> list[str]:
+    found = []
+    n_short = int(file.length_histogram[:SHORTEST_USEFUL].sum())
+    if n_short >= _MANY_SHORT * file.n_reads:
+        found.append(f"{n_short:,} reads have less than {SHORTEST_USEFUL} bases and add nothing")
+    if file.n_non_acgt >= _MANY_UNKNOWN * file.n_bases:
+        found.append(f"{file.n_non_acgt:,} letters are not A, C, G or T; reads are cut at them")
+    if file.mean_quality is not None and file.mean_quality < _LOW_QUALITY:
+        found.append(f"the mean quality is {file.mean_quality:.1f}; trim the reads before assembly")
+    if file.n50_length > _LONG_READ:
+        found.append("these look like long reads; gpuasm is made for short ones")
+    return [f"{file.path}: {text}" for text in found]
