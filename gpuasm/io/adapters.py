@@ -16,7 +16,7 @@ ADAPTERS = {
     "Illumina small RNA": ("TGGAATTCTCGGG",),
     "MGI": ("AAGTCGGAGGCCA", "AAGTCGGATCGTA"),
 }
-"""The first 13 bases of what follows the insert, by kit: a 13-mer is in a read of 150 bases by chance once in 500,000."""
+"""The first 13 bases of what follows the insert, by kit; in 150 bases, a 13-mer is found by chance once in 500,000."""
 
 
 def count_adapters(reads: Reads) -> tuple[list[str], np.ndarray]:

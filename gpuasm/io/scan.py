@@ -29,7 +29,7 @@ CLASS_OF_BYTE[ord(".")] = OTHER_LETTER  # old sequencers' N
 CLASS_OF_BYTE[[ord("\n"), ord("\r")]] = LINE_END
 
 _NEWLINE, _RETURN, _AT, _PLUS, _GREATER = ord("\n"), ord("\r"), ord("@"), ord("+"), ord(">")
-_LEAST_QUALITY = 33
+_LEAST_QUALITY, _MOST_QUALITY = 33, 127
 _LOWEST_BITS, _HIGHEST_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _EIGHT_NEWLINES, _EIGHT_LEAST = _NEWLINE * _LOWEST_BITS, _LEAST_QUALITY * _LOWEST_BITS
 
@@ -76,16 +76,16 @@ def is_blank(text, first):
 
 
 @compiled()
-def _holds_line_end(text, first, last):
+def _holds_unprintable(text, first, last):
     low, i = np.uint64(0), first
     while i + 8 <= last:
         eight = eight_bytes(text, i)
-        low |= (eight - _EIGHT_LEAST) & ~eight  # the highest bit is set where a byte is less
+        low |= eight | ((eight - _EIGHT_LEAST) & ~eight)  # the highest bit is set where a byte is less, or not ASCII
         i += 8
     if low & _HIGHEST_BITS:
         return True
     while i < last:
-        if text[i] < _LEAST_QUALITY:
+        if text[i] < _LEAST_QUALITY or text[i] > _MOST_QUALITY:
             return True
         i += 1
     return False
@@ -133,7 +133,7 @@ def _quality_of_one_line(text, first, n_letters, is_last):
     if after < text.size and text[after] == _RETURN:
         after += 1
     is_line = after == text.size or text[after] == _NEWLINE
-    if not is_line or _holds_line_end(text, first, end):
+    if not is_line or _holds_unprintable(text, first, end):
         return end, first, WRONG_QUALITY
     return end, min(after + 1, text.size), OK
 
@@ -142,7 +142,7 @@ def _quality_of_one_line(text, first, n_letters, is_last):
 def _end_of_bases(text, first, guess):
     """Return the newline after the bases: a jump, as most reads are as long as the one before, else a walk."""
     end = first + guess
-    if end < text.size and text[end] == _NEWLINE and not _holds_line_end(text, first, end):
+    if end < text.size and text[end] == _NEWLINE and not _holds_unprintable(text, first, end):
         return end
     return line_end(text, first)
 
