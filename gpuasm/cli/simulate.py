@@ -54,7 +54,7 @@ def genome(output: Path, plasmids: tuple[str, ...], **options: Any) -> None:
     gpuasm simulate genome --length 500000 --gc 0.4 --repeats 5 --repeat-length 2000 \\
         --circular --plasmid 8000:10 --seed 1 -o genome.fasta
     """
-    from gpuasm.cli._outputs import write_fasta
+    from gpuasm.io import write_fasta
 
     molecules = _molecules(plasmids=plasmids, **options)
     write_fasta(
@@ -164,7 +164,7 @@ def _output_paths(first: Path, second: Path | None, truth: Path | None, *, singl
 
 
 def _write_reads(simulation: ReadSimulation, paths: list[Path], *, with_truth: bool) -> None:
-    from gpuasm.cli._outputs import atomic_output
+    from gpuasm.io import atomic_output
 
     writers = [_compressor(path) for path in paths]
 

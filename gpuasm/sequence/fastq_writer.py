@@ -46,7 +46,7 @@ def choose_fragments(first, key, molecules, lengths, fragments):
 
 
 @compiled()
-def write_mates(first, mate, keys, genome, profile, fragments, out):  # noqa: PLR0917 - a compiled loop
+def write_mates(first, mate, keys, genome, profile, fragments, out):
     """Write the records of one mate of pairs first, first + 1, ... and return how many bytes that took.
 
     ``keys`` are those of the fragments' and the bases' streams; ``genome`` holds ``molecules`` as above, then the

@@ -42,7 +42,7 @@ class Molecule:
 
 @dataclass(frozen=True)
 class Repeats:
-    """Repeats of random sequence: ``families`` elements of ``length`` bases in ``copies`` copies each, exact or altered.
+    """Repeats: ``families`` random elements of ``length`` bases in ``copies`` copies each, exact or altered.
 
     ``divergence`` is the share of bases that each copy has substituted, independently.
     """

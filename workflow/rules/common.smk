@@ -129,16 +129,6 @@ def memory_mb(wildcards, input, attempt):
     return attempt * int(max(2000, 20 * input.size_mb))
 
 
-def benchmark_files():
-    """Return the benchmark tables of all steps of all samples."""
-    simulated = [sample for sample, row in SAMPLES.items() if row.get("genome")]
-    return [
-        f"results/{sample}/benchmarks/{step}.tsv"
-        for sample in SAMPLES
-        for step in [*(["simulate_reads"] if sample in simulated else []), *STEPS]
-    ]
-
-
 def python_command():
     """Return the Python that has gpuasm: that of the job's own environment if it gets one, else the one running this."""
     return (

@@ -26,7 +26,8 @@ rule report:
     params:
         gpuasm=GPUASM,
         runs=[f"{sample}=results/{sample}/assembly" for sample in SAMPLES],
-        benchmarks=benchmark_files(),
+        status="results/*/status/*.json",
+        benchmarks="results/*/benchmarks/*.tsv",
     shell:
-        "{params.gpuasm} report {params.runs:q} --status {input.status:q} --benchmarks {params.benchmarks:q}"
+        "{params.gpuasm} report {params.runs:q} --status {params.status:q} --benchmarks {params.benchmarks:q}"
         " -o {output.page:q} --summary {output.summary:q} 2> {log:q}"

@@ -1,6 +1,7 @@
 """Run one step of one sample so that bad data stop this sample only.
 
-usage: guarded_step.py --sample NAME --status FOLDER/STEP.json [--after STATUS] [--output FILE]... [--fail] -- COMMAND ARGUMENT...
+usage: guarded_step.py --sample NAME --status FOLDER/STEP.json [--after STATUS] [--output FILE]... [--fail]
+                       -- COMMAND ARGUMENT...
 
 The command runs unless an earlier step of the sample, whose status file --after names, failed. A status file says how
 it went; it is written when the command succeeds or refuses its data (exit code 65 or 66), and the promised outputs
@@ -55,7 +56,7 @@ def _parse() -> argparse.Namespace:
 def _run(command: list[str]) -> tuple[int, str]:
     """Run the command, its messages passed on, and return its exit code and, if it failed, its last message."""
     last = ""
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as process:  # noqa: S603
         for line in process.stderr or ():
             sys.stderr.write(line)
             last = line.strip() or last

@@ -1,0 +1,62 @@
+"""``gpuasm report``: an HTML page about one or more runs."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gpuasm.errors import NoInputError, UsageError
+
+if TYPE_CHECKING:
+    from gpuasm.report import Run
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(name="report")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--status", multiple=True, metavar="FILES", help="Status files of the workflow's steps, or a pattern.")
+@click.option("--benchmarks", multiple=True, metavar="FILES", help="Files SAMPLE/benchmarks/RULE.tsv, or a pattern.")
+@click.option("--summary", type=_FILE, help="Write a tab-separated line for each run here.")
+@click.option("-o", "--output", type=_FILE, default=Path("report.html"), show_default=True, help="The HTML page.")
+def command(
+    runs: tuple[str, ...], status: tuple[str, ...], benchmarks: tuple[str, ...], summary: Path | None, output: Path
+) -> None:
+    """Write an HTML page about RUNs: folders that 'gpuasm assemble -o' wrote, or NAME=FOLDER.
+
+    Nothing in the page comes from a network. A folder whose files are missing or empty is shown as failed.
+
+    \b
+    gpuasm report assembly -o report.html
+    gpuasm report first=results/1 second=results/2 --summary summary.tsv -o report.html
+    """
+    from gpuasm import report
+
+    read = [_read(text) for text in runs]
+    names = [run.name for run in read]
+    if len(set(names)) < len(names):
+        raise UsageError("runs with names of their own", ", ".join(names), "write NAME=FOLDER")
+    report.add_status(read, _expanded(status))
+    report.add_benchmarks(read, _expanded(benchmarks))
+    report.write_report(read, output)
+    if summary is not None:
+        report.write_summary(read, summary)
+
+
+def _expanded(patterns: tuple[str, ...]) -> list[str]:
+    """Expand the patterns here: the files of a thousand samples would be too much for a shell."""
+    return [path for pattern in patterns for path in sorted(glob.glob(pattern) or [pattern])]  # noqa: PTH207 - absolute patterns too
+
+
+def _read(text: str) -> Run:
+    from gpuasm.report import read_run
+
+    name, separator, folder = text.partition("=")
+    if not separator or Path(text).is_dir():
+        name, folder = "", text
+    if not Path(folder).is_dir():
+        raise NoInputError("the folder of a run", "none", "name what 'gpuasm assemble -o' wrote", path=folder)
+    return read_run(folder, name or None)

@@ -1,0 +1,129 @@
+"""One self-contained HTML page about one or more runs, and the summary table of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gpuasm.report import figures, tables
+from gpuasm.report.inputs import Run, read_run
+from gpuasm.report.statistics import summarise_lengths
+
+SUMMARY_COLUMNS = ("sample", "status", "contigs", "bases", "longest", "n50", "circular", "depth", "reason")
+
+
+def write_run_report(run_dir: str | Path) -> Path:
+    """Write report.html of one run into its folder, from run.json, contigs.tsv and spectrum.tsv there.
+
+    Parameters
+    ----------
+    run_dir
+        The folder that ``gpuasm assemble -o`` writes.
+
+    Returns
+    -------
+    The page's path.
+
+    Raises
+    ------
+    OutputError, ReadWriteError, ResourceError
+        If the page cannot be written.
+    """
+    path = Path(run_dir) / "report.html"
+    write_report([read_run(run_dir)], path)
+    return path
+
+
+def write_report(runs: Sequence[Run], path: str | Path) -> None:
+    """Write the page about ``runs`` to ``path``.
+
+    Raises
+    ------
+    OutputError, ReadWriteError, ResourceError
+        If the page cannot be written.
+    """
+    _write(path, render(runs))
+
+
+def write_summary(runs: Sequence[Run], path: str | Path) -> None:
+    """Write a tab-separated line for each run: see ``SUMMARY_COLUMNS``; lengths in bases."""
+    lines: list[tuple[str, ...]] = [SUMMARY_COLUMNS]
+    for run in runs:
+        lengths = summarise_lengths([contig.length for contig in run.contigs])
+        depth = tables.mean_depth(run)
+        n_circular = sum(contig.circular for contig in run.contigs)
+        numbers = (lengths.n, lengths.total, lengths.longest, lengths.n50, n_circular)
+        reason = " ".join(run.reason.split())
+        lines.append((run.name, run.status, *map(str, numbers), "" if depth is None else f"{depth:.1f}", reason))
+    _write(path, "".join("\t".join(line) + "\n" for line in lines))
+
+
+def render(runs: Sequence[Run]) -> str:
+    """Return the page about ``runs`` as text."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only where a page is made
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    one = runs[0] if len(runs) == 1 else None
+    return environment.get_template("page.html").render(
+        title=f"Assembly of {one.name}" if one else "Assemblies of several samples",
+        subtitle=_subtitle(runs),
+        runs=[_described(run) for run in runs],
+        n_failed=sum(run.status != "ok" for run in runs),
+    )
+
+
+def _subtitle(runs: Sequence[Run]) -> str:
+    versions = sorted({run.manifest.get("versions", {}).get("gpuasm", "") for run in runs} - {""})
+    return " ".join(["gpuasm", *versions[:1], "·", f"{len(runs)} sample{'s' if len(runs) != 1 else ''}"])
+
+
+def _described(run: Run) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "status": run.status,
+        "reason": run.reason,
+        "notes": [] if run.status == "failed" else run.notes,
+        "warnings": [str(warning) for warning in run.manifest.get("warnings", [])],
+        "command": run.manifest.get("command_line", ""),
+        "cells": tables.summary_cells(run),
+        "tiles": tables.tiles(run) if run.manifest else [],
+        "figures": _figures(run),
+        "tables": tables.tables(run),
+    }
+
+
+def _figures(run: Run) -> list[dict[str, Any]]:
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+    made = []
+    if any(kmers > 0 for _, kmers in run.spectrum):
+        threshold, peak = run.result("threshold", "solid_threshold"), run.result("peak")
+        svg = figures.spectrum_figure(run.spectrum, run.name, threshold=threshold, peak=peak)
+        reason = run.result("reason")
+        caption = f"Solid k-mers occur at least {threshold} times. " if threshold else ""
+        made.append(("k-mer spectrum", svg, caption + (f"Why: {reason}." if reason else "")))
+    if run.contigs:
+        caption = "How long the contigs are that hold so many percent of all bases."
+        made.append(("Nx curve", figures.nx_figure(run.contigs, run.name), caption))
+        made.append(
+            (
+                "Depth and length",
+                figures.depth_figure(run.contigs, run.name),
+                "Repeats and plasmids lie above the rest.",
+            )
+        )
+    return [{"title": title, "svg": Markup(svg), "caption": caption} for title, svg, caption in made]  # noqa: S704 - ours
+
+
+def _write(path: str | Path, text: str) -> None:
+    from gpuasm.io import atomic_output  # noqa: PLC0415 - io needs numpy and compression libraries
+
+    with atomic_output(path, "w") as file:
+        file.write(text)

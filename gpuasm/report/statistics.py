@@ -1,0 +1,47 @@
+"""The numbers that describe an assembly by its contigs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Sums over contigs: how many, bases, longest, N50 and L50, auN (the area under the Nx curve, in bases)."""
+
+    n: int
+    total: int
+    longest: int
+    n50: int
+    l50: int
+    aun: float
+
+
+def summarise_lengths(lengths: Sequence[int]) -> Lengths:
+    """Describe contig lengths; all zero if there are none."""
+    ordered, total = sorted(lengths, reverse=True), sum(lengths)
+    if not total:
+        return Lengths(len(ordered), 0, 0, 0, 0, 0.0)
+    n50, l50 = _reach(ordered, total / 2)
+    return Lengths(len(ordered), total, ordered[0], n50, l50, sum(length**2 for length in ordered) / total)
+
+
+def nx_curve(lengths: Sequence[int]) -> tuple[list[float], list[int]]:
+    """Return the corners of the Nx curve: percent of all bases, and the length of the contig that reaches it."""
+    ordered, total, done = sorted(lengths, reverse=True), sum(lengths), 0
+    percent, length_at = [], []
+    for length in ordered:
+        percent += [100 * done / total, 100 * (done + length) / total]
+        length_at += [length, length]
+        done += length
+    return percent, length_at
+
+
+def _reach(ordered: Sequence[int], bases: float) -> tuple[int, int]:
+    done = 0
+    for number, length in enumerate(ordered, start=1):
+        done += length
+        if done >= bases:
+            return length, number
+    return 0, 0

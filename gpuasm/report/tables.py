@@ -1,0 +1,215 @@
+"""The tables and key numbers of a page, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpuasm.report.inputs import Run
+from gpuasm.report.statistics import summarise_lengths
+
+MAX_CONTIGS = 25
+"""Rows of the contig table; contigs.tsv has them all."""
+
+_NOTHING = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class Header:
+    """A column's title, and whether it holds numbers, labels that do not break, or bars (widths in percent)."""
+
+    text: str
+    number: bool = False
+    label: bool = False
+    bar: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table of texts; ``rest`` says what was left out."""
+
+    title: str
+    headers: Sequence[Header]
+    rows: Sequence[Sequence[str]] = field(default_factory=list)
+    rest: str = ""
+
+
+def number(value: Any, digits: int = 0, unit: str = "") -> str:
+    """Write a number with thousands apart, or a dash for none."""
+    return _NOTHING if value is None else f"{value:,.{digits}f}{unit}"
+
+
+def bases(value: float | None) -> str:
+    """Write an amount of bases in bp, kb, Mb or Gb, to three digits from 10 kb on."""
+    if value is None:
+        return _NOTHING
+    for size, unit in ((1e9, "Gb"), (1e6, "Mb"), (1e3, "kb")):
+        if value >= max(size, 1e4):
+            scaled = value / size
+            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
+    return f"{value:,.0f} bp"
+
+
+def mebibytes(value: float | None) -> str:
+    """Write bytes as MiB."""
+    return _NOTHING if not value else f"{value / 2**20:,.0f}"
+
+
+def seconds(value: float | None) -> str:
+    """Write seconds, with more digits the fewer they are."""
+    return _NOTHING if value is None else f"{value:,.{2 if value < 10 else 1 if value < 100 else 0}f}"
+
+
+def mean_depth(run: Run) -> float | None:
+    """Return the depth of the contigs, weighted by length; None without contigs."""
+    total = sum(contig.length for contig in run.contigs)
+    return sum(contig.depth * contig.length for contig in run.contigs) / total if total else None
+
+
+def tiles(run: Run) -> list[dict[str, str]]:
+    """Return the key numbers of a run."""
+    lengths = summarise_lengths([contig.length for contig in run.contigs])
+    n_circular = sum(contig.circular for contig in run.contigs)
+    shown = [
+        ("contigs", number(lengths.n)),
+        ("assembled", bases(lengths.total)),
+        ("longest contig", bases(lengths.longest)),
+        ("N50", bases(lengths.n50)),
+        ("circular", number(n_circular)),
+        ("mean depth", number(mean_depth(run), 1, "\N{MULTIPLICATION SIGN}")),
+        ("estimated size", bases(run.result("genome_size"))),
+        ("wall time", seconds(run.manifest.get("wall_s")) + " s"),
+    ]
+    known = {"contigs", "assembled"} if not run.contigs else {label for label, _ in shown}
+    return [
+        {"label": label, "value": value}
+        for label, value in shown
+        if label in known and not value.startswith(_NOTHING)
+    ]  # fmt: skip
+
+
+def summary_cells(run: Run) -> list[str]:
+    """Return the numbers of a run's line in the summary: contigs, bases, longest, N50, circular, depth, seconds."""
+    lengths = summarise_lengths([contig.length for contig in run.contigs])
+    n_circular = sum(contig.circular for contig in run.contigs)
+    return [
+        *(number(value) for value in (lengths.n, lengths.total, lengths.longest, lengths.n50, n_circular)),
+        number(mean_depth(run), 1),
+        seconds(run.manifest.get("wall_s")),
+    ]
+
+
+def tables(run: Run) -> list[Table]:
+    """Return the tables of a run that have anything to show."""
+    made = [_contigs(run), _inputs(run), _stages(run), _steps(run), _benchmarks(run), _environment(run)]
+    return [table for table in made if table.rows]
+
+
+def _contigs(run: Run) -> Table:
+    names = ("length (bases)", "depth", "copies", "GC %")
+    rows = [
+        (
+            c.name,
+            number(c.length),
+            number(c.depth, 1),
+            f"{c.copies:g}",
+            f"{100 * c.gc:.1f}",
+            "yes" if c.circular else "no",
+        )
+        for c in run.contigs[:MAX_CONTIGS]
+    ]
+    left = len(run.contigs) - MAX_CONTIGS
+    rest = f"{left:,} shorter contigs are in contigs.tsv." if left > 0 else ""
+    return Table(
+        "Contigs", [Header("contig"), *(Header(name, number=True) for name in names), Header("circular")], rows, rest
+    )
+
+
+def _inputs(run: Run) -> Table:
+    rows = [
+        (
+            str(entry.get("path", _NOTHING)),
+            " ".join(str(entry[key]) for key in ("format", "compression") if entry.get(key) not in (None, "none")),
+            number(entry.get("n_reads")),
+            number(entry.get("n_bases")),
+            number(entry.get("mean_quality"), 1),
+            str(entry.get("sha256") or _NOTHING)[:16],
+        )
+        for entry in run.manifest.get("inputs", [])
+        if isinstance(entry, dict)
+    ]
+    numbers = (Header(name, number=True) for name in ("reads", "bases", "mean quality"))
+    return Table("Reads", [Header("file"), Header("format"), *numbers, Header("sha256 begins")], rows)
+
+
+def _stages(run: Run) -> Table:
+    stages = [stage for stage in run.manifest.get("stages", []) if isinstance(stage, dict)]
+    longest = max((stage.get("wall_s") or 0 for stage in stages), default=0)
+    rows = [
+        (
+            "\u2003" * int(stage.get("depth") or 0) + _stage_name(stage),
+            seconds(stage.get("wall_s")),
+            f"{100 * (stage.get('wall_s') or 0) / longest:.1f}" if longest else "0",
+            seconds(stage.get("cpu_s")),
+            mebibytes(stage.get("peak_rss_bytes")),
+            mebibytes(stage.get("device_bytes")),
+            ", ".join(f"{number(v) if isinstance(v, int) else v} {k}" for k, v in (stage.get("counts") or {}).items()),
+        )
+        for stage in stages
+    ]
+    headers = [
+        Header("stage", label=True),
+        Header("seconds", number=True),
+        Header("", bar=True),
+        Header("CPU seconds", number=True),
+        Header("memory (MiB)", number=True),
+        Header("GPU memory (MiB)", number=True),
+        Header("result"),
+    ]
+    return Table("Stages", headers, rows)
+
+
+def _stage_name(stage: dict[str, Any]) -> str:
+    settings = ", ".join(f"{key} = {value}" for key, value in (stage.get("parameters") or {}).items())
+    return f"{stage.get('name', _NOTHING)}{f' ({settings})' if settings else ''}"
+
+
+def _steps(run: Run) -> Table:
+    rows = [(str(step["step"]), str(step["status"]), str(step["message"])) for step in run.steps]
+    return Table("Steps of the workflow", [Header("step"), Header("status"), Header("message")], rows)
+
+
+def _benchmarks(run: Run) -> Table:
+    longest = max((row.get("s") or 0 for row in run.benchmarks), default=0)
+    rows = [
+        (
+            row["rule"],
+            seconds(row.get("s")),
+            f"{100 * (row.get('s') or 0) / longest:.1f}" if longest else "0",
+            seconds(row.get("cpu_time")),
+            number(row.get("max_rss")),
+            number(row.get("io_in")),
+            number(row.get("io_out")),
+        )
+        for row in run.benchmarks
+    ]
+    names = ("CPU seconds", "memory (MiB)", "read (MiB)", "written (MiB)")
+    numbers = (Header(name, number=True) for name in names)
+    return Table(
+        "Rules", [Header("rule", label=True), Header("seconds", number=True), Header("", bar=True), *numbers], rows
+    )
+
+
+def _environment(run: Run) -> Table:
+    machine, versions = run.manifest.get("machine", {}), run.manifest.get("versions", {})
+    device = machine.get("device") or {}
+    rows = [
+        ("device", str(device.get("name") or device.get("device") or "")),
+        ("CPU", str(machine.get("cpu") or "")),
+        ("threads", str(machine.get("threads") or "")),
+        ("system", str(machine.get("system") or "")),
+        ("versions", ", ".join(f"{name} {value}" for name, value in versions.items())),
+        ("finished", str(run.manifest.get("finished") or "")),
+    ]
+    return Table("Where it ran", [Header("what"), Header("which")], [row for row in rows if row[1]])

@@ -1,0 +1,224 @@
+"""Reports: complete runs, runs with nothing in them, runs whose files are missing; pages that need no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from gpuasm.cli import main
+from gpuasm.report import add_benchmarks, add_status, read_run, render, write_run_report, write_summary
+from gpuasm.report.statistics import nx_curve, summarise_lengths
+from gpuasm.report.tables import bases, number, seconds
+
+MANIFEST = {
+    "status": "done",
+    "command_line": "gpuasm assemble -1 a_1.fq -2 a_2.fq -o a",
+    "wall_s": 7.1,
+    "versions": {"gpuasm": "0.1.0", "python": "3.12.1"},
+    "machine": {"cpu": "a CPU", "threads": 2, "system": "Linux", "device": {"device": "cpu"}},
+    "inputs": [{"path": "a_1.fq", "format": "fastq", "compression": "none", "n_reads": 1000, "n_bases": 150_000}],
+    "stages": [
+        {"name": "count k-mers", "parameters": {"k": 31}, "wall_s": 3.0, "cpu_s": 5.0, "peak_rss_bytes": 1 << 30},
+        {"name": "build graph", "depth": 1, "wall_s": 1.5, "counts": {"unitigs": 12345}},
+    ],
+    "results": {"spectrum": {"threshold": 3, "peak": 40, "reason": "3, the valley", "genome_size": 5386}},
+    "warnings": ["reads hold <b>adapters</b>"],
+}
+CONTIGS = """name	length	depth	copies	circular	gc
+contig_000001	5386	40.1	1	yes	0.447
+contig_000002	500	80.0	2	no	0.5
+"""
+SPECTRUM = "multiplicity\tkmers\n1\t900\n2\t20\n3\t0\n39\t2000\n40\t2500\n41\t1900\n"
+
+
+class Tags(HTMLParser):
+    """Collects tags, identifiers and what a browser would fetch; complains of tags left open."""
+
+    VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.fetched = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag in {"script", "link", "img", "iframe"} or "src" in attributes:
+            self.fetched.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def parse(page):
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert tags.fetched == []
+    assert len(set(tags.ids)) == len(tags.ids)
+    assert re.findall(r"https?://(?!www\.w3\.org/)", page) == []
+    return tags
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "phage"
+    folder.mkdir()
+    (folder / "run.json").write_text(json.dumps(MANIFEST))
+    (folder / "contigs.tsv").write_text(CONTIGS)
+    (folder / "spectrum.tsv").write_text(SPECTRUM)
+    return folder
+
+
+def test_page_of_a_whole_run(folder):
+    path = write_run_report(folder)
+    page = path.read_text()
+    parse(page)
+    assert path == folder / "report.html"
+    assert page.count("<svg") == 3
+    for text in (
+        "Assembly of phage",
+        "contig_000001",
+        "solid from 3",
+        "peak 40",
+        "count k-mers (k = 31)",
+        "12,345 unitigs",
+    ):
+        assert text in page
+    assert "reads hold &lt;b&gt;adapters" in page
+
+
+def test_page_is_the_same_each_time(folder):
+    assert render([read_run(folder)]) == render([read_run(folder)])
+
+
+def test_figures_take_the_colours_of_the_page(folder):
+    svg = "".join(re.findall(r"<svg.*?</svg>", render([read_run(folder)]), flags=re.DOTALL))
+    assert "currentColor" in svg
+    assert "var(--series-1)" in svg
+    assert re.findall(r"(?:fill|stroke): ?#[0-9a-f]{6}", svg) == []
+
+
+@pytest.mark.parametrize("name", ["run.json", "contigs.tsv", "spectrum.tsv"])
+@pytest.mark.parametrize("damage", ["missing", "empty", "damaged"])
+def test_a_file_that_is_missing_empty_or_damaged_is_named(folder, name, damage):
+    if damage == "missing":
+        (folder / name).unlink()
+    else:
+        (folder / name).write_text("" if damage == "empty" else "name\tkmers\nx\ty\n")
+    run = read_run(folder)
+    page = render([run])
+    parse(page)
+    assert f"{name} is {damage}" in page
+    assert run.status == {"run.json": "failed", "contigs.tsv": "empty", "spectrum.tsv": "ok"}[name]
+
+
+def test_an_empty_folder_still_makes_a_page(tmp_path):
+    page = write_run_report(tmp_path).read_text()
+    parse(page)
+    assert "run.json is missing" in page
+
+
+def test_headers_without_rows_make_a_page_without_figures(folder):
+    (folder / "contigs.tsv").write_text(CONTIGS.splitlines()[0] + "\n")
+    (folder / "spectrum.tsv").write_text("multiplicity\tkmers\n")
+    (folder / "run.json").write_text(json.dumps({**MANIFEST, "status": "no solid k-mer"}))
+    run = read_run(folder)
+    page = render([run])
+    parse(page)
+    assert "<svg" not in page
+    assert (run.status, run.reason) == ("empty", "no solid k-mer")
+
+
+def test_a_manifest_of_another_shape_makes_a_page(folder):
+    (folder / "run.json").write_text(json.dumps({"stages": [{}], "inputs": ["x", {}], "results": [], "machine": {}}))
+    parse(render([read_run(folder)]))
+
+
+@pytest.fixture
+def workflow(tmp_path, folder):
+    """Return the folder of a workflow's results with a good and a bad sample."""
+    for sample, status in (("good", "ok"), ("bad", "failed")):
+        results = tmp_path / "results" / sample
+        for part in ("assembly", "status", "benchmarks"):
+            (results / part).mkdir(parents=True)
+        for file in folder.iterdir():
+            (results / "assembly" / file.name).write_text(file.read_text() if sample == "good" else "")
+        for step, outcome in (("assemble_contigs", "ok" if status == "ok" else "skipped"), ("check_reads", status)):
+            message = "" if outcome == "ok" else "bad_1.fq, record 3: expected a quality, found none; fetch it again"
+            record = {"sample": sample, "step": step, "status": outcome, "exit_code": 65 * bool(message)}
+            (results / "status" / f"{step}.json").write_text(json.dumps({**record, "message": message}))
+        (results / "benchmarks" / "check_reads.tsv").write_text("s\th:m:s\tmax_rss\tcpu_time\n1.5\t0:00:01\t-\t2.25\n")
+    return tmp_path / "results"
+
+
+def test_command_shows_failed_samples_with_their_reason(workflow, tmp_path):
+    page, summary = tmp_path / "page.html", tmp_path / "summary.tsv"
+    runs = [f"{name}={workflow / name / 'assembly'}" for name in ("good", "bad")]
+    files = ["--status", f"{workflow}/*/status/*.json", "--benchmarks", f"{workflow}/*/benchmarks/*.tsv"]
+    with pytest.raises(SystemExit) as exit_:
+        main(["report", *runs, *files, "-o", str(page), "--summary", str(summary)])
+    assert exit_.value.code == 0
+    text = page.read_text()
+    parse(text)
+    assert "1 of 2 samples could not be assembled" in text
+    header, good, bad = [line.split("\t") for line in summary.read_text().splitlines()]
+    good, bad = dict(zip(header, good, strict=True)), dict(zip(header, bad, strict=True))
+    assert (good["status"], good["contigs"], good["bases"], good["n50"]) == ("ok", "2", "5886", "5386")
+    assert bad["status"] == "failed"
+    assert bad["reason"] == "check_reads: bad_1.fq, record 3: expected a quality, found none; fetch it again"
+
+
+def test_steps_come_in_the_workflow_s_order_and_benchmarks_to_their_sample(workflow):
+    run = read_run(workflow / "good" / "assembly", "good")
+    add_status([run], [*workflow.glob("*/status/*.json"), workflow / "absent.json"])
+    add_benchmarks([run], workflow.glob("*/benchmarks/*.tsv"))
+    assert [step["step"] for step in run.steps] == ["check_reads", "assemble_contigs"]
+    assert [(row["rule"], row["s"], row["max_rss"], row["cpu_time"]) for row in run.benchmarks] == [
+        ("check_reads", 1.5, None, 2.25)
+    ]
+
+
+def test_command_refuses_what_is_no_folder_and_equal_names(tmp_path, capsys):
+    for args, code in (([tmp_path / "absent"], 66), ([f"a={tmp_path}", f"a={tmp_path}"], 2)):
+        with pytest.raises(SystemExit) as exit_:
+            main(["report", *map(str, args), "-o", str(tmp_path / "page.html")])
+        assert exit_.value.code == code
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_summary_of_nothing_has_a_header(tmp_path):
+    write_summary([], tmp_path / "summary.tsv")
+    assert (tmp_path / "summary.tsv").read_text().startswith("sample\tstatus\t")
+
+
+def test_lengths():
+    lengths = summarise_lengths([10, 40, 20, 30])
+    assert (lengths.n, lengths.total, lengths.longest, lengths.n50, lengths.l50) == (4, 100, 40, 30, 2)
+    assert lengths.aun == pytest.approx((100 + 1600 + 400 + 900) / 100)
+    assert summarise_lengths([]).n50 == 0
+
+
+def test_nx_curve_ends_at_all_bases():
+    percent, length = nx_curve([10, 30])
+    assert percent == [0, 75, 75, 100]
+    assert length == [30, 30, 10, 10]
+
+
+def test_numbers_as_text():
+    assert [bases(value) for value in (None, 999, 5386, 48_502, 611_033, 4_641_652)] == [
+        "\N{EN DASH}", "999 bp", "5,386 bp", "48.5 kb", "611 kb", "4.64 Mb",
+    ]  # fmt: skip
+    assert [seconds(value) for value in (None, 0.5, 12.34, 1234.5)] == ["\N{EN DASH}", "0.50", "12.3", "1,234"]
+    assert number(1234.56, 1) == "1,234.6"
