@@ -12,12 +12,13 @@ from isal import igzip_lib, isal_zlib
 
 GZIP_WINDOW_AND_HEADER = 31
 
-_MAGIC = (
-    (b"\x1f\x8b", "gzip"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"BZh", "bzip2"),
-    (b"\xfd7zXZ\x00", "xz"),
-)
+_MAGIC = {
+    "gzip": b"\x1f\x8b",
+    "bgzip": b"\x1f\x8b",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "bzip2": b"BZh",
+    "xz": b"\xfd7zXZ\x00",
+}
 _BGZIP_EXTRA_FIELD = b"BC\x02\x00"
 
 _DECODERS: dict[str, Callable[[], Any]] = {
@@ -36,7 +37,7 @@ class BrokenStreamError(Exception):
 
 def compression_of(head: bytes) -> str:
     """Name the compression of a file by its first bytes: none, gzip, bgzip, zstd, bzip2 or xz."""
-    for magic, name in _MAGIC:
+    for name, magic in _MAGIC.items():
         if head.startswith(magic):
             return "bgzip" if name == "gzip" and head[12:16] == _BGZIP_EXTRA_FIELD else name
     return "none"
@@ -62,6 +63,7 @@ def decoded(chunks: Iterator[bytes], compression: str) -> Iterator[bytes]:
                 rest = rest.lstrip(b"\0")  # gzip and xz files may be padded with zeros to a whole block of a tape
                 if not rest:
                     break
+                _check_magic(rest, compression)
                 decoder = _DECODERS[compression]()
             text, rest, is_complete = _decode(decoder, rest, compression)
             if is_complete:
@@ -70,6 +72,14 @@ def decoded(chunks: Iterator[bytes], compression: str) -> Iterator[bytes]:
                 yield text
     if decoder is not None:
         msg = f"the {compression} data cut off before their end"
+        raise BrokenStreamError(msg)
+
+
+def _check_magic(data: bytes, compression: str) -> None:
+    # zstd has other frames too, and its decoder knows them; the others' decoders wait for more when they see garbage.
+    magic = _MAGIC[compression]
+    if compression != "zstd" and not data.startswith(magic[: len(data)]):
+        msg = f"other bytes after the end of the {compression} data"
         raise BrokenStreamError(msg)
 
 

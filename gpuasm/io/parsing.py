@@ -102,6 +102,8 @@ class Parser:
                         # A record longer than the block: wait for as much again, so that copying stays linear.
                         wanted, size, pending = 2 * rest.size, rest.size, [rest]
             except BrokenStreamError as error:
+                if size:
+                    pending.append(np.frombuffer(b"\n", np.uint8))  # shows that a record ending here is whole
                 yield from self.feed(np.concatenate(pending), is_last=False)
                 raise diagnosis.broken_stream_error(str(error), path=self.path, n_records=self.n_reads) from error
         yield from self.feed(np.concatenate(pending), is_last=True)
