@@ -1,0 +1,19 @@
+"""From reads to contigs: the de Bruijn graph, its unitigs, clean-up, several k."""
+
+from __future__ import annotations
+
+from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.recipe import Assembly, AssemblyOptions, AssemblyState, assemble, resume
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.assembly.unitigs_of_reads import unitigs_of_reads
+
+__all__ = [
+    "Assembly",
+    "AssemblyOptions",
+    "AssemblyState",
+    "Contig",
+    "UnitigGraph",
+    "assemble",
+    "resume",
+    "unitigs_of_reads",
+]

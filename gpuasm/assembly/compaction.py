@@ -98,7 +98,7 @@ def _join(graph: UnitigGraph, walks: StrandWalks, arcs: tuple[np.ndarray, ...]) 
     outer = (source >= 0) & (target >= 0)
     rows = sorted_arcs(source[outer], target[outer], arcs[2][outer], n_rows=2 * n)
     is_circular = (np.arange(n) >= walks.n_linear) | graph.is_circular[first >> 1]
-    return UnitigGraph(graph.k, bases, start, np.diff(count), is_circular, *rows)
+    return UnitigGraph(graph.k, bases, start, np.diff(count), is_circular, *rows, graph.unit)
 
 
 @compiled()

@@ -51,7 +51,7 @@ class Contig:
         return float(np.isin(self.codes, (1, 2)).mean())
 
 
-def make_contigs(graph: UnitigGraph, *, min_length: int, depth_scale: float) -> list[Contig]:
+def make_contigs(graph: UnitigGraph, *, min_length: int) -> list[Contig]:
     """Name the unitigs of at least ``min_length`` bases, longest first.
 
     Parameters
@@ -60,8 +60,6 @@ def make_contigs(graph: UnitigGraph, *, min_length: int, depth_scale: float) -> 
         The last cleaned graph.
     min_length
         Least length in bases.
-    depth_scale
-        Depth in reads for each unit of depth in k-mers: all bases of the reads over all their windows.
     """
     single = single_copy_depth(graph)
     spelled = [(_spell(graph, u), u) for u in range(graph.n)]
@@ -72,7 +70,7 @@ def make_contigs(graph: UnitigGraph, *, min_length: int, depth_scale: float) -> 
         depth = float(graph.depth[u])
         copies = max(1, round(depth / single)) if single > 0 else 1
         name = f"contig_{number:06d}"
-        contigs.append(Contig(name, codes, depth * depth_scale, copies, bool(graph.is_circular[u]), u))
+        contigs.append(Contig(name, codes, depth, copies, bool(graph.is_circular[u]), u))
     return contigs
 
 

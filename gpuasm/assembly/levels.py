@@ -2,7 +2,8 @@
 
 A read that lies within one unitig tells the next graph nothing that the unitig does not: what the next k resolves are
 the junctions, and every window across one belongs to a read that leaves its unitig. So the unitigs go on as they are,
-each with the depth that its reads would give at the next k, and the few reads that cross are counted exactly.
+each with its depth, and the few reads that cross are counted exactly. To make both comparable, multiplicities are
+turned into the depth of bases in reads: a window of k bases counts as many units as reads have bases for each window.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.compaction import Pieces
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.unitigs import Unitigs
-from gpuasm.kmers.keys import MAX_PLAIN_K
-from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import compiled, for_each
 from gpuasm.primitives.hashing import find
@@ -50,6 +50,14 @@ class Level:
     unitig_of: Array
     neighbour: Array
 
+    @classmethod
+    def of(cls, graph: UnitigGraph, keys: Array, strand: Array, *, k0: int) -> Level:
+        """Make a level of a graph, the (n_kmers,) keys of its windows and the strands on which it reads them."""
+        xp = array_namespace(keys)
+        unitig_of = to_namespace(xp, np.repeat(np.arange(graph.n, dtype=np.int32), graph.n_kmers))
+        neighbour = to_namespace(xp, _neighbours_along(graph, to_host(strand)))
+        return cls(graph, Dictionary.of(keys, k=graph.k, k0=k0), strand, unitig_of, neighbour)
+
 
 def make_level(unitigs: Unitigs, tally: Tally, cleaned: tuple[UnitigGraph, Pieces], *, k0: int) -> Level:
     """Renumber the k-mers of a cleaned graph along its unitigs.
@@ -64,12 +72,8 @@ def make_level(unitigs: Unitigs, tally: Tally, cleaned: tuple[UnitigGraph, Piece
         Length of the k-mers that the keys are pairs of; 0 for plain keys.
     """
     graph, pieces = cleaned
-    xp = array_namespace(tally.keys)
     vertex = _vertices_along(unitigs, pieces)
-    strand = (vertex & 1).astype(np.uint8)
-    dictionary = Dictionary.of(tally.keys[vertex >> 1], k=graph.k, k0=k0)
-    unitig_of = to_namespace(xp, np.repeat(np.arange(graph.n, dtype=np.int32), graph.n_kmers))
-    return Level(graph, dictionary, strand, unitig_of, to_namespace(xp, _neighbours_along(graph, to_host(strand))))
+    return Level.of(graph, tally.keys[vertex >> 1], (vertex & 1).astype(np.uint8), k0=k0)
 
 
 def _vertices_along(unitigs: Unitigs, pieces: Pieces) -> Array:
@@ -138,7 +142,7 @@ class Text:
     n_reads : int
         The first so many pieces are reads, the others unitigs.
     carried_count : (n_carried,) int64
-        What each k-mer of a carried unitig counts as.
+        What each k-mer of a carried unitig counts as: the unitig's depth, in units.
     """
 
     reads: Reads
@@ -254,7 +258,7 @@ def _copy_word(w, word_piece, first_word, start, length, old, words):
     words[w] = word
 
 
-def next_text(reads: Reads, names: Array, level: Level, *, k: int, windows_at: np.ndarray) -> Text:
+def next_text(reads: Reads, names: Array, level: Level, *, k: int) -> Text:
     """Put the crossing reads and the carried unitigs into one text for the next k.
 
     Parameters
@@ -265,8 +269,6 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int, windows_at: n
         The level they come from; its unitigs of at least ``k`` bases are carried.
     k
         The next k.
-    windows_at : (max k + 1,) int64
-        How many windows of each length all reads of the input have: what scales depth from one k to the next.
     """
     xp, graph = array_namespace(reads.words), level.graph
     carried = np.flatnonzero(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k)
@@ -284,10 +286,7 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int, windows_at: n
         read=xp.concatenate([reads.read, xp.full(carried.size, -1, np.int64)]),
         n_reads=reads.n_pieces + carried.size,
     )
-    scale = int(windows_at[k]), max(1, int(windows_at[graph.k]))
-    sums, sizes = graph.count[carried].tolist(), graph.n_kmers[carried].tolist()
-    count = [max(1, s * scale[0] // (n * scale[1])) for s, n in zip(sums, sizes, strict=True)]
-    carried_count = to_namespace(xp, np.array(count, dtype=np.int64))
+    carried_count = to_namespace(xp, np.maximum(1, graph.count[carried] // graph.n_kmers[carried]))
     return Text(joined, xp.concatenate([names, own_names, padding]), reads.n_pieces, carried_count)
 
 
@@ -354,11 +353,3 @@ def _set(
         followers[8 * number + 4 * strand + np.int64(base_at(words, p + k))] = carried_count[c]
     if offset > 0:
         followers[8 * number + 4 * (1 - strand) + 3 - np.int64(base_at(words, p - 1))] = carried_count[c]
-
-
-def name_reads(reads: Reads, level: Level, lower: Array | None) -> Array:
-    """Name the windows of reads at a level; ``lower`` are their names at the level before, for k > 31."""
-    if level.dictionary.k > MAX_PLAIN_K and lower is None:
-        msg = f"names at k = {level.dictionary.k} are made from the names at the level below"
-        raise ValueError(msg)
-    return name_windows(reads, level.dictionary, lower)

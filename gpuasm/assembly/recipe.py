@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -17,18 +17,20 @@ from gpuasm.arrays import Array, to_host
 from gpuasm.assembly.cleaning import Removed, clean
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.debruijn import find_neighbours
-from gpuasm.assembly.levels import Level, crossing_named_reads, crossing_reads, make_level, name_reads, next_text, set_carried
+from gpuasm.assembly.levels import Level, crossing_named_reads, crossing_reads, make_level, next_text, set_carried
 from gpuasm.assembly.unitig_graph import UnitigGraph
-from gpuasm.assembly.unitigs import build_unitigs
+from gpuasm.assembly.unitigs import Unitigs, build_unitigs
 from gpuasm.errors import DataError, UsageError
 from gpuasm.kmers.keys import check_k
-from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
-from gpuasm.kmers.tally import tally_kmers
+from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 
 FIRST_K = 31
+_UNIT = 32
+"""Depths are kept in units of 1 / 32."""
 _LADDER = (31, 61, 91, 127, 141, 181, 225)
 
 
@@ -110,12 +112,47 @@ def check_ladder(k: tuple[int, ...]) -> None:
             )
 
 
+@dataclass(frozen=True)
+class AssemblyState:
+    """All that an assembly knows after the graph of one k: enough to go on from.
+
+    Attributes
+    ----------
+    ladder : tuple of int
+        All values of k of the assembly.
+    lengths : (max + 1,) int64
+        How many pieces of reads there are of each length.
+    spectrum : Spectrum
+    removed : dict
+        For each k so far, what each clean-up rule removed.
+    level : Level
+        The cleaned graph of the last k so far.
+    crossing : Reads
+        The reads that lie across its junctions; after the last k, whatever was left before it.
+    names : (32 * n_words,) int32
+        Names of their windows at the level's k.
+    """
+
+    ladder: tuple[int, ...]
+    lengths: np.ndarray
+    spectrum: Spectrum
+    removed: dict[int, dict[str, int]]
+    level: Level
+    crossing: Reads
+    names: Array
+
+    @property
+    def remaining(self) -> tuple[int, ...]:
+        """The values of k still to come."""
+        return tuple(k for k in self.ladder if k > self.level.graph.k)
+
+
 def assemble(
     reads: Reads,
     options: AssemblyOptions | None = None,
     *,
     stages: Stages | None = None,
-    keep_level: Callable[[int, UnitigGraph], None] | None = None,
+    keep_state: Callable[[AssemblyState], None] | None = None,
 ) -> Assembly:
     """Assemble reads into contigs; the same bytes on every device, for any number of threads and order of reads.
 
@@ -127,8 +164,8 @@ def assemble(
         What to do; the defaults fit isolates.
     stages
         Where to report progress and timings.
-    keep_level
-        Called with each k and its cleaned graph.
+    keep_state
+        Called after each k with what `resume` can go on from.
 
     Raises
     ------
@@ -138,45 +175,72 @@ def assemble(
         If the values of k cannot be used one after the other.
     """
     options, stages = options or AssemblyOptions(), stages or Stages()
-    lengths = np.bincount(to_host(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
-    ladder = options.k or choose_k(lengths)
-    check_ladder(ladder)
-    windows_at = count_windows(lengths, ladder[-1])
-    _require_windows(windows_at, lengths, ladder[0])
-    report: dict[int, dict[str, int]] = {}
-    level, spectrum = _first_level(reads, ladder[0], options, stages=stages, report=report)
-    if keep_level:
-        keep_level(ladder[0], level.graph)
-    crossing, names = reads, None
-    for k in ladder[1:]:
-        with stages.stage("find reads across junctions", k=level.graph.k) as stage:
-            crossing, names = _crossing(crossing, names, level)
-            stage.note(reads=crossing.n_pieces)
-        level = _next_level(crossing, names, level, k=k, windows_at=windows_at, stages=stages, report=report)
-        if keep_level:
-            keep_level(k, level.graph)
-    scale = reads.n_bases / max(1, int(windows_at[level.graph.k]))
-    contigs = make_contigs(level.graph, min_length=options.min_contig_length, depth_scale=scale)
-    return Assembly(contigs, level.graph, spectrum, ladder, report)
+    state = _begin(reads, options, stages)
+    return resume(state, options, stages=stages, keep_state=keep_state)
 
 
-def count_windows(lengths: np.ndarray, k_max: int) -> np.ndarray:
-    """Return (k_max + 1,) int64: how many windows of each length reads of the given lengths have."""
-    size = np.arange(lengths.size)
-    return np.array([int((np.maximum(size - k + 1, 0) * lengths).sum()) for k in range(k_max + 1)], dtype=np.int64)
+def resume(
+    state: AssemblyState,
+    options: AssemblyOptions,
+    *,
+    stages: Stages,
+    keep_state: Callable[[AssemblyState], None] | None = None,
+) -> Assembly:
+    """Go on from a state to the contigs; see `assemble`."""
+    for k in state.remaining:
+        if keep_state:
+            keep_state(state)
+        state = _climb(state, k, stages)
+    graph = state.level.graph
+    contigs = make_contigs(graph, min_length=options.min_contig_length)
+    return Assembly(contigs, graph, state.spectrum, state.ladder, state.removed)
 
 
-def _require_windows(windows_at: np.ndarray, lengths: np.ndarray, k: int) -> None:
-    if windows_at[k] == 0:
+def _count_windows(lengths: np.ndarray, k: int) -> int:
+    return int((np.maximum(np.arange(lengths.size) - k + 1, 0) * lengths).sum())
+
+
+def _window_worth(lengths: np.ndarray, k: int) -> int:
+    """Return what a window of k bases counts as, in units: the bases of the reads for each of their windows."""
+    return _UNIT * _count_windows(lengths, 1) // max(1, _count_windows(lengths, k))
+
+
+def _scaled(tally: Tally, worth: int) -> Tally:
+    """Turn multiplicities into depth in units."""
+    return replace(tally, count=tally.count * np.uint32(worth), followers=tally.followers * np.uint32(worth))
+
+
+def _require_windows(lengths: np.ndarray, k: int) -> None:
+    if _count_windows(lengths, k) == 0:
         longest = int(np.flatnonzero(lengths)[-1]) if lengths.any() else 0
         raise DataError(
             f"reads of at least k = {k} bases", f"no read longer than {longest}", "give longer reads, or a smaller -k"
         )
 
 
-def _first_level(
-    reads: Reads, k: int, options: AssemblyOptions, *, stages: Stages, report: dict[int, dict[str, int]]
-) -> tuple[Level, Spectrum]:
+def _begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblyState:
+    """Build the graph of the first k and find the reads that go on."""
+    lengths = np.bincount(to_host(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
+    ladder = options.k or choose_k(lengths)
+    check_ladder(ladder)
+    k = ladder[0]
+    _require_windows(lengths, k)
+    tally, spectrum = _count_first(reads, k, options, stages)
+    with stages.stage("build graph", k=k) as stage:
+        dictionary = Dictionary.of(tally.keys, k=k, k0=0)
+        neighbour = find_neighbours(reads.words, tally, dictionary, min_follow=min(2, spectrum.threshold))
+        tally = _scaled(tally, _window_worth(lengths, k))
+        unitigs = build_unitigs(reads.words, tally, neighbour, unit=_UNIT)
+        stage.note(unitigs=unitigs.graph.n)
+    level, removed = _clean(unitigs, tally, k0=0, stages=stages)
+    with stages.stage("find reads across junctions", k=k) as stage:
+        crossing = crossing_reads(reads, level)
+        names = name_windows(crossing, level.dictionary)
+        stage.note(reads=crossing.n_pieces)
+    return AssemblyState(ladder, lengths, spectrum, {k: asdict(removed)}, level, crossing, names)
+
+
+def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:
     with stages.stage("count k-mers", k=k) as stage:
         tally = tally_kmers(reads, k, min_count=options.min_count or 2)
         spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
@@ -188,53 +252,37 @@ def _first_level(
             f"none among {int(spectrum.histogram.sum())} distinct {k}-mers",
             "give more reads, or set --min-count 1",
         )
-    with stages.stage("build graph", k=k) as stage:
-        dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-        min_follow = min(2, spectrum.threshold)
-        neighbour = find_neighbours(reads.words, tally, dictionary, min_follow=min_follow)
-        unitigs = build_unitigs(reads.words, tally, neighbour)
-        stage.note(unitigs=unitigs.graph.n)
-    with stages.stage("clean graph", k=k) as stage:
-        graph, pieces, removed = clean(unitigs.graph)
-        _note(stage, report, graph, removed)
-        return make_level(unitigs, tally, (graph, pieces), k0=0), spectrum
+    return tally, spectrum
 
 
-def _crossing(reads: Reads, names: Array | None, level: Level) -> tuple[Reads, Array]:
-    if names is None:
-        kept = crossing_reads(reads, level)
-        return kept, name_reads(kept, level, None)
-    names = name_reads(reads, level, names)
-    return crossing_named_reads(reads, names, level), names
-
-
-def _next_level(
-    reads: Reads,
-    names: Array,
-    level: Level,
-    *,
-    k: int,
-    windows_at: np.ndarray,
-    stages: Stages,
-    report: dict[int, dict[str, int]],
-) -> Level:
-    k0 = level.graph.k
+def _climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
+    """Build the graph of the next k from the one before."""
+    before, k0 = state.level, state.level.graph.k
     with stages.stage("count k-mers", k=k) as stage:
-        text = next_text(reads, names, level, k=k, windows_at=windows_at)
+        text = next_text(state.crossing, state.names, before, k=k)
         tally = tally_kmers(text.reads, k, text.names, k0=k0)
         stage.note(distinct=tally.n)
     with stages.stage("build graph", k=k) as stage:
         dictionary = Dictionary.of(tally.keys, k=k, k0=k0)
+        tally = _scaled(tally, _window_worth(state.lengths, k))
         set_carried(text, tally, dictionary)
-        neighbour = find_neighbours(text.reads.words, tally, dictionary, lower=level.neighbour, min_follow=1)
-        unitigs = build_unitigs(text.reads.words, tally, neighbour)
+        neighbour = find_neighbours(text.reads.words, tally, dictionary, lower=before.neighbour, min_follow=1)
+        unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=_UNIT)
         stage.note(unitigs=unitigs.graph.n)
-    with stages.stage("clean graph", k=k) as stage:
+    level, removed = _clean(unitigs, tally, k0=k0, stages=stages)
+    crossing, names = state.crossing, state.names
+    if k != state.ladder[-1]:
+        with stages.stage("find reads across junctions", k=k) as stage:
+            names = name_windows(crossing, level.dictionary, names)
+            crossing = crossing_named_reads(crossing, names, level)
+            stage.note(reads=crossing.n_pieces)
+    return replace(
+        state, level=level, crossing=crossing, names=names, removed={**state.removed, k: asdict(removed)}
+    )
+
+
+def _clean(unitigs: Unitigs, tally: Tally, *, k0: int, stages: Stages) -> tuple[Level, Removed]:
+    with stages.stage("clean graph", k=unitigs.graph.k) as stage:
         graph, pieces, removed = clean(unitigs.graph)
-        _note(stage, report, graph, removed)
-        return make_level(unitigs, tally, (graph, pieces), k0=k0)
-
-
-def _note(stage, report: dict[int, dict[str, int]], graph: UnitigGraph, removed: Removed) -> None:
-    report[graph.k] = asdict(removed)
-    stage.note(unitigs=graph.n, longest=int(graph.length.max()) if graph.n else 0, **asdict(removed))
+        stage.note(unitigs=graph.n, longest=int(graph.length.max()) if graph.n else 0, **asdict(removed))
+        return make_level(unitigs, tally, (graph, pieces), k0=k0), removed

@@ -27,7 +27,7 @@ class UnitigGraph:
     start : (n + 1,) int64
         Where each unitig starts in ``bases``.
     count : (n,) int64
-        Sum of the multiplicities of each unitig's k-mers.
+        Sum of the multiplicities of each unitig's k-mers, in units.
     is_circular : (n,) bool
         Whether the unitig closes on itself.
     arc_start : (2n + 1,) int64
@@ -35,7 +35,9 @@ class UnitigGraph:
     arc_to : (m,) int32
         Oriented unitig each arc leads to, ascending within a row; consecutive unitigs share k - 1 bases.
     arc_count : (m,) int64
-        How often the arc's (k + 1)-mer was seen; 0 for overlap edges that were not counted.
+        How often the arc's (k + 1)-mer was seen, in units; 0 for overlap edges that were not counted.
+    unit : int
+        Units in one: 1 where multiplicities are plain counts, more where they are fixed-point depths.
     """
 
     k: int
@@ -46,6 +48,7 @@ class UnitigGraph:
     arc_start: np.ndarray
     arc_to: np.ndarray
     arc_count: np.ndarray
+    unit: int = 1
 
     @property
     def n(self) -> int:
@@ -64,7 +67,7 @@ class UnitigGraph:
     @property
     def depth(self) -> np.ndarray:
         """(n,) float64: mean multiplicity of each unitig's k-mers."""
-        return self.count / np.maximum(self.n_kmers, 1)
+        return self.count / (np.maximum(self.n_kmers, 1) * self.unit)
 
     @property
     def arc_from(self) -> np.ndarray:
@@ -149,7 +152,7 @@ def apply_order(graph: UnitigGraph, canonical: CanonicalOrder) -> UnitigGraph:
         new_of_old[graph.arc_from], new_of_old[graph.arc_to], graph.arc_count, n_rows=2 * graph.n
     )
     return UnitigGraph(
-        graph.k, bases, start, graph.count[order], graph.is_circular[order], arc_start, arc_to, arc_count
+        graph.k, bases, start, graph.count[order], graph.is_circular[order], arc_start, arc_to, arc_count, graph.unit
     )
 
 

@@ -30,7 +30,7 @@ class Unitigs:
     path: Array
 
 
-def build_unitigs(words: Array, tally: Tally, neighbour: Array) -> Unitigs:
+def build_unitigs(words: Array, tally: Tally, neighbour: Array, *, unit: int = 1) -> Unitigs:
     """Compact a de Bruijn graph into unitigs.
 
     Parameters
@@ -41,15 +41,17 @@ def build_unitigs(words: Array, tally: Tally, neighbour: Array) -> Unitigs:
         The k-mers.
     neighbour : (8n,) int32
         The graph, as `gpuasm.assembly.debruijn.find_neighbours` gives it.
+    unit
+        Units in which the tally counts.
     """
     walks = strand_walks(forced_successors(neighbour))
-    graph = _spell(words, tally, neighbour, walks)
+    graph = _spell(words, tally, neighbour, walks, unit=unit)
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     path = _reorder_path(walks, canonical)
     return Unitigs(apply_order(graph, canonical), path)
 
 
-def _spell(words: Array, tally: Tally, neighbour: Array, walks: StrandWalks) -> UnitigGraph:
+def _spell(words: Array, tally: Tally, neighbour: Array, walks: StrandWalks, *, unit: int) -> UnitigGraph:
     xp, k, n = array_namespace(tally.keys), tally.k, walks.start.size - 1
     length = walks.start[1:] - walks.start[:-1]
     bases = xp.empty(walks.path.size + n * (k - 1), np.uint8)
@@ -59,7 +61,7 @@ def _spell(words: Array, tally: Tally, neighbour: Array, walks: StrandWalks) -> 
     count = to_host(cumulative[walks.start[1:]] - cumulative[walks.start[:-1]])
     arcs = _find_arcs(tally, neighbour, walks)
     start = np.concatenate([[0], np.cumsum(to_host(length) + (k - 1))])
-    return UnitigGraph(k, to_host(bases), start, count, np.arange(n) >= walks.n_linear, *arcs)
+    return UnitigGraph(k, to_host(bases), start, count, np.arange(n) >= walks.n_linear, *arcs, unit)
 
 
 @for_each

@@ -30,25 +30,26 @@ def find_weak_arcs(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float 
     (m,) bool; an arc and its twin are marked together.
     """
     weak = np.zeros(graph.arc_to.size, dtype=bool)
-    _mark(graph.arc_start, graph.arc_to, graph.arc_count, nearby * (RARE * strictness), SHARE * strictness, weak)
+    depth = graph.arc_count / graph.unit
+    _mark(graph.arc_start, graph.arc_to, depth, nearby * (RARE * strictness), SHARE * strictness, weak)
     return weak
 
 
 @compiled()
-def _mark(arc_start, arc_to, arc_count, rare, share, weak):
+def _mark(arc_start, arc_to, depth, rare, share, weak):
     for source in range(arc_start.size - 1):
         for arc in range(arc_start[source], arc_start[source + 1]):
             entrance = arc_to[arc] ^ 1
-            here = _best_other(source, arc_to[arc], arc_start, arc_to, arc_count)
-            there = _best_other(entrance, source ^ 1, arc_start, arc_to, arc_count)
+            here = _best_other(source, arc_to[arc], arc_start, arc_to, depth)
+            there = _best_other(entrance, source ^ 1, arc_start, arc_to, depth)
             limit = min(rare[source >> 1], rare[arc_to[arc] >> 1])
-            weak[arc] = arc_count[arc] < share * min(here, there) and arc_count[arc] < limit
+            weak[arc] = depth[arc] < share * min(here, there) and depth[arc] < limit
 
 
 @compiled()
-def _best_other(source, target, arc_start, arc_to, arc_count):
-    best = 0
+def _best_other(source, target, arc_start, arc_to, depth):
+    best = 0.0
     for arc in range(arc_start[source], arc_start[source + 1]):
         if arc_to[arc] != target:
-            best = max(best, arc_count[arc])
+            best = max(best, depth[arc])
     return best

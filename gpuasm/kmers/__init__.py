@@ -1,0 +1,21 @@
+"""k-mers: exact counts at any odd k, the spectrum, the solid threshold."""
+
+from __future__ import annotations
+
+from gpuasm.kmers.keys import doubling_chain
+from gpuasm.kmers.names import Dictionary, name_windows, tally_by_doubling
+from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
+from gpuasm.kmers.spelling import spell_kmers
+from gpuasm.kmers.tally import Tally, tally_kmers
+
+__all__ = [
+    "Dictionary",
+    "Spectrum",
+    "Tally",
+    "analyse_spectrum",
+    "doubling_chain",
+    "name_windows",
+    "spell_kmers",
+    "tally_by_doubling",
+    "tally_kmers",
+]

@@ -124,7 +124,9 @@ def _name_pairs(t, position, count, lower, shift, keys, slots, mask, names):
                 names[p] = 2 * number + np.int64(keyed & _ONE)
 
 
-def tally_by_doubling(reads: Reads, chain: list[int], *, min_count: int, with_followers: bool) -> tuple[Tally, list[Dictionary]]:
+def tally_by_doubling(
+    reads: Reads, chain: list[int], *, min_count: int, with_followers: bool, last_min_count: int | None = None
+) -> tuple[Tally, list[Dictionary]]:
     """Count the k-mers of the last k of a doubling chain, by way of the names at each k before it.
 
     Parameters
@@ -137,6 +139,8 @@ def tally_by_doubling(reads: Reads, chain: list[int], *, min_count: int, with_fo
         At every k rarer k-mers are left out; counts only fall as k grows, so nothing is lost.
     with_followers
         Whether the last tally counts followers.
+    last_min_count
+        Another least count for the last k, where the histogram shall hold k-mers that the tally leaves out.
 
     Returns
     -------
@@ -148,5 +152,6 @@ def tally_by_doubling(reads: Reads, chain: list[int], *, min_count: int, with_fo
         tally = tally_kmers(reads, k, names, k0=k0, min_count=min_count, with_followers=False)
         dictionaries.append(Dictionary.of(tally.keys, k=k, k0=k0))
         names, k0 = name_windows(reads, dictionaries[-1], names), k
-    tally = tally_kmers(reads, chain[-1], names, k0=k0, min_count=min_count, with_followers=with_followers)
+    least = min_count if last_min_count is None else last_min_count
+    tally = tally_kmers(reads, chain[-1], names, k0=k0, min_count=least, with_followers=with_followers)
     return tally, dictionaries

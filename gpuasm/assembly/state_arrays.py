@@ -1,0 +1,54 @@
+"""The state of an assembly as plain arrays, and back: what a checkpoint holds, without files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import to_host, to_namespace
+from gpuasm.assembly.levels import Level
+from gpuasm.assembly.recipe import AssemblyState
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.kmers.spectrum import Spectrum
+from gpuasm.sequence.reads import Reads
+
+_GRAPH = ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
+_READS = ("words", "start", "length", "read")
+
+
+def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
+    """Return host arrays that hold a state; indices that can be rebuilt are left out."""
+    level, spectrum = state.level, state.spectrum
+    scalars = {
+        "k": level.graph.k,
+        "unit": level.graph.unit,
+        "k0": level.dictionary.k0,
+        "ladder": state.ladder,
+        "removed": state.removed,
+        "n_reads": state.crossing.n_reads,
+        "spectrum": {name: value for name, value in vars(spectrum).items() if name != "histogram"},
+    }
+    arrays = {f"graph_{name}": getattr(level.graph, name) for name in _GRAPH}
+    arrays |= {f"crossing_{name}": to_host(getattr(state.crossing, name)) for name in _READS}
+    arrays |= {"keys": to_host(level.dictionary.keys), "strand": to_host(level.strand), "names": to_host(state.names)}
+    arrays |= {"lengths": state.lengths, "histogram": spectrum.histogram, "scalars": np.array(json.dumps(scalars))}
+    return arrays
+
+
+def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
+    """Return the state that `state_to_arrays` put down, its arrays where namespace ``xp`` keeps them."""
+    scalars = json.loads(str(arrays["scalars"]))
+    graph = UnitigGraph(scalars["k"], *(arrays[f"graph_{name}"] for name in _GRAPH), scalars["unit"])
+    keys, strand, names = (to_namespace(xp, arrays[name]) for name in ("keys", "strand", "names"))
+    crossing = Reads(*(to_namespace(xp, arrays[f"crossing_{name}"]) for name in _READS), n_reads=scalars["n_reads"])
+    return AssemblyState(
+        ladder=tuple(scalars["ladder"]),
+        lengths=arrays["lengths"],
+        spectrum=Spectrum(histogram=arrays["histogram"], **scalars["spectrum"]),
+        removed={int(k): counts for k, counts in scalars["removed"].items()},
+        level=Level.of(graph, keys, strand, k0=scalars["k0"]),
+        crossing=crossing,
+        names=names,
+    )

@@ -1,0 +1,194 @@
+"""``gpuasm assemble``: reads in, contigs out."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuasm.cli.options import CommonOptions, ReadInputs, common_options, parse_ks, read_options
+from gpuasm.errors import DataError, OutputError
+
+if TYPE_CHECKING:
+    from gpuasm.assembly import Assembly, AssemblyOptions
+    from gpuasm.cli.session import Session
+
+_LOG = logging.getLogger(__name__)
+
+
+@click.command(short_help="Assemble reads into contigs.")
+@read_options
+@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR", help="Folder for the results.")
+@click.option("-k", "ks", default="auto", show_default=True, metavar="LIST", help="Values of k, as 31,61,91; auto chooses by read length.")
+@click.option("--min-count", default="auto", show_default=True, metavar="N", help="Least multiplicity of a solid k-mer; auto takes it from the spectrum.")
+@click.option("--min-contig", type=click.IntRange(min=1), default=200, show_default=True, metavar="N", help="Least length of a contig.")
+@click.option("--resume", "resuming", is_flag=True, help="Go on where a killed run of the same reads and options stopped.")
+@common_options
+def command(
+    *,
+    output: Path,
+    ks: str,
+    min_count: str,
+    min_contig: int,
+    resuming: bool,
+    inputs: ReadInputs,
+    common: CommonOptions,
+) -> None:
+    """Assemble short reads into contigs.
+
+    DIR receives contigs.fasta, graph.gfa, contigs.tsv, spectrum.tsv, run.json and report.html. All of them are always
+    written; where there are no contigs, run.json says why.
+
+    \b
+    Examples:
+      gpuasm assemble -1 reads_1.fastq.gz -2 reads_2.fastq.gz -o assembly
+      gpuasm assemble --bam unaligned.bam -t 8 --device cpu --memory 8G -o assembly
+      gpuasm assemble --single reads.fastq -k 31,61,91 --resume -o assembly
+    """
+    from gpuasm.assembly import AssemblyOptions
+    from gpuasm.cli.session import run_session
+    from gpuasm.cli.unitigs import parse_min_count
+
+    options = AssemblyOptions(
+        k=None if ks == "auto" else parse_ks(ks), min_count=parse_min_count(min_count), min_contig_length=min_contig
+    )
+    _make_folder(output)
+    with run_session(common) as session:
+        run = _Run(output, options, inputs, session)
+        try:
+            assembly = run.assemble(resuming=resuming)
+        except DataError as error:
+            run.write_empty(str(error))
+            raise
+        run.write(assembly)
+    click.echo(_summary(output, assembly))
+
+
+class _Run:
+    """One assembly into one folder."""
+
+    def __init__(self, folder: Path, options: AssemblyOptions, inputs: ReadInputs, session: Session) -> None:
+        from gpuasm.cli.checkpoint import Checkpoint, fingerprint
+
+        self.folder, self.options, self.inputs, self.session = folder, options, inputs, session
+        self.checkpoint = Checkpoint(folder, fingerprint(inputs, options))
+        self.files: list[dict[str, Any]] = []
+        self.plan: dict[str, int] = {}
+
+    def assemble(self, *, resuming: bool) -> Assembly:
+        from gpuasm.assembly import assemble, resume
+        from gpuasm.io import read_reads
+
+        stored = self.checkpoint.load(self.session.xp) if resuming else None
+        if stored:
+            state, self.files = stored
+            _LOG.info("resuming after k = %d", state.level.graph.k)
+            return resume(state, self.options, stages=self.session.stages, keep_state=self._keep)
+        self.checkpoint.remove()
+        read_set = read_reads(**self.inputs.as_arguments(), stages=self.session.stages)
+        self.files = [file.as_dict() for file in read_set.files]
+        self._plan(read_set.reads)
+        reads = read_set.reads.moved_to(self.session.xp)
+        return assemble(reads, self.options, stages=self.session.stages, keep_state=self._keep)
+
+    def _plan(self, reads: Any) -> None:
+        from gpuasm.cli.planning import plan_assembly
+
+        k = self.options.k[0] if self.options.k else 31
+        with self.session.stages.stage("estimate memory", k=k) as stage:
+            self.plan = plan_assembly(reads, k, self.session, self.folder)
+            stage.note(**self.plan)
+
+    def _keep(self, state: Any) -> None:
+        with self.session.stages.stage("write checkpoint", k=state.level.graph.k):
+            self.checkpoint.save(state, self.files)
+
+    def write(self, assembly: Assembly) -> None:
+        """Write every output."""
+        from gpuasm.cli.outputs import describe_spectrum, write_contig_table, write_contigs, write_graph, write_spectrum
+
+        with self.session.stages.stage("write results"):
+            write_contigs(self.folder / "contigs.fasta", assembly.contigs)
+            write_graph(self.folder / "graph.gfa", assembly.graph, assembly.contigs)
+            write_contig_table(self.folder / "contigs.tsv", assembly.contigs)
+            write_spectrum(self.folder / "spectrum.tsv", assembly.spectrum.histogram)
+        results = {
+            **_figures(assembly),
+            "k": assembly.k,
+            "spectrum": describe_spectrum(assembly.spectrum),
+            "removed": assembly.removed,
+        }
+        self._finish(results, "done" if assembly.contigs else "no contig reaches the least length")
+        self.checkpoint.remove()
+
+    def write_empty(self, reason: str) -> None:
+        """Write every output without content, and the reason into run.json."""
+        from gpuasm.cli.outputs import write_contig_table, write_contigs, write_spectrum
+        from gpuasm.io import write_gfa
+
+        import numpy as np
+
+        write_contigs(self.folder / "contigs.fasta", [])
+        write_gfa(self.folder / "graph.gfa", [], [])
+        write_contig_table(self.folder / "contigs.tsv", [])
+        write_spectrum(self.folder / "spectrum.tsv", np.zeros(1, np.int64))
+        self._finish({"contigs": 0, "total_length": 0}, reason)
+
+    def _finish(self, results: dict[str, Any], status: str) -> None:
+        from gpuasm.cli.manifest import write_manifest
+        from gpuasm.report import write_run_report
+
+        session, options = self.session, self.options
+        write_manifest(
+            self.folder / "run.json",
+            command="assemble",
+            parameters={**vars(options), "memory": session.memory, "plan": self.plan},
+            inputs=self.files,
+            stages=session.stages,
+            device=session.device,
+            results=results,
+            status=status,
+            warnings=session.warnings,
+            threads=session.threads,
+        )
+        write_run_report(self.folder)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            "a folder that can be made", str(error.strerror), "name another with -o, or change the permissions", path=folder
+        ) from error
+
+
+def _figures(assembly: Assembly) -> dict[str, int]:
+    lengths = [contig.length for contig in assembly.contigs]
+    return {
+        "contigs": len(lengths),
+        "total_length": sum(lengths),
+        "longest": max(lengths, default=0),
+        "n50": n50(lengths),
+        "circular": sum(contig.is_circular for contig in assembly.contigs),
+    }
+
+
+def n50(lengths: list[int]) -> int:
+    """Return the length at which longer contigs hold half of all bases."""
+    reached = 0
+    for length in sorted(lengths, reverse=True):
+        reached += length
+        if 2 * reached >= sum(lengths):
+            return length
+    return 0
+
+
+def _summary(folder: Path, assembly: Assembly) -> str:
+    found = _figures(assembly)
+    return (
+        f"{folder / 'contigs.fasta'}: {found['contigs']} contigs, {found['total_length']} bases, "
+        f"longest {found['longest']}, N50 {found['n50']}, {found['circular']} circular"
+    )

@@ -1,0 +1,92 @@
+"""Checkpoints of an assembly: one file, replaced whole after each k, so that a killed run can go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpuasm import __version__
+from gpuasm.assembly.recipe import AssemblyOptions, AssemblyState
+from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
+from gpuasm.cli.options import ReadInputs
+from gpuasm.errors import UsageError
+from gpuasm.io import atomic_output
+
+NAME = ".checkpoint.npz"
+_STANDARD_INPUT = Path("-")
+
+
+def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
+    """Return what must be the same for a checkpoint to be of use: version, options, and the files as they lie there.
+
+    Files are told by path, size and time of change: reading them again to compare their content would take longer
+    than what a checkpoint saves. Threads, memory and device may change.
+    """
+    paths = [p for group in inputs.as_arguments().values() for item in group for p in np.ravel([item]).tolist()]
+    files = [[str(path), *_stamp(Path(path))] for path in paths]
+    text = json.dumps([__version__, repr(options), files])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    if path == _STANDARD_INPUT or not path.exists():
+        return 0, 0
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+class Checkpoint:
+    """The checkpoint of one output folder.
+
+    Parameters
+    ----------
+    folder
+        The folder of the assembly.
+    mark
+        The fingerprint of the run.
+    """
+
+    def __init__(self, folder: Path, mark: str) -> None:
+        self.path, self.mark = folder / NAME, mark
+
+    def save(self, state: AssemblyState, inputs: list[dict[str, Any]]) -> None:
+        """Replace the checkpoint by this state."""
+        note = np.array(json.dumps({"mark": self.mark, "inputs": inputs}))
+        with atomic_output(self.path, "wb") as file:
+            np.savez(file, note=note, **state_to_arrays(state))
+
+    def load(self, xp: Any) -> tuple[AssemblyState, list[dict[str, Any]]] | None:
+        """Return the state and what is known of the input files, or None where there is nothing to go on from.
+
+        Raises
+        ------
+        UsageError
+            If the checkpoint is of other reads, options or another version, or is damaged.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            with np.load(self.path, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            note = json.loads(str(arrays.pop("note")))
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise UsageError(
+                "a checkpoint of this run", f"a damaged file ({error})", "run again without --resume", path=self.path
+            ) from error
+        if note["mark"] != self.mark:
+            raise UsageError(
+                "a checkpoint of the same reads, options and version",
+                "one of others",
+                "run again without --resume, or into another folder",
+                path=self.path,
+            )
+        return state_from_arrays(arrays, xp), note["inputs"]
+
+    def remove(self) -> None:
+        """Remove the checkpoint: the run is complete, or starts anew."""
+        self.path.unlink(missing_ok=True)

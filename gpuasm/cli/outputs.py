@@ -1,0 +1,101 @@
+"""What commands write of graphs and spectra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuasm.io import Link, Segment, write_fasta, write_gfa, write_tsv
+
+if TYPE_CHECKING:
+    from gpuasm.assembly import Contig, UnitigGraph
+    from gpuasm.kmers.spectrum import Spectrum
+
+
+def segment_names(graph: UnitigGraph, contigs: list[Contig]) -> list[str]:
+    """Name the unitigs of a graph: a contig's name where the unitig is one, so that names agree across files."""
+    names = [f"unitig_{u + 1:06d}" for u in range(graph.n)]
+    for contig in contigs:
+        names[contig.unitig] = contig.name
+    return names
+
+
+def write_graph(path: Path | str, graph: UnitigGraph, contigs: list[Contig] | None = None) -> None:
+    """Write a unitig graph as GFA 1; a circle has a link to itself."""
+    names = segment_names(graph, contigs or [])
+    depth, counts = graph.depth.tolist(), (graph.count // graph.unit).tolist()
+    segments = (
+        Segment(names[u], graph.bases[graph.start[u] : graph.start[u + 1]], counts[u], depth[u])
+        for u in range(graph.n)
+    )
+    write_gfa(path, segments, _links(graph, names))
+
+
+def _links(graph: UnitigGraph, names: list[str]) -> Iterator[Link]:
+    for source, target in zip(graph.arc_from.tolist(), graph.arc_to.tolist(), strict=True):
+        if (source, target) <= (target ^ 1, source ^ 1):  # an arc and its twin are one link
+            yield Link(names[source >> 1], "+-"[source & 1], names[target >> 1], "+-"[target & 1], graph.k - 1)
+    for u in np.flatnonzero(graph.is_circular).tolist():
+        yield Link(names[u], "+", names[u], "+", graph.k - 1)
+
+
+def write_unitigs(path: Path | str, graph: UnitigGraph) -> None:
+    """Write the unitigs of a graph as FASTA; a circle's first k - 1 bases stand again at its end."""
+    names = segment_names(graph, [])
+    circular = ["yes" if c else "no" for c in graph.is_circular.tolist()]
+    write_fasta(
+        path,
+        names,
+        [
+            f"length={n} depth={d:.1f} circular={c}"
+            for n, d, c in zip(graph.length.tolist(), graph.depth.tolist(), circular, strict=True)
+        ],
+        [graph.bases[graph.start[u] : graph.start[u + 1]] for u in range(graph.n)],
+    )
+
+
+def write_contigs(path: Path | str, contigs: list[Contig]) -> None:
+    """Write contigs as FASTA: ``>contig_000001 length=327139 depth=58.3 copies=1 circular=no``."""
+    descriptions = [
+        f"length={c.length} depth={c.depth:.1f} copies={c.copies} circular={'yes' if c.is_circular else 'no'}"
+        for c in contigs
+    ]
+    write_fasta(path, [c.name for c in contigs], descriptions, [c.codes for c in contigs])
+
+
+def write_contig_table(path: Path | str, contigs: list[Contig]) -> None:
+    """Write a row for each contig: name, length, depth, copies, circular, gc."""
+    write_tsv(
+        path,
+        {
+            "name": [c.name for c in contigs],
+            "length": [c.length for c in contigs],
+            "depth": [f"{c.depth:.1f}" for c in contigs],
+            "copies": [c.copies for c in contigs],
+            "circular": [c.is_circular for c in contigs],
+            "gc": [f"{c.gc:.4f}" for c in contigs],
+        },
+    )
+
+
+def write_spectrum(path: Path | str, histogram: np.ndarray) -> None:
+    """Write how many distinct k-mers there are of each multiplicity that occurs."""
+    multiplicity = np.flatnonzero(histogram)
+    write_tsv(path, {"multiplicity": multiplicity, "kmers": histogram[multiplicity]})
+
+
+def describe_spectrum(spectrum: Spectrum) -> dict[str, object]:
+    """Return what a spectrum says, for run.json."""
+    return {
+        "k": spectrum.k,
+        "distinct_kmers": int(spectrum.histogram.sum()),
+        "threshold": spectrum.threshold,
+        "threshold_reason": spectrum.reason,
+        "valley": spectrum.valley,
+        "peak": spectrum.peak,
+        "genome_size": spectrum.genome_size,
+        "error_rate": None if spectrum.error_rate is None else round(spectrum.error_rate, 6),
+    }

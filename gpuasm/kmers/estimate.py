@@ -1,0 +1,67 @@
+"""Estimate a spectrum before counting: a sample of k-mers by hash says what counting all of them will take."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.parallel import compiled, ordered_map
+from gpuasm.primitives.hashing import mix
+from gpuasm.sequence.encoding import base_at
+from gpuasm.sequence.reads import Reads
+
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+SAMPLE = 256
+"""One distinct k-mer in so many is looked at, with all of its occurrences."""
+_PIECES_PER_CHUNK = 1 << 16
+
+
+def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
+    """Estimate how many distinct k-mers there are of each multiplicity, in one pass and little memory.
+
+    The sample is taken of distinct k-mers (those whose hash is 0 modulo 256), so that each one's multiplicity is
+    exact and the estimate is unbiased (Broder 1997, doi:10.1109/SEQUEN.1997.666900).
+
+    Parameters
+    ----------
+    reads
+        Packed reads on the host.
+    k
+        At most 31.
+
+    Returns
+    -------
+    (m,) int64: estimated distinct k-mers of multiplicity 0 (none), 1, 2, ...
+    """
+    k = min(k, MAX_PLAIN_K)
+    bounds = range(0, reads.n_pieces, _PIECES_PER_CHUNK)
+    parts = ordered_map(
+        lambda at: _sample(reads.words, reads.start[at : at + _PIECES_PER_CHUNK], reads.length[at : at + _PIECES_PER_CHUNK], k),
+        bounds,
+    )  # fmt: skip
+    keys = np.concatenate([np.empty(0, np.uint64), *parts])
+    _, count = np.unique(keys, return_counts=True)
+    return np.bincount(count, minlength=3) * SAMPLE
+
+
+@compiled()
+def _sample(words, start, length, k):
+    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
+    top = np.uint64(2 * (k - 1))
+    windows = 0
+    for r in range(start.size):
+        windows += max(0, length[r] - k + 1)
+    kept = np.empty(windows, np.uint64)
+    n = 0
+    for r in range(start.size):
+        forward = backward = np.uint64(0)
+        for i in range(length[r]):
+            base = base_at(words, start[r] + i)
+            forward = ((forward << _TWO) | base) & kmer_mask
+            backward = (backward >> _TWO) | ((_THREE - base) << top)
+            if i >= k - 1:
+                key = min(forward, backward)
+                if mix(key) & np.uint64(SAMPLE - 1) == np.uint64(0):
+                    kept[n] = key
+                    n += 1
+    return kept[:n].copy()
