@@ -123,7 +123,7 @@ def _records(feed: _Feed) -> Iterator[tuple[str, int, str]]:
         # check_sq: unaligned files have no reference sequences
         with open(feed.exit, "rb", buffering=0) as pipe, pysam.AlignmentFile(pipe, "r", check_sq=False) as file:
             feed.format = "bam" if file.is_bam else "cram" if file.is_cram else "sam" if file.is_sam else ""
-            for record in file if feed.format else ():
+            for record in file.fetch(until_eof=True) if feed.format else ():
                 if record.is_secondary or record.is_supplementary:
                     continue
                 n += 1
