@@ -49,7 +49,7 @@ def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
         return
     target = Path(os.path.realpath(path))  # a link stays one: what it points to is replaced
     if target.exists() and not target.is_file():
-        with _created(target, target, mode) as file, _explained(path):
+        with _explained(path), _created(target, path, mode) as file:
             yield file
             file.flush()
         return
@@ -63,7 +63,8 @@ def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
             temporary.replace(target)
             _sync_folder(target.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # renamed or never created
+            temporary.unlink()
 
 
 def _created(file: Path, path: str | os.PathLike[str], mode: str) -> IO[Any]:

@@ -114,7 +114,7 @@ def test_cut_off(tmp_path, capfd, mode, name, cut):
 def test_other_formats(tmp_path, capfd, data):
     path = tmp_path / "reads"
     path.write_bytes(data)
-    with pytest.raises(DataError, match="expected a BAM, CRAM or SAM file, .*--single"):
+    with pytest.raises(DataError, match=r"expected a BAM, CRAM or SAM file, .*--single"):
         read_reads(bam=[path])
     assert capfd.readouterr().err == ""
 
@@ -127,5 +127,5 @@ def test_no_reads(tmp_path):
 @pytest.mark.parametrize("mode", ["wb", "wc", "w"])
 def test_given_as_fastq(tmp_path, mode):
     path = written(tmp_path / "reads", unaligned_pairs(), mode)
-    with pytest.raises(DataError, match="expected reads in FASTQ or FASTA, found (BAM|CRAM|SAM); give it with --bam"):
+    with pytest.raises(DataError, match=r"expected reads in FASTQ or FASTA, found (BAM|CRAM|SAM); give it with --bam"):
         read_reads(single=[path])
