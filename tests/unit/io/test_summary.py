@@ -1,0 +1,152 @@
+"""Figures of files: quality coding, N50, expected errors; adapters; what an examination finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.errors import NoInputError
+from gpuasm.io import read_reads
+from gpuasm.io.adapters import ADAPTERS, count_adapters
+from gpuasm.io.examination import examine
+from gpuasm.io.growing import GrowingArray
+from gpuasm.io.summary import n50, quality_offset
+from gpuasm.sequence.reads import Reads
+from tests.oracles import reads as oracle
+
+SEQUENCES = oracle.random_sequences(9, 50)
+
+
+def counts_of(text: str) -> np.ndarray:
+    return np.bincount(np.frombuffer(text.encode("latin-1"), np.uint8), minlength=256)
+
+
+@pytest.mark.parametrize(
+    ("text", "offset"),
+    [
+        ("#,:F", 33),
+        ("IIII", 33),
+        ("~~~~", 33),
+        ("BCDEhh", 64),
+        ("@h", 64),
+        (";h", None),
+        ("?Z", None),
+        ("!~", 33),
+        ("", None),
+    ],
+)
+def test_quality_coding(text, offset):
+    assert quality_offset(counts_of(text)) == offset
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"), [([], 0), ([0, 0], 0), ([5], 5), ([1, 1, 2, 4], 4), ([2, 3, 4], 3), ([3, 3, 3], 3)]
+)
+def test_n50(lengths, expected):
+    assert n50(np.bincount(np.array(lengths, dtype=np.int64), minlength=1)) == expected
+
+
+def test_mean_quality_and_expected_errors(tmp_path):
+    path = tmp_path / "reads"
+    path.write_text("@a\nACGT\n+\n!!++\n@b\nACGT\n+\nIIII\n")
+    (file,) = read_reads(single=[path]).files
+    assert file.mean_quality == 22.5
+    assert file.expected_errors == pytest.approx(100 * (2 + 0.2 + 0.0004) / 8, abs=1e-3)
+    assert (file.quality_offset, file.quality_range) == (33, (33, 73))
+    path.write_text(">a\nACGT\n")
+    (file,) = read_reads(single=[path]).files
+    assert (file.format, file.mean_quality, file.expected_errors, file.quality_range) == ("fasta", None, None, None)
+    assert "length_histogram" not in file.as_dict()
+
+
+def test_growing_arrays_hold_what_was_appended():
+    growing, expected = GrowingArray(np.int64), []
+    for size in (0, 3, 70_000, 1, 500_000, 0):
+        part = np.arange(size)
+        growing.append(part)
+        expected.append(part)
+    np.testing.assert_array_equal(growing.finish(), np.concatenate(expected))
+    assert GrowingArray(np.int32).finish().size == 0
+
+
+def test_adapters_are_counted_once_a_read_and_by_mate():
+    truseq, nextera = ADAPTERS["Illumina TruSeq"][0], ADAPTERS["Illumina Nextera"][0]
+    texts = [
+        f"ACGT{truseq}ACGT",
+        "ACGT" * 20,
+        f"{truseq}N{truseq}",
+        f"{nextera}",
+        truseq[:-1],
+        f"CC{ADAPTERS['MGI'][0]}{ADAPTERS['MGI'][1]}",
+    ]
+    names, counts = count_adapters(Reads.from_strings(texts, paired=True))
+    found = dict(zip(names, counts.tolist(), strict=True))
+    assert found == {
+        "Illumina TruSeq": [2, 0],
+        "Illumina Nextera": [0, 1],
+        "Illumina small RNA": [0, 0],
+        "MGI": [0, 1],
+    }
+
+
+def test_a_good_pair(tmp_path):
+    paths = tmp_path / "1", tmp_path / "2"
+    for path in paths:
+        path.write_text(oracle.fastq(SEQUENCES))
+    found = examine({"pairs": [paths]})
+    assert (found.problems, found.warnings, found.n_pairs) == ([], [], 50)
+    assert [file.path for file in found.files] == [str(path) for path in paths]
+    assert found.expected_memory > 0
+    assert found.as_dict()["usable"] is True
+
+
+def test_all_problems_are_found_at_once(tmp_path):
+    names = [f"r{i}" for i in range(50)]
+    files = {
+        "1": oracle.fastq(SEQUENCES, names=names),
+        "2": oracle.fastq(SEQUENCES[1:], names=names[1:]),
+        "unclear": oracle.fastq(SEQUENCES, quality=";") + oracle.fastq(SEQUENCES[:1], quality="h"),
+        "short": oracle.fastq([sequence[:30] for sequence in SEQUENCES]),
+        "broken": oracle.fastq(SEQUENCES)[:-1000],
+    }
+    paths = {name: tmp_path / name for name in files}
+    for name, text in files.items():
+        paths[name].write_text(text)
+    found = examine(
+        {"pairs": [(paths["1"], paths["2"])], "single": [paths["unclear"], paths["short"], paths["broken"]]}
+    )
+    problems = "\n".join(map(str, found.problems))
+    for text in ("found 'r0' and 'r1'", "record 46", "fit neither", "none longer than 30"):
+        assert text in problems
+    assert [len(found.problems), [file.n_reads for file in found.files]] == [4, [50, 49, 51, 50]]
+    assert found.as_dict()["problems"][0]["remedy"].startswith("bring the files back into step")
+
+
+def test_warnings(tmp_path):
+    adapter = ADAPTERS["Illumina TruSeq"][0]
+    texts = {
+        "adapters": oracle.fastq([f"{sequence}{adapter}" for sequence in SEQUENCES]),
+        "bad": oracle.fastq([f"{sequence}NNNNN" for sequence in SEQUENCES], quality="+"),
+        "shorts": oracle.fastq([*SEQUENCES, *(sequence[:20] for sequence in SEQUENCES)]),
+        "long": oracle.fastq(["".join(SEQUENCES)]),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    found = examine({"single": [tmp_path / name for name in texts]})
+    assert found.problems == []
+    warnings = "\n".join(found.warnings)
+    for name, text in (
+        ("adapters", "100.0% of the reads run into an adapter (Illumina TruSeq)"),
+        ("bad", "250 letters are not A, C, G or T"),
+        ("bad", "mean quality is 10.0"),
+        ("shorts", "50 reads have less than 31 bases"),
+        ("long", "look like long reads"),
+    ):
+        assert f"{tmp_path / name}: " in warnings
+        assert text in warnings
+    assert len(found.warnings) == 5
+
+
+def test_a_missing_file_ends_an_examination(tmp_path):
+    with pytest.raises(NoInputError):
+        examine({"single": [tmp_path / "missing"]})
