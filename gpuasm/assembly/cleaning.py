@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from gpuasm.assembly.bubbles import find_bubbles
 from gpuasm.assembly.compaction import Pieces, compact
-from gpuasm.assembly.local_depth import local_depth
+from gpuasm.assembly.local_depth import local_depth, typical_depth
 from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
 from gpuasm.assembly.tips import find_tips
 from gpuasm.assembly.unitig_graph import UnitigGraph
@@ -71,11 +69,3 @@ def _one_round(
     removed.islands += int(islands.sum())
     return graph, pieces
 
-
-def typical_depth(graph: UnitigGraph) -> float:
-    """Return the length-weighted median depth: half of the graph's k-mers lie in unitigs at most so deep."""
-    if graph.n == 0:
-        return 0.0
-    order = np.lexsort((np.arange(graph.n), graph.depth))
-    weight = np.cumsum(graph.n_kmers[order])
-    return float(graph.depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])

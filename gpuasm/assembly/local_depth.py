@@ -1,8 +1,9 @@
 """Local depth: what one copy of the sequence around a unitig is covered by.
 
-Relative depth alone would take true variants of repeats for errors (a single-copy branch beside a seven-copy repeat
-has a seventh of its depth), and a metagenome has no one depth. So each rule that asks "is this rare?" compares with
-the longest unitig near by: long unitigs are mostly unique sequence.
+Relative depth alone would take true variants of repeats for errors: a single-copy branch beside a seven-copy repeat
+has a seventh of its depth. So each rule that asks "is this rare?" compares with one copy's depth. Where most of the
+graph has one depth, as in an isolate, that depth bounds it; a metagenome has none, and the longest unitig near by
+stands for it, since long unitigs are mostly unique sequence.
 """
 
 from __future__ import annotations
@@ -12,21 +13,39 @@ import numpy as np
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
+_EVEN_SHARE = 0.7
+"""A graph has one depth where so much of it lies within a factor of two of the typical depth."""
 _RADIUS = 3
 """Arcs to look along: from one branch of a bubble inside a repeat to the flank of the repeat."""
 
 
 def local_depth(graph: UnitigGraph) -> np.ndarray:
-    """Return for each unitig the depth of the longest unitig at most three arcs away, itself included.
+    """Return for each unitig the depth of one copy of what lies around it.
 
     Returns
     -------
-    (n,) float64. Of equally long unitigs the one with the lesser number counts.
+    (n,) float64: the depth of the longest unitig at most three arcs away, itself included (of equally long ones the
+    one with the lesser number), but no more than the typical depth where most of the graph has it.
     """
     best = np.arange(graph.n, dtype=np.int64)
     for _ in range(_RADIUS):
         best = _spread(best, graph.length, graph.arc_start, graph.arc_to)
-    return graph.depth[best]
+    typical = typical_depth(graph)
+    return np.minimum(graph.depth[best], typical) if _is_even(graph, typical) else graph.depth[best]
+
+
+def typical_depth(graph: UnitigGraph) -> float:
+    """Return the length-weighted median depth: half of the graph's k-mers lie in unitigs at most so deep."""
+    if graph.n == 0:
+        return 0.0
+    order = np.lexsort((np.arange(graph.n), graph.depth))
+    weight = np.cumsum(graph.n_kmers[order])
+    return float(graph.depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+
+
+def _is_even(graph: UnitigGraph, typical: float) -> bool:
+    near = (graph.depth >= typical / 2) & (graph.depth <= typical * 2)
+    return bool(graph.n_kmers[near].sum() >= _EVEN_SHARE * graph.n_kmers.sum())
 
 
 @compiled()

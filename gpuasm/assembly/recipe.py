@@ -31,7 +31,8 @@ from gpuasm.stages import Stages
 FIRST_K = 31
 _UNIT = 32
 """Depths are kept in units of 1 / 32."""
-_LADDER = (31, 61, 91, 127, 141, 181, 225)
+_SPARE_WINDOWS = 23
+_LONGEST_STEP = 36
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Assembly:
 
 
 def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
-    """Choose values of k for reads of the given lengths: 31, 61, 91, 127, 141, 181, 225, as far as reads allow.
+    """Choose values of k for reads of the given lengths: from 31 in even steps up to 23 less than the typical read.
 
     Parameters
     ----------
@@ -87,16 +88,19 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
 
     Returns
     -------
-    tuple of int: those of the ladder that leave at least nine windows in a read of the length that half of all bases
-    reach; one k of at most 31 where reads are shorter.
+    tuple of int: ascending and odd, 31, 63, 95, 127 for reads of 150 bases. The last leaves 24 windows in a read of
+    the length that half of all bases reach (fewer leave holes in the coverage that look like ends); one k of at most
+    31 where reads are short.
     """
     bases = np.cumsum((lengths * np.arange(lengths.size))[::-1])[::-1]
     typical = int(np.flatnonzero(bases >= (bases[0] + 1) // 2)[-1]) if bases.size and bases[0] else 0
-    chosen = tuple(k for k in _LADDER if k <= typical - 9)
-    if chosen:
-        return chosen
-    shorter = min(FIRST_K, max(11, typical * 2 // 3))
-    return (shorter - 1 + shorter % 2,)
+    last = typical - _SPARE_WINDOWS
+    if last <= FIRST_K:
+        shorter = min(FIRST_K, max(11, typical * 2 // 3))
+        return (shorter - 1 + shorter % 2,)
+    n_steps = -(-(last - FIRST_K) // _LONGEST_STEP)
+    steps = (FIRST_K + (last - FIRST_K) * step // n_steps for step in range(n_steps + 1))
+    return tuple(k - 1 + k % 2 for k in steps)
 
 
 def check_ladder(k: tuple[int, ...]) -> None:
