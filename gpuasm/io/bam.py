@@ -44,8 +44,8 @@ def collect_bam(path: str, paired: Collector, single: Collector, *, advance: Cal
     if parser.n_reads == 0:
         raise DataError("reads", "a file without reads", "check how the file was made or copied", path=path)
     parser.statistics.quality_counts[ord(_NO_QUALITY)] = 0
-    kind, raw = (feed.format, "none"), (feed.source.size, feed.source.digest.hexdigest())
-    return summarize(path, kind, raw, parser.statistics)
+    raw = feed.source.size, feed.source.digest.hexdigest()
+    return summarize(path, (feed.format, "none"), raw, parser.statistics)
 
 
 class _Feed:
@@ -128,7 +128,7 @@ def _records(feed: _Feed) -> Iterator[tuple[str, int, str]]:
                     continue
                 n += 1
                 mate = (1 + record.is_read2) if record.is_paired else 0
-                yield record.query_name, mate, _fastq(record)
+                yield record.query_name or "", mate, _fastq(record)
             if not feed.format:
                 raise _bam_error(feed, 0)
             feed.join()

@@ -54,8 +54,9 @@ class Collector:
     def finish(self, *, paired: bool) -> Reads:
         """Return the reads; nothing may be added afterwards."""
         self._words.append(np.zeros(1, np.uint64))  # so that two words can be read at any base
-        arrays = (array.finish() for array in (self._words, self._start, self._length, self._read))
-        return Reads(*arrays, n_reads=self.n_reads, paired=paired)
+        words, start = self._words.finish(), self._start.finish()
+        length, read = self._length.finish(), self._read.finish()
+        return Reads(words, start, length, read, n_reads=self.n_reads, paired=paired)
 
 
 class _Side:
@@ -63,18 +64,24 @@ class _Side:
 
     def __init__(self, blocks: Iterator[ParsedBlock], collector: Collector) -> None:
         self._blocks, self._collector = blocks, collector
-        self.block: ParsedBlock | None = None
+        self._block: ParsedBlock | None = None
         self.taken = self.n_reads = self._position = 0
+
+    @property
+    def block(self) -> ParsedBlock:
+        """The block under way; there is one while records are waiting."""
+        assert self._block is not None
+        return self._block
 
     @property
     def waiting(self) -> int:
         """Records of the block not yet taken; loads the next block if need be; 0 at the end of the file."""
-        if self.block is None or self.taken == self.block.packed.n_reads:
-            self.block, self.taken = next(self._blocks, None), 0
-            if self.block is not None:
-                self.n_reads += self.block.packed.n_reads
-                self._position = self._collector.add_words(self.block.packed.words)
-        return 0 if self.block is None else self.block.packed.n_reads - self.taken
+        if self._block is None or self.taken == self._block.packed.n_reads:
+            self._block, self.taken = next(self._blocks, None), 0
+            if self._block is not None:
+                self.n_reads += self._block.packed.n_reads
+                self._position = self._collector.add_words(self._block.packed.words)
+        return 0 if self._block is None else self._block.packed.n_reads - self.taken
 
     def take(self, n: int) -> Pieces:
         """Return the pieces of the next n reads, numbered from 0."""

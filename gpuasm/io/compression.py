@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 import lzma
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import zstandard
 from isal import igzip_lib, isal_zlib
@@ -28,7 +28,14 @@ _DECODERS: dict[str, Callable[[], Any]] = {
     "xz": lzma.LZMADecompressor,
 }
 _DECODERS["bgzip"] = _DECODERS["gzip"]
-_DECODE_ERRORS = (igzip_lib.IsalError, zstandard.ZstdError, lzma.LZMAError, OSError, EOFError, ValueError)
+_DECODE_ERRORS: tuple[type[Exception], ...] = (
+    cast("type[Exception]", igzip_lib.IsalError),  # the stub calls it an instance
+    zstandard.ZstdError,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    ValueError,
+)
 
 
 class BrokenStreamError(Exception):

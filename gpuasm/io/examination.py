@@ -92,12 +92,13 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
     found = Examination()
     for kind, item in groups:
         try:
-            _add(found, read_reads(**{kind: [item]}, stages=stages))
+            arguments: dict[str, Any] = {kind: [item], "stages": stages}
+            _add(found, read_reads(**arguments))
         except DataError as error:
             found.problems.append(error)
             if kind in ("pairs", "interleaved"):
                 _add_apart(found, _paths(item), stages=stages)
-    found.problems += [error for file in found.files if (error := _problem(file)) is not None]
+    found.problems += [problem for file in found.files if (problem := _problem(file)) is not None]
     for file in found.files:
         found.warnings += _warnings(file)
         kit, fraction = found.adapters[file.path]

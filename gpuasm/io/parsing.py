@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,7 +110,7 @@ class Parser:
         if self.n_reads == 0:
             diagnosis.format_of(b"", self.path)
 
-    def feed(self, text: np.ndarray, *, is_last: bool) -> Iterator[ParsedBlock]:
+    def feed(self, text: np.ndarray, *, is_last: bool) -> Generator[ParsedBlock, None, np.ndarray]:
         """Yield the whole records at the beginning of a text, and return the rest of it."""
         if not self.format and text.size:
             self.format = diagnosis.format_of(text[:512].tobytes(), self.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -61,21 +62,22 @@ def read_reads(
     ReadWriteError
         If a read fails.
     """
-    paired_paths = [(fspath(first), fspath(second)) for first, second in pairs]
-    paths = [*(path for pair in paired_paths for path in pair), *map(fspath, [*interleaved, *single, *bam])]
-    if not paths:
+    mates = [(fspath(first), fspath(second)) for first, second in pairs]
+    in_turn, alone, aligned = ([fspath(path) for path in paths] for paths in (interleaved, single, bam))
+    everything = [*itertools.chain(*mates), *in_turn, *aligned, *alone]
+    if not everything:
         raise UsageError("files of reads", "none", "name at least one")
-    check_inputs(paths)
+    check_inputs(everything)
     with contextlib.ExitStack() as stack:
-        advance = _progress(stack, stages, total_size(paths))
+        advance = _progress(stack, stages, total_size(everything))
         session = _Session(advance, block_bytes)
-        for pair in paired_paths:
+        for pair in mates:
             session.read_pair(*pair)
-        for path in map(fspath, interleaved):
+        for path in in_turn:
             session.read_interleaved(path)
-        for path in map(fspath, bam):
+        for path in aligned:
             session.files.append(collect_bam(path, session.paired, session.single, advance=advance))
-        for path in map(fspath, single):
+        for path in alone:
             session.read_single(path)
         return session.finish()
 
