@@ -24,6 +24,7 @@ _COLOURS = {
     "#040404": "var(--grid)",
 }
 _INK, _FIRST, _SECOND, _GRID = _COLOURS
+_BELOW_ONE = 0.5  # a logarithmic axis has no zero
 _DOT: dict[str, Any] = {"s": 22, "facecolor": _FIRST, "edgecolor": "none", "alpha": 0.7}
 _RING: dict[str, Any] = {"s": 48, "facecolor": "none", "edgecolor": _SECOND, "linewidth": 1.8}
 _SIZE = (4.3, 2.8)
@@ -36,13 +37,14 @@ def spectrum_figure(
 
     def draw(axes: Axes) -> None:
         last = max(4 * peak if peak else 0, 20)
-        shown = [(m, n) for m, n in spectrum if n > 0 and m <= last] or [(m, n) for m, n in spectrum if n > 0]
-        times, kmers = [m for m, _ in shown], [n for _, n in shown]
+        found = {m: n for m, n in spectrum if n > 0 and m <= last} or {m: n for m, n in spectrum if n > 0}
+        times = range(1, max(found) + 1)
+        kmers = [found.get(m, _BELOW_ONE) for m in times]
         axes.plot(times, kmers, color=_FIRST, linewidth=1.6, drawstyle="steps-mid")
         axes.fill_between(times, kmers, step="mid", color=_FIRST, alpha=0.15, linewidth=0)
         axes.set_yscale("log")
         axes.set_ylim(0.8, 3 * max(kmers))
-        axes.set_xlim(0, max(times) * 1.02)
+        axes.set_xlim(0, max(found) * 1.02)
         for value, height, label in ((threshold, 1.0, f" solid from {threshold}"), (peak, 0.9, f" peak {peak}")):
             if value:
                 _mark(axes, value, label, height)

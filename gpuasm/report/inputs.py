@@ -73,16 +73,11 @@ class Run:
             return ""
         failed = [f"{step['step']}: {step['message']}" for step in self.steps if step["status"] == "failed"]
         said = [text for text in (str(self.manifest.get("status", "")),) if text not in ("", "done", "ok")]
-        return "; ".join([*failed, *said] or self.notes[:1] or ["no contigs"])
+        return "; ".join(failed or said or self.notes[:1] or ["no contigs"])
 
-    def result(self, *names: str) -> Any:
-        """Return the first value that the results or, failing them, the parameters hold under one of the names."""
-        for part in ("results", "parameters"):
-            for name in names:
-                value = _find(self.manifest.get(part), name)
-                if value is not None:
-                    return value
-        return None
+    def result(self, name: str) -> Any:
+        """Return what the results hold under a name, however deep; None if nothing."""
+        return _find(self.manifest.get("results"), name)
 
 
 def read_run(folder: str | Path, name: str | None = None) -> Run:
@@ -93,10 +88,11 @@ def read_run(folder: str | Path, name: str | None = None) -> Run:
     folder
         The folder that ``gpuasm assemble -o`` wrote.
     name
-        What to call it; its own name if None.
+        What to call it; if None, the folder's name, or that of the folder around one named "assembly".
     """
     folder = Path(folder)
-    run = Run(name or folder.resolve().name, folder)
+    path = folder.resolve()
+    run = Run(name or (path.parent if path.name == "assembly" else path).name, folder)
     run.manifest = _read(run, "run.json", _manifest, {})
     run.contigs = _read(run, "contigs.tsv", _contigs, [])
     run.spectrum = _read(run, "spectrum.tsv", _spectrum, [])

@@ -104,11 +104,10 @@ def _figures(run: Run) -> list[dict[str, Any]]:
 
     made = []
     if any(kmers > 0 for _, kmers in run.spectrum):
-        threshold, peak = run.result("threshold", "solid_threshold"), run.result("peak")
+        threshold, peak = run.result("threshold"), run.result("peak")
         svg = figures.spectrum_figure(run.spectrum, run.name, threshold=threshold, peak=peak)
-        reason = run.result("reason")
-        caption = f"Solid k-mers occur at least {threshold} times. " if threshold else ""
-        made.append(("k-mer spectrum", svg, caption + (f"Why: {reason}." if reason else "")))
+        reason = run.result("threshold_reason") or threshold
+        made.append(("k-mer spectrum", svg, f"Least count of a solid k-mer: {reason}." if reason else ""))
     if run.contigs:
         caption = "How long the contigs are that hold so many percent of all bases."
         made.append(("Nx curve", figures.nx_figure(run.contigs, run.name), caption))

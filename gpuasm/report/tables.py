@@ -154,7 +154,7 @@ def _stages(run: Run) -> Table:
             seconds(stage.get("cpu_s")),
             mebibytes(stage.get("peak_rss_bytes")),
             mebibytes(stage.get("device_bytes")),
-            ", ".join(f"{number(v) if isinstance(v, int) else v} {k}" for k, v in (stage.get("counts") or {}).items()),
+            _counts(stage.get("counts") or {}),
         )
         for stage in stages
     ]
@@ -167,7 +167,22 @@ def _stages(run: Run) -> Table:
         Header("GPU memory (MiB)", number=True),
         Header("result"),
     ]
-    return Table("Stages", headers, rows)
+    return _without_empty(Table("Stages", headers, rows), column=5)
+
+
+def _without_empty(table: Table, column: int) -> Table:
+    """Drop a column in which there is nothing: that of GPU memory, for one, without a GPU."""
+    if any(row[column] != _NOTHING for row in table.rows):
+        return table
+    headers = [*table.headers[:column], *table.headers[column + 1 :]]
+    rows = [[*row[:column], *row[column + 1 :]] for row in table.rows]
+    return Table(table.title, headers, rows, table.rest)
+
+
+def _counts(counts: dict[str, Any]) -> str:
+    """Write what a stage counted; what it did not find, and memory, are left out."""
+    told = [(key.replace("_", " "), value) for key, value in counts.items() if value and not key.endswith("_bytes")]
+    return ", ".join(f"{number(value) if isinstance(value, int) else value} {key}" for key, value in told)
 
 
 def _stage_name(stage: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 # What all rules share: the checked configuration, the checked sample sheet, and small helpers.
 import csv
+import math
 import shlex
 import shutil
 import sys
@@ -65,28 +66,33 @@ def row_problems(row, earlier):
 
 
 def schema_problems(row):
-    """Return where a line of the sample sheet disagrees with the schema; cells that look like numbers count as such."""
+    """Return where a line of the sample sheet disagrees with the schema."""
+    location = {key: number_or_text(row[key]) for key in ("latitude", "longitude")}
+    return disagreement({**row, **location}, "../schemas/samples.schema.yaml")
+
+
+def disagreement(data, schema):
+    """Return what is wrong with data by a schema, as a list of at most one sentence; fills in the schema's defaults."""
     try:
-        validate(
-            {key: number_or_text(text) for key, text in row.items()},
-            schema="../schemas/samples.schema.yaml",
-        )
+        validate(data, schema=schema)
     except WorkflowError as error:
         wrong = error.__context__
-        if not hasattr(wrong, "absolute_path"):
-            raise
-        column = ".".join(map(str, wrong.absolute_path))
+        if not getattr(wrong, "absolute_path", None):
+            return [getattr(wrong, "message", str(error))]
+        place = ".".join(map(str, wrong.absolute_path))
         return [
-            f"{column} is {wrong.instance!r}; it must be {wrong.schema.get('description', wrong.message)}"
+            f"{place} is {wrong.instance!r}; it must be {wrong.schema.get('description', wrong.message)}"
         ]
     return []
 
 
 def number_or_text(text):
+    """Return a text as a finite number if it is one."""
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
         return text
+    return value if math.isfinite(value) else text
 
 
 def has_gpu():
@@ -145,7 +151,8 @@ def guard_command():
     return f"{python_command()} {shlex.quote(str(script))}{stop}"
 
 
-validate(config, schema="../schemas/config.schema.yaml")
+for problem in disagreement(config, "../schemas/config.schema.yaml"):
+    raise WorkflowError(f"the configuration cannot be used: {problem}")
 SAMPLES = read_samples(config["samples"])
 GPUASM = f"{python_command()} -m gpuasm"
 GUARD = guard_command()

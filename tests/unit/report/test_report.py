@@ -22,9 +22,9 @@ MANIFEST = {
     "inputs": [{"path": "a_1.fq", "format": "fastq", "compression": "none", "n_reads": 1000, "n_bases": 150_000}],
     "stages": [
         {"name": "count k-mers", "parameters": {"k": 31}, "wall_s": 3.0, "cpu_s": 5.0, "peak_rss_bytes": 1 << 30},
-        {"name": "build graph", "depth": 1, "wall_s": 1.5, "counts": {"unitigs": 12345}},
+        {"name": "build graph", "depth": 1, "wall_s": 1.5, "counts": {"unitigs": 12345, "tips": 0, "disk_bytes": 5}},
     ],
-    "results": {"spectrum": {"threshold": 3, "peak": 40, "reason": "3, the valley", "genome_size": 5386}},
+    "results": {"spectrum": {"threshold": 3, "peak": 40, "threshold_reason": "3, the valley", "genome_size": 5386}},
     "warnings": ["reads hold <b>adapters</b>"],
 }
 CONTIGS = """name	length	depth	copies	circular	gc
@@ -92,11 +92,14 @@ def test_page_of_a_whole_run(folder):
         "contig_000001",
         "solid from 3",
         "peak 40",
+        "3, the valley",
         "count k-mers (k = 31)",
         "12,345 unitigs",
     ):
         assert text in page
     assert "reads hold &lt;b&gt;adapters" in page
+    for text in ("0 tips", "disk bytes", "GPU memory"):
+        assert text not in page
 
 
 def test_page_is_the_same_each_time(folder):

@@ -1,0 +1,75 @@
+"""The guard of the workflow's steps: bad data are recorded, later steps skipped, everything else fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "guarded_step.py"
+
+
+@pytest.fixture
+def guarded(tmp_path):
+    """Return a function that runs Python code as a guarded step: its exit code, its status, its messages."""
+
+    def run(code, *options, step="step"):
+        status, output = tmp_path / f"{step}.json", tmp_path / "folder" / f"{step}.txt"
+        command = [sys.executable, SCRIPT, "--sample", "s", "--status", status, "--output", output, *options]
+        done = subprocess.run([*command, "--", sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        found = json.loads(status.read_text()) if status.exists() else None
+        return done.returncode, found, done.stderr, output
+
+    return run
+
+
+def failing(code, message="gpuasm: error: a.fq: expected reads, found none; give some"):
+    return f"import sys; print('working', file=sys.stderr); print({message!r}, file=sys.stderr); sys.exit({code})"
+
+
+def test_success_is_recorded(guarded):
+    code, status, messages, output = guarded("import sys; print('fine', file=sys.stderr)")
+    assert code == 0
+    assert status == {"sample": "s", "step": "step", "status": "ok", "exit_code": 0, "message": ""}
+    assert messages == "fine\n"
+    assert output.exists()
+
+
+@pytest.mark.parametrize("exit_code", [65, 66])
+def test_bad_data_are_recorded_and_outputs_are_there(guarded, exit_code):
+    code, status, messages, output = guarded(failing(exit_code))
+    assert code == 0
+    assert (status["status"], status["exit_code"]) == ("failed", exit_code)
+    assert status["message"] == "a.fq: expected reads, found none; give some"
+    assert messages.startswith("working\n")
+    assert output.read_text() == ""
+
+
+@pytest.mark.parametrize("exit_code", [1, 2, 74, 75])
+def test_what_is_not_the_data_s_fault_fails(guarded, exit_code):
+    code, status, _, output = guarded(failing(exit_code))
+    assert code == exit_code
+    assert status is None
+    assert not output.exists()
+
+
+def test_bad_data_fail_if_asked_to(guarded):
+    code, status, *_ = guarded(failing(65), "--fail")
+    assert (code, status) == (65, None)
+
+
+def test_steps_after_a_failure_are_skipped_with_its_reason(guarded, tmp_path):
+    guarded(failing(65), step="first")
+    code, status, _, output = guarded("raise SystemExit(3)", "--after", tmp_path / "first.json", step="second")
+    assert code == 0
+    assert (status["step"], status["status"], status["exit_code"]) == ("second", "skipped", 65)
+    assert status["message"] == "a.fq: expected reads, found none; give some"
+    assert output.exists()
+
+
+def test_steps_after_a_success_run(guarded, tmp_path):
+    guarded("pass", step="first")
+    assert guarded(failing(65), "--after", tmp_path / "first.json", step="second")[1]["status"] == "failed"

@@ -1,0 +1,192 @@
+"""The workflow through both its entry points, on tiny genomes: good samples, bad ones, and wrong sheets."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("snakemake")
+
+ROOT = Path(__file__).parents[2]
+ENTRY_POINTS = ["Snakefile", "workflow/Snakefile"]
+HEADER = "sample\treads_1\treads_2\tgenome\tlatitude\tlongitude\n"
+
+
+def run(command, folder):
+    # The jobs start 'python -m gpuasm' in the folder of the results.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def gpuasm(*args, folder):
+    done = run([sys.executable, "-m", "gpuasm", *map(str, args)], folder)
+    assert done.returncode == 0, done.stderr
+
+
+def snakemake(folder, *args, entry_point="Snakefile"):
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-s",
+        ROOT / entry_point,
+        "--directory",
+        folder,
+        "--cores",
+        "2",
+        *args,
+    ]
+    return run(list(map(str, command)), folder)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Return a folder with a genome, reads of it, and the same reads with the second file cut off."""
+    folder = tmp_path_factory.mktemp("data")
+    gpuasm("simulate", "genome", "--length", 4000, "--circular", "--seed", 2, "-o", "genome.fasta", folder=folder)
+    reads = ["-1", "good_1.fastq.gz", "-2", "good_2.fastq.gz"]
+    gpuasm("simulate", "reads", "genome.fasta", "--fold", 40, *reads, folder=folder)
+    shutil.copy(folder / "good_1.fastq.gz", folder / "cut_1.fastq.gz")
+    whole = (folder / "good_2.fastq.gz").read_bytes()
+    (folder / "cut_2.fastq.gz").write_bytes(whole[: len(whole) // 2])
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path, data):
+    """Return a function that fills a folder with a configuration, a sample sheet and reads."""
+
+    def make(*lines, **settings):
+        (tmp_path / "config").mkdir()
+        text = (ROOT / "config" / "config.yaml").read_text()
+        for name, value in settings.items():
+            text = "".join(
+                f"{name}: {value}\n" if line.startswith(f"{name}:") else line for line in text.splitlines(keepends=True)
+            )
+        (tmp_path / "config" / "config.yaml").write_text(text)
+        (tmp_path / "config" / "samples.tsv").write_text(HEADER + "".join(line + "\n" for line in lines))
+        for file in data.iterdir():
+            shutil.copy(file, tmp_path)
+        return tmp_path
+
+    return make
+
+
+def summary(folder):
+    with (folder / "results" / "summary.tsv").open(newline="") as file:
+        return {row["sample"]: row for row in csv.DictReader(file, delimiter="\t")}
+
+
+def test_a_bad_sample_does_not_stop_the_others(project):
+    folder = project(
+        "cut\tcut_1.fastq.gz\tcut_2.fastq.gz\t\t\t",
+        "good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t-12.5\t30.25",
+    )
+    done = snakemake(folder)
+    assert done.returncode == 0, done.stderr
+    rows = summary(folder)
+    assert rows["good"]["status"] == "ok"
+    assert (rows["good"]["contigs"], rows["good"]["bases"], rows["good"]["circular"]) == ("1", "4000", "1")
+    assert rows["cut"]["status"] == "failed"
+    assert "cut_2.fastq.gz" in rows["cut"]["reason"]
+    assert rows["cut"]["reason"] in (folder / "results" / "report.html").read_text()
+    steps = {path.stem: json.loads(path.read_text()) for path in (folder / "results" / "cut" / "status").iterdir()}
+    assert {step: status["status"] for step, status in steps.items()} == {
+        "check_reads": "failed", "count_kmers": "skipped", "de_bruijn_graph": "skipped", "assemble_contigs": "skipped",
+    }  # fmt: skip
+    assert (folder / "results" / "cut" / "assembly" / "contigs.fasta").read_text() == ""
+    assert (folder / "results" / "good" / "benchmarks" / "assemble_contigs.tsv").exists()
+
+
+def test_second_entry_point_with_a_simulated_and_an_unpaired_sample(project):
+    folder = project("single\tgood_1.fastq.gz\t\t\t\t", "simulated\t\t\tgenome.fasta\t\t")
+    done = snakemake(folder, entry_point="workflow/Snakefile")
+    assert done.returncode == 0, done.stderr
+    assert {name: row["status"] for name, row in summary(folder).items()} == {"single": "ok", "simulated": "ok"}
+    assert (folder / "results" / "simulated" / "graph" / "unitigs.gfa").read_text().startswith("H\t")
+
+
+def test_a_bad_sample_fails_the_workflow_if_asked_to(project):
+    folder = project("cut\tcut_1.fastq.gz\tcut_2.fastq.gz\t\t\t", fail_on_bad_sample="true")
+    done = snakemake(folder)
+    assert done.returncode == 1
+    assert not (folder / "results" / "summary.tsv").exists()
+    assert "cut_2.fastq.gz" in (folder / "logs" / "check_reads" / "cut.log").read_text()
+
+
+def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
+    folder = project(
+        "good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t",
+        "good\tgood_1.fastq.gz\t\t\t\t",
+        "absent\tabsent_1.fastq.gz\t\t\t\t",
+        "a/b\tgood_1.fastq.gz\t\t\t\t",
+        "nothing\t\t\t\t\t",
+        "both\tgood_1.fastq.gz\t\tgenome.fasta\t\t",
+        "twice\tgood_1.fastq.gz\tgood_1.fastq.gz\t\t\t",
+        "half\tgood_1.fastq.gz\t\t\t12\t",
+        "far\tgood_1.fastq.gz\t\t\t91\t0",
+    )
+    done = snakemake(folder, "-n")
+    assert done.returncode == 1
+    for text in (
+        "sample 2 (good): an earlier line has the same name",
+        "sample 3 (absent): absent_1.fastq.gz is not there",
+        "sample 4 (a/b): sample is 'a/b'; it must be letters",
+        "sample 5 (nothing): reads_1 or genome must be filled in",
+        "sample 6 (both): reads_1 or genome must be filled in",
+        "sample 7 (twice): reads_2 needs the file of the other mates",
+        "sample 8 (half): half a location",
+        "sample 9 (far): latitude is 91.0; it must be degrees from -90 to 90",
+    ):
+        assert text in done.stdout + done.stderr
+    assert not (folder / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"k": "30"}, "k is 30; it must be an odd number from 15 to 127"),
+        ({"device": "tpu"}, "device is 'tpu'; it must be auto, cpu or cuda"),
+        ({"min_count": "0"}, "min_count is 0; it must be auto or a number from 1 on"),
+        ({"samples": "none.tsv"}, "none.tsv: no such sample sheet"),
+    ],
+)
+def test_a_wrong_configuration_is_refused(project, settings, message):
+    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings), "-n")
+    assert done.returncode == 1
+    assert message in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+def test_lint_finds_nothing(entry_point):
+    done = run([sys.executable, "-m", "snakemake", "-s", entry_point, "--lint"], ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+def test_devices_follow_the_resources(project):
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", device="cuda")
+    on_device = snakemake(folder, "-n", "-p").stdout
+    assert on_device.count("--device cuda") == 3
+    sent_away = snakemake(folder, "-n", "-p", "--set-resources", "assemble_contigs:gpu=0").stdout
+    assert (sent_away.count("--device cuda"), sent_away.count("--device cpu")) == (2, 1)
+
+
+@pytest.mark.parametrize("profile", ["slurm", "local-gpu"])
+def test_profiles_name_rules_that_exist(profile):
+    import yaml
+
+    settings = yaml.safe_load((ROOT / "workflow" / "profiles" / profile / "profile.yaml").read_text())
+    rules = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
+    assert all(f"rule {name}:" in rules for name in settings["set-resources"])
+
+
+def test_the_example_is_complete():
+    done = run([sys.executable, "-m", "snakemake", "--cores", "2", "-n"], ROOT)
+    assert done.returncode == 0, done.stderr
