@@ -32,7 +32,7 @@ FIRST_K = 31
 _UNIT = 32
 """Depths are kept in units of 1 / 32."""
 _SPARE_WINDOWS = 23
-_LONGEST_STEP = 36
+_SHORTEST_STEP, _LONGEST_STEP = 8, 36
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Assembly:
 
 
 def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
-    """Choose values of k for reads of the given lengths: from 31 in even steps up to 23 less than the typical read.
+    """Choose values of k for reads of the given lengths: from 31 in steps of up to 36 to 23 less than the typical read.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
 
     Returns
     -------
-    tuple of int: ascending and odd, 31, 63, 95, 127 for reads of 150 bases. The last leaves 24 windows in a read of
+    tuple of int: ascending and odd, 31, 61, 97, 127 for reads of 150 bases. The last leaves 24 windows in a read of
     the length that half of all bases reach (fewer leave holes in the coverage that look like ends); one k of at most
     31 where reads are short.
     """
@@ -98,9 +98,10 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
     if last <= FIRST_K:
         shorter = min(FIRST_K, max(11, typical * 2 // 3))
         return (shorter - 1 + shorter % 2,)
-    n_steps = -(-(last - FIRST_K) // _LONGEST_STEP)
-    steps = (FIRST_K + (last - FIRST_K) * step // n_steps for step in range(n_steps + 1))
-    return tuple(k - 1 + k % 2 for k in steps)
+    chosen = [FIRST_K]
+    while last - chosen[-1] >= _SHORTEST_STEP:
+        chosen.append(min(last - 1 + last % 2, chosen[-1] + _LONGEST_STEP, 2 * chosen[-1] - 1))
+    return tuple(chosen)
 
 
 def check_ladder(k: tuple[int, ...]) -> None:
