@@ -40,7 +40,9 @@ def test_the_transcript_is_true(tmp_path: Path) -> None:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        assert matches(expected, done.stdout, doctest.ELLIPSIS), f"$ {command}\n{done.stdout}"
+        assert matches(expected, done.stdout, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), (
+            f"$ {command}\n{done.stdout}"
+        )
 
 
 @pytest.mark.parametrize("name", ["example", "tests"])
