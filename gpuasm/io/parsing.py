@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from gpuasm.io.sources import Source
 
 _BYTES_A_RECORD = 32  # room in the table of records; of shorter ones, the rest of the block is scanned next
 _FEWEST_RECORDS = 64
+_LONG = 1 << 20  # a histogram of chromosomes would be larger than they are
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,9 @@ class Statistics:
     Attributes
     ----------
     length_histogram : (max_letters + 1,) int64
-        Reads of each number of letters.
+        Reads of each number of letters; those of 2**20 letters or more count as 2**20.
+    long_lengths : list of int
+        Letters of each of these.
     n_acgt : int
         Letters that are bases.
     quality_counts : (256,) int64
@@ -47,6 +50,7 @@ class Statistics:
 
     length_histogram: np.ndarray
     quality_counts: np.ndarray
+    long_lengths: list[int] = field(default_factory=list)
     n_acgt: int = 0
 
     @classmethod
@@ -58,12 +62,17 @@ class Statistics:
         return int(self.length_histogram.sum())
 
     @property
-    def n_letters(self) -> int:
-        return int(self.length_histogram @ np.arange(self.length_histogram.size))
+    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
+        """Each length that occurs, rising, and the number of reads of it."""
+        short = np.flatnonzero(self.length_histogram[:_LONG])
+        long, counts = np.unique(np.array(self.long_lengths, np.int64), return_counts=True)
+        return np.concatenate([short, long]), np.concatenate([self.length_histogram[short], counts])
 
     def add(self, block: ParsedBlock) -> None:
         """Count one block."""
-        self.length_histogram = add_histograms(self.length_histogram, np.bincount(block.packed.letters))
+        letters = block.packed.letters
+        self.length_histogram = add_histograms(self.length_histogram, np.bincount(np.minimum(letters, _LONG)))
+        self.long_lengths += letters[letters >= _LONG].tolist()
         self.n_acgt += int(block.packed.length.sum(dtype=np.int64))
 
 

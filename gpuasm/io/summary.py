@@ -43,6 +43,7 @@ class FileSummary:
     quality_range : tuple of int or None
         Lowest and highest quality byte in the sample.
     length_histogram : (max_length + 1,) int64
+        Reads of each number of letters; those of 2**20 letters or more count as 2**20.
     """
 
     path: str
@@ -78,7 +79,7 @@ class ReadSet:
         than pairs.
     files : list of FileSummary
     length_histogram : (max_length + 1,) int64
-        Reads of each number of letters.
+        Reads of each number of letters; those of 2**20 letters or more count as 2**20.
     n_pairs : int
         Pairs of mates: reads 0 to 2 * n_pairs - 1.
     """
@@ -103,8 +104,9 @@ def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics
     statistics
         What was counted.
     """
-    histogram, counts = statistics.length_histogram, statistics.quality_counts
-    lengths = np.flatnonzero(histogram)
+    counts = statistics.quality_counts
+    lengths, n_of_length = statistics.lengths
+    n_letters = int(lengths @ n_of_length)
     present = np.flatnonzero(counts)
     offset = quality_offset(counts)
     quality = expected = None
@@ -120,16 +122,16 @@ def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics
         size=raw[0],
         sha256=raw[1],
         n_reads=statistics.n_reads,
-        n_bases=statistics.n_letters,
-        n_non_acgt=statistics.n_letters - statistics.n_acgt,
+        n_bases=n_letters,
+        n_non_acgt=n_letters - statistics.n_acgt,
         min_length=int(lengths[0]) if lengths.size else 0,
-        n50_length=n50(histogram),
+        n50_length=n50(lengths, n_of_length),
         max_length=int(lengths[-1]) if lengths.size else 0,
         mean_quality=quality,
         expected_errors=expected,
         quality_offset=offset,
         quality_range=(int(present[0]), int(present[-1])) if present.size else None,
-        length_histogram=histogram,
+        length_histogram=statistics.length_histogram,
     )
 
 
@@ -149,10 +151,15 @@ def quality_offset(counts: np.ndarray) -> int | None:
     return 64 if lowest >= _LOWEST_ILLUMINA_1 else None
 
 
-def n50(histogram: np.ndarray) -> int:
-    """Return the length at which reads as long or longer hold half of all letters; 0 without letters."""
-    letters = histogram * np.arange(histogram.size)
-    if not letters.any():
+def n50(lengths: np.ndarray, counts: np.ndarray) -> int:
+    """Return the length at which reads as long or longer hold half of all letters; 0 without letters.
+
+    Parameters
+    ----------
+    lengths, counts : (n,) int64
+        Each length that occurs, rising, and the number of reads of it.
+    """
+    from_longest = np.cumsum((lengths * counts)[::-1])
+    if not from_longest.size or from_longest[-1] == 0:
         return 0
-    from_longest = np.cumsum(letters[::-1])
-    return int(histogram.size - 1 - np.searchsorted(from_longest, (from_longest[-1] + 1) // 2))
+    return int(lengths[::-1][np.searchsorted(from_longest, (from_longest[-1] + 1) // 2)])

@@ -43,7 +43,18 @@ def test_quality_coding(text, offset):
     ("lengths", "expected"), [([], 0), ([0, 0], 0), ([5], 5), ([1, 1, 2, 4], 4), ([2, 3, 4], 3), ([3, 3, 3], 3)]
 )
 def test_n50(lengths, expected):
-    assert n50(np.bincount(np.array(lengths, dtype=np.int64), minlength=1)) == expected
+    assert n50(*np.unique(np.array(lengths, dtype=np.int64), return_counts=True)) == expected
+
+
+def test_very_long_reads_share_a_bin_but_not_their_figures(tmp_path):
+    path = tmp_path / "chromosomes.fa"
+    lengths = [3_000_000, 1_200_000, 50]
+    path.write_text("".join(f">{n}\n{'ACGT' * (n // 4)}{'AC' * (n % 4 // 2)}\n" for n in lengths))
+    found = read_reads(single=[path])
+    (file,) = found.files
+    assert (file.n_bases, file.min_length, file.n50_length, file.max_length) == (4_200_050, 50, 3_000_000, 3_000_000)
+    assert found.reads.length.tolist() == lengths
+    assert (found.length_histogram.size, found.length_histogram[50], found.length_histogram[-1]) == (2**20 + 1, 1, 2)
 
 
 def test_mean_quality_and_expected_errors(tmp_path):
