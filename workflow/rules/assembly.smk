@@ -23,15 +23,14 @@ rule count_kmers:
         runtime=120,
     params:
         guard=GUARD,
-        gpuasm=GPUASM,
         reads=read_arguments,
         device=device,
         k=config["k"],
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
         " --output {output.counts:q} --output {output.spectrum:q} --output {output.run:q}"
-        " -- {params.gpuasm} count {params.reads} -k {params.k} -t {threads} --device {params.device}"
-        " -o {output.counts:q} --spectrum {output.spectrum:q} --json {output.run:q} 2> {log:q}"
+        " -- count {params.reads} -k {params.k} -t {threads} --device {params.device}"
+        " -o {output.counts:q} --spectrum {output.spectrum:q} --json {output.run:q} > {log:q} 2>&1"
 
 
 rule de_bruijn_graph:
@@ -55,7 +54,6 @@ rule de_bruijn_graph:
         runtime=120,
     params:
         guard=GUARD,
-        gpuasm=GPUASM,
         reads=read_arguments,
         device=device,
         k=config["k"],
@@ -63,8 +61,8 @@ rule de_bruijn_graph:
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
         " --output {output.graph:q} --output {output.run:q}"
-        " -- {params.gpuasm} unitigs {params.reads} -k {params.k} --min-count {params.min_count} -t {threads}"
-        " --device {params.device} -o {output.graph:q} --json {output.run:q} 2> {log:q}"
+        " -- unitigs {params.reads} -k {params.k} --min-count {params.min_count} -t {threads}"
+        " --device {params.device} -o {output.graph:q} --json {output.run:q} > {log:q} 2>&1"
 
 
 rule assemble_contigs:
@@ -102,7 +100,6 @@ rule assemble_contigs:
         runtime=240,
     params:
         guard=GUARD,
-        gpuasm=GPUASM,
         reads=read_arguments,
         device=device,
         folder=subpath(output.run, parent=True),
@@ -110,5 +107,5 @@ rule assemble_contigs:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
         " --output {output.contigs:q} --output {output.graph:q} --output {output.table:q}"
         " --output {output.spectrum:q} --output {output.run:q} --output {output.page:q}"
-        " -- {params.gpuasm} assemble {params.reads} -t {threads} --device {params.device}"
-        " -o {params.folder:q} 2> {log:q}"
+        " -- assemble {params.reads} -t {threads} --device {params.device}"
+        " -o {params.folder:q} > {log:q} 2>&1"

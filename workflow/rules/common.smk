@@ -145,10 +145,9 @@ def python_command():
 
 
 def guard_command():
-    """Return what starts a step so that a sample with bad data is recorded and does not stop the others."""
-    script = workflow.source_path("../scripts/guarded_step.py")
+    """Return what runs a step of gpuasm so that a sample with bad data is recorded and does not stop the others."""
     stop = " --fail" if config["fail_on_bad_sample"] else ""
-    return f"{python_command()} {shlex.quote(str(script))}{stop}"
+    return f"{python_command()} -m gpuasm.cli.guarded_step{stop}"
 
 
 for problem in disagreement(config, "../schemas/config.schema.yaml"):

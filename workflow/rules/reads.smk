@@ -25,7 +25,7 @@ rule simulate_reads:
     shell:
         "{params.gpuasm} simulate reads {input.genome:q} --fold {params.simulation[fold]}"
         " --length {params.simulation[length]} --seed {params.simulation[seed]} -t {threads}"
-        " -1 {output.reads_1:q} -2 {output.reads_2:q} --truth {output.truth:q} 2> {log:q}"
+        " -1 {output.reads_1:q} -2 {output.reads_2:q} --truth {output.truth:q} > {log:q} 2>&1"
 
 
 rule check_reads:
@@ -47,8 +47,7 @@ rule check_reads:
         runtime=60,
     params:
         guard=GUARD,
-        gpuasm=GPUASM,
         reads=read_arguments,
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --output {output.check:q}"
-        " -- {params.gpuasm} check {params.reads} -t {threads} --json {output.check:q} 2> {log:q}"
+        " -- check {params.reads} -t {threads} --json {output.check:q} > {log:q} 2>&1"

@@ -30,4 +30,4 @@ rule report:
         benchmarks="results/*/benchmarks/*.tsv",
     shell:
         "{params.gpuasm} report {params.runs:q} --status {params.status:q} --benchmarks {params.benchmarks:q}"
-        " -o {output.page:q} --summary {output.summary:q} 2> {log:q}"
+        " -o {output.page:q} --summary {output.summary:q} > {log:q} 2>&1"

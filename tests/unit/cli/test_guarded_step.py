@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "guarded_step.py"
+from gpuasm.cli import guarded_step
 
 
 @pytest.fixture
-def guarded(tmp_path):
+def guarded(tmp_path, monkeypatch, capsys):
     """Return a function that runs Python code as a guarded step: its exit code, its status, its messages."""
+    monkeypatch.setattr(guarded_step, "_GPUASM", (sys.executable, "-c"))
 
     def run(code, *options, step="step"):
         status, output = tmp_path / f"{step}.json", tmp_path / "folder" / f"{step}.txt"
-        command = [sys.executable, SCRIPT, "--sample", "s", "--status", status, "--output", output, *options]
-        done = subprocess.run([*command, "--", sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        arguments = ["--sample", "s", "--status", status, "--output", output, *options, "--", code]
+        with pytest.raises(SystemExit) as exit_:
+            guarded_step.main(list(map(str, arguments)))
         found = json.loads(status.read_text()) if status.exists() else None
-        return done.returncode, found, done.stderr, output
+        return exit_.value.code, found, capsys.readouterr().err, output
 
     return run
 
@@ -68,6 +68,11 @@ def test_steps_after_a_failure_are_skipped_with_its_reason(guarded, tmp_path):
     assert (status["step"], status["status"], status["exit_code"]) == ("second", "skipped", 65)
     assert status["message"] == "a.fq: expected reads, found none; give some"
     assert output.exists()
+
+
+def test_the_reason_is_the_error_wherever_it_stands(guarded):
+    code = "import sys; sys.stderr.write('gpuasm: error: bad; mend it\\nlater\\n'); sys.exit(65)"
+    assert guarded(code)[1]["message"] == "bad; mend it"
 
 
 def test_steps_after_a_success_run(guarded, tmp_path):

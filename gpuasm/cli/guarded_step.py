@@ -1,0 +1,64 @@
+"""One step of one sample of the workflow, run so that bad data stop this sample only.
+
+``python -m gpuasm.cli.guarded_step --sample NAME --status FOLDER/STEP.json -- check reads.fastq`` runs ``gpuasm check``
+unless an earlier step of the sample failed. The status file says how it went. It is written when the command succeeds
+or refuses its data, and the promised outputs are then all there, if only as empty files. Any other failure is not the
+data's: it fails the step.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+BAD_DATA = {65, 66}
+"""Exit codes of gpuasm for input whose content is wrong, and for input that is missing or unreadable."""
+
+_GPUASM = (sys.executable, "-m", "gpuasm")
+_PREFIX = "gpuasm: error: "
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.option("--sample", required=True, help="The sample's name.")
+@click.option("--status", type=_FILE, required=True, help="Where to say how it went; the file's name is the step's.")
+@click.option("--after", type=_FILE, help="Status of an earlier step; if that is not ok, this one is skipped.")
+@click.option("--output", "outputs", multiple=True, type=_FILE, help="A file that is there afterwards, if only empty.")
+@click.option("--fail", is_flag=True, help="Bad data fail the step too.")
+@click.argument("arguments", nargs=-1, required=True)
+def main(
+    *, sample: str, status: Path, after: Path | None, outputs: tuple[Path, ...], fail: bool, arguments: tuple[str, ...]
+) -> None:
+    """Run gpuasm with ARGUMENTS as one step of the workflow."""
+    earlier = json.loads(after.read_text()) if after else {"status": "ok"}
+    if earlier["status"] == "ok":
+        exit_code, message = _run(arguments)
+        outcome = {"status": "failed" if exit_code else "ok", "exit_code": exit_code, "message": message}
+        if exit_code and (fail or exit_code not in BAD_DATA):
+            sys.exit(exit_code)
+    else:
+        outcome = {"status": "skipped", "exit_code": earlier["exit_code"], "message": earlier["message"]}
+    for path in outputs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    status.write_text(json.dumps({"sample": sample, "step": status.stem, **outcome}, indent=2) + "\n")
+
+
+def _run(arguments: tuple[str, ...]) -> tuple[int, str]:
+    """Run gpuasm, its messages passed on, and return its exit code and, if it failed, its last message."""
+    error = last = ""
+    with subprocess.Popen([*_GPUASM, *arguments], stderr=subprocess.PIPE, text=True, errors="replace") as process:  # noqa: S603 - ours
+        for line in process.stderr or ():
+            sys.stderr.write(line)
+            last = line.strip() or last
+            if line.startswith(_PREFIX):
+                error = line.strip().removeprefix(_PREFIX)
+    return process.returncode, (error or last) if process.returncode else ""
+
+
+if __name__ == "__main__":
+    main()
