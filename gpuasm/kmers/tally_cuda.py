@@ -16,6 +16,7 @@ from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_LEAST_BATCH = 1 << 20
 _BYTES_PER_WINDOW = 40
 """Device memory a window costs while its batch is sorted: the key, its sorted copy, the sort's own, the run flags."""
 
@@ -42,7 +43,7 @@ def _count(reads: Reads, tiles: Tiles, names: Array, *, k: int, k0: int) -> tupl
     xp = array_namespace(reads.words)
     end = xp.cumsum(tiles.count.astype(np.int64))
     total = int(end[-1])
-    per_batch = max(1 << 20, free_device_memory() // _BYTES_PER_WINDOW)
+    per_batch = max(_LEAST_BATCH, free_device_memory() // _BYTES_PER_WINDOW)
     n_batches = -(-total // per_batch)
     bounds = [int(b) for b in to_host(xp.searchsorted(end, xp.arange(1, n_batches) * (total / n_batches)))]
     merged = None

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_device, to_host
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.parallel import compiled, for_each
 
 
@@ -124,8 +124,8 @@ def _rank(successor: Array) -> StrandWalks:
     on_linear[path[:n_on_linear] >> 1] = True
     circles = np.empty(path.size - n_on_linear, np.int32)
     ends = _walk_circles(to_host(successor), to_host(on_linear), circles, 0)
-    path[n_on_linear:] = to_device(circles)
-    return StrandWalks(path, xp.concatenate([start, to_device(ends + n_on_linear)]), int(heads.size))
+    path[n_on_linear:] = to_namespace(xp, circles)
+    return StrandWalks(path, xp.concatenate([start, to_namespace(xp, ends + n_on_linear)]), int(heads.size))
 
 
 def _pointer_double(successor: Array) -> tuple[Any, Any]:

@@ -1,0 +1,77 @@
+"""Assemblies on a device against the same on the CPU, array for array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm import arrays, parallel
+from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
+from gpuasm.assembly.recipe import AssemblyState
+from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
+from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
+from gpuasm.sequence.reads import Reads
+from tests.samples import simulated_reads
+
+pytestmark = pytest.mark.gpu
+
+_GRAPH = ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[Reads, Reads]:
+    reads = simulated_reads(length=60_000, fold=30, repeats=4, seed=11)
+    return reads, reads.moved_to(arrays.namespace_of("cuda"))
+
+
+@pytest.mark.parametrize("k", [21, 31, 63, 95, 127])
+def test_counts_are_the_same(both, k):
+    results = []
+    for reads in both:
+        tally, _ = tally_by_doubling(reads, doubling_chain(k), min_count=1, with_followers=True)
+        results.append((*spell_kmers(reads.words, tally), tally.histogram))
+    for host, device in zip(*results, strict=True):
+        assert np.array_equal(host, device)
+
+
+@pytest.mark.parametrize("observed", [False, True])
+@pytest.mark.parametrize("k", [21, 31, 63, 95, 127])
+def test_unitig_graphs_are_the_same(both, k, observed):
+    host, device = (unitigs_of_reads(reads, k, min_count=2, observed=observed) for reads in both)
+    for name in _GRAPH:
+        assert np.array_equal(getattr(host, name), getattr(device, name)), name
+
+
+def test_contigs_are_the_same_on_every_device_and_number_of_threads(both):
+    results = []
+    for reads, threads in ((both[0], 1), (both[0], 2), (both[1], 2)):
+        parallel.set_threads(threads)
+        assembly = assemble(reads)
+        results.append([(c.name, c.sequence, c.depth, c.copies, c.is_circular) for c in assembly.contigs])
+    parallel.set_threads(None)
+    assert results[0]
+    assert results[0] == results[1] == results[2]
+
+
+def test_a_state_moves_between_devices(both):
+    from gpuasm.assembly import resume
+    from gpuasm.stages import Stages
+
+    states: list[AssemblyState] = []
+    whole = assemble(both[1], keep_state=states.append)
+    arrays_of_state = state_to_arrays(states[1])
+    for xp in (np, arrays.namespace_of("cuda")):
+        resumed = resume(state_from_arrays(arrays_of_state, xp), AssemblyOptions(), stages=Stages())
+        assert [c.sequence for c in resumed.contigs] == [c.sequence for c in whole.contigs]
+
+
+def test_batches_give_the_same_counts(both, monkeypatch):
+    from gpuasm.kmers import tally_cuda
+
+    reads = both[1]
+    whole, _ = tally_by_doubling(reads, [31], min_count=1, with_followers=True)
+    monkeypatch.setattr(tally_cuda, "_LEAST_BATCH", 1 << 16)
+    monkeypatch.setattr(tally_cuda, "free_device_memory", lambda: 1)
+    parts, _ = tally_by_doubling(reads, [31], min_count=1, with_followers=True)
+    for name in ("keys", "count", "followers"):
+        assert np.array_equal(arrays.to_host(getattr(whole, name)), arrays.to_host(getattr(parts, name))), name

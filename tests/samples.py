@@ -1,0 +1,39 @@
+"""Genomes and reads for tests, made in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.sequence.encoding import decode, reverse_complement
+from gpuasm.sequence.reads import Reads
+
+
+def simulated_genome(*, length: int, repeats: int = 0, repeat_length: int = 800, seed: int = 1) -> np.ndarray:
+    """Return the codes of a random genome in which one element stands ``repeats`` times, on both strands."""
+    rng = np.random.default_rng(seed)
+    genome = rng.integers(0, 4, length).astype(np.uint8)
+    element = rng.integers(0, 4, repeat_length).astype(np.uint8)
+    for number, start in enumerate(rng.choice(length // repeat_length - 1, repeats, replace=False) * repeat_length):
+        genome[start : start + repeat_length] = element if number % 2 else reverse_complement(element)
+    return genome
+
+
+def simulated_texts(
+    genome: np.ndarray, *, fold: float, length: int = 150, error_rate: float = 0.003, circular: bool = False, seed: int = 1
+) -> list[str]:
+    """Return single reads from both strands of a genome."""
+    rng = np.random.default_rng(seed)
+    n = int(fold * genome.size / length)
+    if circular:
+        genome = np.concatenate([genome, genome[:length]])
+    start = rng.integers(0, genome.size - length + 1, n)
+    codes = genome[start[:, None] + np.arange(length)]
+    wrong = rng.random(codes.shape) < error_rate
+    codes = np.where(wrong, (codes + rng.integers(1, 4, codes.shape)) % 4, codes).astype(np.uint8)
+    backwards = rng.random(n) < 0.5
+    return [decode(reverse_complement(read) if back else read) for read, back in zip(codes, backwards, strict=True)]
+
+
+def simulated_reads(*, length: int, fold: float, repeats: int = 0, seed: int = 1, **options) -> Reads:
+    """Return packed reads of a simulated genome."""
+    return Reads.from_strings(simulated_texts(simulated_genome(length=length, repeats=repeats, seed=seed), fold=fold, seed=seed, **options))
