@@ -132,7 +132,9 @@ def read_arguments(wildcards, input):
 
 def memory_mb(wildcards, input, attempt):
     """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure."""
-    return attempt * int(max(2000, 20 * input.size_mb))
+    files = [Path(path) for path in input.reads]
+    size_mb = sum(path.stat().st_size for path in files if path.is_file()) / 1e6
+    return attempt * int(max(2000, 20 * size_mb))
 
 
 def python_command():
