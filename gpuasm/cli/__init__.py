@@ -95,8 +95,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     SystemExit
         Always; its code is one of ``EXIT_CODES``.
     """
+    words = list(sys.argv[1:] if args is None else args)
     try:
-        with cli.make_context("gpuasm", list(sys.argv[1:] if args is None else args)) as context:
+        with cli.make_context("gpuasm", words.copy(), obj={"args": words}) as context:
             cli.invoke(context)
         sys.stdout.flush()
     except BaseException as error:  # the one place where any error becomes an exit code

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 from gpuasm import arrays
@@ -76,7 +76,7 @@ def write_manifest(
                 "schema_version": SCHEMA_VERSION,
                 "status": status,
                 "command": command,
-                "command_line": shlex.join(["gpuasm", *sys.argv[1:]]),
+                "command_line": _command_line(),
                 "started": stages.started.isoformat(timespec="seconds"),
                 "finished": datetime.now(UTC).isoformat(timespec="seconds"),
                 "wall_s": round(stages.wall_s, 3),
@@ -123,6 +123,12 @@ def cpu_name() -> str:
     except OSError:
         return platform.machine()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _command_line() -> str:
+    context = click.get_current_context(silent=True)
+    words = context.find_root().obj["args"] if context else []
+    return shlex.join(["gpuasm", *words])
 
 
 def plain(value: Any) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 import gpuasm
+from gpuasm import cli
 from gpuasm.cli.manifest import SCHEMA_VERSION, machine, plain, versions, write_manifest
 from gpuasm.errors import OutputError
 from gpuasm.stages import Stages
@@ -44,7 +47,7 @@ def test_all_that_a_reader_of_the_run_needs(tmp_path: Path) -> None:
     run = json.loads((tmp_path / "run.json").read_text())
     assert run["schema_version"] == SCHEMA_VERSION
     assert (run["status"], run["command"]) == ("done", "count")
-    assert run["command_line"].startswith("gpuasm ")
+    assert run["command_line"] == "gpuasm"  # called from Python
     assert run["started"] <= run["finished"]
     assert run["versions"]["gpuasm"] == gpuasm.__version__
     assert run["machine"]["threads"] == 2
@@ -57,6 +60,20 @@ def test_all_that_a_reader_of_the_run_needs(tmp_path: Path) -> None:
     (stage,) = run["stages"]
     assert (stage["name"], stage["parameters"], stage["counts"]) == ("count k-mers", {"k": 31}, {"distinct": 7})
     assert {"wall_s", "cpu_s", "peak_rss_bytes", "device_bytes"} <= set(stage)
+
+
+def test_the_command_line_is_kept_as_it_was_given(
+    run_cli: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    @click.command()
+    @click.argument("path", type=Path)
+    def command(path: Path) -> None:
+        write(path)
+
+    monkeypatch.setattr(cli.cli, "get_command", lambda _context, _name: command)
+    path = tmp_path / "a run.json"
+    assert run_cli("count", path)[0] == 0
+    assert json.loads(path.read_text())["command_line"] == f"gpuasm count '{path}'"
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
