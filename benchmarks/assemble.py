@@ -1,6 +1,6 @@
 """Time ``gpuasm assemble`` as a whole process on each device, and compare the contigs byte for byte.
 
-    python benchmarks/assemble.py reads_1.fastq.gz reads_2.fastq.gz --runs cpu:1 cpu:2 cuda:2 --json results/assemble.json
+    python benchmarks/assemble.py reads_1.fastq.gz reads_2.fastq.gz --runs cpu:1 cpu:2 cuda:2 --json figures.json
 
 Each run is DEVICE:THREADS, with ``:shuffled`` behind it for the same pairs in another order.
 """

@@ -1,6 +1,6 @@
 """Time the counting of k-mers that lie in the memory of a device already, and of the CPU beside it.
 
-    python benchmarks/count_on_device.py GENOME.fa.gz --fold 100 --json results/count.json
+python benchmarks/count_on_device.py GENOME.fa.gz --fold 100 --json results/count.json
 """
 
 from __future__ import annotations
@@ -51,9 +51,18 @@ def main() -> None:
                 tally = tally_kmers(reads, 31, min_count=2, with_followers=followers)
                 arrays.synchronize(xp)
                 times.append(time.perf_counter() - began)
-            rows.append({"device": device, "followers": followers, "windows": int(host.n_pieces * 120),
-                         "distinct": int(tally.histogram.sum()), "kept": tally.n,
-                         "first_s": times[0], "median_s": float(np.median(times[1:])), "all_s": times[1:]})
+            rows.append(
+                {
+                    "device": device,
+                    "followers": followers,
+                    "windows": int(host.n_pieces * 120),
+                    "distinct": int(tally.histogram.sum()),
+                    "kept": tally.n,
+                    "first_s": times[0],
+                    "median_s": float(np.median(times[1:])),
+                    "all_s": times[1:],
+                }
+            )
             print({k: v for k, v in rows[-1].items() if k != "all_s"}, flush=True)
     record(options.json, "count_on_device", {"fold": options.fold}, rows)
 

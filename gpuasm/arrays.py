@@ -94,9 +94,12 @@ def device_count() -> int:
 
 def device_properties() -> list[dict[str, Any]]:
     """Describe the CUDA devices: number, name, total and free memory in bytes, compute capability."""
-    cupy = _cupy() if device_count() else None
-    found = []
-    for number in range(device_count()):
+    found: list[dict[str, Any]] = []
+    n_devices = device_count()
+    if n_devices == 0:
+        return found
+    cupy = _cupy()
+    for number in range(n_devices):
         with cupy.cuda.Device(number):
             free, total = cupy.cuda.runtime.memGetInfo()
             properties = cupy.cuda.runtime.getDeviceProperties(number)

@@ -124,28 +124,30 @@ class for_each:  # noqa: N801 - a decorator
             run_chunks(self.cpu_loop, int(n), *args)
 
     @functools.cached_property
-    def cpu_loop(self) -> Callable[..., None]:
+    def cpu_loop(self) -> Any:
         body = numba.njit(self._body, nogil=True)
         return compiled(self._expand(_CPU_LOOP, body=body))
 
     def ptx(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
-        """Compile the body for a CUDA target without needing a device; the signature holds dtype names, '*' for arrays."""
+        """Compile the body for a CUDA target; no device is needed. The signature is as `signature_of` gives it."""
         from numba import cuda  # noqa: PLC0415 - half a second, only where PTX is not on disk yet
 
         body = cuda.jit(self._body, device=True, inline="always")
         loop = self._expand(_CUDA_LOOP, body=body, cuda=cuda)
         ptx, _ = cuda.compile_ptx(loop, (types.int64, *map(_c_type, signature)), cc=cc)
-        return ptx.replace(_ENTRY.search(ptx).group(1), self._kernel_name)
+        return str(ptx).replace(_ENTRY.findall(ptx)[0], self._kernel_name)
 
     @property
     def _kernel_name(self) -> str:
         return f"{self._body.__name__.lstrip('_')}_loop"
 
     def _launch(self, n: int, args: tuple[Any, ...]) -> None:
-        signature = tuple(_dtype_name(arg) for arg in args)
+        signature = signature_of(args)
         if signature not in self._kernels:
             self._kernels[signature] = self._load(signature)
-        values = tuple(arg if name.endswith("*") else np.dtype(name).type(arg) for arg, name in zip(args, signature, strict=True))
+        values = tuple(
+            arg if name.endswith("*") else np.dtype(name).type(arg) for arg, name in zip(args, signature, strict=True)
+        )
         blocks = min((n + _BLOCK - 1) // _BLOCK, 1 << 16)
         self._kernels[signature]((blocks,), (_BLOCK,), (np.int64(n), *values))
 
@@ -161,7 +163,11 @@ class for_each:  # noqa: N801 - a decorator
 
     def _key(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
         # The whole file of the body and of this module: a helper changed beside the body must not find old PTX.
-        sources = [Path(inspect.getfile(self._body)).read_bytes(), Path(__file__).read_bytes(), _helper_sources(self._body)]
+        sources = [
+            Path(inspect.getfile(self._body)).read_bytes(),
+            Path(__file__).read_bytes(),
+            _helper_sources(self._body),
+        ]
         text = repr((signature, cc, numba.__version__, self._kernel_name)).encode()
         return hashlib.sha256(b"\0".join([text, *sources])).hexdigest()[:24]
 
@@ -180,6 +186,11 @@ def _helper_sources(body: Callable[..., None]) -> bytes:
     return b"".join(Path(f).read_bytes() for f in sorted({inspect.getfile(h.py_func) for h in helpers}))
 
 
+def signature_of(args: Iterable[Any]) -> tuple[str, ...]:
+    """Return the type of each argument of a body, as `for_each.ptx` takes them."""
+    return tuple(_dtype_name(arg) for arg in args)
+
+
 def _dtype_name(arg: Any) -> str:
     if hasattr(arg, "dtype") and getattr(arg, "shape", ()) != ():
         return f"{arg.dtype.name}*"
@@ -189,7 +200,9 @@ def _dtype_name(arg: Any) -> str:
 
 
 def _c_type(name: str) -> Any:
-    scalar = types.boolean if name.startswith("bool") else getattr(types, name.rstrip("*"))
+    # Numba-cuda cannot load single truth values through a pointer; they are bytes.
+    plain = name.rstrip("*").replace("bool", "uint8") if name.endswith("*") else name.replace("bool", "boolean")
+    scalar = getattr(types, plain)
     return types.CPointer(scalar) if name.endswith("*") else scalar
 
 
@@ -203,4 +216,15 @@ def _ptx_folder() -> Path:
     return folder
 
 
-__all__ = ["Array", "available_cpus", "compiled", "for_each", "inlined", "ordered_map", "run_chunks", "set_threads", "thread_count"]
+__all__ = [
+    "Array",
+    "available_cpus",
+    "compiled",
+    "for_each",
+    "inlined",
+    "ordered_map",
+    "run_chunks",
+    "set_threads",
+    "signature_of",
+    "thread_count",
+]

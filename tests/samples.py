@@ -19,7 +19,13 @@ def simulated_genome(*, length: int, repeats: int = 0, repeat_length: int = 800,
 
 
 def simulated_texts(
-    genome: np.ndarray, *, fold: float, length: int = 150, error_rate: float = 0.003, circular: bool = False, seed: int = 1
+    genome: np.ndarray,
+    *,
+    fold: float,
+    length: int = 150,
+    error_rate: float = 0.003,
+    circular: bool = False,
+    seed: int = 1,
 ) -> list[str]:
     """Return single reads from both strands of a genome."""
     rng = np.random.default_rng(seed)
@@ -36,4 +42,6 @@ def simulated_texts(
 
 def simulated_reads(*, length: int, fold: float, repeats: int = 0, seed: int = 1, **options) -> Reads:
     """Return packed reads of a simulated genome."""
-    return Reads.from_strings(simulated_texts(simulated_genome(length=length, repeats=repeats, seed=seed), fold=fold, seed=seed, **options))
+    return Reads.from_strings(
+        simulated_texts(simulated_genome(length=length, repeats=repeats, seed=seed), fold=fold, seed=seed, **options)
+    )

@@ -68,4 +68,3 @@ def _one_round(
     removed.weak_arcs += int(weak.sum()) // 2
     removed.islands += int(islands.sum())
     return graph, pieces
-

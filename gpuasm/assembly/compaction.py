@@ -60,7 +60,9 @@ def compact(
     joined = _join(graph, walks, (source, target, count))
     composed = _compose(walks, pieces)
     is_flipped = canonical_order(joined.bases, joined.start, np.zeros(joined.n, dtype=bool), graph.k)
-    rotation = np.where(joined.is_circular[is_flipped.order] & is_flipped.is_flipped, joined.n_kmers[is_flipped.order] - 1, 0)
+    rotation = np.where(
+        joined.is_circular[is_flipped.order] & is_flipped.is_flipped, joined.n_kmers[is_flipped.order] - 1, 0
+    )
     canonical = CanonicalOrder(is_flipped.order, is_flipped.is_flipped, rotation)
     return apply_order(joined, canonical), _reorder_pieces(composed, canonical)
 

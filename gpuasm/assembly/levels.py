@@ -336,9 +336,7 @@ def set_carried(text: Text, tally: Tally, dictionary: Dictionary) -> None:
 
 
 @for_each
-def _set(
-    w, piece, first, start, length, words, names, k, shift, keys, slots, mask, carried_count, count, followers
-):
+def _set(w, piece, first, start, length, words, names, k, shift, keys, slots, mask, carried_count, count, followers):
     c = piece[w]
     offset = w - first[c]
     p = start[c] + offset

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 
@@ -109,11 +110,15 @@ def check_ladder(k: tuple[int, ...]) -> None:
     for one in k:
         check_k(one)
     if not k or k[0] > FIRST_K:
-        raise UsageError(f"a first k of at most {FIRST_K}", f"{k[0] if k else 'none'}", f"begin the list with {FIRST_K}")
-    for before, after in zip(k, k[1:], strict=False):
+        raise UsageError(
+            f"a first k of at most {FIRST_K}", f"{k[0] if k else 'none'}", f"begin the list with {FIRST_K}"
+        )
+    for before, after in itertools.pairwise(k):
         if not before < after <= 2 * before:
             raise UsageError(
-                "ascending values of k, each at most twice the one before", f"{before},{after}", "add a value between them"
+                "ascending values of k, each at most twice the one before",
+                f"{before},{after}",
+                "add a value between them",
             )
 
 
@@ -246,8 +251,9 @@ def _begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySt
 
 
 def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:
-    with stages.stage("count k-mers", k=k) as stage:
-        tally = tally_kmers(reads, k, min_count=options.min_count or 2)
+    windows = _count_windows(np.bincount(to_host(reads.length)), k)
+    with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
+        tally = tally_kmers(reads, k, min_count=options.min_count or 2, progress=stage.advance)
         spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
         tally = tally.at_least(spectrum.threshold)
         stage.note(distinct=int(spectrum.histogram.sum()), solid=tally.n, threshold=spectrum.threshold)
@@ -281,9 +287,7 @@ def _climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
             names = name_windows(crossing, level.dictionary, names)
             crossing = crossing_named_reads(crossing, names, level)
             stage.note(reads=crossing.n_pieces)
-    return replace(
-        state, level=level, crossing=crossing, names=names, removed={**state.removed, k: asdict(removed)}
-    )
+    return replace(state, level=level, crossing=crossing, names=names, removed={**state.removed, k: asdict(removed)})
 
 
 def _clean(unitigs: Unitigs, tally: Tally, *, k0: int, stages: Stages) -> tuple[Level, Removed]:

@@ -40,9 +40,12 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
 def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
     """Return the state that `state_to_arrays` put down, its arrays where namespace ``xp`` keeps them."""
     scalars = json.loads(str(arrays["scalars"]))
-    graph = UnitigGraph(scalars["k"], *(arrays[f"graph_{name}"] for name in _GRAPH), scalars["unit"])
+    own = {name: arrays[f"graph_{name}"] for name in _GRAPH}
+    graph = UnitigGraph(k=scalars["k"], unit=scalars["unit"], **own)
     keys, strand, names = (to_namespace(xp, arrays[name]) for name in ("keys", "strand", "names"))
-    crossing = Reads(*(to_namespace(xp, arrays[f"crossing_{name}"]) for name in _READS), n_reads=scalars["n_reads"])
+    crossing = Reads(
+        **{name: to_namespace(xp, arrays[f"crossing_{name}"]) for name in _READS}, n_reads=scalars["n_reads"]
+    )
     return AssemblyState(
         ladder=tuple(scalars["ladder"]),
         lengths=arrays["lengths"],

@@ -56,9 +56,9 @@ def _mark(arc_start, arc_to, order, rare, longest, alternative, is_tip):
                 other = arc_to[other_arc] >> 1
                 if other == u:
                     continue
-                if depth[other] >= alternative * depth[u]:
-                    is_tip[u] = True
-                elif depth[u] < rare[u] and _is_above(other, u, depth, n_kmers):
+                if depth[other] >= alternative * depth[u] or (
+                    depth[u] < rare[u] and _is_above(other, u, depth, n_kmers)
+                ):
                     is_tip[u] = True
 
 

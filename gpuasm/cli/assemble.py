@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,48 @@ _LOG = logging.getLogger(__name__)
 
 @click.command(short_help="Assemble reads into contigs.")
 @read_options
-@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR", help="Folder for the results.")
-@click.option("-k", "ks", default="auto", show_default=True, metavar="LIST", help="Values of k, as 31,61,91; auto chooses by read length.")
-@click.option("--min-count", default="auto", show_default=True, metavar="N", help="Least multiplicity of a solid k-mer; auto takes it from the spectrum.")
-@click.option("--min-contig", type=click.IntRange(min=1), default=200, show_default=True, metavar="N", help="Least length of a contig.")
-@click.option("--resume", "resuming", is_flag=True, help="Go on where a killed run of the same reads and options stopped.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    metavar="DIR",
+    help="Folder for the results.",
+)
+@click.option(
+    "-k",
+    "ks",
+    default="auto",
+    show_default=True,
+    metavar="LIST",
+    help="Values of k, as 31,61,91; auto chooses by read length.",
+)
+@click.option(
+    "--min-count",
+    default="auto",
+    show_default=True,
+    metavar="N",
+    help="Least multiplicity of a solid k-mer; auto takes it from the spectrum.",
+)
+@click.option(
+    "--min-contig",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="Least length of a contig.",
+)
+@click.option(
+    "--resume", "resuming", is_flag=True, help="Go on where a killed run of the same reads and options stopped."
+)
+@click.option(
+    "--checkpoint-after",
+    type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Write a checkpoint after a k when so much time has passed since the last; 0 after each k.",
+)
 @common_options
 def command(
     *,
@@ -33,6 +71,7 @@ def command(
     min_count: str,
     min_contig: int,
     resuming: bool,
+    checkpoint_after: float,
     inputs: ReadInputs,
     common: CommonOptions,
 ) -> None:
@@ -56,7 +95,7 @@ def command(
     )
     _make_folder(output)
     with run_session(common) as session:
-        run = _Run(output, options, inputs, session)
+        run = _Run(output, options, inputs, session, checkpoint_after=checkpoint_after)
         try:
             assembly = run.assemble(resuming=resuming)
         except DataError as error:
@@ -69,13 +108,16 @@ def command(
 class _Run:
     """One assembly into one folder."""
 
-    def __init__(self, folder: Path, options: AssemblyOptions, inputs: ReadInputs, session: Session) -> None:
+    def __init__(
+        self, folder: Path, options: AssemblyOptions, inputs: ReadInputs, session: Session, *, checkpoint_after: float
+    ) -> None:
         from gpuasm.cli.checkpoint import Checkpoint, fingerprint
 
         self.folder, self.options, self.inputs, self.session = folder, options, inputs, session
         self.checkpoint = Checkpoint(folder, fingerprint(inputs, options))
         self.files: list[dict[str, Any]] = []
         self.plan: dict[str, int] = {}
+        self.checkpoint_after, self.last_checkpoint = checkpoint_after, time.monotonic()
 
     def assemble(self, *, resuming: bool) -> Assembly:
         from gpuasm.assembly import assemble, resume
@@ -102,8 +144,11 @@ class _Run:
             stage.note(**self.plan)
 
     def _keep(self, state: Any) -> None:
+        if time.monotonic() - self.last_checkpoint < self.checkpoint_after:
+            return
         with self.session.stages.stage("write checkpoint", k=state.level.graph.k):
             self.checkpoint.save(state, self.files)
+        self.last_checkpoint = time.monotonic()
 
     def write(self, assembly: Assembly) -> None:
         """Write every output."""
@@ -125,10 +170,10 @@ class _Run:
 
     def write_empty(self, reason: str) -> None:
         """Write every output without content, and the reason into run.json."""
+        import numpy as np
+
         from gpuasm.cli.outputs import write_contig_table, write_contigs, write_spectrum
         from gpuasm.io import write_gfa
-
-        import numpy as np
 
         write_contigs(self.folder / "contigs.fasta", [])
         write_gfa(self.folder / "graph.gfa", [], [])
@@ -161,7 +206,10 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
-            "a folder that can be made", str(error.strerror), "name another with -o, or change the permissions", path=folder
+            "a folder that can be made",
+            str(error.strerror),
+            "name another with -o, or change the permissions",
+            path=folder,
         ) from error
 
 

@@ -58,7 +58,7 @@ class Checkpoint:
         """Replace the checkpoint by this state."""
         note = np.array(json.dumps({"mark": self.mark, "inputs": inputs}))
         with atomic_output(self.path, "wb") as file:
-            np.savez(file, note=note, **state_to_arrays(state))
+            np.savez(file, allow_pickle=False, note=note, **state_to_arrays(state))
 
     def load(self, xp: Any) -> tuple[AssemblyState, list[dict[str, Any]]] | None:
         """Return the state and what is known of the input files, or None where there is nothing to go on from.

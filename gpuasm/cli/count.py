@@ -19,7 +19,9 @@ _OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 @click.command(short_help="Count k-mers and write their spectrum.")
 @read_options
-@click.option("-k", "k", type=int, default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size.")
+@click.option(
+    "-k", "k", type=int, default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size."
+)
 @click.option(
     "--min-count",
     type=click.IntRange(min=1),
@@ -29,7 +31,9 @@ _OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
     help="Leave rarer k-mers out of the counts; the spectrum holds them.",
 )
 @click.option("-o", "--output", type=_OUTPUT, metavar="FILE", help="Counts, as .npz: kmers, counts, k.")
-@click.option("--spectrum", "spectrum_path", type=_OUTPUT, metavar="FILE", help="Spectrum, as TSV: multiplicity, kmers.")
+@click.option(
+    "--spectrum", "spectrum_path", type=_OUTPUT, metavar="FILE", help="Spectrum, as TSV: multiplicity, kmers."
+)
 @click.option("--json", "json_path", type=_OUTPUT, metavar="FILE", help="Manifest of the run, with the estimates.")
 @common_options
 def command(
@@ -62,7 +66,9 @@ def command(
     with run_session(common) as session:
         read_set = read_reads(**inputs.as_arguments(), stages=session.stages)
         reads = read_set.reads.moved_to(session.xp)
-        tally, spectrum = _count(reads, k, session, min_count=min_count, below=1 if spectrum_path or json_path else min_count)
+        tally, spectrum = _count(
+            reads, k, session, min_count=min_count, below=1 if spectrum_path or json_path else min_count
+        )
         if output:
             with session.stages.stage("write counts") as stage:
                 _write_counts(output, reads, tally)
@@ -70,7 +76,9 @@ def command(
         if spectrum_path:
             write_spectrum(spectrum_path, spectrum.histogram)
         if json_path:
-            _write_json(json_path, session, read_set.files, describe_spectrum(spectrum), {"k": k, "min_count": min_count})
+            _write_json(
+                json_path, session, read_set.files, describe_spectrum(spectrum), {"k": k, "min_count": min_count}
+            )
     _summarise(spectrum)
 
 
@@ -82,7 +90,11 @@ def _count(reads: Reads, k: int, session: Session, *, min_count: int, below: int
         chain = doubling_chain(k)
         # At the last k the histogram holds what is left out, so rare k-mers need not be kept there.
         tally, _ = tally_by_doubling(
-            reads, chain, min_count=min_count if len(chain) == 1 else below, last_min_count=min_count, with_followers=False
+            reads,
+            chain,
+            min_count=min_count if len(chain) == 1 else below,
+            last_min_count=min_count,
+            with_followers=False,
         )
         stage.note(distinct=int(tally.histogram.sum()), kept=tally.n)
     return tally, analyse_spectrum(tally.histogram, k)

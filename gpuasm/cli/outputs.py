@@ -28,8 +28,7 @@ def write_graph(path: Path | str, graph: UnitigGraph, contigs: list[Contig] | No
     names = segment_names(graph, contigs or [])
     depth, counts = graph.depth.tolist(), (graph.count // graph.unit).tolist()
     segments = (
-        Segment(names[u], graph.bases[graph.start[u] : graph.start[u + 1]], counts[u], depth[u])
-        for u in range(graph.n)
+        Segment(names[u], graph.bases[graph.start[u] : graph.start[u + 1]], counts[u], depth[u]) for u in range(graph.n)
     )
     write_gfa(path, segments, _links(graph, names))
 

@@ -57,8 +57,11 @@ def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[
     }
     _LOG.info(
         "expecting about %s distinct %d-mers, %s of them repeated: %s of memory, %s on the device, %s of disk",
-        f"{plan['distinct_kmers']:,}", k, f"{repeated:,}", *(format_bytes(plan[f"{kind}_bytes"]) for kind in ("host", "device", "disk")),
-    )  # fmt: skip
+        f"{plan['distinct_kmers']:,}",
+        k,
+        f"{repeated:,}",
+        *(format_bytes(plan[f"{kind}_bytes"]) for kind in ("host", "device", "disk")),
+    )
     require_memory(host, session.memory, "assembling these reads")
     if on_device and plan["device_bytes"] > arrays.free_device_memory():
         raise ResourceError(

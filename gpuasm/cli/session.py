@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,24 +25,31 @@ class Session:
     ----------
     stages
         Where the recipe reports its stages.
-    xp
-        The array namespace of the device: numpy or cupy.
-    device
-        "cpu" or the device's number: "cuda:0".
     threads
         CPU threads in use.
     memory
         Host memory to stay within, in bytes.
     warnings
         The warnings so far, for run.json.
+    namespace
+        Becomes the array namespace; a device takes a second to open, in which reads can be read.
     """
 
     stages: Stages
-    xp: Any
-    device: str
     threads: int
     memory: int
     warnings: list[str]
+    namespace: Future[Any]
+
+    @property
+    def xp(self) -> Any:
+        """The array namespace of the device, numpy or cupy; waits until the device is open."""
+        return self.namespace.result()
+
+    @property
+    def device(self) -> str:
+        """The device's name: "cpu" or "cuda:0"."""
+        return "cpu" if self.xp.__name__ == "numpy" else f"cuda:{self.xp.cuda.Device().id}"
 
 
 @contextmanager
@@ -56,16 +66,35 @@ def run_session(common: CommonOptions) -> Iterator[Session]:
     from gpuasm import parallel
 
     memory = resources.memory_budget(common.memory)
-    xp = arrays.namespace_of(common.device)
-    device = "cpu" if xp.__name__ == "numpy" else f"cuda:{xp.cuda.Device().id}"
+    namespace = _open_device(common.device)
     parallel.set_threads(common.threads)
     display = make_progress("none" if common.quiet else common.progress)
     stages = Stages(display)
     try:
         with _messages(display, common) as handler:
-            yield Session(stages, xp, device, parallel.thread_count(), memory, handler.warnings)
+            yield Session(stages, parallel.thread_count(), memory, handler.warnings, namespace)
     finally:
         display.finish(stages)
+
+
+def _open_device(name: str) -> Future[Any]:
+    """Open the device in a thread; where that is quick, as on the CPU, or cannot succeed, at once."""
+    opened: Future[Any] = Future()
+    if name == "cpu" or importlib.util.find_spec("cupy") is None:
+        opened.set_result(arrays.namespace_of(name))
+        return opened
+
+    def open_it() -> None:
+        try:
+            xp = arrays.namespace_of(name)
+            if xp.__name__ != "numpy":
+                xp.zeros(1).sum()  # makes the context, and loads what every kernel needs
+            opened.set_result(xp)
+        except BaseException as error:  # whoever asks for the device gets it
+            opened.set_exception(error)
+
+    threading.Thread(target=open_it, name="open device", daemon=True).start()
+    return opened
 
 
 @contextmanager

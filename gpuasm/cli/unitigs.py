@@ -14,7 +14,9 @@ _OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 @click.command(short_help="Build the compacted de Bruijn graph of reads.")
 @read_options
-@click.option("-k", "k", type=int, default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size.")
+@click.option(
+    "-k", "k", type=int, default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size."
+)
 @click.option(
     "--min-count",
     default="auto",

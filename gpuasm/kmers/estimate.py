@@ -34,11 +34,12 @@ def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
     (m,) int64: estimated distinct k-mers of multiplicity 0 (none), 1, 2, ...
     """
     k = min(k, MAX_PLAIN_K)
-    bounds = range(0, reads.n_pieces, _PIECES_PER_CHUNK)
-    parts = ordered_map(
-        lambda at: _sample(reads.words, reads.start[at : at + _PIECES_PER_CHUNK], reads.length[at : at + _PIECES_PER_CHUNK], k),
-        bounds,
-    )  # fmt: skip
+
+    def sample(first: int) -> np.ndarray:
+        chunk = slice(first, first + _PIECES_PER_CHUNK)
+        return _sample(reads.words, reads.start[chunk], reads.length[chunk], k)
+
+    parts = ordered_map(sample, range(0, reads.n_pieces, _PIECES_PER_CHUNK))
     keys = np.concatenate([np.empty(0, np.uint64), *parts])
     _, count = np.unique(keys, return_counts=True)
     return np.bincount(count, minlength=3) * SAMPLE

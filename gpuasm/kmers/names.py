@@ -52,7 +52,9 @@ class Dictionary:
         most = 1 << (NAME_BITS - 1)
         if keys.size >= most:
             raise ResourceError(
-                f"fewer than {most:,} distinct k-mers", f"{keys.size:,}", "raise --min-count or assemble fewer reads at a time"
+                f"fewer than {most:,} distinct k-mers",
+                f"{keys.size:,}",
+                "raise --min-count or assemble fewer reads at a time",
             )
         return cls(k, k0, keys, *build_index(keys))
 

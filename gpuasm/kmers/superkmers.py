@@ -7,6 +7,7 @@ Li and Yan (2015), doi:10.1093/bioinformatics/btu713; Deorowicz et al. (2015), d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,12 +45,18 @@ class SuperKmers:
     n_windows: np.ndarray
 
 
-def cut_superkmers(reads: Reads, k: int) -> SuperKmers:
+def cut_superkmers(reads: Reads, k: int, progress: Callable[[int], None] = lambda _windows: None) -> SuperKmers:
     """Cut the reads' windows of k bases into super-k-mers and sort them by bucket, in two linear passes."""
     total = int(np.maximum(reads.length.astype(np.int64) - k + 1, 0).sum())
     n_buckets = 1 << max(0, min((total // _WINDOWS_PER_BUCKET).bit_length(), _MAX_BUCKETS.bit_length() - 1))
     chunks = _chunk_bounds(reads, k)
-    cut = list(ordered_map(lambda c: _cut_chunk(reads, k, n_buckets, chunks[c], chunks[c + 1]), range(len(chunks) - 1)))
+
+    def cut_chunk(c: int) -> tuple[np.ndarray, ...]:
+        found = _cut_chunk(reads, k, n_buckets, chunks[c], chunks[c + 1])
+        progress(int(found[3].sum()))
+        return found
+
+    cut = list(ordered_map(cut_chunk, range(len(chunks) - 1)))
     n_records = np.array([c[2] for c in cut], dtype=np.int64).reshape(-1, n_buckets)
     n_windows = sum((c[3] for c in cut), np.zeros(n_buckets, np.int64))
     bucket_start = np.concatenate([[0], np.cumsum(n_records.sum(axis=0))])
@@ -75,7 +82,18 @@ def _cut_chunk(reads: Reads, k: int, n_buckets: int, first: int, last: int) -> t
     n_records, n_windows = np.zeros(n_buckets, np.int64), np.zeros(n_buckets, np.int64)
     m = min(MINIMIZER, k)
     window = np.empty(k - m + 1, np.uint32)
-    n = _cut(reads.words, reads.start[first:last], reads.length[first:last], k, m, window, record, bucket, n_records, n_windows)
+    n = _cut(
+        reads.words,
+        reads.start[first:last],
+        reads.length[first:last],
+        k,
+        m,
+        window,
+        record,
+        bucket,
+        n_records,
+        n_windows,
+    )
     return record[:n].copy(), bucket[:n].copy(), n_records, n_windows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,8 +49,14 @@ class Tally:
     @classmethod
     def empty(cls, xp: Any, k: int) -> Tally:
         """Return the tally of no reads at all."""
-        none = (xp.empty(0, t) for t in (np.uint64, np.uint32, np.int64, np.uint32))
-        return cls(k, *none, np.zeros(MAX_MULTIPLICITY + 1, np.int64))
+        return cls(
+            k=k,
+            keys=xp.empty(0, np.uint64),
+            count=xp.empty(0, np.uint32),
+            place=xp.empty(0, np.int64),
+            followers=xp.empty(0, np.uint32),
+            histogram=np.zeros(MAX_MULTIPLICITY + 1, np.int64),
+        )
 
     def at_least(self, min_count: int) -> Tally:
         """Return the tally of the k-mers that occur at least ``min_count`` times; the histogram stays whole."""
@@ -66,6 +73,7 @@ def tally_kmers(
     k0: int = 0,
     min_count: int = 1,
     with_followers: bool = True,
+    progress: Callable[[int], None] | None = None,
 ) -> Tally:
     """Count the k-mers of reads exactly, in linear time on the CPU and by one sort on CUDA.
 
@@ -84,6 +92,8 @@ def tally_kmers(
         Rarer k-mers are left out (the histogram holds them).
     with_followers
         Whether to count the bases that follow.
+    progress
+        Called with numbers of windows; each window is reported twice, for each of the two passes.
 
     Returns
     -------
@@ -100,4 +110,12 @@ def tally_kmers(
         from gpuasm.kmers.tally_cpu import tally_cpu as tally  # noqa: PLC0415 - either twin, never both
     else:
         from gpuasm.kmers.tally_cuda import tally_cuda as tally  # noqa: PLC0415
-    return tally(reads, k, names, k0=k0, min_count=min_count, with_followers=with_followers)
+    return tally(
+        reads,
+        k,
+        names,
+        k0=k0,
+        min_count=min_count,
+        with_followers=with_followers,
+        progress=progress or (lambda _windows: None),
+    )

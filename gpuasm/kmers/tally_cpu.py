@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
@@ -18,9 +20,18 @@ _WINDOWS_PER_GROUP = 1 << 22
 _FIRST_TABLE = 1 << 13
 
 
-def tally_cpu(reads: Reads, k: int, names: np.ndarray, *, k0: int, min_count: int, with_followers: bool) -> Tally:
+def tally_cpu(
+    reads: Reads,
+    k: int,
+    names: np.ndarray,
+    *,
+    k0: int,
+    min_count: int,
+    with_followers: bool,
+    progress: Callable[[int], None],
+) -> Tally:
     """Count the k-mers of host reads; see `gpuasm.kmers.tally.tally_kmers`."""
-    cut = cut_superkmers(reads, k)
+    cut = cut_superkmers(reads, k, progress)
     bounds = _group_bounds(cut)
 
     def run(group: int) -> tuple[np.ndarray, ...]:
@@ -35,6 +46,7 @@ def tally_cpu(reads: Reads, k: int, names: np.ndarray, *, k0: int, min_count: in
         )
         source = (reads.words, names, k, k - k0)
         n = _tally_group(cut.records, cut.bucket_start[first : last + 1], source, min_count, with_followers, out)
+        progress(int(cut.n_windows[first:last].sum()))
         return (*(part[:n].copy() for part in out[:4]), out[4])
 
     parts = list(ordered_map(run, range(len(bounds) - 1)))
@@ -102,7 +114,7 @@ def _tally_group(records, bucket_start, source, min_count, with_followers, out):
 
 @compiled()
 def _tally_plain(records, words, k, table, with_followers):
-    mask = plain_mask_of(k)
+    mask = (_ONE << np.uint64(2 * k)) - _ONE
     top = np.uint64(2 * (k - 1))
     room = (table[0].size * 5) // 8
     for record in records:
@@ -159,11 +171,6 @@ def _tally_pairs(records, text, k, shift, table, with_followers):
                 if j > 0 or record & np.uint64(HAS_PREVIOUS):
                     table[3][slot, 4 * (1 - strand) + 3 - np.int64(base_at(words, position + j - 1))] += np.uint32(1)
     return True
-
-
-@inlined()
-def plain_mask_of(k):
-    return (_ONE << np.uint64(2 * k)) - _ONE
 
 
 @inlined()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,23 @@ _BYTES_PER_WINDOW = 40
 """Device memory a window costs while its batch is sorted: the key, its sorted copy, the sort's own, the run flags."""
 
 
-def tally_cuda(reads: Reads, k: int, names: Array, *, k0: int, min_count: int, with_followers: bool) -> Tally:
+def tally_cuda(
+    reads: Reads,
+    k: int,
+    names: Array,
+    *,
+    k0: int,
+    min_count: int,
+    with_followers: bool,
+    progress: Callable[[int], None],
+) -> Tally:
     """Count the k-mers of device reads; see `gpuasm.kmers.tally.tally_kmers`."""
     xp = array_namespace(reads.words)
     tiles = tile_windows(reads, k)
     if tiles.n == 0:
         return Tally.empty(xp, k)
     keys, count = _count(reads, tiles, names, k=k, k0=k0)
+    progress(2 * int(tiles.count.sum(dtype=np.int64)))
     histogram = xp.bincount(xp.minimum(count, MAX_MULTIPLICITY), minlength=MAX_MULTIPLICITY + 1)
     kept = xp.flatnonzero(count >= min_count)
     keys, count = keys[kept], count[kept].astype(np.uint32)
@@ -46,14 +57,14 @@ def _count(reads: Reads, tiles: Tiles, names: Array, *, k: int, k0: int) -> tupl
     per_batch = max(_LEAST_BATCH, free_device_memory() // _BYTES_PER_WINDOW)
     n_batches = -(-total // per_batch)
     bounds = [int(b) for b in to_host(xp.searchsorted(end, xp.arange(1, n_batches) * (total / n_batches)))]
-    merged = None
+    merged = xp.empty(0, np.uint64), xp.empty(0, np.int64)
     for first, last in zip([0, *bounds], [*bounds, tiles.n], strict=True):
         keys = _window_keys(reads, (tiles.position[first:last], tiles.count[first:last]), names, k=k, k0=k0)
         keys.sort()
         if k > MAX_PLAIN_K:  # windows without names sort to the end
             keys = keys[: int(xp.searchsorted(keys, xp.asarray([NO_KEY]))[0])]
         counted = _run_lengths(keys)
-        merged = counted if merged is None else _merge(merged, counted)
+        merged = _merge(merged, counted) if merged[0].size else counted
     return merged
 
 
@@ -137,7 +148,9 @@ def _tally(reads: Reads, tiles: Tiles, names: Array, lengths: tuple[int, int], i
         pairs(grid, block, (*where, names, np.int32(k), np.int32(shift), *counted))
 
 
-_CUDA = MIX_CUDA + """
+_CUDA = (
+    MIX_CUDA
+    + """
 __device__ __forceinline__ u64 base_at(const u64* words, i64 p) { return (words[p >> 5] >> (62 - 2 * (p & 31))) & 3; }
 
 __device__ __forceinline__ void note(i64 number, int strand, i64 p, int k, bool previous, bool next, const u64* words,
@@ -192,3 +205,4 @@ extern "C" __global__ void tally_pairs(const i64* position, const int* count, co
     }
 }
 """
+)

@@ -1,0 +1,1 @@
+"""What arrays lack: indices by hashing, walks by list ranking."""

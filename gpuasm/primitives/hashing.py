@@ -88,7 +88,9 @@ __device__ __forceinline__ i64 find(u64 key, const u64* keys, const int* slots, 
 }
 """
 
-_CUDA = MIX_CUDA + """
+_CUDA = (
+    MIX_CUDA
+    + """
 extern "C" __global__ void insert_all(const u64* keys, int* slots, u64 mask, i64 n) {
     i64 number = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (number >= n) return;
@@ -96,3 +98,4 @@ extern "C" __global__ void insert_all(const u64* keys, int* slots, u64 mask, i64
     while (atomicCAS(slots + slot, -1, (int)number) != -1) slot = (slot + 1) & mask;
 }
 """
+)

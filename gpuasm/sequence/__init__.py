@@ -1,0 +1,1 @@
+"""Bases and reads as arrays; simulated genomes and reads."""

@@ -72,7 +72,12 @@ class Reads:
                 position += last - first
         joined = np.concatenate(codes) if codes else np.empty(0, np.uint8)
         return cls(
-            pack(joined), np.array(start, np.int64), np.array(length, np.int32), np.array(read, np.int64), n_reads, paired
+            pack(joined),
+            np.array(start, np.int64),
+            np.array(length, np.int32),
+            np.array(read, np.int64),
+            n_reads,
+            paired,
         )
 
     def select(self, chosen: Array) -> Reads:

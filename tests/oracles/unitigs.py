@@ -35,7 +35,9 @@ def unitigs(kmers: set[str], successors=None) -> list[tuple[str, bool]]:
         while (after := forced(at)) is not None and canonical(after) not in seen:
             seen.add(canonical(after))
             text, at = text + after[-1], after
-        found.append((canonical_circle(text, len(kmer)) if is_circular else canonical_linear(text, len(kmer)), is_circular))
+        found.append(
+            (canonical_circle(text, len(kmer)) if is_circular else canonical_linear(text, len(kmer)), is_circular)
+        )
     return sorted(found)
 
 

@@ -1,0 +1,108 @@
+"""Compile every CUDA kernel for several targets without a device: ``python -m tests.gpu.compile_kernels``.
+
+Bodies of ``for_each`` are compiled to PTX with the types that a small assembly on the CPU calls them with; what only a
+device calls is called here on host arrays first. CUDA C++ goes through NVRTC.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+import numpy as np
+from cuda.bindings import nvrtc
+
+import gpuasm
+from gpuasm import parallel
+from gpuasm.assembly import assemble, unitigs_of_reads
+from gpuasm.kmers import spell_kmers, tally_by_doubling, tally_cuda
+from gpuasm.kmers.windows import tile_windows
+from gpuasm.parallel import for_each
+from gpuasm.primitives import strand_walks
+from tests.samples import simulated_reads
+
+TARGETS = ((7, 0), (8, 0), (9, 0))
+
+
+def main() -> int:
+    sources = cuda_sources()
+    seen = record_signatures()
+    missing = [body.__name__ for body in for_each.instances if not any(key is body for key, _ in seen)]
+    failures = [f"{name}: never called, so its types are unknown" for name in missing]
+    targets = [cc for cc in TARGETS if nvrtc_supports(cc)]
+    for cc in targets:
+        for body, signature in seen:
+            if ".entry" not in body.ptx(signature, cc):
+                failures.append(f"{body.__name__} for {cc}: no kernel")
+        failures += [error for name, text in sources.items() if (error := compile_source(name, text, cc))]
+    print("\n".join(failures))
+    print(f"{len(seen)} bodies and {len(sources)} CUDA sources for {targets}: {len(failures)} failures")
+    return 1 if failures else 0
+
+
+def cuda_sources() -> dict[str, str]:
+    """Return every CUDA C++ text of the package, by module."""
+    found = {}
+    for module in pkgutil.walk_packages(gpuasm.__path__, "gpuasm."):
+        if module.name == "gpuasm.__main__":
+            continue
+        text = vars(importlib.import_module(module.name)).get("_CUDA")
+        if isinstance(text, str):
+            found[module.name] = text
+    return found
+
+
+def record_signatures() -> list[tuple[for_each, tuple[str, ...]]]:
+    """Return each body with the types it is called with."""
+    seen: dict[tuple[int, tuple[str, ...]], tuple[for_each, tuple[str, ...]]] = {}
+    call = for_each.__call__
+
+    def recording(self: for_each, n: int, *args: object) -> None:
+        signature = parallel.signature_of(args)
+        seen[id(self), signature] = self, signature
+        call(self, n, *args)
+
+    for_each.__call__ = recording  # type: ignore[method-assign]
+    try:
+        _call_everything()
+    finally:
+        for_each.__call__ = call  # type: ignore[method-assign]
+    return list(seen.values())
+
+
+def _call_everything() -> None:
+    reads = simulated_reads(length=6000, fold=20, repeats=2)
+    assemble(reads)
+    graph_input, _ = tally_by_doubling(reads, [31, 61], min_count=1, with_followers=True)
+    spell_kmers(reads.words, graph_input)
+    unitigs_of_reads(reads, 63, min_count=2)
+    tiles = tile_windows(reads, 31)
+    names = np.full(reads.words.size * 32, -1, np.int32)
+    for k, k0 in ((31, 0), (61, 31)):
+        tally_cuda._window_keys(reads, (tiles.position, tiles.count), names, k=k, k0=k0)
+    strand_walks._rank(np.array([2, -1, -1, 1], np.int32))
+
+
+def nvrtc_supports(cc: tuple[int, int]) -> bool:
+    """Tell whether the installed compiler still knows a target: CUDA 13 dropped sm_70."""
+    _, n = nvrtc.nvrtcGetNumSupportedArchs()
+    _, supported = nvrtc.nvrtcGetSupportedArchs()
+    return cc[0] * 10 + cc[1] in list(supported)[:n]
+
+
+def compile_source(name: str, text: str, cc: tuple[int, int]) -> str:
+    """Compile CUDA C++; return what went wrong, or nothing."""
+    _, program = nvrtc.nvrtcCreateProgram(text.encode(), f"{name}.cu".encode(), 0, [], [])
+    options = [f"--gpu-architecture=compute_{cc[0]}{cc[1]}".encode(), b"--std=c++17"]
+    (result,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+    if result == nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        return ""
+    _, size = nvrtc.nvrtcGetProgramLogSize(program)
+    log = b" " * size
+    nvrtc.nvrtcGetProgramLog(program, log)
+    return f"{name} for {cc}: {log.decode()}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
