@@ -15,10 +15,12 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 
 from gpuasm.arrays import Array, to_host
+from gpuasm.assembly.carrying import next_text, set_carried
 from gpuasm.assembly.cleaning import Removed, clean
 from gpuasm.assembly.contigs import Contig, make_contigs
+from gpuasm.assembly.crossing import crossing_named_reads, crossing_reads
 from gpuasm.assembly.debruijn import find_neighbours
-from gpuasm.assembly.levels import Level, crossing_named_reads, crossing_reads, make_level, next_text, set_carried
+from gpuasm.assembly.levels import Level, make_level
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.unitigs import Unitigs, build_unitigs
 from gpuasm.errors import DataError, UsageError
