@@ -34,8 +34,8 @@ from gpuasm.stages import Stages
 FIRST_K = 31
 _UNIT = 32
 """Depths are kept in units of 1 / 32."""
-_SPARE_WINDOWS = 23
-_SHORTEST_STEP, _LONGEST_STEP = 8, 36
+_SPARE_WINDOWS = 9
+_SHORTEST_STEP, _LONGEST_STEP = 8, 44
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Assembly:
 
 
 def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
-    """Choose values of k for reads of the given lengths: from 31 in steps of up to 36 to 23 less than the typical read.
+    """Choose values of k for reads of the given lengths: from 31 in steps of up to 44 to 9 less than the typical read.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
 
     Returns
     -------
-    tuple of int: ascending and odd, 31, 61, 97, 127 for reads of 150 bases. The last leaves 24 windows in a read of
+    tuple of int: ascending and odd, 31, 61, 105, 141 for reads of 150 bases. The last leaves ten windows in a read of
     the length that half of all bases reach (fewer leave holes in the coverage that look like ends); one k of at most
     31 where reads are short.
     """
