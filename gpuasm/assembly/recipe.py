@@ -35,7 +35,7 @@ FIRST_K = 31
 _UNIT = 32
 """Depths are kept in units of 1 / 32."""
 _SPARE_WINDOWS = 9
-_SHORTEST_STEP, _LONGEST_STEP = 8, 44
+_SHORTEST_STEP, _LONGEST_STEP = 8, 36
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,10 @@ class Assembly:
 
 
 def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
-    """Choose values of k for reads of the given lengths: from 31 in steps of up to 44 to 9 less than the typical read.
+    """Choose values of k for reads of the given lengths: from 31 to 9 less than the typical read.
+
+    Steps are at most 36 and shrink to four sevenths of what is left of the read, since windows across a repeat come
+    from reads only, and the fewer windows a read has, the less may be left to the next k.
 
     Parameters
     ----------
@@ -91,9 +94,8 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
 
     Returns
     -------
-    tuple of int: ascending and odd, 31, 61, 105, 141 for reads of 150 bases. The last leaves ten windows in a read of
-    the length that half of all bases reach (fewer leave holes in the coverage that look like ends); one k of at most
-    31 where reads are short.
+    tuple of int: ascending and odd, 31, 61, 97, 127, 141 for reads of 150 bases; one k of at most 31 where reads are
+    short. The typical read has the length that half of all bases reach.
     """
     bases = np.cumsum((lengths * np.arange(lengths.size))[::-1])[::-1]
     typical = int(np.flatnonzero(bases >= (bases[0] + 1) // 2)[-1]) if bases.size and bases[0] else 0
@@ -103,7 +105,10 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
         return (shorter - 1 + shorter % 2,)
     chosen = [FIRST_K]
     while last - chosen[-1] >= _SHORTEST_STEP:
-        chosen.append(min(last - 1 + last % 2, chosen[-1] + _LONGEST_STEP, 2 * chosen[-1] - 1))
+        k = chosen[-1]
+        step = min(_LONGEST_STEP, max(_SHORTEST_STEP, (typical - k) * 4 // 7))
+        following = min(k + step, 2 * k - 1, last)
+        chosen.append(following - 1 + following % 2)
     return tuple(chosen)
 
 
