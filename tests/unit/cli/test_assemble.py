@@ -1,0 +1,284 @@
+"""``gpuasm assemble`` from files to files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import random
+
+import pysam
+import pytest
+
+from tests.oracles.kmers import reverse_complement
+from tests.oracles.reads import fasta, fastq
+from tests.unit.cli.read_files import (
+    OUTPUTS,
+    fasta_records,
+    files_in,
+    genome_text,
+    outputs_of,
+    simulated_pairs,
+    write_pairs,
+)
+
+GENOME = genome_text()
+PAIRS = simulated_pairs(GENOME)
+
+
+def singles(pairs):
+    return [read for pair in pairs for read in pair]
+
+
+def is_rotation(text: str, circle: str) -> bool:
+    return len(text) == len(circle) and (text in circle * 2 or reverse_complement(text) in circle * 2)
+
+
+@pytest.fixture
+def assemble(run_cli, tmp_path):
+    """Run the command in silence into a folder; return the folder."""
+
+    def run(*arguments, into="out"):
+        code, out, err = run_cli("assemble", "-q", *arguments, "-o", tmp_path / into)
+        assert (code, err) == (0, "")
+        assert out.startswith(str(tmp_path / into / "contigs.fasta"))
+        return tmp_path / into
+
+    return run
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return write_pairs(tmp_path, PAIRS)
+
+
+@pytest.fixture(scope="module")
+def branching_reads(tmp_path_factory):
+    """Reads of a genome with repeats, whose graph keeps links; and of a small circle beside it."""
+    folder = tmp_path_factory.mktemp("branching")
+    chromosome, plasmid = genome_text(length=9000, repeats=4, seed=5), genome_text(length=700, seed=6)
+    pairs = simulated_pairs(chromosome, circular=False, seed=7) + simulated_pairs(plasmid, fold=80, seed=8)
+    return write_pairs(folder, pairs)
+
+
+@pytest.fixture
+def branching(assemble, branching_reads):
+    return assemble("-1", branching_reads[0], "-2", branching_reads[1])
+
+
+def test_a_circular_genome_is_one_circular_contig(assemble, pair):
+    folder = assemble("-1", pair[0], "-2", pair[1])
+    assert files_in(folder) == OUTPUTS
+    ((header, contig),) = fasta_records(folder / "contigs.fasta")
+    assert header.startswith("contig_000001 length=4000 depth=")
+    assert header.endswith("copies=1 circular=yes")
+    assert is_rotation(contig, GENOME)
+
+
+def test_a_linear_genome_is_one_contig_of_nearly_full_length(assemble, tmp_path):
+    first, second = write_pairs(tmp_path, simulated_pairs(GENOME, circular=False))
+    ((header, contig),) = fasta_records(assemble("-1", first, "-2", second) / "contigs.fasta")
+    assert header.endswith("circular=no")
+    assert contig in GENOME or reverse_complement(contig) in GENOME
+    assert len(contig) > 3900
+
+
+def test_fasta_and_table_tell_the_same(branching):
+    records = fasta_records(branching / "contigs.fasta")
+    with (branching / "contigs.tsv").open() as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert len(records) == len(rows) > 2
+    for number, ((header, contig), row) in enumerate(zip(records, rows, strict=True), start=1):
+        assert row["name"] == f"contig_{number:06d}"
+        fields = [f"{name}={row[name]}" for name in ("length", "depth", "copies", "circular")]
+        assert header == " ".join([row["name"], *fields])
+        assert len(contig) == int(row["length"])
+        gc = (contig.count("G") + contig.count("C")) / len(contig)
+        assert float(row["gc"]) == pytest.approx(gc, abs=1e-4)
+    lengths = [int(row["length"]) for row in rows]
+    assert lengths == sorted(lengths, reverse=True)
+    assert [row["circular"] for row in rows].count("yes") == 1
+
+
+def test_the_graph_holds_the_contigs_and_its_links_overlap_by_k_minus_1(branching):
+    k = json.loads((branching / "run.json").read_text())["results"]["k"][-1]
+    lines = [line.split("\t") for line in (branching / "graph.gfa").read_text().splitlines()]
+    assert lines[0] == ["H", "VN:Z:1.0"]
+    segments = {line[1]: line[2] for line in lines if line[0] == "S"}
+    links = [line[1:] for line in lines if line[0] == "L"]
+    for header, contig in fasta_records(branching / "contigs.fasta"):
+        segment = segments[header.split()[0]]
+        if header.endswith("circular=yes"):  # a segment's text closes: its first k - 1 bases stand again at its end
+            assert segment[: k - 1] == segment[1 - k :]
+            assert is_rotation(segment[: 1 - k], contig)
+        else:
+            assert segment == contig
+    assert len(links) > 3
+    seen = set()
+    for first, strand, second, other_strand, overlap in links:
+        assert overlap == f"{k - 1}M"
+        source = segments[first] if strand == "+" else reverse_complement(segments[first])
+        target = segments[second] if other_strand == "+" else reverse_complement(segments[second])
+        assert source[1 - k :] == target[: k - 1]
+        twin = (second, "-+"[other_strand == "-"], first, "-+"[strand == "-"])
+        assert not {(first, strand, second, other_strand), twin} & seen
+        seen.add((first, strand, second, other_strand))
+
+
+def test_the_spectrum_and_the_manifest(branching, branching_reads):
+    rows = [tuple(map(int, line.split("\t"))) for line in (branching / "spectrum.tsv").read_text().splitlines()[1:]]
+    run = json.loads((branching / "run.json").read_text())
+    assert run["status"] == "done"
+    assert run["command"] == "assemble"
+    assert [file["path"] for file in run["inputs"]] == [str(path) for path in branching_reads]
+    assert all(len(file["sha256"]) == 64 for file in run["inputs"])
+    assert sum(kmers for _, kmers in rows) == run["results"]["spectrum"]["distinct_kmers"]
+    windows = sum(file["n_bases"] - 30 * file["n_reads"] for file in run["inputs"])
+    assert sum(multiplicity * kmers for multiplicity, kmers in rows) == windows
+    records = fasta_records(branching / "contigs.fasta")
+    assert run["results"]["contigs"] == len(records)
+    assert run["results"]["total_length"] == sum(len(contig) for _, contig in records)
+    assert run["results"]["longest"] == len(records[0][1])
+    assert {"count k-mers", "build graph", "clean graph", "write results"} <= {s["name"] for s in run["stages"]}
+    assert "contig_000001" in (branching / "report.html").read_text()
+
+
+def test_the_same_bytes_whatever_the_threads_the_order_and_the_compression(assemble, branching_reads, tmp_path):
+    texts = [path.read_text().splitlines()[1::4] for path in branching_reads]
+    pairs = list(zip(*texts, strict=True))
+    expected = outputs_of(assemble("-1", branching_reads[0], "-2", branching_reads[1], "-t", 1, into="one"))
+    random.Random(1).shuffle(pairs)
+    shuffled = write_pairs(tmp_path, pairs, name="shuffled", compress=True)
+    swapped = write_pairs(tmp_path, [pair[::-1] for pair in pairs], name="swapped")
+    for number, (first, second) in enumerate([branching_reads, shuffled, swapped]):
+        found = outputs_of(assemble("-1", first, "-2", second, "-t", 2, into=f"two_{number}"))
+        assert found == expected, number
+
+
+@pytest.mark.parametrize("kind", ["single", "argument", "interleaved", "bam", "fasta", "two libraries", "gz pieces"])
+def test_every_way_to_hand_over_reads_gives_the_same_contigs(assemble, pair, tmp_path, kind):
+    reads = singles(PAIRS)
+    names = [f"r{i // 2}" for i in range(len(reads))]
+    path, half = tmp_path / "all", len(PAIRS) // 2
+    if kind == "bam":
+        arguments = ["--bam", bam_file(path, reads)]
+    elif kind == "two libraries":
+        files = [
+            f
+            for name, part in (("a", PAIRS[:half]), ("b", PAIRS[half:]))
+            for f in write_pairs(tmp_path, part, name=name)
+        ]
+        arguments = ["-1", files[0], "-2", files[1], "-1", files[2], "-2", files[3]]
+    elif kind == "gz pieces":
+        parts = [fastq(reads[i::3]).encode() for i in range(3)]
+        path.write_bytes(b"".join(map(gzip.compress, parts)))
+        arguments = [path]
+    else:
+        path.write_text(fasta(reads) if kind == "fasta" else fastq(reads, names=names))
+        arguments = [path] if kind in ("argument", "fasta") else [f"--{kind}", path]
+    assert outputs_of(assemble(*arguments)) == outputs_of(assemble("-1", pair[0], "-2", pair[1], into="pairs"))
+
+
+def bam_file(path, reads):
+    header = {"HD": {"VN": "1.6", "SO": "unsorted"}}
+    with pysam.AlignmentFile(str(path), "wb", header=header) as file:
+        for number, text in enumerate(reads):
+            record = pysam.AlignedSegment(file.header)
+            record.query_name, record.flag = f"r{number // 2}", 0x1 | 0x4 | 0x8 | (0x80 if number % 2 else 0x40)
+            record.query_sequence = text
+            record.query_qualities = pysam.qualitystring_to_array("I" * len(text))
+            file.write(record)
+    return path
+
+
+def test_lower_case_and_crlf_change_nothing(assemble, tmp_path):
+    reads = singles(PAIRS)
+    plain, odd = tmp_path / "plain.fq", tmp_path / "odd.fq"
+    plain.write_text(fastq(reads))
+    odd.write_bytes(fastq([r.lower() if i % 2 else r for i, r in enumerate(reads)], end="\r\n").encode())
+    assert outputs_of(assemble(plain, into="plain")) == outputs_of(assemble(odd, into="odd"))
+
+
+def test_letters_that_are_no_bases_cut_reads(assemble, tmp_path):
+    rng, reads = random.Random(2), singles(PAIRS)
+    for number in range(0, len(reads), 3):
+        at = rng.randrange(len(reads[number]))
+        reads[number] = reads[number][:at] + rng.choice("NRYKn.") + reads[number][at + 1 :]
+    path = tmp_path / "reads.fq"
+    path.write_text(fastq(reads))
+    ((_, contig),) = fasta_records(assemble(path) / "contigs.fasta")
+    assert is_rotation(contig, GENOME)
+
+
+def test_reads_of_several_lengths(assemble, tmp_path):
+    rng = random.Random(3)
+    reads = [read[: rng.choice([1, 20, 40, 75, 90, 100])] for read in singles(simulated_pairs(GENOME, fold=80))]
+    path = tmp_path / "reads.fq"
+    path.write_text(fastq(reads))
+    ((_, contig),) = fasta_records(assemble(path) / "contigs.fasta")
+    assert is_rotation(contig, GENOME)
+
+
+@pytest.mark.parametrize(("ks", "used"), [("31,61", [31, 61]), ("21", [21]), (" 31, 61", [31, 61])])
+def test_values_of_k(assemble, pair, ks, used):
+    folder = assemble("-1", pair[0], "-2", pair[1], "-k", ks)
+    assert json.loads((folder / "run.json").read_text())["results"]["k"] == used
+    ((_, contig),) = fasta_records(folder / "contigs.fasta")
+    assert is_rotation(contig, GENOME)
+
+
+def test_k_longer_than_every_read_carries_on_what_is_known(assemble, pair):
+    folder = assemble("-1", pair[0], "-2", pair[1], "-k", "31,61,99,101,151")
+    ((_, contig),) = fasta_records(folder / "contigs.fasta")
+    assert is_rotation(contig, GENOME)
+
+
+def test_short_reads_have_a_smaller_k(assemble, tmp_path):
+    path = tmp_path / "reads.fq"
+    path.write_text(fastq(singles(simulated_pairs(GENOME, length=30, fold=100, error_rate=0))))
+    folder = assemble(path)
+    assert json.loads((folder / "run.json").read_text())["results"]["k"] == [19]
+    assert sum(len(contig) for _, contig in fasta_records(folder / "contigs.fasta")) > 3500
+
+
+def test_min_count_as_asked_for(assemble, pair):
+    folder = assemble("-1", pair[0], "-2", pair[1], "--min-count", 7)
+    spectrum = json.loads((folder / "run.json").read_text())["results"]["spectrum"]
+    assert (spectrum["threshold"], spectrum["threshold_reason"]) == (7, "7, as asked for")
+
+
+def test_min_count_of_one_keeps_what_was_read_once(assemble, tmp_path):
+    path = tmp_path / "genome.fa"
+    path.write_text(fasta([GENOME]))
+    ((_, contig),) = fasta_records(assemble(path, "--min-count", 1, "-k", 31) / "contigs.fasta")
+    assert contig in (GENOME, reverse_complement(GENOME))
+
+
+def test_min_contig_leaves_short_ones_out_of_the_contigs_not_of_the_graph(assemble, branching_reads, branching):
+    lengths = [len(contig) for _, contig in fasta_records(branching / "contigs.fasta")]
+    bound = lengths[1]
+    folder = assemble("-1", branching_reads[0], "-2", branching_reads[1], "--min-contig", bound, into="long")
+    kept = [len(contig) for _, contig in fasta_records(folder / "contigs.fasta")]
+    assert kept == [length for length in lengths if length >= bound]
+
+    def segments(path):
+        return [line.split("\t")[2] for line in path.read_text().splitlines() if line.startswith("S")]
+
+    assert segments(folder / "graph.gfa") == segments(branching / "graph.gfa")
+
+
+def test_no_contig_of_the_least_length_is_a_result(run_cli, pair, tmp_path):
+    out = tmp_path / "out"
+    code, _, err = run_cli("assemble", "-q", "-1", pair[0], "-2", pair[1], "--min-contig", 10_000, "-o", out)
+    assert (code, err) == (0, "")
+    assert files_in(out) == OUTPUTS
+    assert (out / "contigs.fasta").read_text() == ""
+    assert json.loads((out / "run.json").read_text())["status"] == "no contig reaches the least length"
+
+
+def test_a_second_run_replaces_the_first(assemble, pair, tmp_path):
+    first = outputs_of(assemble("-1", pair[0], "-2", pair[1]))
+    other = write_pairs(tmp_path, simulated_pairs(genome_text(seed=9)), name="other")
+    second = outputs_of(assemble("-1", other[0], "-2", other[1]))
+    assert second != first
+    assert outputs_of(assemble("-1", pair[0], "-2", pair[1])) == first
