@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=click.Path(path_type=Path),
     required=True,
     metavar="DIR",
     help="Folder for the results.",
@@ -87,14 +87,17 @@ def command(
       gpuasm assemble --single reads.fastq -k 31,61,91 --resume -o assembly
     """
     from gpuasm.assembly import AssemblyOptions
+    from gpuasm.assembly.recipe import check_ladder
     from gpuasm.cli.session import run_session
     from gpuasm.cli.unitigs import parse_min_count
 
     options = AssemblyOptions(
         k=None if ks == "auto" else parse_ks(ks), min_count=parse_min_count(min_count), min_contig_length=min_contig
     )
-    _make_folder(output)
+    if options.k:
+        check_ladder(options.k)
     with run_session(common) as session:
+        _make_folder(output)
         run = _Run(output, options, inputs, session, checkpoint_after=checkpoint_after)
         try:
             assembly = run.assemble(resuming=resuming)
@@ -121,9 +124,11 @@ class _Run:
 
     def assemble(self, *, resuming: bool) -> Assembly:
         from gpuasm.assembly import assemble, resume
+        from gpuasm.cli.checkpoint import remove_leftovers
         from gpuasm.io import read_reads
 
         stored = self.checkpoint.load(self.session.xp) if resuming else None
+        remove_leftovers(self.folder)
         if stored:
             state, self.files = stored
             _LOG.info("resuming after k = %d", state.level.graph.k)
@@ -226,10 +231,10 @@ def _figures(assembly: Assembly) -> dict[str, int]:
 
 def n50(lengths: list[int]) -> int:
     """Return the length at which longer contigs hold half of all bases."""
-    reached = 0
+    reached, total = 0, sum(lengths)
     for length in sorted(lengths, reverse=True):
         reached += length
-        if 2 * reached >= sum(lengths):
+        if 2 * reached >= total:
             return length
     return 0
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +23,18 @@ from gpuasm.io import atomic_output
 
 NAME = ".checkpoint.npz"
 _STANDARD_INPUT = Path("-")
+_DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
+"""What numpy, zipfile and json raise at files that are none of theirs, or not whole."""
+_TEMPORARY = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.tmp")
+"""Names that `gpuasm.io.atomic_output` gives to what is not complete."""
 
 
 def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
     """Return what must be the same for a checkpoint to be of use: version, options, and the files as they lie there.
 
     Files are told by path, size and time of change: reading them again to compare their content would take longer
-    than what a checkpoint saves. Threads, memory and device may change.
+    than what a checkpoint saves. A pipe's time of change is its own, so that reads from one are never taken for those
+    of another. Threads, memory and device may change.
     """
     paths = [p for group in inputs.as_arguments().values() for item in group for p in np.ravel([item]).tolist()]
     files = [[str(path), *_stamp(Path(path))] for path in paths]
@@ -34,9 +43,10 @@ def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    if path == _STANDARD_INPUT or not path.exists():
+    try:
+        status = os.fstat(0) if path == _STANDARD_INPUT else path.stat()
+    except OSError:  # reading it will say what is wrong
         return 0, 0
-    status = path.stat()
     return status.st_size, status.st_mtime_ns
 
 
@@ -70,23 +80,36 @@ class Checkpoint:
         """
         if not self.path.exists():
             return None
-        try:
-            with np.load(self.path, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
+        with self._damage_explained(), np.load(self.path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
             note = json.loads(str(arrays.pop("note")))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise UsageError(
-                "a checkpoint of this run", f"a damaged file ({error})", "run again without --resume", path=self.path
-            ) from error
-        if note["mark"] != self.mark:
+            mark, inputs = note["mark"], note["inputs"]
+        if mark != self.mark:
             raise UsageError(
                 "a checkpoint of the same reads, options and version",
                 "one of others",
                 "run again without --resume, or into another folder",
                 path=self.path,
             )
-        return state_from_arrays(arrays, xp), note["inputs"]
+        with self._damage_explained():
+            return state_from_arrays(arrays, xp), inputs
+
+    @contextmanager
+    def _damage_explained(self) -> Iterator[None]:
+        try:
+            yield
+        except _DAMAGE as error:
+            raise UsageError(
+                "a checkpoint of this run", f"a damaged file ({error})", "run again without --resume", path=self.path
+            ) from error
 
     def remove(self) -> None:
         """Remove the checkpoint: the run is complete, or starts anew."""
         self.path.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of a run that was killed while it wrote."""
+    for path in folder.iterdir():
+        if _TEMPORARY.fullmatch(path.name):
+            path.unlink(missing_ok=True)

@@ -84,7 +84,7 @@ def command(
                 warnings=session.warnings,
                 threads=session.threads,
             )
-    if str(output) != "-" and str(fasta) != "-":
+    if "-" not in (str(output), str(fasta), str(json_path)):
         longest = int(graph.length.max()) if graph.n else 0
         click.echo(f"{graph.n} unitigs, {graph.bases.size} bases, longest {longest}")
 
@@ -99,6 +99,6 @@ def parse_min_count(text: str) -> int | None:
     """
     if text == "auto":
         return None
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise UsageError("--min-count auto or a number of at least 1", repr(text), "write for example --min-count 3")
     return int(text)

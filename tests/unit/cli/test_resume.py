@@ -1,0 +1,233 @@
+"""Checkpoints: a run that was killed goes on, to the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gpuasm.cli.checkpoint import NAME, Checkpoint
+from tests.oracles.reads import fastq
+from tests.unit.cli.read_files import OUTPUTS, files_in, genome_text, outputs_of, simulated_pairs, write_pairs
+
+KILLED_AFTER_SAVING = """
+import os, sys
+from gpuasm.cli import main
+from gpuasm.cli.checkpoint import Checkpoint
+save = Checkpoint.save
+def save_and_die(*args):
+    save(*args)
+    os.kill(os.getpid(), 9)
+Checkpoint.save = save_and_die
+main(sys.argv[1:])
+"""
+KILLED_WHILE_WRITING = """
+import os, sys
+from gpuasm.cli import main
+def die(descriptor):
+    if "/.{name}." in os.readlink(f"/proc/self/fd/{{descriptor}}"):
+        os.kill(os.getpid(), 9)
+os.fsync = die
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture(scope="module")
+def reads(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reads")
+    return write_pairs(folder, simulated_pairs(genome_text(length=8000, repeats=4), circular=False))
+
+
+@pytest.fixture
+def arguments(reads):
+    return ["-q", "-1", reads[0], "-2", reads[1], "--checkpoint-after", 0]
+
+
+@pytest.fixture
+def uninterrupted(run_cli, arguments, tmp_path):
+    assert run_cli("assemble", *arguments, "-o", tmp_path / "whole")[0] == 0
+    return outputs_of(tmp_path / "whole")
+
+
+@pytest.fixture
+def interrupted(run_cli, arguments, tmp_path, monkeypatch):
+    """Return a function that stops a run after it has saved so many checkpoints, and returns its folder."""
+
+    def stop(*, after=1):
+        saved, save = [], Checkpoint.save
+
+        def save_and_stop(self, state, inputs):
+            save(self, state, inputs)
+            saved.append(state.level.graph.k)
+            if len(saved) == after:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoint, "save", save_and_stop)
+            assert run_cli("assemble", *arguments, "-o", tmp_path / "out")[0] == 130
+        assert files_in(tmp_path / "out") == [NAME]
+        return tmp_path / "out"
+
+    return stop
+
+
+def killed(script, arguments, folder):
+    command = [sys.executable, "-c", script, "assemble", *map(str, arguments), "-o", str(folder)]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGKILL
+
+
+def first_stages(folder):
+    return [stage["name"] for stage in json.loads((folder / "run.json").read_text())["stages"]]
+
+
+def test_kill_and_resume(run_cli, arguments, uninterrupted, tmp_path):
+    folder = tmp_path / "out"
+    killed(KILLED_AFTER_SAVING, arguments, folder)
+    assert files_in(folder) == [NAME]
+    assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
+    assert files_in(folder) == OUTPUTS
+    assert outputs_of(folder) == uninterrupted
+    assert "read" not in " ".join(first_stages(folder)[:1])
+    whole, resumed = (json.loads((f / "run.json").read_text()) for f in (tmp_path / "whole", folder))
+    assert resumed["results"] == whole["results"]
+    assert resumed["inputs"] == whole["inputs"]
+
+
+@pytest.mark.parametrize("name", [NAME, "contigs.fasta", "run.json"])
+def test_kill_in_the_middle_of_writing_and_resume(run_cli, arguments, uninterrupted, tmp_path, name):
+    folder = tmp_path / "out"
+    killed(KILLED_WHILE_WRITING.format(name=name), arguments, folder)
+    assert name not in files_in(folder)
+    assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
+    assert files_in(folder) == OUTPUTS
+    assert outputs_of(folder) == uninterrupted
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+@pytest.mark.parametrize("other", [["-t", 1], ["-t", 2, "--memory", "3G"]])
+def test_resume_after_any_k_with_other_threads_and_memory(run_cli, arguments, uninterrupted, interrupted, after, other):
+    folder = interrupted(after=after)
+    assert run_cli("assemble", *arguments, *other, "--resume", "-o", folder)[0] == 0
+    assert outputs_of(folder) == uninterrupted
+    assert files_in(folder) == OUTPUTS
+
+
+def test_a_resumed_run_can_be_interrupted_again(run_cli, arguments, uninterrupted, interrupted, monkeypatch):
+    folder, save = interrupted(), Checkpoint.save
+    before = (folder / NAME).read_bytes()
+
+    def save_and_stop(self, state, inputs):
+        save(self, state, inputs)
+        if state.level.graph.k > 31:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "save", save_and_stop)
+        assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 130
+    assert (folder / NAME).read_bytes() != before
+    assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
+    assert outputs_of(folder) == uninterrupted
+
+
+def test_without_resume_a_checkpoint_is_thrown_away(run_cli, arguments, uninterrupted, interrupted):
+    folder = interrupted()
+    assert run_cli("assemble", *arguments, "-o", folder)[0] == 0
+    assert files_in(folder) == OUTPUTS
+    assert outputs_of(folder) == uninterrupted
+
+
+def test_resume_without_a_checkpoint_starts_from_the_beginning(run_cli, arguments, uninterrupted, tmp_path):
+    assert run_cli("assemble", *arguments, "--resume", "-o", tmp_path / "out")[0] == 0
+    assert outputs_of(tmp_path / "out") == uninterrupted
+
+
+@pytest.mark.parametrize(
+    "other", [["-k", "31,61"], ["--min-count", "3"], ["--min-contig", "300"], ["--single", __file__]]
+)
+def test_resume_with_other_options_or_files_is_refused(run_cli, arguments, interrupted, other):
+    folder = interrupted()
+    checkpoint = (folder / NAME).read_bytes()
+    code, out, err = run_cli("assemble", *arguments, *other, "--resume", "-o", folder)
+    assert (code, out) == (2, "")
+    assert f"{folder / NAME}: expected a checkpoint of the same reads, options and version, found one of others" in err
+    assert err.endswith("; run again without --resume, or into another folder\n")
+    assert err.count("\n") == 1
+    assert files_in(folder) == [NAME]
+    assert (folder / NAME).read_bytes() == checkpoint
+
+
+def test_resume_after_the_reads_have_changed_is_refused(run_cli, reads, arguments, interrupted):
+    folder, before = interrupted(), reads[0].stat()
+    os.utime(reads[0], ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    code, _, err = run_cli("assemble", *arguments, "--resume", "-o", folder)
+    os.utime(reads[0], ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert code == 2
+    assert "the same reads" in err
+
+
+def test_reads_from_a_pipe_cannot_be_told_to_be_the_same(tmp_path):
+    texts = [
+        fastq([read for pair in simulated_pairs(genome_text(seed=seed)) for read in pair]).encode() for seed in (1, 2)
+    ]
+    arguments = ["assemble", "-q", "--single", "-", "--checkpoint-after", "0", "-o", str(tmp_path / "out")]
+    first = subprocess.run(
+        [sys.executable, "-c", KILLED_AFTER_SAVING, *arguments], input=texts[0], capture_output=True, check=False
+    )
+    assert first.returncode == -signal.SIGKILL
+    second = subprocess.run(
+        [sys.executable, "-m", "gpuasm", *arguments, "--resume"], input=texts[1], capture_output=True, check=False
+    )
+    assert second.returncode == 2
+    assert b"the same reads" in second.stderr
+
+
+def damage(kind, data):
+    broken = bytearray(data)
+    match kind:
+        case "empty":
+            return b""
+        case "text":
+            return b"not a checkpoint\n"
+        case "cut":
+            return data[: len(data) // 2]
+        case "a changed byte":
+            broken[len(data) // 2] ^= 1
+    return bytes(broken)
+
+
+@pytest.mark.parametrize("kind", ["empty", "text", "cut", "a changed byte"])
+def test_a_damaged_checkpoint_is_refused(run_cli, arguments, interrupted, kind):
+    folder = interrupted()
+    (folder / NAME).write_bytes(damage(kind, (folder / NAME).read_bytes()))
+    code, out, err = run_cli("assemble", *arguments, "--resume", "-o", folder)
+    assert (code, out) == (2, "")
+    assert f"{folder / NAME}: expected a checkpoint of this run, found a damaged file" in err
+    assert err.count("\n") == 1
+    assert err.endswith("; run again without --resume\n")
+
+
+@pytest.mark.parametrize("missing", ["note", "scalars", "graph_bases"])
+def test_a_checkpoint_that_lacks_a_part_is_refused(run_cli, arguments, interrupted, missing):
+    folder = interrupted()
+    with np.load(folder / NAME) as stored:
+        parts = {name: stored[name] for name in stored.files if name != missing}
+    with (folder / NAME).open("wb") as file:
+        np.savez(file, **parts)
+    code, _, err = run_cli("assemble", *arguments, "--resume", "-o", folder)
+    assert code == 2
+    assert "found a damaged file" in err
+
+
+def test_checkpoints_are_written_only_so_often(run_cli, reads, tmp_path, monkeypatch):
+    saved = []
+    monkeypatch.setattr(Checkpoint, "save", lambda self, state, inputs: saved.append(state.level.graph.k))
+    for seconds, expected in ((3600, 0), (0, 2)):
+        saved.clear()
+        arguments = ["-q", "-1", reads[0], "-2", reads[1], "-k", "31,61,91", "--checkpoint-after", seconds]
+        assert run_cli("assemble", *arguments, "-o", tmp_path / "out")[0] == 0
+        assert len(saved) == expected
