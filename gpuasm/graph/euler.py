@@ -1,0 +1,94 @@
+"""Euler circuits in parallel: pair, find circuits, join them where they meet, read off the order.
+
+After Awerbuch, Israeli and Shiloach (1984), doi:10.1145/800057.808688. Neighbouring outgoing edges i and i + 1 of one
+vertex that lie on different circuits are a *link*: exchanging the two edges that lead into them makes one circuit of
+two. The links of a minimum spanning forest join all circuits of a component, whatever the order of the exchanges; the
+exchanges of links that touch are one rotation, so all of them are done at once. Everything is determined by the graph,
+the pairing and the seed: every device finds the same circuit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, synchronize
+from gpuasm.graph.pairing import Pairing, PairingName, pair_edges, predecessors_of
+from gpuasm.graph.tours import EulerTour
+from gpuasm.primitives.cycles import Cycles, rank_cycles
+from gpuasm.primitives.spanning_forest import spanning_forest
+from gpuasm.stages import Stages
+
+if TYPE_CHECKING:
+    from gpuasm.graph.directed_graph import DirectedGraph
+
+
+def find_euler_circuits(
+    graph: DirectedGraph, *, pairing: PairingName = "mixed", seed: int = 0, stages: Stages | None = None
+) -> EulerTour:
+    """Find an Euler circuit of each weakly connected component with edges.
+
+    Parameters
+    ----------
+    graph
+        Every vertex has as many edges in as out; `DirectedGraph.is_eulerian` tells.
+    pairing
+        How edges are paired at first: "mixed" leaves few circuits to join, "fifo" is the textbook's.
+    seed
+        Of the mixing.
+    stages
+        Hears of the stages: predecessors, partition, circuit graph, swaps, ranking.
+
+    Returns
+    -------
+    EulerTour: components by their least edge, each circuit from its least edge on.
+    """
+    stages, xp = stages or Stages(), array_namespace(graph.columns)
+    with stages.stage("predecessors") as stage:
+        paired = pair_edges(graph, pairing=pairing, seed=seed)
+        synchronize(xp)
+    with stages.stage("partition") as stage:
+        circuits = rank_cycles(paired.successor)
+        stage.note(circuits=circuits.n)
+    if circuits.n > 1:
+        with stages.stage("circuit graph") as stage:
+            links = _choose_links(graph, circuits)
+            stage.note(links=int(links.size))
+        with stages.stage("swaps"):
+            _exchange(graph, paired, links)
+            synchronize(xp)
+        with stages.stage("ranking") as stage:
+            circuits = rank_cycles(paired.successor) if links.size else circuits
+            stage.note(circuits=circuits.n)
+    with stages.stage("order"):
+        edges = circuits.order()
+        start = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(circuits.size)])
+        synchronize(xp)
+    return EulerTour(edges, start)
+
+
+def _choose_links(graph: DirectedGraph, circuits: Cycles) -> Array:
+    """Return the slots i whose exchange with i + 1 joins circuits, ascending: those of the minimum spanning forest."""
+    xp, label = array_namespace(circuits.label), circuits.label
+    differs = xp.empty(label.size, dtype=bool)
+    differs[-1] = False
+    xp.not_equal(label[1:], label[:-1], out=differs[:-1])
+    last_of_row = graph.row_offsets[1:] - 1
+    differs[last_of_row[last_of_row >= 0]] = False
+    slots = xp.flatnonzero(differs)
+    return slots[spanning_forest(label[slots], label[slots + 1], label.size)]
+
+
+def _exchange(graph: DirectedGraph, paired: Pairing, links: Array) -> None:
+    """Rotate the edges that lead into each run of linked slots by one place."""
+    if links.size == 0:
+        return
+    xp = array_namespace(links)
+    breaks = xp.flatnonzero(links[1:] - links[:-1] != 1)
+    first = links[xp.concatenate([xp.zeros(1, np.int64), breaks + 1])]
+    last = links[xp.concatenate([breaks, xp.asarray([links.size - 1])])] + 1
+    slots = xp.concatenate([links + 1, first])
+    new = xp.concatenate([links, last])
+    before = predecessors_of(graph, paired, slots)
+    paired.successor[before] = new.astype(paired.successor.dtype)

@@ -1,0 +1,97 @@
+"""Pairing: which outgoing edge each incoming edge of a vertex goes on into, for graphs whose degrees balance.
+
+Sorted stably by where they end, the incoming edges of vertex v stand in the very places that v's outgoing edges have
+in the rows of the graph, since there are as many of them. So the sort is the pairing: the edge in place i goes on into
+edge i. That is *first in, first out*. *Mixed* turns each vertex's share of the places by a hash of the vertex, which
+leaves far fewer circuits to join in graphs with much order, such as de Bruijn graphs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.parallel import for_each, inlined
+from gpuasm.primitives.hashing import mix
+from gpuasm.primitives.stable_order import stable_order
+
+if TYPE_CHECKING:
+    from gpuasm.graph.directed_graph import DirectedGraph
+
+PairingName = Literal["mixed", "fifo"]
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A complete pairing of the edges of a graph.
+
+    Attributes
+    ----------
+    successor : (m,) int32 or int64
+        The edge that follows each edge.
+    order : (m,) int32 or int64
+        Edges sorted by where they end.
+    key : uint64
+        What turns the places; 0 for first in, first out.
+    """
+
+    successor: Array
+    order: Array
+    key: Any
+
+
+def pair_edges(graph: DirectedGraph, *, pairing: PairingName, seed: int) -> Pairing:
+    """Pair every edge of a balanced graph with one that leaves where it ends.
+
+    Parameters
+    ----------
+    graph
+        Every vertex has as many edges in as out.
+    pairing
+        "fifo" or "mixed".
+    seed
+        Of the mixing.
+    """
+    order = stable_order(graph.columns, graph.n_vertices)
+    key = np.uint64(0) if pairing == "fifo" else np.uint64(2 * seed + 1)
+    successor = array_namespace(order).empty(order.size, np.int32 if order.size < 1 << 31 else np.int64)
+    _pair(order.size, order, graph.columns, graph.row_offsets, key, successor)
+    return Pairing(successor, order, key)
+
+
+@inlined()
+def _turn(vertex, degree, key):
+    """Return by how many places the edges of a vertex are turned."""
+    if key == np.uint64(0) or degree < 2:
+        return np.int64(0)
+    return np.int64((mix(np.uint64(vertex) * np.uint64(0x9E3779B97F4A7C15) + key) >> np.uint64(1)) % np.uint64(degree))
+
+
+@for_each
+def _pair(i, order, columns, row_offsets, key, successor):
+    edge = np.int64(order[i])
+    vertex = np.int64(columns[edge])
+    first = row_offsets[vertex]
+    degree = row_offsets[vertex + 1] - first
+    place = i - first + _turn(vertex, degree, key)
+    successor[edge] = first + (place - degree if place >= degree else place)
+
+
+def predecessors_of(graph: DirectedGraph, pairing: Pairing, edges: Array) -> Array:
+    """Return the edge that goes on into each of the given edges."""
+    before = array_namespace(edges).empty(edges.size, pairing.successor.dtype)
+    _before(edges.size, edges, pairing.order, graph.columns, graph.row_offsets, pairing.key, before)
+    return before
+
+
+@for_each
+def _before(i, edges, order, columns, row_offsets, key, before):
+    edge = np.int64(edges[i])
+    vertex = np.int64(columns[order[edge]])
+    first = row_offsets[vertex]
+    degree = row_offsets[vertex + 1] - first
+    place = edge - first - _turn(vertex, degree, key)
+    before[i] = order[first + (place + degree if place < 0 else place)]
