@@ -60,15 +60,15 @@ def command(
     from gpuasm.cli.outputs import describe_spectrum, write_spectrum
     from gpuasm.cli.session import run_session
     from gpuasm.io import read_reads
-    from gpuasm.kmers.keys import check_k
+    from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 
     check_k(k)
+    # Above k = 31 counts alone need not tell rare shorter k-mers apart; the spectrum does, and the summary tells of it.
+    is_whole = k <= MAX_PLAIN_K or min_count == 1 or bool(spectrum_path or json_path) or not output
     with run_session(common) as session:
         read_set = read_reads(**inputs.as_arguments(), stages=session.stages)
         reads = read_set.reads.moved_to(session.xp)
-        tally, spectrum = _count(
-            reads, k, session, min_count=min_count, below=1 if spectrum_path or json_path else min_count
-        )
+        tally, spectrum = _count(reads, k, session, min_count=min_count, below=1 if is_whole else min_count)
         if output:
             with session.stages.stage("write counts") as stage:
                 _write_counts(output, reads, tally)
@@ -79,7 +79,12 @@ def command(
             _write_json(
                 json_path, session, read_set.files, describe_spectrum(spectrum), {"k": k, "min_count": min_count}
             )
-    _summarise(spectrum)
+    if "-" in (str(output), str(spectrum_path), str(json_path)):
+        return
+    if is_whole:
+        _summarise(spectrum)
+    else:
+        click.echo(f"{k}-mers counted at least {min_count} times\t{tally.n}")
 
 
 def _count(reads: Reads, k: int, session: Session, *, min_count: int, below: int) -> tuple[Tally, Spectrum]:
