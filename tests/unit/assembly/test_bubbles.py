@@ -1,0 +1,76 @@
+"""Bubbles: the rare of two branches goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuasm.assembly.bubbles import find_bubbles
+from tests.graphs import K, all_near, graph_of, marked
+
+DEPTH = 30.0
+ARCS = "left>main main>right left>rare rare>right"
+
+
+def bubble(*, rare=(K, 3.0), main=(K, DEPTH), arcs=ARCS, others=(), strictness=1.0, nearby=DEPTH):
+    unitigs = [("left", 900, DEPTH), ("right", 900, DEPTH), ("main", *main), ("rare", *rare), *others]
+    graph, number = graph_of(unitigs, arcs)
+    return marked(find_bubbles(graph, all_near(graph, nearby), strictness=strictness), number)
+
+
+@pytest.mark.parametrize(
+    "arcs",
+    [
+        ARCS,
+        "left>-main -main>right left>rare rare>right",
+        "-left>main main>right -left>-rare -rare>right",
+        "right>main main>-left right>rare rare>-left",
+    ],
+)
+def test_the_rare_branch_goes_on_any_strand(arcs):
+    assert bubble(arcs=arcs) == {"rare"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "goes"),
+    [
+        ({"rare": (K + 2, 3.0)}, True),
+        ({"rare": (K + 3, 3.0)}, False),
+        ({"rare": (K - 2, 3.0)}, True),
+        ({"rare": (K - 3, 3.0)}, False),
+        ({"rare": (K, 9.5)}, True),
+        ({"rare": (K, 10.0)}, False),
+        ({"rare": (K, 5.0), "main": (K, 9.0)}, False),
+        ({"rare": (K, 3.0), "strictness": 0.25}, False),
+        ({"rare": (K, 2.0), "strictness": 0.25}, True),
+    ],
+)
+def test_how_rare_and_how_alike(changed, goes):
+    assert ("rare" in bubble(**changed)) == goes
+
+
+def test_a_variant_of_one_copy_beside_a_repeat_of_many_stays():
+    """One of seven copies differs: a seventh of the depth beside it, but all of one copy's."""
+    assert bubble(rare=(K, DEPTH), main=(K, 6 * DEPTH)) == set()
+
+
+def test_two_equal_branches_both_stay():
+    assert bubble(rare=(K, 15.0), main=(K, 15.0)) == set()
+
+
+def test_the_rarest_of_three_go():
+    arcs = f"{ARCS} left>third third>right"
+    assert bubble(arcs=arcs, others=[("third", K, 4.0)]) == {"rare", "third"}
+
+
+@pytest.mark.parametrize(
+    "arcs",
+    [
+        "left>main main>right left>rare",
+        "left>main main>right left>rare rare>right rare>other",
+        "left>main main>right left>rare rare>other",
+        "left>main main>right main>other left>rare rare>right",
+        "left>main main>right other>rare rare>right",
+    ],
+)
+def test_what_is_no_simple_bubble_stays(arcs):
+    assert bubble(arcs=arcs, others=[("other", 900, DEPTH)]) == set()

@@ -1,0 +1,87 @@
+"""Tips: which go, and which stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuasm.assembly.tips import find_tips
+from tests.graphs import K, all_near, graph_of, marked
+
+DEPTH = 30.0
+
+
+def tips(unitigs, arcs, *, strictness=1.0, nearby=DEPTH, circles=""):
+    graph, number = graph_of(unitigs, arcs, circles=circles)
+    return marked(find_tips(graph, all_near(graph, nearby), strictness=strictness), number)
+
+
+def fork(tip_kmers=10, tip_depth=2.0, other_depth=DEPTH, other_kmers=500):
+    """A long unitig that goes on into a long one and into a short one that ends."""
+    return [("trunk", 900, DEPTH), ("branch", other_kmers, other_depth), ("tip", tip_kmers, tip_depth)]
+
+
+@pytest.mark.parametrize("arcs", ["trunk>branch trunk>tip", "-trunk>branch -trunk>-tip", "tip>trunk branch>trunk"])
+def test_an_error_near_the_end_of_a_read_goes(arcs):
+    assert tips(fork(), arcs) == {"tip"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "goes"),
+    [
+        ({"tip_kmers": K}, True),
+        ({"tip_kmers": K + 1}, False),
+        ({"tip_depth": 15.0}, True),
+        ({"tip_depth": 15.5}, False),
+        ({"tip_depth": 9.0, "other_depth": 10.0}, True),
+        ({"tip_depth": 10.5, "other_depth": 12.0}, False),
+        ({"tip_depth": 10.0, "other_depth": 9.0, "other_kmers": 500}, False),
+    ],
+)
+def test_how_long_and_how_deep_a_tip_may_be(changed, goes):
+    assert ("tip" in tips(fork(**changed), "trunk>branch trunk>tip")) == goes
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "goes"),
+    [
+        ((10, 2.0), (10, 3.0), "a"),
+        ((10, 2.0), (20, 2.0), "a"),
+        ((20, 2.0), (10, 2.0), "b"),
+        ((10, 2.0), (10, 2.0), "b"),
+        ((10, 20.0), (10, 20.0), ""),
+    ],
+)
+def test_two_tips_never_kill_each_other(one, other, goes):
+    found = tips([("trunk", 900, DEPTH), ("a", *one), ("b", *other)], "trunk>a trunk>b")
+    assert found == set(goes)
+
+
+def test_the_deepest_of_three_tips_stays():
+    unitigs = [("trunk", 900, DEPTH), ("a", 10, 2.0), ("b", 10, 3.0), ("c", 10, 4.0)]
+    assert tips(unitigs, "trunk>a trunk>b trunk>c") == {"a", "b"}
+
+
+def test_an_end_without_another_way_stays():
+    assert tips([("trunk", 900, DEPTH), ("end", 5, 1.0)], "trunk>end") == set()
+
+
+def test_what_is_joined_at_both_ends_or_at_none_is_no_tip():
+    unitigs = [("a", 900, DEPTH), ("b", 900, DEPTH), ("thin", 10, 1.0), ("alone", 5, 1.0)]
+    assert tips(unitigs, "a>b a>thin thin>b") == set()
+
+
+def test_a_circle_is_no_tip():
+    assert tips([("trunk", 900, DEPTH), ("ring", 10, 1.0)], "trunk>trunk", circles="ring") == set()
+
+
+def test_gentle_rounds_take_short_and_thin_ones_only():
+    arcs = "trunk>branch trunk>tip"
+    assert tips(fork(tip_kmers=10), arcs, strictness=1 / 3) == {"tip"}
+    assert tips(fork(tip_kmers=11), arcs, strictness=1 / 3) == set()
+    assert tips(fork(tip_depth=5.0), arcs, strictness=1 / 3) == {"tip"}
+    assert tips(fork(tip_depth=5.1), arcs, strictness=1 / 3) == set()
+
+
+def test_a_tip_on_a_repeat_is_compared_with_other_ways_into_the_repeat():
+    unitigs = [("in", 900, DEPTH), ("repeat", 300, 2 * DEPTH), ("a", 900, DEPTH), ("short", 20, DEPTH)]
+    assert tips(unitigs, "in>repeat short>repeat repeat>a") == set()  # as deep as the other: a flank that ends
