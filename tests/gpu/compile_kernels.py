@@ -50,6 +50,8 @@ def cuda_sources() -> dict[str, str]:
         text = vars(importlib.import_module(module.name)).get("_CUDA")
         if isinstance(text, str):
             found[module.name] = text
+        elif isinstance(text, dict):
+            found |= {f"{module.name}[{key}]": own for key, own in text.items()}
     return found
 
 
