@@ -52,6 +52,8 @@ def _mark(arc_start, arc_to, depth, n_kmers, rare, share, marked):
             rival = arc_to[arc]
             if rival >> 1 == u or arc_start[rival + 1] - arc_start[rival] != 1:
                 continue
+            if arc_start[(rival ^ 1) + 1] - arc_start[rival ^ 1] != 1:
+                continue
             if arc_to[arc_start[rival]] != target or abs(n_kmers[rival >> 1] - n_kmers[u]) > MAX_LENGTH_DIFFERENCE:
                 continue
             if depth[u] <= share * depth[rival >> 1]:

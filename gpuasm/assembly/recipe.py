@@ -223,8 +223,10 @@ def _window_worth(lengths: np.ndarray, k: int) -> int:
 
 
 def _scaled(tally: Tally, worth: int) -> Tally:
-    """Turn multiplicities into depth in units."""
-    return replace(tally, count=tally.count * np.uint32(worth), followers=tally.followers * np.uint32(worth))
+    """Turn multiplicities into depth in units; a k that hardly any read reaches is bounded by what 32 bits hold."""
+    most = int(tally.count.max()) if tally.n else 1
+    factor = np.uint32(max(1, min(worth, (1 << 31) // most)))
+    return replace(tally, count=tally.count * factor, followers=tally.followers * factor)
 
 
 def _require_windows(lengths: np.ndarray, k: int) -> None:
@@ -241,7 +243,8 @@ def _begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySt
     ladder = options.k or choose_k(lengths)
     check_ladder(ladder)
     k = ladder[0]
-    _require_windows(lengths, k)
+    for one in ladder:
+        _require_windows(lengths, one)
     tally, spectrum = _count_first(reads, k, options, stages)
     with stages.stage("build graph", k=k) as stage:
         dictionary = Dictionary.of(tally.keys, k=k, k0=0)

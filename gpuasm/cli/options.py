@@ -79,7 +79,7 @@ def parse_ks(text: str) -> tuple[int, ...]:
         If the text is no such list.
     """
     parts = text.split(",")
-    ks = tuple(int(part) for part in parts if part.strip().isdigit())
+    ks = tuple(int(part) for part in parts if part.strip().isdecimal())
     if len(ks) != len(parts) or list(ks) != sorted(set(ks)) or any(k % 2 == 0 for k in ks):
         raise UsageError("rising odd numbers", repr(text), "write them as in -k 31,61,91")
     return ks
