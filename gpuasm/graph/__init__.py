@@ -1,0 +1,1 @@
+"""Directed graphs: their class, how they are built, generated and drawn, and Euler circuits."""

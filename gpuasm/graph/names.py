@@ -1,0 +1,83 @@
+"""Names of vertices: given ones, or words of an alphabet spelled when they are asked for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import overload
+
+from gpuasm.errors import DataError
+
+
+class WordNames(Sequence[str]):
+    """All words of one length over an alphabet, in the order of the alphabet, none of them kept.
+
+    Parameters
+    ----------
+    alphabet
+        Distinct letters.
+    length
+        Letters of a word; 0 stands for the one empty word.
+    """
+
+    def __init__(self, alphabet: str, length: int) -> None:
+        self.alphabet, self.length = alphabet, length
+
+    def __len__(self) -> int:
+        return int(len(self.alphabet) ** self.length)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        rest = int(number)
+        if not 0 <= rest < len(self):
+            raise IndexError(number)
+        letters = []
+        for _ in range(self.length):
+            rest, letter = divmod(rest, len(self.alphabet))
+            letters.append(self.alphabet[letter])
+        return "".join(reversed(letters))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, WordNames):
+            return (self.alphabet, self.length) == (other.alphabet, other.length)
+        if isinstance(other, Sequence):
+            return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.alphabet, self.length))
+
+    def index(self, name: str, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of a word; ValueError if it is none."""
+        number = 0
+        for letter in name:
+            number = number * len(self.alphabet) + self.alphabet.index(letter)
+        if len(name) != self.length or not start <= number < (len(self) if stop is None else stop):
+            raise ValueError(name)
+        return number
+
+
+def number_names(names: Iterable[str]) -> dict[str, int]:
+    """Return the number of each name.
+
+    Raises
+    ------
+    DataError
+        If two vertices have the same name.
+    """
+    numbers: dict[str, int] = {}
+    for number, name in enumerate(names):
+        if numbers.setdefault(name, number) != number:
+            raise DataError("a name of its own for each vertex", f"{name!r} twice", "rename one of the vertices")
+    return numbers
+
+
+def short_list(labels: Iterable[object], most: int) -> str:
+    """Return up to ``most`` labels as text, with dots where there are more."""
+    shown = [str(label) for label in itertools.islice(labels, most + 1)]
+    return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")

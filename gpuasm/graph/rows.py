@@ -1,0 +1,92 @@
+"""Compressed sparse rows: edges grouped by a vertex, and the row each edge lies in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.parallel import compiled, for_each
+from gpuasm.primitives.stable_order import stable_order
+
+_INT32_MAX = 2**31 - 1
+_STRIDE = 16  # slots of one thread: it looks its first row up and walks on, so hubs cost no more than other rows
+
+
+def index_type(n: int) -> Any:
+    """Return the type that holds vertices 0 to n - 1: int32, or int64 where there are more than 2^31 - 1."""
+    return np.int32 if n <= _INT32_MAX else np.int64
+
+
+def rows_of_slots(row_offsets: Array, n_slots: int) -> Array:
+    """Return the row that holds each slot.
+
+    Parameters
+    ----------
+    row_offsets : (n + 1,) int64
+    n_slots
+        row_offsets[n], the number of edges.
+
+    Returns
+    -------
+    (n_slots,) int32 or int64
+    """
+    xp = array_namespace(row_offsets)
+    rows = xp.empty(n_slots, index_type(row_offsets.size - 1))
+    _write_rows((n_slots + _STRIDE - 1) // _STRIDE, row_offsets, rows, n_slots, row_offsets.size - 1)
+    return rows
+
+
+def offsets_of(keys: Array, n: int) -> Array:
+    """Return the (n + 1,) int64 bounds of the groups that keys from 0 to n - 1 form when sorted."""
+    xp = array_namespace(keys)
+    offsets = xp.zeros(n + 1, np.int64)
+    if xp is np:
+        _count(keys, offsets)
+    elif keys.size:
+        xp.cumsum(xp.bincount(keys, minlength=n), out=offsets[1:])
+    return offsets
+
+
+def group_by(keys: Array, values: Array, n: int) -> tuple[Array, Array]:
+    """Return the bounds of the groups of equal keys, (n + 1,) int64, and the values by group, in the order they had.
+
+    Parameters
+    ----------
+    keys : (m,) int32 or int64, from 0 to n - 1
+    values : (m,)
+    n
+        How many groups there are, empty ones included.
+    """
+    offsets = offsets_of(keys, n)
+    if bool((keys[1:] >= keys[:-1]).all()):
+        return offsets, values
+    return offsets, values[stable_order(keys, n)]
+
+
+@compiled()
+def _count(keys, offsets):
+    for i in range(keys.size):
+        offsets[keys[i] + 1] += 1
+    for key in range(1, offsets.size):
+        offsets[key] += offsets[key - 1]
+
+
+@for_each
+def _write_rows(stride, row_offsets, rows, n_slots, n_rows):
+    slot = stride * _STRIDE
+    last = min(slot + _STRIDE, n_slots)
+    low, high = 0, n_rows  # the row sought is the last one that starts at the slot or before
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if row_offsets[middle] <= slot:
+            low = middle
+        else:
+            high = middle
+    while slot < last:
+        if slot >= row_offsets[low + 1]:
+            low += 1
+        else:
+            rows[slot] = low
+            slot += 1
