@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import logging
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,6 +101,7 @@ def command(
         check_ladder(options.k)
     with run_session(common) as session:
         _make_folder(output)
+        _load_while_waiting("matplotlib.backends.backend_svg", "matplotlib.ticker")
         run = _Run(output, options, inputs, session, checkpoint_after=checkpoint_after)
         try:
             assembly = run.assemble(resuming=resuming)
@@ -106,6 +110,17 @@ def command(
             raise
         run.write(assembly)
     click.echo(_summary(output, assembly))
+
+
+def _load_while_waiting(*modules: str) -> None:
+    """Import what the report will need in a thread, while the main one waits for files."""
+
+    def load() -> None:
+        for name in modules:
+            with contextlib.suppress(ImportError):  # whoever needs it says so
+                importlib.import_module(name)
+
+    threading.Thread(target=load, name="load modules", daemon=True).start()
 
 
 class _Run:
