@@ -18,9 +18,10 @@ MODULES = sorted(ROOT.rglob("*.py"))
 CHAIN = ["errors", "arrays", "parallel", "primitives", "sequence", "kmers", "assembly"]
 ALLOWED = {part: set(CHAIN[:rank]) for rank, part in enumerate(CHAIN)}
 ALLOWED |= {"stages": {"errors", "arrays"}, "resources": {"errors"}}
-for part in ("kmers", "assembly"):
+ALLOWED["graph"] = {"errors", "arrays", "parallel", "primitives", "sequence"}
+for part in ("kmers", "assembly", "graph"):
     ALLOWED[part] |= {"stages", "resources"}
-ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence"}
+ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
 ALLOWED["report"] = {"errors", "io", "resources"}
 ALLOWED["cli"] = set(ALLOWED)
 ALLOWED["__main__"] = {"cli"}
@@ -32,6 +33,7 @@ HOMES_OF_LIBRARIES = {
     "Bio": "io/*.py",
     "pysam": "io/bam.py",
     "matplotlib": "report/*.py",
+    "graphviz": "graph/drawing.py",
     "click": "cli/*.py",
     "rich": "cli/progress.py",
     "snakemake": "nowhere",

@@ -21,6 +21,12 @@ SECTIONS = {
         "count": "Count k-mers and write their spectrum.",
         "unitigs": "Build the compacted de Bruijn graph of reads.",
     },
+    "Graphs": {
+        "graph": "Generate, describe, convert and draw directed graphs.",
+        "euler": "Find Euler circuits and paths.",
+        "debruijn": "Write de Bruijn sequences of any alphabet and order.",
+        "bench": "Time what gpuasm is made of on this machine.",
+    },
     "Data and reports": {
         "simulate": "Simulate genomes, and reads with errors.",
         "report": "Write an HTML page about one or more runs.",

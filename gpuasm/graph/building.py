@@ -16,7 +16,11 @@ ARROW = "->"
 
 
 def from_edges(
-    source: Array | Sequence[int], target: Array | Sequence[int], n: int | None = None, *, names: Sequence[str] | None = None
+    source: Array | Sequence[int],
+    target: Array | Sequence[int],
+    n: int | None = None,
+    *,
+    names: Sequence[str] | None = None,
 ) -> DirectedGraph:
     """Make a graph of edges between numbered vertices.
 
@@ -73,7 +77,7 @@ def from_named_edges(edges: Iterable[tuple[str, str]], *, vertices: Iterable[str
 def from_strings(lines: Iterable[str]) -> DirectedGraph:
     """Make a graph of adjacency strings, "a -> b, c": an edge from a to b and one from a to c.
 
-    Lines with the same source are merged. "a" alone, or "a ->", is a vertex without edges; a target named twice gets two
+    Lines with the same source are merged; "a" alone, or "a ->", is a vertex without edges; each naming is an edge;
     empty lines and those that begin with # are passed over. Vertices are numbered as they first occur; if the names
     are exactly the numbers 0 to n - 1, they are the numbers, and the graph has no names.
 
@@ -176,9 +180,9 @@ def from_networkx(graph: Any) -> DirectedGraph:
 
 def to_networkx(graph: DirectedGraph) -> Any:
     """Return the graph as ``networkx.MultiDiGraph``; its nodes are the names, or the numbers where there are none."""
-    import networkx  # noqa: PLC0415 - not needed for anything else
+    import networkx as nx  # noqa: PLC0415 - not needed for anything else
 
-    result = networkx.MultiDiGraph()
+    result = nx.MultiDiGraph()
     result.add_nodes_from(graph.label_of(i) for i in range(graph.n_vertices))
     result.add_edges_from((source, target) for source, targets in graph for target in targets)
     return result

@@ -33,7 +33,7 @@ def weak_components(graph: DirectedGraph) -> Array:
 
 
 def number_components(labels: Array) -> tuple[Array, int]:
-    """Number components from 0 on by their least vertex: the number of each vertex's, (n,) int64, and how many."""
+    """Return the number of each vertex's component, by their least vertices, (n,) int64; and how many there are."""
     xp = array_namespace(labels)
     is_least = labels == xp.arange(labels.size)
     number_of_least = xp.cumsum(is_least, dtype=np.int64) - 1
