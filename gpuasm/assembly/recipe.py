@@ -281,7 +281,7 @@ def _climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     before, k0 = state.level, state.level.graph.k
     with stages.stage("count k-mers", k=k) as stage:
         text = next_text(state.crossing, state.names, before, k=k)
-        tally = tally_kmers(text.reads, k, text.names, k0=k0)
+        tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
         stage.note(distinct=tally.n)
     with stages.stage("build graph", k=k) as stage:
         dictionary = Dictionary.of(tally.keys, k=k, k0=k0)

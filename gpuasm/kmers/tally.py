@@ -60,7 +60,13 @@ class Tally:
 
     def at_least(self, min_count: int) -> Tally:
         """Return the tally of the k-mers that occur at least ``min_count`` times; the histogram stays whole."""
-        chosen = array_namespace(self.keys).flatnonzero(self.count >= min_count)
+        return self._taken(array_namespace(self.keys).flatnonzero(self.count >= min_count))
+
+    def in_text_order(self) -> Tally:
+        """Return the tally by place in the text: k-mers that follow one another then lie side by side in memory."""
+        return self._taken(array_namespace(self.keys).argsort(self.place))
+
+    def _taken(self, chosen: Array) -> Tally:
         followers = self.followers.reshape(-1, 8)[chosen].ravel() if self.followers.size else self.followers
         return Tally(self.k, self.keys[chosen], self.count[chosen], self.place[chosen], followers, self.histogram)
 
