@@ -1,0 +1,74 @@
+"""Run a program to its end and measure it as a whole: wall time, CPU time, memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+GPUASM = (sys.executable, "-m", "gpuasm")
+_VERSION_COMMANDS = {
+    "kmc": ["kmc"],
+    "bcalm": ["bcalm", "-version"],
+    "megahit": ["megahit", "--version"],
+    "skesa": ["skesa", "--version"],
+}
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a process and the children it waited for took.
+
+    Attributes
+    ----------
+    wall_s, cpu_s
+        Seconds from start to end, and of user and system time.
+    peak_rss_mb
+        Largest resident memory of any one of the processes, in MiB.
+    """
+
+    wall_s: float
+    cpu_s: float
+    peak_rss_mb: int
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+
+def measure(command: Sequence[str | Path], *, folder: Path, log: Path) -> Usage:
+    """Run a command in a folder, its output into a log, and leave with a message if it fails."""
+    words = [str(word) for word in command]
+    with log.open("ab") as sink:
+        began = time.perf_counter()
+        process = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        last = log.read_text(errors="replace")[-2000:]
+        sys.exit(f"{last}\n{' '.join(words)}\nfailed with exit code {process.returncode}")
+    return Usage(round(wall, 2), round(usage.ru_utime + usage.ru_stime, 2), round(usage.ru_maxrss / 1024))
+
+
+def require_programs(names: Sequence[str]) -> None:
+    """Leave with a message that names the programs that are not on PATH."""
+    missing = [name for name in names if shutil.which(name) is None]
+    if missing:
+        sys.exit(f"not on PATH: {', '.join(missing)}; install them (Debian and Bioconda have packages of these names)")
+
+
+def peer_versions(names: Sequence[str]) -> dict[str, str]:
+    """Return the versions that programs tell of themselves; those that are not on PATH are left out."""
+    found = {}
+    for name in names:
+        if shutil.which(name):
+            told = subprocess.run(_VERSION_COMMANDS[name], capture_output=True, text=True, check=False)
+            match = re.search(r"\d+\.\d+(\.\d+)?", told.stdout + told.stderr)
+            found[name] = match.group() if match else "unknown"
+    return found
