@@ -81,7 +81,9 @@ class DirectedGraph:
             )
         if columns.size and (int(columns.min()) < 0 or int(columns.max()) >= n):
             raise DataError(
-                f"columns from 0 to {n - 1}", f"{int(columns.min())} to {int(columns.max())}", "check the vertex numbers"
+                f"columns from 0 to {n - 1}",
+                f"{int(columns.min())} to {int(columns.max())}",
+                "check the vertex numbers",
             )
         return cls(row_offsets, columns, names)
 

@@ -10,27 +10,29 @@ from typing import Any
 import numpy as np
 
 from gpuasm.errors import UsageError
+from gpuasm.graph.bounded import below
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.names import WordNames
+from gpuasm.graph.random_graphs import GRAPH500, random_eulerian, random_permutation, random_regular, rmat, shuffled
 from gpuasm.graph.rows import index_type
-from gpuasm.parallel import compiled, for_each, inlined
+from gpuasm.parallel import compiled, for_each
 from gpuasm.sequence.randomness import random_bits, stream_key
 
+__all__ = [
+    "GRAPH500",
+    "de_bruijn_graph",
+    "deep_eulerian",
+    "many_circuits",
+    "random_eulerian",
+    "random_permutation",
+    "random_regular",
+    "rmat",
+    "shallow_eulerian",
+    "shuffled",
+]
+
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
-
-
-@inlined()
-def below(bits, n):
-    """Return a random int64 from 0 to n - 1 of 64 random bits; n is an int64 below 2^63."""
-    # The upper half of bits * n; the bias is n / 2^64.
-    bound = np.uint64(n)
-    low = (bits & _LOW) * (bound & _LOW)
-    middle = (bits >> _HALF) * (bound & _LOW) + (low >> _HALF)
-    other = (bits & _LOW) * (bound >> _HALF) + (middle & _LOW)
-    return np.int64((bits >> _HALF) * (bound >> _HALF) + (middle >> _HALF) + (other >> _HALF))
 
 
 def deep_eulerian(n: int, k: int, *, path: bool = False, seed: int = 0, xp: Any = np) -> DirectedGraph:

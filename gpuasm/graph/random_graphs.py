@@ -8,9 +8,9 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.errors import UsageError
+from gpuasm.graph.bounded import below
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.graph.generators import below
 from gpuasm.graph.rows import index_type
 from gpuasm.parallel import for_each
 from gpuasm.sequence.randomness import random_bits, stream_key

@@ -1,0 +1,238 @@
+"""Edge lists and Matrix Market: two vertices a line, read by a compiled scanner, a block at a time."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpuasm.errors import DataError
+from gpuasm.graph.building import from_edges, from_named_edges
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.io.graph_text import bad_line, numbered_lines, quoted
+from gpuasm.io.growing import GrowingArray
+from gpuasm.parallel import compiled
+
+VERTICES_COMMENT = "# vertices {} edges {}"
+"""The first line of the edge lists we write: without it, vertices after the last one with an edge would be lost."""
+
+_log = logging.getLogger("gpuasm")
+_OUR_COMMENT = re.compile(rb"^# vertices (\d+) edges \d+\s")
+_BETWEEN = re.compile(r"[\s,]+")
+_FIELD_COLUMNS = {"pattern": 2, "real": 3, "double": 3, "integer": 3, "complex": 4}
+_SYMMETRIES = {"general": False, "symmetric": True, "skew-symmetric": True, "hermitian": True}
+_FINE, _NO_NUMBER, _COLUMNS = 0, 1, 2
+_SPARSE_IDS = 16  # ids that reach so many times further than there are ends of edges are names, not numbers
+_FEW_IDS = 1 << 20
+
+
+@dataclass
+class _Ends:
+    """The ends of the edges read so far, and the lines they are from."""
+
+    source: GrowingArray = field(default_factory=lambda: GrowingArray(np.int64))
+    target: GrowingArray = field(default_factory=lambda: GrowingArray(np.int64))
+    n_lines: int = 0
+
+    def scan(self, block: bytes, columns: int = 2) -> tuple[int, int]:
+        """Append the edges of a block; return the status, and the position of the line where it is not fine."""
+        text = np.frombuffer(block, np.uint8)
+        room = block.count(b"\n")
+        source, target = np.empty(room, np.int64), np.empty(room, np.int64)
+        status, n_edges, n_lines, position = _scan(text, source, target, columns)
+        self.source.append(source[:n_edges])
+        self.target.append(target[:n_edges])
+        self.n_lines += n_lines
+        return status, position
+
+
+def read_edge_list(blocks: Iterable[bytes]) -> DirectedGraph:
+    """Read an edge list: two vertices a line with tab, spaces or a comma between them; lines with # or % are comments.
+
+    Where all are whole numbers, they are the numbers of the vertices, unless they reach very much further than there
+    are edges; else they are names. A first line "vertices edges" is no edge if that is what the file then holds.
+
+    Raises
+    ------
+    DataError
+        If a line has other than two columns.
+    """
+    ends, blocks, n = _Ends(), iter(blocks), 0
+    for block in blocks:
+        if not ends.n_lines and (comment := _OUR_COMMENT.match(block)):
+            n = int(comment.group(1))
+        status, position = ends.scan(block)
+        if status == _COLUMNS:
+            raise _bad_columns(ends, block, position)
+        if status == _NO_NUMBER:
+            return _read_named(ends, block[position:], blocks)
+    source, target = ends.source.finish(), ends.target.finish()
+    source, target, stated = _without_header(source, target, is_ours=n > 0)
+    n = max(n, stated)
+    highest = max(int(source.max()), int(target.max())) if source.size else -1
+    if highest >= max(n, _FEW_IDS, _SPARSE_IDS * 2 * source.size):
+        ids, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
+        return from_edges(numbers[: source.size], numbers[source.size :], names=[str(i) for i in ids.tolist()])
+    return from_edges(source, target, max(n, highest + 1))
+
+
+def read_matrix_market(blocks: Iterable[bytes]) -> DirectedGraph:
+    """Read a square Matrix Market file in coordinate format: an edge from i - 1 to j - 1 for each entry (i, j).
+
+    A symmetric file's entries off the diagonal are an edge each way. Values do not matter.
+
+    Raises
+    ------
+    DataError
+        If the header is of another kind, an entry is outside the matrix or not like the header says, or some miss.
+    """
+    blocks = iter(blocks)
+    text = next(blocks)
+    columns, mirrored = _read_banner(text.split(b"\n", 1)[0].decode(errors="replace"))
+    while (found := re.search(rb"\n(?=[ \t]*[^%\s])", text)) is None or b"\n" not in text[found.end() :]:
+        more = next(blocks, None)
+        if more is None:
+            raise DataError("a line with rows, columns and entries", "the end of the file", "copy the file anew")
+        text += more
+    size_end = text.index(b"\n", found.end()) + 1
+    n, n_entries = _read_size(
+        text[found.end() : size_end].decode(errors="replace"), text[: found.end()].count(b"\n") + 1
+    )
+    ends = _Ends(n_lines=text[:size_end].count(b"\n"))
+    for block in itertools.chain([text[size_end:]], blocks):
+        status, position = ends.scan(block, columns)
+        if status != _FINE:
+            line = block[position:].split(b"\n", 1)[0].decode(errors="replace")
+            raise bad_line(
+                ends.n_lines + 1, f"{columns} columns, the first two whole numbers", quoted(line), "check the line"
+            )
+    return _from_entries(ends, n, n_entries, mirrored)
+
+
+def _from_entries(ends: _Ends, n: int, n_entries: int, mirrored: bool) -> DirectedGraph:  # noqa: FBT001
+    source, target = ends.source.finish() - 1, ends.target.finish() - 1
+    if source.size != n_entries:
+        raise DataError(f"{n_entries} entries, as the header says", str(source.size), "copy the file anew")
+    if source.size and not (min(source.min(), target.min()) >= 0 and max(source.max(), target.max()) < n):
+        raise DataError(f"rows and columns from 1 to {n}", "one outside", "number them from 1, or correct the header")
+    if mirrored:
+        pairs = np.stack([source, target, target, source], axis=1).reshape(-1, 2)
+        kept = np.ones(len(pairs), dtype=bool)
+        kept[1::2] = source != target
+        source, target = pairs[kept].T
+    return from_edges(source, target, n)
+
+
+def _read_banner(line: str) -> tuple[int, bool]:
+    """Return the columns of an entry, and whether entries are mirrored."""
+    words = line.lower().split()
+    if len(words) != 5 or words[1:3] != ["matrix", "coordinate"]:
+        raise bad_line(
+            1, "'%%MatrixMarket matrix coordinate ...'", quoted(line), "write the matrix in coordinate format"
+        )
+    if words[3] not in _FIELD_COLUMNS or words[4] not in _SYMMETRIES:
+        raise bad_line(1, "a field and a symmetry of Matrix Market", quoted(line), "correct the first line")
+    return _FIELD_COLUMNS[words[3]], _SYMMETRIES[words[4]]
+
+
+def _read_size(line: str, number: int) -> tuple[int, int]:
+    words = line.split()
+    if len(words) != 3 or not all(word.isdigit() for word in words):
+        raise bad_line(number, "rows, columns and entries", quoted(line.strip()), "correct the line")
+    n, n_columns, n_entries = map(int, words)
+    if n != n_columns:
+        raise bad_line(number, "as many rows as columns", f"{n} and {n_columns}", "a graph needs a square matrix")
+    return n, n_entries
+
+
+def _without_header(source: np.ndarray, target: np.ndarray, *, is_ours: bool) -> tuple[np.ndarray, np.ndarray, int]:
+    """Leave out a first line that states the numbers of vertices and edges; return the number of vertices too."""
+    n_others = source.size - 1
+    if is_ours or n_others < 1 or target[0] != n_others or target[0] <= source[0]:
+        return source, target, 0
+    if max(int(source[1:].max()), int(target[1:].max())) > source[0]:
+        return source, target, 0
+    _log.info("the first line, '%d %d', is taken as the numbers of vertices and edges", source[0], target[0])
+    return source[1:], target[1:], int(source[0])
+
+
+def _read_named(ends: _Ends, rest: bytes, blocks: Iterable[bytes]) -> DirectedGraph:
+    """Go on where the first vertex is that is no number; those before become names."""
+    before, first = ends.n_lines, rest.split(b"\n", 1)[0].decode(errors="replace")
+    if ends.source.size:
+        _log.info("vertices are taken as names, as line %d is %s", before + 1, quoted(first))
+    edges = [
+        (str(a), str(b)) for a, b in zip(ends.source.finish().tolist(), ends.target.finish().tolist(), strict=True)
+    ]
+    for number, line in numbered_lines([rest, *blocks]):
+        text = line.strip()
+        if text and text[0] not in "#%":
+            words = _BETWEEN.split(text)
+            if len(words) != 2 or not all(words):
+                raise _columns_error(before + number, text)
+            edges.append((words[0], words[1]))
+    return from_named_edges(edges)
+
+
+def _bad_columns(ends: _Ends, block: bytes, position: int) -> DataError:
+    return _columns_error(ends.n_lines + 1, block[position:].split(b"\n", 1)[0].decode(errors="replace").strip())
+
+
+def _columns_error(number: int, line: str) -> DataError:
+    return bad_line(
+        number,
+        "two columns: the vertices an edge leads from and to",
+        quoted(line),
+        "keep the first two columns, with a tab, spaces or a comma between them",
+    )
+
+
+@compiled()
+def _scan(text, source, target, columns):
+    """Read the two numbers that each line begins with.
+
+    Returns
+    -------
+    The status, the edges and lines read, and where the line begins that is not fine.
+    """
+    at, n_edges, n_lines = 0, 0, 0
+    while at < text.size:
+        begin = at
+        n_columns, all_digits = 0, True
+        is_comment = False
+        while text[at] != 10:
+            byte = text[at]
+            if byte in {32, 44, 9, 13}:
+                at += 1
+                continue
+            if n_columns == 0 and byte in {35, 37}:
+                is_comment = True
+                while text[at] != 10:
+                    at += 1
+                break
+            value, first = np.int64(0), at
+            while text[at] > 32 and text[at] != 44:
+                digit = np.int64(text[at]) - 48
+                if n_columns < 2:
+                    if digit < 0 or digit > 9 or at - first > 17 or (at > first and value == 0):
+                        all_digits = False
+                    value = value * 10 + digit if all_digits else value
+                at += 1
+            if n_columns == 0:
+                source[n_edges] = value
+            elif n_columns == 1:
+                target[n_edges] = value
+            n_columns += 1
+        at += 1
+        if not is_comment and n_columns > 0:
+            if n_columns != columns:
+                return _COLUMNS, n_edges, n_lines, begin
+            if not all_digits:
+                return _NO_NUMBER, n_edges, n_lines, begin
+            n_edges += 1
+        n_lines += 1
+    return _FINE, n_edges, n_lines, at

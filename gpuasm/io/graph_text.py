@@ -1,0 +1,116 @@
+"""Graphs as text, line by line: adjacency lists and GFA; and the blocks of lines that all text readers share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from gpuasm.errors import DataError
+from gpuasm.graph.building import from_edges, from_named_edges, parse_adjacency
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.io.compression import BrokenStreamError
+from gpuasm.io.sources import Source
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_LINK_COLUMNS = 5
+
+
+def line_blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Yield the decompressed text of a file in blocks of whole lines, each ending in a newline.
+
+    Raises
+    ------
+    DataError
+        If compressed data are damaged.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    rest, is_first = b"", True
+    try:
+        for block in Source(os.fspath(path)).blocks():
+            text = rest + (block.removeprefix(_UTF8_MARK) if is_first else block)
+            is_first = False
+            end = text.rfind(b"\n") + 1
+            rest = text[end:]
+            if end:
+                yield text[:end]
+    except BrokenStreamError as error:
+        raise DataError(
+            "complete compressed data", str(error), "copy or compress the file anew", path=os.fspath(path)
+        ) from error
+    if rest:
+        yield rest + b"\n"
+
+
+def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, str]]:
+    """Yield each line with its number, from 1 on, without its end."""
+    number = 0
+    for block in blocks:
+        for line in block.split(b"\n")[:-1]:
+            number += 1
+            try:
+                yield number, line.decode().rstrip("\r")
+            except UnicodeDecodeError as error:
+                raise bad_line(number, "text in UTF-8", f"byte {line[error.start]:#x}", "convert the file") from error
+
+
+def bad_line(number: int, expected: str, found: str, remedy: str) -> DataError:
+    """Return the error for a line of a graph file."""
+    return DataError(expected, found, remedy, place=f"line {number}")
+
+
+def quoted(text: str) -> str:
+    """Return a line as it is shown in an error."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def read_adjacency(blocks: Iterable[bytes]) -> DirectedGraph:
+    """Read "a -> b, c" lines; see `gpuasm.graph.building.from_strings`."""
+    edges: list[tuple[str, str]] = []
+    vertices: dict[str, None] = {}
+    for number, line in numbered_lines(blocks):
+        parsed = parse_adjacency(line, number)
+        if parsed is not None:
+            source, targets = parsed
+            vertices.update(dict.fromkeys([source, *targets]))
+            edges.extend((source, target) for target in targets)
+    return from_named_edges(edges, vertices=vertices)
+
+
+def read_gfa(blocks: Iterable[bytes]) -> DirectedGraph:
+    """Read the segments and links of GFA 1 as a graph of oriented segments.
+
+    Segment i is the vertices 2 i, "name+", and 2 i + 1, "name-". A link is an edge and its twin on the other strand;
+    a link given twice, or with its twin, is one. Sequences, overlaps, paths and tags are passed over.
+    """
+    segments: dict[str, int] = {}
+    links: list[tuple[int, list[str]]] = []
+    for number, line in numbered_lines(blocks):
+        kind, *fields = line.split("\t")
+        if kind == "S":
+            if len(fields) < 2 or not fields[0]:
+                raise bad_line(number, "a segment with name and sequence", quoted(line), "check the columns")
+            if segments.setdefault(fields[0], len(segments)) != len(segments) - 1:
+                raise bad_line(number, "every segment once", f"{fields[0]!r} again", "remove one of the two")
+        elif kind == "L":
+            if len(fields) < _LINK_COLUMNS or fields[1] not in "+-" or fields[3] not in "+-":
+                raise bad_line(
+                    number, "a link 'L, segment, strand, segment, strand, overlap'", quoted(line), "check the columns"
+                )
+            links.append((number, fields))
+        elif kind == "H" and "VN:Z:2.0" in fields:
+            raise bad_line(number, "GFA 1", "GFA 2", "convert the file to GFA 1")
+    edges: dict[tuple[int, int], None] = {}
+    for number, fields in links:
+        first, second = (_oriented(segments, number, fields[i], fields[i + 1]) for i in (0, 2))
+        edges[first, second] = edges[second ^ 1, first ^ 1] = None
+    source, target = np.array(list(edges), np.int64).reshape(-1, 2).T
+    return from_edges(source, target, names=[name + strand for name in segments for strand in "+-"])
+
+
+def _oriented(segments: dict[str, int], line: int, name: str, strand: str) -> int:
+    if name not in segments:
+        raise bad_line(line, "a link between segments of the file", f"no segment {name!r}", "add its S line")
+    return 2 * segments[name] + (strand == "-")
