@@ -20,7 +20,7 @@ _INT32_MAX = 2**31 - 1
 def hierholzer(graph: DirectedGraph) -> EulerTour:
     """Find an Euler circuit of each weakly connected component with edges, on one CPU thread, in linear time.
 
-    It needs one number for each edge and one for each vertex beside the graph.
+    It needs a number for each edge and two for each vertex beside the graph.
 
     Parameters
     ----------
@@ -43,53 +43,55 @@ def hierholzer(graph: DirectedGraph) -> EulerTour:
         msg = "Hierholzer's method runs on the host; move the graph there first"
         raise TypeError(msg)
     edge_type = np.int32 if graph.n_edges <= _INT32_MAX else np.int64
-    next_edge = graph.row_offsets[:-1].astype(edge_type)
+    unused = np.stack([graph.row_offsets[:-1], graph.row_offsets[1:]], axis=1, dtype=edge_type, casting="same_kind")
     edges = np.empty(graph.n_edges, edge_type)
     start = np.empty(min(graph.n_vertices, graph.n_edges) + 1, np.int64)
-    n_walks = _walk(graph.row_offsets, graph.columns, next_edge, edges, start)
+    n_walks = _walk(unused, graph.columns, edges, start)
     if n_walks < 0:  # stuck where a circuit did not close: some vertex is unbalanced
         require_eulerian(graph)
     return EulerTour(edges, start[: n_walks + 1].copy())
 
 
 @compiled()
-def _walk(row_offsets, columns, next_edge, edges, start):
+def _walk(unused, columns, edges, start):
     """Fill ``edges`` and ``start``; return the number of circuits, or -1 if a walk got stuck.
 
-    Between ``done`` and ``top``, ``edges`` holds the walk under way, from ``low`` to the end the part of the circuit
-    that is final, last edge first found; the two never overlap, as each edge is in one of them at most.
+    ``unused[v]`` bounds the edges out of v that no walk took yet. Between ``done`` and ``top``, ``edges`` holds the walk
+    under way, and from ``low`` to its end the final part of the circuit. The two never overlap, as each edge is in one
+    of them at most, and when they meet no edge is left anywhere: then all of them are where they belong.
     """
-    m, n = edges.size, row_offsets.size - 1
-    done = n_walks = 0
-    for root in range(n):
-        if next_edge[root] == row_offsets[root + 1]:
+    done, n_walks, m = 0, 0, edges.size
+    for root in range(unused.shape[0]):
+        if unused[root, 0] == unused[root, 1]:
             continue
         start[n_walks] = done
         n_walks += 1
         top, low, vertex = done, m, root
         while True:
-            begin, end = vertex, row_offsets[vertex + 1]
-            edge = np.int64(next_edge[vertex])
-            while edge < end:
-                next_edge[vertex] = edge + 1
+            begin = vertex
+            edge = np.int64(unused[vertex, 0])
+            while edge < unused[vertex, 1]:
+                unused[vertex, 0] = edge + 1
                 edges[top] = edge
                 top += 1
                 vertex = np.int64(columns[edge])
-                edge, end = np.int64(next_edge[vertex]), row_offsets[vertex + 1]
+                edge = np.int64(unused[vertex, 0])
             if vertex != begin:
                 return -1
-            while top > done:
+            while done < top < low:
                 top -= 1
                 low -= 1
                 edges[low] = edges[top]
                 vertex = np.int64(columns[edges[top - 1]]) if top > done else root
-                if next_edge[vertex] < row_offsets[vertex + 1]:
+                if unused[vertex, 0] < unused[vertex, 1]:
                     break
-            if top == done:
+            if top in (done, low):
                 break
-        if low > done:
-            for i in range(low, m):
-                edges[done + i - low] = edges[i]
+        if top == low:
+            done = m
+            break
+        for i in range(low, m):
+            edges[done + i - low] = edges[i]
         done += m - low
     start[n_walks] = done
     return n_walks
