@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import is_on_device
 from gpuasm.graph.balance import require_eulerian
+from gpuasm.graph.euler_path import find_euler_path
 from gpuasm.graph.tours import EulerTour
 from gpuasm.parallel import compiled
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _INT32_MAX = 2**31 - 1
 
 
-def hierholzer(graph: DirectedGraph) -> EulerTour:
+def hierholzer(graph: DirectedGraph, *, path: bool = False) -> EulerTour:
     """Find an Euler circuit of each weakly connected component with edges, on one CPU thread, in linear time.
 
     It needs a number for each edge and two for each vertex beside the graph.
@@ -26,6 +27,8 @@ def hierholzer(graph: DirectedGraph) -> EulerTour:
     ----------
     graph
         On the host; every vertex has as many edges in as out.
+    path
+        One component may have a path instead of a circuit; see `find_euler_path`.
 
     Returns
     -------
@@ -42,6 +45,8 @@ def hierholzer(graph: DirectedGraph) -> EulerTour:
     if is_on_device(graph.columns):
         msg = "Hierholzer's method runs on the host; move the graph there first"
         raise TypeError(msg)
+    if path:
+        return find_euler_path(graph, hierholzer)
     edge_type = np.int32 if graph.n_edges <= _INT32_MAX else np.int64
     unused = np.stack([graph.row_offsets[:-1], graph.row_offsets[1:]], axis=1, dtype=edge_type, casting="same_kind")
     edges = np.empty(graph.n_edges, edge_type)
@@ -56,9 +61,9 @@ def hierholzer(graph: DirectedGraph) -> EulerTour:
 def _walk(unused, columns, edges, start):
     """Fill ``edges`` and ``start``; return the number of circuits, or -1 if a walk got stuck.
 
-    ``unused[v]`` bounds the edges out of v that no walk took yet. Between ``done`` and ``top``, ``edges`` holds the walk
-    under way, and from ``low`` to its end the final part of the circuit. The two never overlap, as each edge is in one
-    of them at most, and when they meet no edge is left anywhere: then all of them are where they belong.
+    ``unused[v]`` bounds the edges out of v that no walk took yet. Between ``done`` and ``top``, ``edges`` holds the
+    walk under way, and from ``low`` to its end the final part of the circuit. The two never overlap, as each edge is in
+    one of them at most, and when they meet no edge is left anywhere: then all of them are where they belong.
     """
     done, n_walks, m = 0, 0, edges.size
     for root in range(unused.shape[0]):

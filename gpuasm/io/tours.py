@@ -1,0 +1,101 @@
+"""Euler tours out: a vertex or an edge a line, an empty line between the walks of different components."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.rows import rows_of_slots
+from gpuasm.graph.tours import EulerTour
+from gpuasm.io.output import atomic_output
+from gpuasm.parallel import compiled
+
+_CHUNK = 1 << 18
+_MOST_BYTES = 21  # 19 digits, the end of the line, and an empty line
+
+
+def write_tour(path: str | os.PathLike[str], graph: DirectedGraph, tour: EulerTour) -> None:
+    """Write the vertices that a tour passes, one name a line, in walking order.
+
+    A walk has a line more than edges; the last line of a circuit equals its first. An empty line stands between walks.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard output.
+    graph, tour
+        On the host.
+
+    Raises
+    ------
+    OutputError, ReadWriteError, ResourceError
+        As ``atomic_output``.
+    """
+    vertices = tour.vertices(graph)
+    after_gap = np.zeros(vertices.size, bool)
+    after_gap[tour.start[1:-1] + np.arange(1, tour.n)] = True
+    with atomic_output(path, "wb") as file:
+        for begin in range(0, vertices.size, _CHUNK):
+            chunk = slice(begin, begin + _CHUNK)
+            file.write(_lines(graph, vertices[chunk], after_gap[chunk]))
+
+
+def write_tour_edges(path: str | os.PathLike[str], graph: DirectedGraph, tour: EulerTour) -> None:
+    """Write the edges of a tour, one a line, in walking order: number, source and target, with tabs between them.
+
+    Edges have the numbers that 'gpuasm graph edges' lists them by, from 0. An empty line stands between walks.
+
+    Parameters
+    ----------
+    path, graph, tour
+        As for `write_tour`.
+
+    Raises
+    ------
+    OutputError, ReadWriteError, ResourceError
+        As ``atomic_output``.
+    """
+    source = rows_of_slots(graph.row_offsets, graph.n_edges)
+    with atomic_output(path, "wb") as file:
+        gaps = iter(tour.start[1:-1].tolist())
+        gap = next(gaps, -1)
+        for begin in range(0, graph.n_edges, _CHUNK):
+            lines = []
+            for place, edge in enumerate(tour.edges[begin : begin + _CHUNK].tolist(), start=begin):
+                if place == gap:
+                    lines.append("\n")
+                    gap = next(gaps, -1)
+                lines.append(f"{edge}\t{graph.label_of(source[edge])}\t{graph.label_of(graph.columns[edge])}\n")
+            file.write("".join(lines).encode())
+
+
+def _lines(graph: DirectedGraph, vertices: np.ndarray, after_gap: np.ndarray) -> bytes:
+    if graph.names is None:
+        room = np.empty(_MOST_BYTES * vertices.size, np.uint8)
+        return room[: _format_numbers(vertices, after_gap, room)].tobytes()
+    names = map(graph.names.__getitem__, vertices.tolist())
+    lines = ("\n" + name if gap else name for name, gap in zip(names, after_gap.tolist(), strict=True))
+    return ("\n".join(lines) + "\n").encode()
+
+
+@compiled()
+def _format_numbers(numbers, after_gap, text):
+    """Write each number and the end of its line, and an empty line before it where a gap is wanted."""
+    at = 0
+    for i in range(numbers.size):
+        if after_gap[i]:
+            text[at] = 10
+            at += 1
+        value = np.int64(numbers[i])
+        width, rest = 1, value
+        while rest >= 10:
+            rest //= 10
+            width += 1
+        for place in range(width - 1, -1, -1):
+            text[at + place] = 48 + value % 10
+            value //= 10
+        text[at + width] = 10
+        at += width + 1
+    return at
