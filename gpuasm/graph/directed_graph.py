@@ -191,10 +191,7 @@ class DirectedGraph:
         UsageError
             If there is no such vertex.
         """
-        try:
-            number = self._index(vertex) if isinstance(vertex, str) else int(vertex)
-        except (KeyError, ValueError):
-            number = -1
+        number = self._index(vertex) if isinstance(vertex, str) else int(vertex)
         if not 0 <= number < self.n_vertices:
             raise UsageError("a vertex of the graph", repr(vertex), f"take one of {self._some_labels()}")
         return number
@@ -228,9 +225,12 @@ class DirectedGraph:
                 yield self.label_of(first + i), [self.label_of(v) for v in columns[bounds[i] : bounds[i + 1]]]
 
     def _index(self, name: str) -> int:
+        """Return the number of a name, -1 if there is none."""
         if self.names is None:
-            return int(name)
-        return self.names.index(name) if isinstance(self.names, WordNames) else self._numbers[name]
+            return int(name) if name.isascii() and name.isdigit() else -1
+        if isinstance(self.names, WordNames):
+            return self.names.index(name) if name in self.names else -1
+        return self._numbers.get(name, -1)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

@@ -40,7 +40,8 @@ class DrawingOptions:
         "over" draws the edges of the spanning forest red and the others blue, "alone" leaves the others out.
     walk
         Edges in the order of a walk: they are numbered from 1 on, green and red in turn; its first vertex is green
-        with a double border, and if it ends elsewhere, its last vertex is red.
+        with a double border, and if it ends elsewhere, its last vertex is red. Each component may have a walk, one
+        after the other.
     walk_labels
         Texts in place of the numbers.
     into, out
@@ -168,10 +169,9 @@ def edges_of_tour(graph: DirectedGraph, tour: Sequence[Label]) -> list[int]:
 def _add_vertices(picture: graphviz.Digraph, graph: DirectedGraph, options: DrawingOptions) -> None:
     styles = [_degree_style(graph, v, options) for v in range(graph.n_vertices)]
     if options.walk is not None and len(options.walk):
-        first, last = _ends_of_walk(graph, options.walk)
-        if last != first:
+        for first, last in _ends_of_walks(graph, options.walk):
             styles[last] = {"style": "filled", "fillcolor": _END}
-        styles[first] = {"style": "filled", "fillcolor": _START, "peripheries": "2"}
+            styles[first] = {"style": "filled", "fillcolor": _START, "peripheries": "2"}
     homes = [picture] * graph.n_vertices
     frames = []
     if options.clusters:
@@ -200,14 +200,21 @@ def _degree_style(graph: DirectedGraph, vertex: int, options: DrawingOptions) ->
     return {}
 
 
-def _ends_of_walk(graph: DirectedGraph, walk: Sequence[int]) -> tuple[int, int]:
+def _ends_of_walks(graph: DirectedGraph, walk: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first and the last vertex of each component's walk."""
     source, target = graph.edges()
     edges = np.asarray(walk, np.int64)
-    if edges.min() < 0 or edges.max() >= graph.n_edges or np.any(target[edges[:-1]] != source[edges[1:]]):
+    if edges.min() < 0 or edges.max() >= graph.n_edges:
+        raise UsageError(f"edges from 0 to {graph.n_edges - 1}", "one outside", "give a walk of this graph")
+    breaks = np.flatnonzero(target[edges[:-1]] != source[edges[1:]])
+    component = graph.components()
+    if np.any(component[target[edges[breaks]]] == component[source[edges[breaks + 1]]]):
         raise UsageError(
             "a walk of this graph", "edges that do not follow one another", "give its edges in their order"
         )
-    return int(source[edges[0]]), int(target[edges[-1]])
+    first = np.concatenate([[0], breaks + 1])
+    last = np.concatenate([breaks, [edges.size - 1]])
+    return list(zip(source[edges[first]].tolist(), target[edges[last]].tolist(), strict=True))
 
 
 def _add_edges(picture: graphviz.Digraph, graph: DirectedGraph, options: DrawingOptions) -> None:
@@ -228,8 +235,9 @@ def _add_edges(picture: graphviz.Digraph, graph: DirectedGraph, options: Drawing
         styles[edge]["fontcolor"] = _LABEL
     source, target = graph.edges()
     for edge, (style, text) in enumerate(zip(styles, texts, strict=True)):
-        label = {"label": graphviz.escape(", ".join(text))} if text and style.get("style") != "invis" else {}
-        picture.edge(_key(int(source[edge])), _key(int(target[edge])), **label, **style)
+        if text and style.get("style") != "invis":
+            style["label"] = graphviz.escape(", ".join(text))
+        picture.edge(_key(int(source[edge])), _key(int(target[edge])), **style)
 
 
 def _key(vertex: int) -> str:

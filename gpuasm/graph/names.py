@@ -52,12 +52,17 @@ class WordNames(Sequence[str]):
     def __hash__(self) -> int:
         return hash((self.alphabet, self.length))
 
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and len(name) == self.length and set(name) <= set(self.alphabet)
+
     def index(self, name: str, start: int = 0, stop: int | None = None) -> int:
         """Return the number of a word; ValueError if it is none."""
+        if name not in self:
+            raise ValueError(name)
         number = 0
         for letter in name:
             number = number * len(self.alphabet) + self.alphabet.index(letter)
-        if len(name) != self.length or not start <= number < (len(self) if stop is None else stop):
+        if not start <= number < (len(self) if stop is None else stop):
             raise ValueError(name)
         return number
 

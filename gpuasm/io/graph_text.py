@@ -92,8 +92,9 @@ def read_gfa(blocks: Iterable[bytes]) -> DirectedGraph:
         if kind == "S":
             if len(fields) < 2 or not fields[0]:
                 raise bad_line(number, "a segment with name and sequence", quoted(line), "check the columns")
-            if segments.setdefault(fields[0], len(segments)) != len(segments) - 1:
+            if fields[0] in segments:
                 raise bad_line(number, "every segment once", f"{fields[0]!r} again", "remove one of the two")
+            segments[fields[0]] = len(segments)
         elif kind == "L":
             if len(fields) < _LINK_COLUMNS or fields[1] not in "+-" or fields[3] not in "+-":
                 raise bad_line(

@@ -1,0 +1,347 @@
+"""``gpuasm graph``: generate, describe, convert and draw directed graphs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuasm.errors import DeviceError, UsageError
+
+if TYPE_CHECKING:
+    from gpuasm.graph import DirectedGraph
+    from gpuasm.graph.drawing import Drawing
+
+_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_PICTURES = ("svg", "png", "pdf", "dot")
+_COUNT = click.IntRange(min=1)
+
+
+def _graph_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.argument("graph_path", metavar="GRAPH", type=_FILE)(function)
+
+
+def _output_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    function = click.option(
+        "--format",
+        "file_format",
+        type=click.Choice(["adjacency", "edges", "mtx", "gfa", "npz"]),
+        help="Format of the output.  [default: by suffix: .npz .mtx .gfa .tsv .edges; else adjacency]",
+    )(function)
+    return click.option(
+        "-o", "--output", type=_FILE, default="-", metavar="FILE", help="The graph.  [default: standard output]"
+    )(function)
+
+
+def _seed_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of all that is random."
+    )(function)
+
+
+@click.group(name="graph")
+def command() -> None:
+    """Generate, describe, convert and draw directed graphs.
+
+    GRAPH is adjacency text ("a -> b, c", a line for each vertex), an edge list (two columns), Matrix Market, GFA 1 or
+    .npz, compressed or not, told by its content; - is standard input.
+
+    \b
+    gpuasm graph generate deep --vertices 15 --degree 5 -o deep.txt
+    gpuasm graph info deep.txt
+    gpuasm graph draw deep.txt --edge-numbers -o deep.svg
+    """
+
+
+@command.group()
+def generate() -> None:
+    """Generate a graph; a seed stands for one graph, whatever the machine.
+
+    \b
+    gpuasm graph generate deep --vertices 15 --degree 5
+    gpuasm graph generate debruijn --alphabet 01 --order 3
+    """
+
+
+def _generator(
+    name: str, *options: Callable[..., Any]
+) -> Callable[[Callable[..., DirectedGraph]], Callable[..., None]]:
+    """Make a subcommand of ``generate`` of a function that returns a graph."""
+
+    def made(function: Callable[..., DirectedGraph]) -> Callable[..., None]:
+        def run(*, output: Path, file_format: str | None, shuffle: bool, seed: int, **arguments: Any) -> None:
+            from gpuasm.graph.random_graphs import shuffled
+            from gpuasm.io.graphs import write_graph
+
+            graph = function(seed=seed, **arguments)
+            write_graph(output, shuffled(graph, seed=seed) if shuffle else graph, file_format=file_format)
+
+        run.__doc__ = function.__doc__
+        wrapped: Callable[..., Any] = _output_options(_seed_option(run))
+        wrapped = click.option("--shuffle", is_flag=True, help="Number the vertices at random.")(wrapped)
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return generate.command(name)(wrapped)
+
+    return made
+
+
+_VERTICES = click.option("--vertices", type=_COUNT, required=True, metavar="N", help="How many vertices.")
+_EDGES = click.option("--edges", type=click.IntRange(min=0), required=True, metavar="N", help="How many edges.")
+
+
+@_generator(
+    "deep",
+    _VERTICES,
+    click.option("--degree", type=_COUNT, required=True, metavar="K", help="Most edges out of a vertex."),
+    click.option("--path", is_flag=True, help="An Euler path instead of a circuit."),
+)
+def _deep(*, vertices: int, degree: int, path: bool, seed: int) -> DirectedGraph:
+    """Eulerian, with few and long circuits: each vertex leads to the next ones that have room."""
+    from gpuasm.graph.generators import deep_eulerian
+
+    return deep_eulerian(vertices, degree, path=path, seed=seed)
+
+
+@_generator("shallow", _VERTICES, _EDGES)
+def _shallow(*, vertices: int, edges: int, seed: int) -> DirectedGraph:
+    """Eulerian, with many short circuits: triangles hung on at random, and two-cycles."""
+    from gpuasm.graph.generators import shallow_eulerian
+
+    return shallow_eulerian(vertices, edges, seed=seed)
+
+
+@_generator("circuits", _VERTICES)
+def _circuits(*, vertices: int, seed: int) -> DirectedGraph:
+    """Eulerian, with about as many circuits as vertices: a ring of hubs, each with leaves."""
+    from gpuasm.graph.generators import many_circuits
+
+    return many_circuits(vertices, seed=seed)
+
+
+@_generator(
+    "debruijn",
+    click.option("--alphabet", default="01", show_default=True, help="Letters of the words."),
+    click.option("--order", type=_COUNT, required=True, metavar="N", help="Letters of a word, that is of an edge."),
+)
+def _debruijn(*, alphabet: str, order: int, seed: int) -> DirectedGraph:  # noqa: ARG001 - one way to make it
+    """De Bruijn graph: an edge for each word of an alphabet."""
+    from gpuasm.graph.generators import de_bruijn_graph
+
+    return de_bruijn_graph(alphabet, order)
+
+
+@_generator(
+    "rmat",
+    click.option("--scale", type=click.IntRange(1, 40), required=True, metavar="N", help="There are 2^N vertices."),
+    click.option("--edge-factor", type=_COUNT, default=16, show_default=True, metavar="N", help="Edges by vertex."),
+)
+def _rmat(*, scale: int, edge_factor: int, seed: int) -> DirectedGraph:
+    """R-MAT graph with the parameters of Graph500: degrees follow a power law."""
+    from gpuasm.graph.generators import rmat
+
+    return rmat(scale, edge_factor, seed=seed)
+
+
+@_generator(
+    "regular", _VERTICES, click.option("--degree", type=_COUNT, required=True, metavar="D", help="Edges out and in.")
+)
+def _regular(*, vertices: int, degree: int, seed: int) -> DirectedGraph:
+    """Random regular graph: as many edges out of and into each vertex."""
+    from gpuasm.graph.generators import random_regular
+
+    return random_regular(vertices, degree, seed=seed)
+
+
+@_generator(
+    "eulerian",
+    _VERTICES,
+    _EDGES,
+    click.option("--components", type=_COUNT, default=1, show_default=True, metavar="N", help="Closed walks."),
+    click.option("--path", is_flag=True, help="Leave the first walk open."),
+)
+def _eulerian(*, vertices: int, edges: int, components: int, path: bool, seed: int) -> DirectedGraph:
+    """Random closed walks: self-loops, repeated edges, several components."""
+    from gpuasm.graph.generators import random_eulerian
+
+    return random_eulerian(vertices, edges, components=components, path=path, seed=seed)
+
+
+@command.command()
+@_graph_argument
+@click.option("--json", "json_path", type=_FILE, metavar="FILE", help="The same as JSON.")
+def info(graph_path: Path, json_path: Path | None) -> None:
+    """Describe a graph: vertices, edges, degrees, components, whether it is Eulerian and why not.
+
+    \b
+    gpuasm graph info graph.txt
+    """
+    from gpuasm.graph.describing import describe
+    from gpuasm.io import write_json
+    from gpuasm.io.graphs import read_graph
+
+    facts = describe(read_graph(graph_path))
+    if json_path:
+        write_json(json_path, facts)
+    if json_path is None or str(json_path) != "-":
+        for name, value in facts.items():
+            if value is not None:
+                click.echo(f"{name.replace('_', ' ')}\t{_text_of(value)}")
+
+
+@command.command()
+@_graph_argument
+@click.option("-o", "--output", type=_FILE, default="-", metavar="FILE", help="Edge list.  [default: standard output]")
+def edges(graph_path: Path, output: Path) -> None:
+    """List the edges in their order, two columns: source and target.
+
+    \b
+    gpuasm graph edges graph.txt -o edges.tsv
+    """
+    from gpuasm.io.graphs import read_graph, write_graph
+
+    write_graph(output, read_graph(graph_path), file_format="edges")
+
+
+@command.command()
+@_graph_argument
+@_output_options
+def reverse(graph_path: Path, output: Path, file_format: str | None) -> None:
+    """Turn every edge round.
+
+    \b
+    gpuasm graph reverse rays.txt -o reversed.txt
+    """
+    from gpuasm.io.graphs import read_graph, write_graph
+
+    write_graph(output, read_graph(graph_path).reverse(), file_format=file_format)
+
+
+@command.command()
+@_graph_argument
+@_output_options
+@click.option("--vertices", metavar="LIST", help="Only these, by name, with commas between them.")
+@click.option("--both-ways", is_flag=True, help="Add an edge back for each edge.")
+@click.option("--shuffle", type=click.IntRange(min=0), metavar="SEED", help="Number the vertices anew at random.")
+def convert(
+    graph_path: Path,
+    output: Path,
+    *,
+    file_format: str | None,
+    vertices: str | None,
+    both_ways: bool,
+    shuffle: int | None,
+) -> None:
+    """Write a graph in another format, or a part of it.
+
+    \b
+    gpuasm graph convert assembly.gfa -o edges.tsv
+    gpuasm graph convert links.mtx --vertices 0,1,2 -o part.npz
+    """
+    from gpuasm.graph.building import undirected
+    from gpuasm.graph.random_graphs import shuffled
+    from gpuasm.io.graphs import read_graph, write_graph
+
+    graph = _part(read_graph(graph_path), vertices)
+    graph = undirected(graph) if both_ways else graph
+    graph = graph if shuffle is None else shuffled(graph, seed=shuffle)
+    write_graph(output, graph, file_format=file_format)
+
+
+@command.command()
+@_graph_argument
+@click.option("-o", "--output", type=_FILE, required=True, metavar="FILE", help="The picture: .svg .png .pdf .dot.")
+@click.option("--clusters", is_flag=True, help="Frame each weakly connected component in a colour of its own.")
+@click.option(
+    "--spanning-tree",
+    type=click.Choice(["over", "alone"]),
+    help="Spanning forest in red, over the other edges in blue, or alone.",
+)
+@click.option("--walk", "walk_path", type=_FILE, metavar="FILE", help="Number the edges of a walk, a vertex a line.")
+@click.option("--euler", is_flag=True, help="Number the edges of Euler circuits, or a path.")
+@click.option("--letters", is_flag=True, help="Add to the numbers of a walk the last letter of each vertex reached.")
+@click.option("--into", type=_COUNT, metavar="N", help="Colour vertices with at least N edges in green.")
+@click.option("--out", type=_COUNT, metavar="N", help="With at least N edges out yellow; with both blue.")
+@click.option("--edge-numbers", is_flag=True, help="Write its number at each edge.")
+@click.option("--vertices", metavar="LIST", help="Only these, by name, with commas between them.")
+@click.option("--engine", metavar="NAME", help="Program of Graphviz.  [default: dot; sfdp above 60 vertices]")
+def draw(
+    graph_path: Path,
+    output: Path,
+    *,
+    walk_path: Path | None,
+    euler: bool,
+    letters: bool,
+    vertices: str | None,
+    spanning_tree: str | None,
+    **options: Any,
+) -> None:
+    """Draw a graph of up to 2,000 vertices with Graphviz.
+
+    The first vertex of a walk is green with a double border; its last one, if it is another, is red. Without
+    Graphviz's programs the .dot file is written all the same, to draw elsewhere.
+
+    \b
+    gpuasm graph draw graph.txt --clusters --into 3 --out 3 -o graph.svg
+    gpuasm graph draw graph.txt --euler -o tour.png
+    """
+    from gpuasm.io.graphs import read_graph
+
+    graph = _part(read_graph(graph_path), vertices)
+    walk = _walk(graph, walk_path, euler=euler)
+    if letters:
+        if walk is None:
+            raise UsageError("a walk for --letters", "none", "add --euler, or --walk FILE")
+        options["walk_labels"] = [
+            f"{step}:{str(graph.label_of(int(graph.columns[edge])))[-1:]}" for step, edge in enumerate(walk, start=1)
+        ]
+    drawing = graph.draw(walk=walk, spanning_tree=spanning_tree or "no", **options)
+    _write_picture(output, drawing)
+
+
+def _part(graph: DirectedGraph, vertices: str | None) -> DirectedGraph:
+    return graph if vertices is None else graph.induced([name.strip() for name in vertices.split(",")])
+
+
+def _walk(graph: DirectedGraph, path: Path | None, *, euler: bool) -> list[int] | None:
+    """Return the edges of the walk asked for."""
+    if path is not None and euler:
+        raise UsageError("one walk", "--walk and --euler", "leave one of the two out")
+    if path is not None:
+        from gpuasm.graph.drawing import edges_of_tour
+        from gpuasm.io.graph_text import line_blocks, numbered_lines
+
+        lines = [line for _, line in numbered_lines(line_blocks(path))]
+        walks = [list(walk) for named, walk in itertools.groupby(lines, bool) if named]
+        return [edge for walk in walks for edge in edges_of_tour(graph, walk)]
+    if not euler:
+        return None
+    from gpuasm.graph.hierholzer import hierholzer
+
+    return [int(edge) for edge in hierholzer(graph, path=True).edges]
+
+
+def _write_picture(output: Path, drawing: Drawing) -> None:
+    from gpuasm.io import atomic_output
+
+    kind = "dot" if str(output) == "-" else output.suffix.lower().removeprefix(".")
+    if kind not in _PICTURES:
+        raise UsageError(f"a picture: .{', .'.join(_PICTURES)}", repr(output.name), "choose one of these suffixes")
+    try:
+        picture = drawing.render(kind)
+    except DeviceError as error:
+        text_path = output.with_suffix(".dot")
+        with atomic_output(text_path, "wb") as file:
+            file.write(drawing.render("dot"))
+        raise DeviceError(error.expected, error.found, f"{error.remedy}: {text_path} is written") from error
+    with atomic_output(output, "wb") as file:
+        file.write(picture)
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
