@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.parallel import compiled, for_each
+from gpuasm.parallel import compiled, run_chunks
+from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.stable_order import stable_order
 
 _INT32_MAX = 2**31 - 1
-_STRIDE = 16  # slots of one thread: it looks its first row up and walks on, so hubs cost no more than other rows
 
 
 def index_type(n: int) -> Any:
@@ -32,9 +32,11 @@ def rows_of_slots(row_offsets: Array, n_slots: int) -> Array:
     -------
     (n_slots,) int32 or int64
     """
-    xp = array_namespace(row_offsets)
-    rows = xp.empty(n_slots, index_type(row_offsets.size - 1))
-    _write_rows((n_slots + _STRIDE - 1) // _STRIDE, row_offsets, rows, n_slots, row_offsets.size - 1)
+    n = row_offsets.size - 1
+    if array_namespace(row_offsets) is not np:
+        return row_of_edge(row_offsets, index_type(n))
+    rows = np.empty(n_slots, index_type(n))
+    run_chunks(_write_rows, n_slots, row_offsets, rows)
     return rows
 
 
@@ -73,11 +75,9 @@ def _count(keys, offsets):
         offsets[key] += offsets[key - 1]
 
 
-@for_each
-def _write_rows(stride, row_offsets, rows, n_slots, n_rows):
-    slot = stride * _STRIDE
-    last = min(slot + _STRIDE, n_slots)
-    low, high = 0, n_rows  # the row sought is the last one that starts at the slot or before
+@compiled()
+def _write_rows(slot, last, row_offsets, rows):
+    low, high = 0, row_offsets.size - 1  # the row sought is the last one that starts at the slot or before
     while high - low > 1:
         middle = (low + high) >> 1
         if row_offsets[middle] <= slot:
