@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +171,24 @@ def test_draw_refuses_large_graphs_and_odd_suffixes(rays: Path, tmp_path: Path, 
     assert code == 2
     assert "at most 2,000 vertices" in err
     assert run_cli("graph", "draw", rays, "-o", tmp_path / "x.gif")[0] == 2
+
+
+def test_the_commands_of_the_documentation(tmp_path: Path, run_cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command of docs/graphs.md works, and the pictures shown there are those they make, but for their layout."""
+    documents = Path(__file__).parents[3] / "docs"
+    text = (documents / "graphs.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    for block in re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            words = shlex.split(line)
+            if words[0] == "echo":
+                with open(words[-1], "a") as file:
+                    file.write(words[1] + "\n")
+            else:
+                code, _, err = run_cli(*(re.sub(r"\.svg$", ".dot", word) for word in words[1:]))
+                assert code == 0, err
+    pictures = re.findall(r"\(pictures/(\w+)\.svg\)", text)
+    assert len(pictures) == 6
+    for name in pictures:
+        svg = (documents / "pictures" / f"{name}.svg").read_text()
+        assert svg.count('class="edge"') == (tmp_path / f"{name}.dot").read_text().count("->")
