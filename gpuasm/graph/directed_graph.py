@@ -166,6 +166,16 @@ class DirectedGraph:
 
         return weak_components(self)
 
+    def is_connected(self) -> bool:
+        """Tell whether all vertices are in one weakly connected component."""
+        return bool((self.components() == 0).all())
+
+    def spanning_edges(self) -> Array:
+        """Return the numbers of the edges of a spanning forest, directions aside; see `spanning_tree`."""
+        from gpuasm.graph.spanning_tree import spanning_edges  # noqa: PLC0415 - imports this module
+
+        return spanning_edges(self)
+
     def is_eulerian(self, *, path: bool = False) -> bool:
         """Tell whether each component has an Euler circuit, or with ``path`` one of them a path; see `euler_check`."""
         check = self.euler_check()
@@ -210,6 +220,13 @@ class DirectedGraph:
         """Return the vertices joined with this one by an edge in either direction, each once, in their order."""
         near = {self.number_of(v) for v in (*self.successors(vertex), *self.predecessors(vertex))}
         return [self.label_of(v) for v in sorted(near)]
+
+    def named_edges(self, edges: Array | None = None) -> Iterator[tuple[Label, Label]]:
+        """Yield source and target of the edges with these numbers, of all if None, by name."""
+        source, target = self.edges()
+        chosen = slice(None) if edges is None else edges
+        for a, b in zip(to_host(source[chosen]).tolist(), to_host(target[chosen]).tolist(), strict=True):
+            yield self.label_of(a), self.label_of(b)
 
     def __getitem__(self, vertex: Label) -> list[Label]:
         return self.successors(vertex)

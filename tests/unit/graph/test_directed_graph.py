@@ -101,6 +101,14 @@ def test_vertices_by_name_and_number() -> None:
             graph.successors(missing)
 
 
+def test_edges_by_name(xp: ModuleType) -> None:
+    graph = from_strings(["a -> b, c", "b -> c", "x -> y"]).moved_to(xp)
+    assert list(graph.named_edges()) == [("a", "b"), ("a", "c"), ("b", "c"), ("x", "y")]
+    assert list(graph.named_edges(graph.spanning_edges())) == [("a", "b"), ("a", "c"), ("x", "y")]
+    assert not graph.is_connected()
+    assert graph.induced(["c", "b"]).is_connected()
+
+
 def test_vertices_without_names_are_called_by_number() -> None:
     graph = from_edges([0, 5], [1, 1])
     assert graph.successors(5) == graph.successors("5") == [1]
