@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.compaction import Pieces, compact
 from gpuasm.assembly.levels import Level
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.names import Dictionary
@@ -95,6 +96,17 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int) -> Text:
         n_unitigs=carried.size,
         depth=to_namespace(xp, np.maximum(1, depth)),
     )
+
+
+def too_short_to_carry(graph: UnitigGraph, k: int, *, min_depth: float) -> UnitigGraph:
+    """Return the unconnected unitigs that are too short to be carried to ``k``: no larger k can change them.
+
+    Those below ``min_depth``, what single reads with errors leave, are dropped.
+    """
+    n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
+    short = np.where(graph.is_circular, graph.n_kmers, graph.length) < k
+    kept = short & (n_arcs == 0) & (graph.depth >= min_depth)
+    return compact(graph, Pieces.identity(graph.n), is_removed=~kept)[0]
 
 
 def _arcs_to_carry(graph: UnitigGraph, is_carried: np.ndarray) -> np.ndarray:
@@ -182,11 +194,20 @@ def _oriented(old, unitig, i):
     return old[0][old[1][u] + i]
 
 
-def set_carried(text: Text, tally: Tally, dictionary: Dictionary) -> None:
+def set_carried(text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Array) -> None:
     """Give k-mers and edges of carried unitigs their depth, and those of flanks at least the depth of their arc.
 
     What reads counted inside a unitig is a part of its depth only, as most of its reads do not cross a junction: it is
     replaced. Across a junction all reads are there, and a flank only fills in.
+
+    Parameters
+    ----------
+    text
+        The text of the next k.
+    tally, dictionary
+        Its k-mers; counts and followers change in place.
+    is_kept : (n,) uint8
+        Becomes 1 for every k-mer that is carried.
     """
     xp = array_namespace(text.names)
     first = text.n_reads
@@ -200,12 +221,30 @@ def set_carried(text: Text, tally: Tally, dictionary: Dictionary) -> None:
         index = (dictionary.keys, dictionary.slots, dictionary.mask)
         depth = text.depth[first - text.n_reads : last - text.n_reads]
         shift = tally.k - dictionary.k0
-        _set(total, *where, tally.k, shift, *index, depth, is_flank, tally.count, tally.followers)
+        _set(total, *where, tally.k, shift, *index, depth, is_flank, tally.count, tally.followers, is_kept)
         first = last
 
 
 @for_each
-def _set(w, piece, first, start, length, words, names, k, shift, keys, slots, mask, depth, is_flank, count, followers):
+def _set(
+    w,
+    piece,
+    first,
+    start,
+    length,
+    words,
+    names,
+    k,
+    shift,
+    keys,
+    slots,
+    mask,
+    depth,
+    is_flank,
+    count,
+    followers,
+    is_kept,
+):
     c = piece[w]
     offset = w - first[c]
     p = start[c] + offset
@@ -216,6 +255,7 @@ def _set(w, piece, first, start, length, words, names, k, shift, keys, slots, ma
     strand = 1 if backward < forward else 0
     number = find(min(forward, backward), keys, slots, mask)
     has_next = offset < length[c] - k
+    is_kept[number] = 1
     # The first and last window of a flank belong to the unitigs that it joins.
     if not is_flank or (offset > 0 and has_next and count[number] < depth[c]):
         count[number] = depth[c]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gpuasm.assembly.bubbles import find_bubbles
 from gpuasm.assembly.compaction import Pieces, compact
-from gpuasm.assembly.local_depth import local_depth, typical_depth
+from gpuasm.assembly.local_depth import local_depth
 from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
 from gpuasm.assembly.tips import find_tips
 from gpuasm.assembly.unitig_graph import UnitigGraph
@@ -62,7 +62,7 @@ def _one_round(
             graph, pieces = compact(graph, pieces, is_removed=marked)
         setattr(removed, name, getattr(removed, name) + int(marked.sum()))
     weak = find_weak_arcs(graph, local_depth(graph), strictness=strictness)
-    islands = find_islands(graph, typical_depth(graph))
+    islands = find_islands(graph)
     if weak.any() or islands.any():
         graph, pieces = compact(graph, pieces, is_removed=islands, arc_removed=weak)
     removed.weak_arcs += (int(weak.sum()) + 1) // 2  # an arc and its twin are one; some are their own twin

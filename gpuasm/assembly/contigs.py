@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,7 @@ class Contig:
     is_circular : bool
         Whether its ends join.
     unitig : int
-        Its unitig in the graph.
+        Its unitig in the graph, or -1 where an earlier graph had it.
     """
 
     name: str
@@ -51,26 +52,28 @@ class Contig:
         return float(np.isin(self.codes, (1, 2)).mean())
 
 
-def make_contigs(graph: UnitigGraph, *, min_length: int) -> list[Contig]:
+def make_contigs(graph: UnitigGraph, set_aside: Sequence[UnitigGraph] = (), *, min_length: int) -> list[Contig]:
     """Name the unitigs of at least ``min_length`` bases, longest first.
 
     Parameters
     ----------
     graph
         The last cleaned graph.
+    set_aside
+        Graphs of unconnected unitigs that stay as they are; their contigs have no unitig in ``graph`` (-1).
     min_length
         Least length in bases.
     """
     single = single_copy_depth(graph)
-    spelled = [(_spell(graph, u), u) for u in range(graph.n)]
-    kept = [(codes, u) for codes, u in spelled if codes.size >= min_length]
+    spelled = [(_spell(own, u), own, u) for own in (graph, *set_aside) for u in range(own.n)]
+    kept = [item for item in spelled if item[0].size >= min_length]
     kept.sort(key=lambda item: (-item[0].size, item[0].tobytes()))
     contigs = []
-    for number, (codes, u) in enumerate(kept, start=1):
-        depth = float(graph.depth[u])
+    for number, (codes, own, u) in enumerate(kept, start=1):
+        depth = float(own.depth[u])
         copies = max(1, round(depth / single)) if single > 0 else 1
-        name = f"contig_{number:06d}"
-        contigs.append(Contig(name, codes, depth, copies, bool(graph.is_circular[u]), u))
+        is_circular, unitig = bool(own.is_circular[u]), u if own is graph else -1
+        contigs.append(Contig(f"contig_{number:06d}", codes, depth, copies, is_circular, unitig))
     return contigs
 
 

@@ -93,6 +93,27 @@ def _neighbours_pairs(v, words, place, k, k0, lower, keys, slots, mask, follower
                     neighbour[4 * v + b] = 2 * number + np.int64(keyed & _ONE)
 
 
+def two_sided(words: Array, tally: Tally, neighbour: Array) -> Array:
+    """Return the neighbours without edges whose twin is not there.
+
+    Counted followers agree on both strands; where k-mers were added without all of their counts, an edge may stand at
+    one of its ends only.
+    """
+    kept = array_namespace(neighbour).empty_like(neighbour)
+    _keep_two_sided(2 * tally.n, words, tally.place, tally.k, neighbour, kept)
+    return kept
+
+
+@for_each
+def _keep_two_sided(v, words, place, k, neighbour, kept):
+    first = oriented_base(words, place[v >> 1], k, v & 1, 0)
+    for b in range(4):
+        w = np.int64(neighbour[4 * v + b])
+        kept[4 * v + b] = -1
+        if w >= 0 and neighbour[4 * (w ^ 1) + 3 - first] == v ^ 1:
+            kept[4 * v + b] = w
+
+
 def forced_successors(neighbour: Array) -> Array:
     """Pair what can only be paired: v goes on into w where v has one way out and w one way in.
 

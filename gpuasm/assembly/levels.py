@@ -66,11 +66,12 @@ def make_level(unitigs: Unitigs, tally: Tally, cleaned: tuple[UnitigGraph, Piece
         Length of the k-mers that the keys are pairs of; 0 for plain keys.
     """
     graph, pieces = cleaned
-    vertex = _vertices_along(unitigs, pieces)
+    vertex = vertices_along(unitigs, pieces)
     return Level.of(graph, tally.keys[vertex >> 1], (vertex & 1).astype(np.uint8), k0=k0)
 
 
-def _vertices_along(unitigs: Unitigs, pieces: Pieces) -> Array:
+def vertices_along(unitigs: Unitigs, pieces: Pieces) -> Array:
+    """Return the vertices of a graph before clean-up along the unitigs of the cleaned one, made of ``pieces``."""
     xp = array_namespace(unitigs.path)
     windows = unitigs.graph.n_kmers
     old_start = np.concatenate([[0], np.cumsum(windows)])

@@ -31,7 +31,7 @@ def local_depth(graph: UnitigGraph) -> np.ndarray:
     for _ in range(_RADIUS):
         best = _spread(best, graph.length, graph.arc_start, graph.arc_to)
     typical = typical_depth(graph)
-    return np.minimum(graph.depth[best], typical) if _is_even(graph, typical) else graph.depth[best]
+    return np.minimum(graph.depth[best], typical) if has_one_depth(graph, typical) else graph.depth[best]
 
 
 def typical_depth(graph: UnitigGraph) -> float:
@@ -43,7 +43,8 @@ def typical_depth(graph: UnitigGraph) -> float:
     return float(graph.depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
 
 
-def _is_even(graph: UnitigGraph, typical: float) -> bool:
+def has_one_depth(graph: UnitigGraph, typical: float) -> bool:
+    """Tell whether most of a graph lies within a factor of two of its typical depth, as an isolate's does."""
     near = (graph.depth >= typical / 2) & (graph.depth <= typical * 2)
     return bool(graph.n_kmers[near].sum() >= _EVEN_SHARE * graph.n_kmers.sum())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuasm.assembly.local_depth import has_one_depth, typical_depth
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
@@ -18,9 +19,11 @@ ISLAND = 0.5
 
 
 def find_low_depth_connections(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0) -> np.ndarray:
-    """Mark short unitigs between two others that are far deeper.
+    """Mark short unitigs that lead away from far deeper ones: what errors and false joins make.
 
-    Only unitigs of at most 2k k-mers are looked at: an error inside a read makes k of them.
+    Two kinds: at most 2k k-mers with a far deeper rival at *both* ends, as an error inside a read makes them; and at
+    most k k-mers, the reach of a single false join, with a far deeper rival at *one* end: chimeric reads, and reads
+    that run on into an adapter, where the other end meets thousands of its like and no deep rival.
 
     Parameters
     ----------
@@ -50,9 +53,11 @@ def _mark(arc_start, arc_to, depth, n_kmers, rare, limits, marked):
             continue
         ahead = _deepest_rival(2 * u, arc_start, arc_to, depth)
         behind = _deepest_rival(2 * u + 1, arc_start, arc_to, depth)
-        weaker = min(ahead, behind)
+        weaker, stronger = min(ahead, behind), max(ahead, behind)
         if weaker >= alternative * depth[u] and weaker > 0:
             marked[u] = depth[u] < rare[u] or depth[u] < negligible * weaker
+        elif stronger >= alternative * depth[u] and n_kmers[u] <= longest // 2:
+            marked[u] = depth[u] < rare[u]
 
 
 @compiled()
@@ -68,20 +73,23 @@ def _deepest_rival(oriented, arc_start, arc_to, depth):
     return best
 
 
-def find_islands(graph: UnitigGraph, typical_depth: float) -> np.ndarray:
+def find_islands(graph: UnitigGraph) -> np.ndarray:
     """Mark unconnected unitigs of at most k k-mers whose depth is below half the typical one.
+
+    Only where the graph has one depth: elsewhere what is rare may be a rare member of the sample.
 
     Parameters
     ----------
     graph
         The graph.
-    typical_depth
-        Length-weighted median depth of the graph's long unitigs.
 
     Returns
     -------
     (n,) bool
     """
+    typical = typical_depth(graph)
+    if not has_one_depth(graph, typical):
+        return np.zeros(graph.n, dtype=bool)
     n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
     alone = (n_arcs == 0) & ~graph.is_circular
-    return alone & (graph.n_kmers <= graph.k) & (graph.depth < ISLAND * typical_depth)
+    return alone & (graph.n_kmers <= graph.k) & (graph.depth < ISLAND * typical)

@@ -1,7 +1,7 @@
 """The recipe: reads to contigs, top to bottom.
 
 1. Count 31-mers; the spectrum says which are solid.
-2. The graph of the solid k-mers and the edges seen in reads; its unitigs; clean-up.
+2. The graph of the solid k-mers and the edges seen in reads; its unitigs; clean-up; gaps that single reads bridge.
 3. For each larger k: keep the reads that cross a junction, carry the unitigs, count, and build and clean the graph.
 4. The unitigs of the last graph are the contigs.
 """
@@ -14,26 +14,29 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from gpuasm.arrays import Array, to_host
-from gpuasm.assembly.carrying import next_text, set_carried
+from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.assembly.carrying import Text, next_text, set_carried, too_short_to_carry
 from gpuasm.assembly.cleaning import Removed, clean
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.crossing import crossing_named_reads, crossing_reads
-from gpuasm.assembly.debruijn import find_neighbours
-from gpuasm.assembly.levels import Level, make_level
+from gpuasm.assembly.debruijn import find_neighbours, two_sided
+from gpuasm.assembly.levels import Level, make_level, vertices_along
+from gpuasm.assembly.mercy import bridging_pieces, with_mercy
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.unitigs import Unitigs, build_unitigs
 from gpuasm.errors import DataError, UsageError
-from gpuasm.kmers.keys import check_k
+from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.sequence.reads import Reads
-from gpuasm.stages import Stages
+from gpuasm.stages import Stage, Stages
 
 FIRST_K = 31
 _UNIT = 32
 """Depths are kept in units of 1 / 32."""
+_TWO_READS = 1.75
+"""Windows a position that tell two reads from one that another touches."""
 _SPARE_WINDOWS = 9
 _SHORTEST_STEP, _LONGEST_STEP = 8, 36
 
@@ -120,6 +123,8 @@ def check_ladder(k: tuple[int, ...]) -> None:
         raise UsageError(
             f"a first k of at most {FIRST_K}", f"{k[0] if k else 'none'}", f"begin the list with {FIRST_K}"
         )
+    if len(k) > 1 and k[1] <= MAX_PLAIN_K:
+        raise UsageError(f"a second k above {MAX_PLAIN_K}", f"{k[1]}", f"leave {k[1]} out")
     for before, after in itertools.pairwise(k):
         if not before < after <= 2 * before:
             raise UsageError(
@@ -148,6 +153,8 @@ class AssemblyState:
         The reads that lie across its junctions; after the last k, whatever was left before it.
     names : (32 * n_words,) int32
         Names of their windows at the level's k.
+    set_aside : tuple of UnitigGraph
+        Unconnected unitigs of earlier graphs, too short for the next k.
     """
 
     ladder: tuple[int, ...]
@@ -157,6 +164,7 @@ class AssemblyState:
     level: Level
     crossing: Reads
     names: Array
+    set_aside: tuple[UnitigGraph, ...] = ()
 
     @property
     def remaining(self) -> tuple[int, ...]:
@@ -209,7 +217,7 @@ def resume(
             keep_state(state)
         state = _climb(state, k, stages)
     graph = state.level.graph
-    contigs = make_contigs(graph, min_length=options.min_contig_length)
+    contigs = make_contigs(graph, state.set_aside, min_length=options.min_contig_length)
     return Assembly(contigs, graph, state.spectrum, state.ladder, state.removed)
 
 
@@ -246,18 +254,55 @@ def _begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySt
     for one in ladder:
         _require_windows(lengths, one)
     tally, spectrum = _count_first(reads, k, options, stages)
+    min_follow = min(2, spectrum.threshold)
+    worth = _window_worth(lengths, k)
+    first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages)
+    crossing, names = _first_crossing(reads, first.level, stages)
+    with stages.stage("bridge gaps", k=k) as stage:
+        pieces = bridging_pieces(crossing, names, first.level)
+        stage.note(bridges=pieces.n_pieces)
+    if pieces.n_pieces:
+        reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
+        first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages, has_mercy=True)
+        crossing, names = _first_crossing(reads, first.level, stages)
+    return AssemblyState(ladder, lengths, spectrum, {k: asdict(first.removed)}, first.level, crossing, names)
+
+
+@dataclass(frozen=True)
+class _FirstGraph:
+    """The cleaned graph of the first k, and which k-mers of the tally are in it."""
+
+    level: Level
+    removed: Removed
+    is_kept: Array
+
+
+def _first_graph(
+    reads: Reads, tally: Tally, *, min_follow: int, worth: int, stages: Stages, has_mercy: bool = False
+) -> _FirstGraph:
+    k = tally.k
     with stages.stage("build graph", k=k) as stage:
         dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-        neighbour = find_neighbours(reads.words, tally, dictionary, min_follow=min(2, spectrum.threshold))
-        tally = _scaled(tally, _window_worth(lengths, k))
-        unitigs = build_unitigs(reads.words, tally, neighbour, unit=_UNIT)
+        neighbour = find_neighbours(reads.words, tally, dictionary, min_follow=min_follow)
+        if has_mercy:
+            neighbour = two_sided(reads.words, tally, neighbour)
+        scaled = _scaled(tally, worth)
+        unitigs = build_unitigs(reads.words, scaled, neighbour, unit=_UNIT)
         stage.note(unitigs=unitigs.graph.n)
-    level, removed = _clean(unitigs, tally, k0=0, stages=stages)
-    with stages.stage("find reads across junctions", k=k) as stage:
+    with stages.stage("clean graph", k=k) as stage:
+        graph, pieces, removed = clean(unitigs.graph)
+        _note_clean(stage, graph, removed)
+        level = make_level(unitigs, scaled, (graph, pieces), k0=0)
+        is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)
+        is_kept[vertices_along(unitigs, pieces) >> 1] = True
+    return _FirstGraph(level, removed, is_kept)
+
+
+def _first_crossing(reads: Reads, level: Level, stages: Stages) -> tuple[Reads, Array]:
+    with stages.stage("find reads across junctions", k=level.graph.k) as stage:
         crossing = crossing_reads(reads, level)
-        names = name_windows(crossing, level.dictionary)
         stage.note(reads=crossing.n_pieces)
-    return AssemblyState(ladder, lengths, spectrum, {k: asdict(removed)}, level, crossing, names)
+        return crossing, name_windows(crossing, level.dictionary)
 
 
 def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:
@@ -279,14 +324,14 @@ def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages)
 def _climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     """Build the graph of the next k from the one before."""
     before, k0 = state.level, state.level.graph.k
+    two_reads = _TWO_READS * _window_worth(state.lengths, k0) / _UNIT
+    set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, min_depth=two_reads))
     with stages.stage("count k-mers", k=k) as stage:
         text = next_text(state.crossing, state.names, before, k=k)
         tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
         stage.note(distinct=tally.n)
     with stages.stage("build graph", k=k) as stage:
-        dictionary = Dictionary.of(tally.keys, k=k, k0=k0)
-        tally = _scaled(tally, _window_worth(state.lengths, k))
-        set_carried(text, tally, dictionary)
+        tally, dictionary = _kept(text, tally, state, k0=k0)
         neighbour = find_neighbours(text.reads.words, tally, dictionary, lower=before.neighbour, min_follow=1)
         unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=_UNIT)
         stage.note(unitigs=unitigs.graph.n)
@@ -297,11 +342,41 @@ def _climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
             names = name_windows(crossing, level.dictionary, names)
             crossing = crossing_named_reads(crossing, names, level)
             stage.note(reads=crossing.n_pieces)
-    return replace(state, level=level, crossing=crossing, names=names, removed={**state.removed, k: asdict(removed)})
+    return replace(
+        state,
+        level=level,
+        crossing=crossing,
+        names=names,
+        removed={**state.removed, k: asdict(removed)},
+        set_aside=set_aside,
+    )
+
+
+def _kept(text: Text, tally: Tally, state: AssemblyState, *, k0: int) -> tuple[Tally, Dictionary]:
+    """Scale a tally, give what is carried its depth, and drop k-mers that are neither carried nor frequent enough.
+
+    Both halves of a k-mer are solid already, so one occurrence suffices, unless the reads are so deep that errors
+    meet: the solid threshold of the first k, halved, and lowered as windows become fewer.
+    """
+    first = state.ladder[0]
+    windows = _count_windows(state.lengths, tally.k), max(1, _count_windows(state.lengths, first))
+    least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
+    is_kept = (tally.count >= least).astype(np.uint8)
+    tally = _scaled(tally, _window_worth(state.lengths, tally.k))
+    dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
+    set_carried(text, tally, dictionary, is_kept=is_kept)
+    if least == 1:
+        return tally, dictionary
+    tally = tally.where(is_kept == 1)
+    return tally, Dictionary.of(tally.keys, k=tally.k, k0=k0)
 
 
 def _clean(unitigs: Unitigs, tally: Tally, *, k0: int, stages: Stages) -> tuple[Level, Removed]:
     with stages.stage("clean graph", k=unitigs.graph.k) as stage:
         graph, pieces, removed = clean(unitigs.graph)
-        stage.note(unitigs=graph.n, longest=int(graph.length.max()) if graph.n else 0, **asdict(removed))
+        _note_clean(stage, graph, removed)
         return make_level(unitigs, tally, (graph, pieces), k0=k0), removed
+
+
+def _note_clean(stage: Stage, graph: UnitigGraph, removed: Removed) -> None:
+    stage.note(unitigs=graph.n, longest=int(graph.length.max()) if graph.n else 0, **asdict(removed))

@@ -28,9 +28,12 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         "ladder": state.ladder,
         "removed": state.removed,
         "n_reads": state.crossing.n_reads,
+        "set_aside": [graph.k for graph in state.set_aside],
         "spectrum": {name: value for name, value in vars(spectrum).items() if name != "histogram"},
     }
     arrays = {f"graph_{name}": getattr(level.graph, name) for name in _GRAPH}
+    for number, graph in enumerate(state.set_aside):
+        arrays |= {f"aside_{number}_{name}": getattr(graph, name) for name in _GRAPH}
     arrays |= {f"crossing_{name}": to_host(getattr(state.crossing, name)) for name in _READS}
     arrays |= {"keys": to_host(level.dictionary.keys), "strand": to_host(level.strand), "names": to_host(state.names)}
     arrays |= {"lengths": state.lengths, "histogram": spectrum.histogram, "scalars": np.array(json.dumps(scalars))}
@@ -40,8 +43,11 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
 def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
     """Return the state that `state_to_arrays` put down, its arrays where namespace ``xp`` keeps them."""
     scalars = json.loads(str(arrays["scalars"]))
-    own = {name: arrays[f"graph_{name}"] for name in _GRAPH}
-    graph = UnitigGraph(k=scalars["k"], unit=scalars["unit"], **own)
+
+    def graph_of(prefix: str, k: int) -> UnitigGraph:
+        return UnitigGraph(k=k, unit=scalars["unit"], **{name: arrays[f"{prefix}_{name}"] for name in _GRAPH})
+
+    graph = graph_of("graph", scalars["k"])
     keys, strand, names = (to_namespace(xp, arrays[name]) for name in ("keys", "strand", "names"))
     crossing = Reads(
         **{name: to_namespace(xp, arrays[f"crossing_{name}"]) for name in _READS}, n_reads=scalars["n_reads"]
@@ -54,4 +60,5 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         level=Level.of(graph, keys, strand, k0=scalars["k0"]),
         crossing=crossing,
         names=names,
+        set_aside=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["set_aside"])),
     )

@@ -19,17 +19,20 @@ def segment_names(graph: UnitigGraph, contigs: list[Contig]) -> list[str]:
     """Name the unitigs of a graph: a contig's name where the unitig is one, so that names agree across files."""
     names = [f"unitig_{u + 1:06d}" for u in range(graph.n)]
     for contig in contigs:
-        names[contig.unitig] = contig.name
+        if contig.unitig >= 0:
+            names[contig.unitig] = contig.name
     return names
 
 
 def write_graph(path: Path | str, graph: UnitigGraph, contigs: list[Contig] | None = None) -> None:
-    """Write a unitig graph as GFA 1; a circle has a link to itself."""
+    """Write a unitig graph as GFA 1, and with it the contigs of earlier graphs; a circle has a link to itself."""
     names = segment_names(graph, contigs or [])
     depth, counts = graph.depth.tolist(), (graph.count // graph.unit).tolist()
-    segments = (
+    segments = [
         Segment(names[u], graph.bases[graph.start[u] : graph.start[u + 1]], counts[u], depth[u]) for u in range(graph.n)
-    )
+    ]
+    earlier = [contig for contig in contigs or [] if contig.unitig < 0]
+    segments += [Segment(contig.name, contig.codes, None, contig.depth) for contig in earlier]
     write_gfa(path, segments, _links(graph, names))
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 _PEAK_SHARE = 15
 """A threshold above peak / 15 would cost the thinly covered parts of the genome."""
+_PEAK_ABOVE_VALLEY = 1.5
+"""A peak stands this far above the valley, or it is the noise of a falling histogram."""
 _MOST = 20
 """No threshold above this: clean-up compares with the surroundings and sees more than one number can."""
 
@@ -49,7 +51,8 @@ def analyse_spectrum(histogram: np.ndarray, k: int, *, min_count: int | None = N
 
     The valley is the first local minimum of the histogram smoothed over a tenth of the multiplicity, the peak the
     class of most k-mer occurrences beyond it. The threshold is the least of the valley, a fifteenth of the peak, and
-    20, but at least 2: it only has to thin out errors, the graph's clean-up does the rest with better evidence. The
+    20, but at least 2 (without a valley, the median multiplicity of occurrences stands for the peak): it only has to
+    thin out errors, the graph's clean-up does the rest with better evidence. The
     genome's size is all occurrences from the valley on over the peak; the error rate is 1 - (1 - f)^(1/k), with f the
     share of occurrences below the valley, since an error spoils k windows (Chor et al. 2009,
     doi:10.1186/gb-2009-10-10-r108; Marcais and Kingsford 2011, doi:10.1093/bioinformatics/btr011).
@@ -64,7 +67,7 @@ def analyse_spectrum(histogram: np.ndarray, k: int, *, min_count: int | None = N
         A threshold that the user has chosen; None finds one.
     """
     valley, peak = _find_valley_and_peak(histogram)
-    threshold, reason = _choose_threshold(valley, peak, min_count)
+    threshold, reason = _choose_threshold(valley, peak, _median_multiplicity(histogram), min_count=min_count)
     if valley is None or peak is None:
         return Spectrum(k, histogram, valley, peak, threshold, reason, None, None)
     occurrences = histogram * np.arange(histogram.size)
@@ -87,7 +90,7 @@ def _find_valley_and_peak(histogram: np.ndarray) -> tuple[int | None, int | None
         return 1, int(np.argmax(occurrences[1:])) + 1
     occurrences = smooth * np.arange(smooth.size)
     peak = valley + int(np.argmax(occurrences[valley:]))
-    return valley, peak
+    return (valley, peak) if occurrences[peak] >= _PEAK_ABOVE_VALLEY * occurrences[valley] else (None, None)
 
 
 def _smooth(histogram: np.ndarray) -> np.ndarray:
@@ -100,11 +103,21 @@ def _smooth(histogram: np.ndarray) -> np.ndarray:
     return (cumulative[high] - cumulative[low]) / (high - low)
 
 
-def _choose_threshold(valley: int | None, peak: int | None, min_count: int | None) -> tuple[int, str]:
+def _median_multiplicity(histogram: np.ndarray) -> int:
+    """Return the multiplicity that half of all k-mer occurrences reach."""
+    occurrences = np.cumsum(histogram * np.arange(histogram.size))
+    return int(np.searchsorted(occurrences, (occurrences[-1] + 1) // 2)) if occurrences[-1] else 0
+
+
+def _choose_threshold(valley: int | None, peak: int | None, median: int, *, min_count: int | None) -> tuple[int, str]:
     if min_count is not None:
         return min_count, f"{min_count}, as asked for"
     if valley is None or peak is None:
-        return 2, "2, because the spectrum shows no valley between errors and genome"
+        threshold = max(2, min(median // _PEAK_SHARE, _MOST))
+        return threshold, (
+            f"{threshold}, as there is no valley between errors and genome: a fifteenth of the median multiplicity "
+            f"of occurrences ({median}), at least 2 and at most {_MOST}"
+        )
     threshold = max(2, min(valley, peak // _PEAK_SHARE, _MOST))
     return threshold, (
         f"{threshold}, the least of the valley ({valley}), a fifteenth of the peak ({peak}) and {_MOST}, but at least 2"

@@ -60,7 +60,11 @@ class Tally:
 
     def at_least(self, min_count: int) -> Tally:
         """Return the tally of the k-mers that occur at least ``min_count`` times; the histogram stays whole."""
-        return self._taken(array_namespace(self.keys).flatnonzero(self.count >= min_count))
+        return self.where(self.count >= min_count)
+
+    def where(self, chosen: Array) -> Tally:
+        """Return the tally of the k-mers that an (n,) bool array marks; the histogram stays whole."""
+        return self._taken(array_namespace(self.keys).flatnonzero(chosen))
 
     def in_text_order(self) -> Tally:
         """Return the tally by place in the text: k-mers that follow one another then lie side by side in memory."""
