@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
-from gpuasm.errors import DataError
+from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from gpuasm.cli.session import Session
@@ -45,6 +45,11 @@ STAGES = ("predecessors", "partition", "circuit graph", "swaps", "ranking")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the mixed pairing."
 )
+@click.option(
+    "--assembly",
+    is_flag=True,
+    help="GRAPH is an assembly graph, GFA: walk each segment as often as its depth says, and write a table.",
+)
 @click.option("--stages", "stages_path", type=_FILE, metavar="FILE", help="Seconds and circuits by stage, as TSV.")
 @common_options
 def command(
@@ -57,6 +62,7 @@ def command(
     method: Literal["auto", "parallel", "hierholzer"],
     pairing: Literal["mixed", "fifo"],
     seed: int,
+    assembly: bool,
     stages_path: Path | None,
     common: CommonOptions,
 ) -> None:
@@ -66,16 +72,26 @@ def command(
     edges, so a circuit's last line equals its first; an empty line stands between the walks of components. The parallel
     method's tour is the same on every device.
 
+    With --assembly, segments are edges between the junctions of links, as many as their copy number. The table has a
+    row for each component: whether it has a circuit, a path or none and why, and the walk, one of many as a rule.
+
     \b
     Examples:
       gpuasm euler graph.txt -o tour.txt
       gpuasm euler graph.txt --path --edges
       gpuasm euler graph.npz --method parallel --device cuda --stages stages.tsv -o tour.txt
+      gpuasm euler assembly/graph.gfa --assembly -o tours.tsv
     """
     from gpuasm.cli.session import run_session
     from gpuasm.graph.finding import find_euler_tour
     from gpuasm.io.graphs import read_graph
 
+    if assembly:
+        if path or as_edges or start is not None:
+            raise UsageError("--assembly alone", "--path, --edges or --start beside it", "leave one of the two out")
+        with run_session(common) as session:
+            _walk_assembly(graph_path, output, session.stages)
+        return
     with run_session(common) as session:
         with session.stages.stage("read graph") as stage:
             graph = read_graph(graph_path)
@@ -117,6 +133,44 @@ def _write(path: Path, graph: DirectedGraph, tour: EulerTour, *, as_edges: bool)
     from gpuasm.io.tours import write_tour, write_tour_edges
 
     (write_tour_edges if as_edges else write_tour)(path, graph, tour)
+
+
+def _walk_assembly(path: Path, output: Path, stages: Stages) -> None:
+    """Write a row for each component of an assembly graph."""
+    import numpy as np
+
+    from gpuasm.graph.segment_tours import segment_tours
+    from gpuasm.io import write_tsv
+    from gpuasm.io.gfa_segments import read_segment_graph
+
+    with stages.stage("read graph") as stage:
+        graph = read_segment_graph(path)
+        stage.note(segments=len(graph.names), links=graph.first.size)
+    with stages.stage("walk components", total=len(graph.names), unit="segments") as stage:
+        tours = []
+        for tour in segment_tours(graph.lengths, graph.depths, graph.first, graph.second):
+            tours.append(tour)
+            stage.advance(tour.segments.size)
+        kinds = [tour.kind for tour in tours]
+        stage.note(components=len(tours), circuits=kinds.count("circuit"), paths=kinds.count("path"))
+    named = [[graph.names[s >> 1] + "+-"[s & 1] for s in tour.steps.tolist()] for tour in tours]
+    write_tsv(
+        output,
+        {
+            "component": np.arange(1, len(tours) + 1),
+            "segments": [tour.segments.size for tour in tours],
+            "bases": [int(graph.lengths[tour.segments].sum()) for tour in tours],
+            "depth": [None if np.isnan(tour.depth) else round(tour.depth, 1) for tour in tours],
+            "strands": ["both" if tour.both_strands else "one" for tour in tours],
+            "copies": [int(tour.copies.sum()) for tour in tours],
+            "tour": kinds,
+            "reason": [tour.reason for tour in tours],
+            "walk": [",".join(steps) for steps in named],
+        },
+    )
+    if str(output) != "-":
+        for kind in ("circuit", "path", "none"):
+            click.echo(f"{kind}\t{kinds.count(kind)}")
 
 
 def _write_stages(path: Path, stages: Stages) -> None:

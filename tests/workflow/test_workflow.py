@@ -100,9 +100,22 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     steps = {path.stem: json.loads(path.read_text()) for path in (folder / "results" / "cut" / "status").iterdir()}
     assert {step: status["status"] for step, status in steps.items()} == {
         "check_reads": "failed", "count_kmers": "skipped", "de_bruijn_graph": "skipped", "assemble_contigs": "skipped",
+        "euler_paths": "skipped",
     }  # fmt: skip
     assert (folder / "results" / "cut" / "assembly" / "contigs.fasta").read_text() == ""
     assert (folder / "results" / "good" / "benchmarks" / "assemble_contigs.tsv").exists()
+    header, tour = (folder / "results" / "good" / "tours" / "tours.tsv").read_text().splitlines()
+    row = dict(zip(header.split("\t"), tour.split("\t"), strict=True))
+    assert (row["tour"], row["walk"]) == ("circuit", "contig_000001+")
+    assert (folder / "results" / "cut" / "tours" / "tours.tsv").read_text() == ""
+
+
+def test_without_euler_paths(project):
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", euler_paths="false")
+    done = snakemake(folder, "-n")
+    assert done.returncode == 0, done.stderr
+    assert "rule assemble_contigs" in done.stdout
+    assert "rule euler_paths" not in done.stdout
 
 
 def test_second_entry_point_with_a_simulated_and_an_unpaired_sample(project):
@@ -175,7 +188,7 @@ def test_devices_follow_the_resources(project):
     on_device = snakemake(folder, "-n", "-p").stdout
     assert on_device.count("--device cuda") == 3
     sent_away = snakemake(folder, "-n", "-p", "--set-resources", "assemble_contigs:gpu=0").stdout
-    assert (sent_away.count("--device cuda"), sent_away.count("--device cpu")) == (2, 1)
+    assert (sent_away.count("--device cuda"), sent_away.count("--device cpu")) == (2, 2)  # tours always are made on the CPU
 
 
 @pytest.mark.parametrize("profile", ["slurm", "local-gpu"])

@@ -11,6 +11,7 @@ from snakemake.utils import validate
 
 COLUMNS = ["sample", "reads_1", "reads_2", "latitude", "longitude"]
 STEPS = ["check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs"]
+TOUR_STEPS = ["euler_paths"]  # taken only if the configuration says so
 
 
 def read_samples(path):
@@ -124,6 +125,14 @@ def genome_of(wildcards):
     return SAMPLES[wildcards.sample]["genome"]
 
 
+def tours_wanted(wildcards):
+    """Return the Euler tours of all samples, if the configuration asks for them."""
+    return collect(
+        "results/{sample}/tours/tours.tsv",
+        sample=SAMPLES if config["euler_paths"] else [],
+    )
+
+
 def read_arguments(wildcards, input):
     """Return the options of gpuasm that name the reads of a sample."""
     files = [shlex.quote(str(path)) for path in input.reads]
@@ -154,6 +163,7 @@ def guard_command():
 
 for problem in disagreement(config, "../schemas/config.schema.yaml"):
     raise WorkflowError(f"the configuration cannot be used: {problem}")
+STEPS += TOUR_STEPS if config["euler_paths"] else []
 SAMPLES = read_samples(config["samples"])
 GPUASM = f"{python_command()} -m gpuasm"
 GUARD = guard_command()

@@ -1,0 +1,114 @@
+"""Euler tours of assembly graphs: segments are edges, as many as their copy number, between the junctions of links.
+
+A link from one oriented segment to another makes one junction of the end of the first and the beginning of the second;
+so the graph is the de Bruijn graph again, with its unbranching paths as single edges. Both strands are in it. A
+component and that of its other strand are told once; some components, with hairpins, are their own other strand.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.graph.building import from_edges
+from gpuasm.graph.components import number_components, weak_components
+from gpuasm.graph.euler_path import find_euler_path
+from gpuasm.graph.hierholzer import hierholzer
+
+
+@dataclass(frozen=True)
+class SegmentTour:
+    """What Euler says of one component.
+
+    Attributes
+    ----------
+    segments : (s,) int64
+        Its segments, ascending.
+    copies : (s,) int64
+        How often each has to be walked.
+    depth : float
+        The depth taken for one copy.
+    both_strands : bool
+        Whether the component holds its segments on both strands.
+    kind : str
+        "circuit", "path" or "none".
+    reason : str
+        Why there is none, else "".
+    steps : (w,) int64
+        The walk: 2 i for segment i as it is written, 2 i + 1 for its other strand.
+    """
+
+    segments: np.ndarray
+    copies: np.ndarray
+    depth: float
+    both_strands: bool
+    kind: str
+    reason: str
+    steps: np.ndarray
+
+
+def segment_tours(
+    lengths: np.ndarray, depths: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> Iterator[SegmentTour]:
+    """Yield an Euler tour of each component of an assembly graph, or why there is none.
+
+    Copy numbers are depths in units of the component's own: the depth at which half of its bases have less. A tour is
+    one of many, as a rule; that it exists says that the copy numbers agree with the graph.
+
+    Parameters
+    ----------
+    lengths, depths : (n,)
+        Bases and depth of each segment; where no depth is known (NaN), one copy is taken.
+    first, second : (l,) int64
+        Links between oriented segments, 2 i for segment i and 2 i + 1 for its other strand, in one direction or both.
+    """
+    tail, head, n_junctions = _junctions(lengths.size, first, second)
+    joined = from_edges(tail, head, n_junctions)
+    component = weak_components(joined)[tail]
+    order = np.argsort(component, kind="stable")
+    bounds = np.flatnonzero(np.diff(component[order], prepend=-1, append=-1))
+    pieces = [order[a:b] for a, b in itertools.pairwise(bounds)]
+    for oriented in sorted(pieces, key=lambda piece: int(piece[0])):
+        if oriented[0] % 2:  # the least segment lies on its other strand: told already
+            continue
+        segments = np.unique(oriented >> 1)
+        unit = _unit_depth(lengths[segments], depths[segments])
+        copies = np.maximum(np.rint(np.nan_to_num(depths[segments] / unit, nan=1.0)), 1).astype(np.int64)
+        edges = np.repeat(oriented, copies[np.searchsorted(segments, oriented >> 1)])
+        both = segments.size < oriented.size
+        yield SegmentTour(segments, copies, unit, both, *_tour(tail[edges], head[edges], edges))
+
+
+def _junctions(n: int, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the junction where each oriented segment begins, where it ends, and how many junctions there are."""
+    # End 2 o is where oriented segment o begins, 2 o + 1 where it ends. Each link has a twin on the other strand.
+    ends = np.concatenate([2 * first + 1, 2 * (second ^ 1) + 1])
+    beginnings = np.concatenate([2 * second, 2 * (first ^ 1)])
+    junction, n_junctions = number_components(weak_components(from_edges(ends, beginnings, 4 * n)))
+    return junction[0::2], junction[1::2], n_junctions
+
+
+def _unit_depth(lengths: np.ndarray, depths: np.ndarray) -> float:
+    known = np.isfinite(depths) & (depths > 0)
+    if not known.any():
+        return float("nan")
+    order = np.argsort(depths[known], kind="stable")
+    bases = np.cumsum(lengths[known][order])
+    return float(depths[known][order][np.searchsorted(bases, bases[-1] / 2)])
+
+
+def _tour(tail: np.ndarray, head: np.ndarray, edges: np.ndarray) -> tuple[str, str, np.ndarray]:
+    """Return kind, reason and steps for one component, given its edges' ends and oriented segments."""
+    junctions, ends = np.unique(np.concatenate([tail, head]), return_inverse=True)
+    order = np.argsort(ends[: tail.size], kind="stable")  # the graph's edges are grouped by where they begin
+    graph = from_edges(ends[: tail.size], ends[tail.size :], junctions.size)
+    check = graph.euler_check()
+    if not (check.has_circuits or check.has_path):
+        surplus = np.abs(graph.out_degree - graph.in_degree)
+        reason = f"{check.n_unbalanced} unbalanced junctions, {int(surplus.sum()) // 2} walks would do"
+        return "none", reason, np.zeros(0, np.int64)
+    tour = find_euler_path(graph, hierholzer)
+    return "circuit" if check.has_circuits else "path", "", edges[order[tour.edges]]

@@ -1,0 +1,93 @@
+"""Assembly graphs in: names, lengths and depths of the segments of GFA 1, and the links between them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.errors import DataError
+from gpuasm.io.graph_text import line_blocks, numbered_lines
+
+_LINK_FIELDS = 4
+
+
+@dataclass(frozen=True)
+class SegmentGraph:
+    """Segments and links of an assembly graph.
+
+    Attributes
+    ----------
+    names
+        The segments.
+    lengths : (n,) int64
+    depths : (n,) float64
+        From the tag dp or DP, else KC by the length; NaN without either.
+    first, second : (l,) int64
+        Links between oriented segments: 2 i for segment i, 2 i + 1 for its other strand.
+    """
+
+    names: list[str]
+    lengths: np.ndarray
+    depths: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+
+def read_segment_graph(path: str | os.PathLike[str]) -> SegmentGraph:
+    """Read an assembly graph; an empty file has no segments.
+
+    Parameters
+    ----------
+    path
+        GFA 1, compressed or not; "-" is standard input.
+
+    Raises
+    ------
+    DataError
+        If a line cannot be read, or a link leads to a segment that is not there.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    segments: dict[str, tuple[int, float]] = {}
+    links: list[tuple[int, list[str]]] = []
+    for number, line in numbered_lines(line_blocks(path)):
+        kind, *fields = line.split("\t")
+        if kind == "S":
+            if len(fields) < 2 or fields[0] in segments:
+                raise _bad(path, number, "a segment, once, with name and sequence", line)
+            try:
+                segments[fields[0]] = _measures(fields)
+            except ValueError:
+                raise _bad(path, number, "numbers in the tags LN, KC and dp", line) from None
+        elif kind == "L":
+            if len(fields) < _LINK_FIELDS or {fields[1], fields[3]} - {"+", "-"}:
+                raise _bad(path, number, "a link 'L, segment, strand, segment, strand'", line)
+            links.append((number, fields))
+        elif kind not in {"H", "P", "C", "W", "J"} and not kind.startswith("#") and line.strip():
+            raise _bad(path, number, "a line of GFA 1", line)
+    place = {name: i for i, name in enumerate(segments)}
+    pairs = []
+    for number, fields in links:
+        if fields[0] not in place or fields[2] not in place:
+            raise _bad(path, number, "a link between segments of the file", "\t".join(["L", *fields]))
+        pairs.append([2 * place[fields[i]] + (fields[i + 1] == "-") for i in (0, 2)])
+    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+    lengths, depths = np.array(list(segments.values()), np.float64).reshape(-1, 2).T
+    return SegmentGraph(list(segments), lengths.astype(np.int64), depths, first, second)
+
+
+def _measures(fields: list[str]) -> tuple[int, float]:
+    """Return length and depth of a segment."""
+    tags = {field[:2]: field[5:] for field in fields[2:]}
+    length = len(fields[1]) if fields[1] != "*" else int(tags.get("LN", 0))
+    depth = tags.get("dp") or tags.get("DP")
+    if depth is not None:
+        return length, float(depth)
+    return length, int(tags["KC"]) / length if "KC" in tags and length else float("nan")
+
+
+def _bad(path: str | os.PathLike[str], number: int, expected: str, line: str) -> DataError:
+    found = repr(line if len(line) <= 60 else line[:57] + "...")
+    return DataError(expected, found, "check the file", path=os.fspath(path), place=f"line {number}")
