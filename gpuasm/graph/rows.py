@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled, ordered_map, run_chunks, thread_count
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.stable_order import stable_order
 
@@ -64,7 +64,16 @@ def group_by(keys: Array, values: Array, n: int) -> tuple[Array, Array]:
     offsets = offsets_of(keys, n)
     if bool((keys[1:] >= keys[:-1]).all()):
         return offsets, values
-    return offsets, values[stable_order(keys, n)]
+    if array_namespace(keys, values) is not np:
+        return offsets, values[stable_order(keys, n)]
+    grouped, next_place = np.empty_like(values), offsets[:-1].copy()
+    bounds = np.linspace(0, n, thread_count() + 1).astype(np.int64)
+    # Each thread reads all keys, which is quick, and writes the groups that are its own, which is not.
+    for _ in ordered_map(
+        lambda i: _deal(bounds[i], bounds[i + 1], keys, values, next_place, grouped), range(len(bounds) - 1)
+    ):
+        pass
+    return offsets, grouped
 
 
 @compiled()
@@ -73,6 +82,15 @@ def _count(keys, offsets):
         offsets[keys[i] + 1] += 1
     for key in range(1, offsets.size):
         offsets[key] += offsets[key - 1]
+
+
+@compiled()
+def _deal(first, last, keys, values, next_place, grouped):
+    for i in range(keys.size):
+        key = keys[i]
+        if first <= key < last:
+            grouped[next_place[key]] = values[i]
+            next_place[key] += 1
 
 
 @compiled()

@@ -68,6 +68,12 @@ def test_on_devices(xp: ModuleType) -> None:
     assert repr(there) == repr(graph)
 
 
+def test_reverse_whatever_the_threads(threads: int) -> None:
+    graph = rmat(9, 6, seed=8)
+    turned = [(b, a) for a, b in sorted(pairs(graph), key=lambda edge: edge[1])]
+    assert pairs(graph.reverse()) == turned
+
+
 def test_a_hub_among_empty_rows(xp: ModuleType) -> None:
     source = xp.full(1000, 7)
     graph = from_edges(source, xp.arange(1000) % 20, 30)
