@@ -35,18 +35,30 @@ def local_depth(graph: UnitigGraph) -> np.ndarray:
 
 
 def typical_depth(graph: UnitigGraph) -> float:
-    """Return the length-weighted median depth: half of the graph's k-mers lie in unitigs at most so deep."""
+    """Return the length-weighted median depth of the unitigs of more than k k-mers, or of all if there are none.
+
+    Half of these unitigs' k-mers lie in unitigs at most so deep. Shorter ones may be nothing but errors.
+    """
     if graph.n == 0:
         return 0.0
-    order = np.lexsort((np.arange(graph.n), graph.depth))
-    weight = np.cumsum(graph.n_kmers[order])
-    return float(graph.depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+    telling = _telling(graph)
+    depth, n_kmers = graph.depth[telling], graph.n_kmers[telling]
+    order = np.lexsort((telling, depth))
+    weight = np.cumsum(n_kmers[order])
+    return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
 
 
 def has_one_depth(graph: UnitigGraph, typical: float) -> bool:
     """Tell whether most of a graph lies within a factor of two of its typical depth, as an isolate's does."""
-    near = (graph.depth >= typical / 2) & (graph.depth <= typical * 2)
-    return bool(graph.n_kmers[near].sum() >= _EVEN_SHARE * graph.n_kmers.sum())
+    telling = _telling(graph)
+    depth, n_kmers = graph.depth[telling], graph.n_kmers[telling]
+    near = (depth >= typical / 2) & (depth <= typical * 2)
+    return bool(n_kmers[near].sum() >= _EVEN_SHARE * n_kmers.sum())
+
+
+def _telling(graph: UnitigGraph) -> np.ndarray:
+    long = np.flatnonzero(graph.n_kmers > graph.k)
+    return long if long.size else np.arange(graph.n)
 
 
 @compiled()

@@ -18,7 +18,8 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0
 
     A tip has at most k k-mers and one free end, and competes at its other end with a unitig that is deeper: twice as
     deep, or deeper at all where the tip is rare for its surroundings. Of two tips that compete the deeper, then the
-    longer, then the one with the lesser number stays.
+    longer, then the one with the lesser number stays. Two errors near the end of a read make tips of up to 2k k-mers:
+    these go where they are rare and the other way in is four times as deep.
 
     Parameters
     ----------
@@ -46,8 +47,9 @@ def _mark(arc_start, arc_to, order, rare, longest, alternative, is_tip):
     for u in range(depth.size):
         n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
         n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]
-        if n_kmers[u] > longest or (n_forward == 0) == (n_backward == 0):
+        if n_kmers[u] > 2 * longest or (n_forward == 0) == (n_backward == 0):
             continue
+        is_long = n_kmers[u] > longest
         attached = 2 * u if n_forward else 2 * u + 1
         for arc in range(arc_start[attached], arc_start[attached + 1]):
             # Other ways into the same unitig are what leaves its twin.
@@ -56,9 +58,12 @@ def _mark(arc_start, arc_to, order, rare, longest, alternative, is_tip):
                 other = arc_to[other_arc] >> 1
                 if other == u:
                     continue
-                if depth[other] >= alternative * depth[u] or (
-                    depth[u] < rare[u] and _is_above(other, u, depth, n_kmers)
-                ):
+                if is_long:
+                    goes = depth[u] < rare[u] and depth[other] >= 2 * alternative * depth[u]
+                else:
+                    is_rare = depth[u] < rare[u] and _is_above(other, u, depth, n_kmers)
+                    goes = is_rare or depth[other] >= alternative * depth[u]
+                if goes:
                     is_tip[u] = True
 
 

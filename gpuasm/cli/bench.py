@@ -21,7 +21,7 @@ _REPEAT = click.option(
 )
 _SMALL = click.option("--small", is_flag=True, help="A thousandth of the size, to try it out.")
 
-EULER_BEFORE = {
+EULER_BEFORE: dict[str, dict[str, Any]] = {
     "deep": {"vertices": 10_485_760, "edges": 41_944_529, "circuits": 6, "gpu_s": 41.35, "hierholzer_s": 62.90},
     "shallow": {"vertices": 1_048_575, "edges": 3_145_727, "circuits": 45_514, "gpu_s": 203.05, "hierholzer_s": None},
 }

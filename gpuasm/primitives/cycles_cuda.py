@@ -72,7 +72,7 @@ def rank_cycles_cuda(successor: Array) -> Cycles:
 _CUDA = """
 typedef unsigned long long u64;
 
-// Walk number h starts at element h * inverse (mod 2^bits): multiplying scatters the starts evenly, whatever the stride.
+// Walk number h starts at element h * inverse (mod 2^bits): multiplying scatters the starts whatever the stride.
 extern "C" __global__ void walk(const int* successor, int m, unsigned mask, unsigned multiplier, unsigned n_walks,
     unsigned inverse, u64* where, int* following, int* length, u64* low, int* low_rank) {
     unsigned h = blockIdx.x * blockDim.x + threadIdx.x;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions
@@ -9,7 +11,7 @@ from gpuasm.arrays import Array, array_namespace, cuda_functions
 _ROWS_PER_BLOCK = 256
 
 
-def row_of_edge(row_offsets: Array, dtype: type = np.int32) -> Array:
+def row_of_edge(row_offsets: Array, dtype: Any = np.int32) -> Array:
     """Return the row that holds each entry.
 
     Parameters

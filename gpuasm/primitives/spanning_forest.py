@@ -55,7 +55,7 @@ def _boruvka(a: Array, b: Array, n: int) -> Array:
     chosen = xp.zeros(k, dtype=bool)
     if k == 0:
         return chosen
-    a, b = a.astype(np.int32, copy=False), b.astype(np.int32, copy=False)
+    a, b = a.astype(np.int32), b.astype(np.int32)  # copies: rounds replace the ends by their trees
     find_best, hook, compress = cuda_functions(_CUDA, "find_best", "hook", "compress")
     ends = xp.concatenate([a, b])
     present = xp.zeros(n, dtype=bool)

@@ -78,6 +78,7 @@ def record_signatures() -> list[tuple[for_each, tuple[str, ...]]]:
 def _call_everything() -> None:
     reads = simulated_reads(length=6000, fold=20, repeats=2)
     assemble(reads)
+    assemble(simulated_reads(length=4000, fold=5))  # thin enough for gaps that single reads bridge
     graph_input, _ = tally_by_doubling(reads, [31, 61], min_count=1, with_followers=True)
     spell_kmers(reads.words, graph_input)
     unitigs_of_reads(reads, 63, min_count=2)
