@@ -71,8 +71,8 @@ def _euler_rows(xp: Any, repeat: int, *, small: bool, hierholzer: bool) -> Itera
     share = 1000 if small else 1
     cases: dict[str, Callable[[], DirectedGraph]] = {
         "deep": lambda: deep_eulerian(10_485_760 // share, 7, seed=1),
-        "shallow": lambda: shallow_eulerian(1_048_575 // share, 3_145_727 // share, seed=1),
-        "many": lambda: many_circuits(5_242_880 // share, seed=1),
+        "shallow": lambda: shallow_eulerian(1_048_575 // share, 3 * (1_048_575 // share) + 2, seed=1),
+        "many": lambda: many_circuits(8_388_608 // share, seed=1),
     }
     for name, make in cases.items():
         graph = make()
