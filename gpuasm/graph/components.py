@@ -94,7 +94,12 @@ extern "C" __global__ void hook_edges(i64 m, const i64* source, const i64* targe
     }
 }
 extern "C" __global__ void flatten(i64 n, i64* parent) {
-    for (i64 v = blockIdx.x * (i64)blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x)
-        parent[v] = root_of(v, parent);
+    // Halving here could put an old ancestor over a root that another thread has written already: only look.
+    for (i64 v = blockIdx.x * (i64)blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
+        volatile i64* p = parent;
+        i64 root = p[v];
+        while (p[root] != root) root = p[root];
+        p[v] = root;
+    }
 }
 """

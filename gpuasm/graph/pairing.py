@@ -80,18 +80,44 @@ def _pair(i, order, columns, row_offsets, key, successor):
     successor[edge] = first + (place - degree if place >= degree else place)
 
 
-def predecessors_of(graph: DirectedGraph, pairing: Pairing, edges: Array) -> Array:
-    """Return the edge that goes on into each of the given edges."""
-    before = array_namespace(edges).empty(edges.size, pairing.successor.dtype)
-    _before(edges.size, edges, pairing.order, graph.columns, graph.row_offsets, pairing.key, before)
-    return before
+def exchange(graph: DirectedGraph, paired: Pairing, links: Array) -> None:
+    """Exchange what leads into slots i and i + 1, for all links i at once.
+
+    Links that touch form a run of slots: all its exchanges together turn what leads into them by one place.
+
+    Parameters
+    ----------
+    graph, paired
+        The graph and its pairing, whose successors change.
+    links : (k,) int64, ascending
+        Slots whose next slot belongs to the same vertex.
+    """
+    places = (paired.order, graph.columns, graph.row_offsets, paired.key)
+    _exchange(links.size, links, links.size, *places, paired.successor)
 
 
 @for_each
-def _before(i, edges, order, columns, row_offsets, key, before):
-    edge = np.int64(edges[i])
+def _exchange(i, links, n_links, order, columns, row_offsets, key, successor):
+    link = np.int64(links[i])
+    successor[_before(link + 1, order, columns, row_offsets, key)] = link
+    if i > 0 and links[i - 1] == link - 1:
+        return
+    # The first of a run: its last is the last link whose place in the list has kept pace.
+    low, high = i, np.int64(n_links)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if links[middle] - link == middle - i:
+            low = middle
+        else:
+            high = middle
+    successor[_before(link, order, columns, row_offsets, key)] = np.int64(links[low]) + 1
+
+
+@inlined()
+def _before(edge, order, columns, row_offsets, key):
+    """Return the edge that first went on into an edge, whatever has been exchanged since."""
     vertex = np.int64(columns[order[edge]])
     first = row_offsets[vertex]
     degree = row_offsets[vertex + 1] - first
     place = edge - first - _turn(vertex, degree, key)
-    before[i] = order[first + (place + degree if place < 0 else place)]
+    return np.int64(order[first + (place + degree if place < 0 else place)])
