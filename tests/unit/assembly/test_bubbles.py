@@ -69,6 +69,7 @@ def test_the_rarest_of_three_go():
         "left>main main>right left>rare rare>right rare>other",
         "left>main main>right left>rare rare>other",
         "left>main main>right main>other left>rare rare>right",
+        "left>main other>main main>right left>rare rare>right",
         "left>main main>right other>rare rare>right",
     ],
 )

@@ -49,18 +49,29 @@ def test_what_is_negligible_even_for_a_repeat_goes():
     assert connections(thin=(K, 1.4 * DEPTH), flank=40 * DEPTH) == {"thin"}
 
 
-@pytest.mark.parametrize("arcs", ["a>thin thin>d", "a>b a>thin thin>d", "c>d a>thin thin>d", "a>b a>thin", ""])
-def test_the_only_way_on_one_side_stays(arcs):
+@pytest.mark.parametrize("arcs", ["a>b a>thin thin>d", "c>d a>thin thin>d", "a>b a>thin", "-d>-c a>thin thin>d"])
+def test_beside_one_deep_way_only_short_and_rare_ones_go(arcs):
+    assert connections(thin=(K, 2.0), arcs=arcs) == {"thin"}
+    assert connections(thin=(K + 1, 2.0), arcs=arcs) == set()
+    assert connections(thin=(K, 10.0), flank=10 * DEPTH, arcs=arcs) == set()  # a third of one copy, however deep others
+
+
+@pytest.mark.parametrize("arcs", ["a>thin thin>d", "a>thin", ""])
+def test_the_only_way_stays(arcs):
     assert connections(arcs=arcs) == set()
 
 
-def islands(n_kmers, depth, arcs="", circles=""):
-    graph, number = graph_of([("genome", 900, DEPTH), ("small", n_kmers, depth)], arcs, circles=circles)
-    return marked(find_islands(graph, DEPTH), number)
+def islands(n_kmers, depth, arcs="", circles="", others=()):
+    graph, number = graph_of([("genome", 900, DEPTH), ("small", n_kmers, depth), *others], arcs, circles=circles)
+    return marked(find_islands(graph), number)
 
 
 def test_islands_go():
     assert islands(K, 14.0) == {"small"}
+
+
+def test_where_depths_differ_rare_islands_stay():
+    assert islands(K, 2.0, others=[("deep", 800, 10 * DEPTH)]) == set()
 
 
 @pytest.mark.parametrize(

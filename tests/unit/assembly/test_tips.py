@@ -29,7 +29,12 @@ def test_an_error_near_the_end_of_a_read_goes(arcs):
     ("changed", "goes"),
     [
         ({"tip_kmers": K}, True),
-        ({"tip_kmers": K + 1}, False),
+        ({"tip_kmers": K + 1}, True),
+        ({"tip_kmers": 2 * K}, True),
+        ({"tip_kmers": 2 * K + 1}, False),
+        ({"tip_kmers": K, "tip_depth": 8.0}, True),
+        ({"tip_kmers": K + 1, "tip_depth": 8.0}, False),
+        ({"tip_kmers": K + 1, "tip_depth": 10.0, "other_depth": 90.0}, False),
         ({"tip_depth": 15.0}, True),
         ({"tip_depth": 15.5}, False),
         ({"tip_depth": 9.0, "other_depth": 10.0}, True),
@@ -77,7 +82,9 @@ def test_a_circle_is_no_tip():
 def test_gentle_rounds_take_short_and_thin_ones_only():
     arcs = "trunk>branch trunk>tip"
     assert tips(fork(tip_kmers=10), arcs, strictness=1 / 3) == {"tip"}
-    assert tips(fork(tip_kmers=11), arcs, strictness=1 / 3) == set()
+    assert tips(fork(tip_kmers=11), arcs, strictness=1 / 3) == {"tip"}
+    assert tips(fork(tip_kmers=11, tip_depth=3.0), arcs, strictness=1 / 3) == set()
+    assert tips(fork(tip_kmers=21), arcs, strictness=1 / 3) == set()
     assert tips(fork(tip_depth=5.0), arcs, strictness=1 / 3) == {"tip"}
     assert tips(fork(tip_depth=5.1), arcs, strictness=1 / 3) == set()
 

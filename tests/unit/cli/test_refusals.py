@@ -137,6 +137,13 @@ def test_reads_shorter_than_k(refused, tmp_path):
     assert_empty_results(tmp_path / "out", reason)
 
 
+def test_a_later_k_longer_than_every_read(refused, tmp_path):
+    first, second = write_pairs(tmp_path, simulated_pairs(genome_text()))
+    code, err = refused("-1", first, "-2", second, "-k", "31,61,101")
+    assert code == 65
+    assert "expected reads of at least k = 101 bases, found no read longer than 100; " in err
+
+
 def test_reads_without_a_base(refused, tmp_path):
     path = written(tmp_path / "reads.fq", fastq(["N" * 100] * 5))
     code, err = refused(path)
@@ -222,6 +229,8 @@ def test_a_device_that_is_not_there(refused, tmp_path):
         ["-k", "1"],
         ["-k", "41,61"],
         ["-k", "31,91"],
+        ["-k", "21,31"],
+        ["-k", "31,²"],
         ["--min-count", "0"],
         ["--min-count", "few"],
         ["--min-count", "²"],

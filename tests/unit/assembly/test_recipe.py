@@ -1,0 +1,132 @@
+"""The recipe: values of k, refusals, stages, states, and what reads come out as."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.assembly import AssemblyOptions, assemble, resume
+from gpuasm.assembly.recipe import check_ladder, choose_k
+from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
+from gpuasm.errors import DataError, UsageError
+from gpuasm.sequence.encoding import decode
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.oracles.kmers import count_kmers, reverse_complement
+from tests.samples import simulated_genome, simulated_reads, simulated_texts
+
+
+def lengths_of(*lengths):
+    return np.bincount(np.array(lengths, dtype=np.int64))
+
+
+@given(length=st.integers(0, 2000), others=st.lists(st.integers(0, 2000), max_size=5))
+def test_chosen_values_of_k_can_be_used_one_after_the_other(length, others):
+    ks = choose_k(lengths_of(length, *others))
+    check_ladder(ks)
+    assert ks[-1] <= max(31, max([length, *others]) - 8)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(50, (31, 41)), (45, (31,)), (30, (19,)), (5, (11,))])
+def test_values_of_k_by_read_length(length, expected):
+    assert choose_k(lengths_of(*[length] * 10)) == expected
+
+
+def test_k_follows_the_length_that_half_of_all_bases_reach():
+    assert choose_k(lengths_of(*[150] * 10, *[30] * 40)) == choose_k(lengths_of(150))
+    assert choose_k(lengths_of(*[150] * 10, *[30] * 60)) == choose_k(lengths_of(30))
+    assert choose_k(lengths_of(150, 250, 250)) == choose_k(lengths_of(250))
+    assert choose_k(np.zeros(1, np.int64)) == (11,)
+
+
+@pytest.mark.parametrize(
+    "ks", [(), (33,), (31, 30), (31, 31), (61, 31), (31, 63), (31, 45, 91), (21, 31), (1,), (-5,), (31, 32)]
+)
+def test_values_of_k_that_cannot_be_used(ks):
+    with pytest.raises(UsageError, match=";"):
+        check_ladder(ks)
+    if ks:
+        with pytest.raises(UsageError):
+            assemble(simulated_reads(length=2000, fold=5), AssemblyOptions(k=ks))
+
+
+@pytest.mark.parametrize("texts", [[], ["ACGT"], ["N" * 200], ["ACGTTGCATT" * 2] * 50])
+def test_reads_shorter_than_k(texts, xp):
+    with pytest.raises(DataError, match="expected reads of at least k = 31 bases, found no read longer than"):
+        assemble(Reads.from_strings(texts).moved_to(xp), AssemblyOptions(k=(31,)))
+
+
+def test_no_solid_kmer(xp):
+    reads = simulated_reads(length=20_000, fold=0.05).moved_to(xp)
+    with pytest.raises(DataError, match=r"found none among .* distinct 31-mers; give more reads, or set --min-count 1"):
+        assemble(reads)
+
+
+def summary(assembly):
+    return [(c.name, c.sequence, c.depth, c.copies, c.is_circular) for c in assembly.contigs]
+
+
+def test_every_state_leads_to_the_same_contigs(threads):
+    reads, states = simulated_reads(length=10_000, fold=30, repeats=4), []
+    whole = assemble(reads, keep_state=states.append)
+    assert [state.level.graph.k for state in states] == list(whole.k[:-1])
+    for state in states:
+        assert state.remaining == whole.k[whole.k.index(state.level.graph.k) + 1 :]
+        again = state_from_arrays(state_to_arrays(state), np)
+        resumed = resume(again, AssemblyOptions(), stages=Stages())
+        assert summary(resumed) == summary(whole)
+        assert (resumed.k, resumed.removed) == (whole.k, whole.removed)
+        for name in ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count"):
+            assert np.array_equal(getattr(resumed.graph, name), getattr(whole.graph, name))
+
+
+def test_stages_tell_what_was_done():
+    stages = Stages()
+    assembly = assemble(simulated_reads(length=5000, fold=30), AssemblyOptions(k=(31, 61, 91)), stages=stages)
+    found = [(record.name, record.parameters.get("k")) for record in stages.records]
+    per_k = ["count k-mers", "build graph", "clean graph", "find reads across junctions"]
+    later = [*itertools.product(per_k, [61]), *itertools.product(per_k[:3], [91])]
+    assert found[:4] == [*itertools.product(per_k, [31])]
+    assert found[-len(later) :] == later
+    assert {k for _, k in found} == {31, 61, 91}
+    assert set(assembly.removed) == {31, 61, 91}
+    assert assembly.spectrum.k == 31
+
+
+@pytest.mark.parametrize("repeats", [0, 5])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_contigs_are_parts_of_the_genome_and_hold_nearly_all_of_it(seed, repeats):
+    genome = decode(simulated_genome(length=12_000, repeats=repeats, repeat_length=400, seed=seed))
+    reads = simulated_reads(length=12_000, fold=40, repeats=0, seed=seed) if not repeats else None
+    if reads is None:
+        codes = simulated_genome(length=12_000, repeats=repeats, repeat_length=400, seed=seed)
+        reads = Reads.from_strings(simulated_texts(codes, fold=40, seed=seed))
+    assembly = assemble(reads)
+    strands = genome + "-" + reverse_complement(genome)
+    for contig in assembly.contigs:
+        assert contig.sequence in strands
+    found = set(count_kmers([c.sequence for c in assembly.contigs], 31))
+    assert len(found & set(count_kmers([genome], 31))) > 0.97 * len(count_kmers([genome], 31))
+    if not repeats:
+        assert len(assembly.contigs) == 1
+
+
+def test_a_repeat_shorter_than_the_reads_is_resolved():
+    rng = np.random.default_rng(8)
+    element, flanks = rng.integers(0, 4, 60), rng.integers(0, 4, (4, 1500))
+    genome = np.concatenate([np.concatenate([flank, element]) for flank in flanks]).astype(np.uint8)
+    reads = Reads.from_strings(simulated_texts(genome, fold=50, circular=True))
+    (short,) = [len(assemble(reads, AssemblyOptions(k=ks)).contigs) for ks in [(31,)]]
+    (contig,) = assemble(reads).contigs
+    assert short > 1
+    assert contig.is_circular
+    assert contig.length == genome.size
+
+
+def test_depth_is_that_of_bases_in_reads():
+    assembly = assemble(simulated_reads(length=20_000, fold=60, error_rate=0.002))
+    assert assembly.contigs[0].depth == pytest.approx(60, rel=0.1)
