@@ -1,0 +1,92 @@
+"""What counting on CUDA is made of, on numpy arrays: keys of windows, run lengths, merging of batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.kmers import tally_cuda
+from gpuasm.kmers.keys import NO_KEY
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.tally import tally_kmers
+from gpuasm.kmers.tally_cuda import _count, _merge, _run_lengths, _window_keys
+from gpuasm.kmers.windows import tile_windows
+from gpuasm.sequence.reads import Reads
+from tests.oracles.kmers import canonical, windows
+from tests.unit.kmers.test_tally import noisy_reads
+
+KEYS = st.lists(st.integers(0, 40), max_size=80)
+
+
+def as_key(kmer):
+    key = 0
+    for base in kmer:
+        key = key << 2 | "ACGT".index(base)
+    return key
+
+
+def named(texts, k0):
+    reads = Reads.from_strings(texts)
+    tally = tally_kmers(reads, k0, min_count=2)
+    return reads, name_windows(reads, Dictionary.of(tally.keys, k=k0, k0=0))
+
+
+def keys_of(reads, names, k, k0):
+    tiles = tile_windows(reads, k)
+    return _window_keys(reads, (tiles.position, tiles.count), names, k=k, k0=k0)
+
+
+@given(texts=st.lists(st.text("ACGTN", max_size=120), min_size=1, max_size=6), k=st.sampled_from([3, 5, 31]))
+def test_plain_keys_are_the_lesser_strand_of_each_window(texts, k):
+    reads = Reads.from_strings(texts)
+    wanted = [as_key(canonical(window)) for window in windows(texts, k)]
+    if wanted:
+        assert keys_of(reads, np.empty(0, np.int32), k, 0).tolist() == wanted
+
+
+@pytest.mark.parametrize("k", [33, 47, 61])
+def test_pair_keys_are_those_of_the_cpu(k):
+    reads, names = named(noisy_reads(k, 80), 31)
+    keys = keys_of(reads, names, k, 31)
+    expected = tally_kmers(reads, k, names, k0=31)
+    distinct, count = np.unique(keys[keys != NO_KEY], return_counts=True)
+    order = np.argsort(expected.keys)
+    assert np.array_equal(distinct, expected.keys[order])
+    assert np.array_equal(count, expected.count[order])
+    assert (keys == NO_KEY).any()  # windows that begin or end with a rare k0-mer
+
+
+@given(values=KEYS)
+def test_run_lengths_equal_unique(values):
+    keys = np.sort(np.array(values, np.uint64))
+    distinct, count = _run_lengths(keys)
+    expected = np.unique(keys, return_counts=True)
+    assert np.array_equal(distinct, expected[0])
+    assert np.array_equal(count, expected[1])
+    assert (distinct.dtype, count.dtype) == (np.uint64, np.int64)
+
+
+@given(one=KEYS.filter(bool), other=KEYS)
+def test_merged_batches_equal_one(one, other):
+    a, b = (np.sort(np.array(values, np.uint64)) for values in (one, other))
+    distinct, count = _merge(_run_lengths(a), _run_lengths(b))
+    expected = np.unique(np.concatenate([a, b]), return_counts=True)
+    assert np.array_equal(distinct, expected[0])
+    assert np.array_equal(count, expected[1])
+
+
+@pytest.mark.parametrize("batch", [1 << 20, 500, 100])
+@pytest.mark.parametrize("k", [21, 31, 45])
+def test_counts_in_batches_are_those_of_the_cpu(k, batch, monkeypatch):
+    monkeypatch.setattr(tally_cuda, "_LEAST_BATCH", batch)
+    monkeypatch.setattr(tally_cuda, "free_device_memory", lambda: 0)
+    reads, names = named(noisy_reads(k, 80), 31)
+    if k <= 31:
+        names = np.empty(0, np.int32)
+    keys, count = _count(reads, tile_windows(reads, k), names, k=k, k0=31 if k > 31 else 0)
+    expected = tally_kmers(reads, k, names if k > 31 else None, k0=31 if k > 31 else 0)
+    order = np.argsort(expected.keys)
+    assert np.array_equal(keys, expected.keys[order])
+    assert np.array_equal(count, expected.count[order])
