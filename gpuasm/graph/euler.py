@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, synchronize
+from gpuasm.graph import splicing
 from gpuasm.graph.pairing import PairingName, exchange, pair_edges
 from gpuasm.graph.tours import EulerTour
 from gpuasm.parallel import for_each
@@ -60,11 +61,15 @@ def find_euler_circuits(
         with stages.stage("circuit graph") as stage:
             links = _choose_links(graph, circuits)
             stage.note(links=int(links.size))
+        few = max(circuits.n, int(links.size)) <= splicing.MOST
         with stages.stage("swaps"):
-            exchange(graph, paired, links)
+            if not few:
+                exchange(graph, paired, links)
             wait(xp)
         with stages.stage("ranking") as stage:
-            circuits = rank_cycles(paired.successor) if links.size else circuits
+            if links.size:
+                circuits = splicing.splice(circuits, links) if few else rank_cycles(paired.successor)
+            wait(xp)
             stage.note(circuits=circuits.n)
     with stages.stage("order"):
         edges = circuits.order()
