@@ -130,3 +130,23 @@ def test_a_repeat_shorter_than_the_reads_is_resolved():
 def test_depth_is_that_of_bases_in_reads():
     assembly = assemble(simulated_reads(length=20_000, fold=60, error_rate=0.002))
     assert assembly.contigs[0].depth == pytest.approx(60, rel=0.1)
+
+
+def test_what_is_too_short_for_the_next_k_stays(tmp_path):
+    """A fragment of 90 bases cannot be carried to k = 97, and is a contig all the same; states keep it."""
+    from gpuasm.cli.outputs import write_graph
+
+    fragment, states = decode(simulated_genome(length=1600, seed=9)[:90]), []
+    texts = simulated_texts(simulated_genome(length=5000), fold=30) + [fragment[i : i + 80] for i in range(11)] * 4
+    options = AssemblyOptions(k=(31, 61, 97, 127), min_contig_length=80)
+    whole = assemble(Reads.from_strings(texts), options, keep_state=states.append)
+    (own,) = [c for c in whole.contigs if c.unitig < 0]
+    assert own.sequence in (fragment, reverse_complement(fragment))
+    assert [len(state.set_aside) for state in states] == [0, 1, 2]
+    for state in states:
+        resumed = resume(state_from_arrays(state_to_arrays(state), np), options, stages=Stages())
+        assert summary(resumed) == summary(whole)
+    write_graph(tmp_path / "graph.gfa", whole.graph, whole.contigs)
+    segments = [line.split("\t")[1:3] for line in (tmp_path / "graph.gfa").read_text().splitlines() if line[0] == "S"]
+    assert [own.name, own.sequence] in segments
+    assert len({name for name, _ in segments}) == len(segments) == whole.graph.n + 1
