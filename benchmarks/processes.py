@@ -15,7 +15,7 @@ from pathlib import Path
 GPUASM = (sys.executable, "-m", "gpuasm")
 _VERSION_COMMANDS = {
     "kmc": ["kmc"],
-    "bcalm": ["bcalm", "-version"],
+    "bcalm": ["dpkg-query", "-W", "bcalm"],  # it does not tell its version itself
     "megahit": ["megahit", "--version"],
     "skesa": ["skesa", "--version"],
 }
@@ -64,11 +64,11 @@ def require_programs(names: Sequence[str]) -> None:
 
 
 def peer_versions(names: Sequence[str]) -> dict[str, str]:
-    """Return the versions that programs tell of themselves; those that are not on PATH are left out."""
+    """Return the versions of programs, as far as they can be found out."""
     found = {}
     for name in names:
-        if shutil.which(name):
+        if shutil.which(name) and shutil.which(_VERSION_COMMANDS[name][0]):
             told = subprocess.run(_VERSION_COMMANDS[name], capture_output=True, text=True, check=False)
-            match = re.search(r"\d+\.\d+(\.\d+)?", told.stdout + told.stderr)
-            found[name] = match.group() if match else "unknown"
+            if match := re.search(r"\d+\.\d+(\.\d+)?", told.stdout + told.stderr):
+                found[name] = match.group()
     return found

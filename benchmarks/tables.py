@@ -1,0 +1,210 @@
+"""Make README's tables of benchmarks from benchmarks/results/*.json.
+
+    python benchmarks/tables.py            # rewrite what stands between the markers
+    python benchmarks/tables.py --check    # only say whether it is up to date
+
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end table -->``. Each is made of all results of the
+benchmarks it is about, file by file in the order of their names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+Result = dict[str, Any]
+_MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end table -->)", re.DOTALL)
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table, numbers set to the right."""
+    cells = [[_text(cell) for cell in row] for row in rows]
+    lines = [list(head), ["---"] + ["---:"] * (len(head) - 1), *cells]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:,.2f}" if isinstance(cell, float) else str(cell)
+
+
+def _where(result: Result) -> str:
+    """Name what a result was measured on: the GPU, if one was there, and the CPU."""
+    machine = result["machine"]
+    gpu = machine["device"].get("name")
+    return f"{gpu + ' and ' if gpu else ''}{machine['cpu']}, {machine['cpus']} cores"
+
+
+def _section(result: Result, table: str) -> str:
+    reads = " and ".join(result["parameters"].get("reads", []))
+    title = f"{result['date']}, {_where(result)}"
+    return f"{title}{'; ' + reads if reads else ''}:\n\n{table}"
+
+
+def speed(results: list[Result]) -> str:
+    """Whole processes of gpuasm beside its peers; gpuasm on each device; counting on the device alone."""
+    parts = [_section(r, _peers(r)) for r in results if r["benchmark"] == "peers"]
+    parts += [_section(r, _devices(r)) for r in results if r["benchmark"] == "assemble"]
+    parts += [_section(r, _counting(r)) for r in results if r["benchmark"] == "count_on_device"]
+    return "\n\n".join(parts)
+
+
+def _peers(result: Result) -> str:
+    threads, peers = result["parameters"]["threads"], result["parameters"]["peers"]
+    head = ["whole process", "program", "device", "threads", "wall s", "CPU s", "peak MiB"]
+    return markdown(
+        head,
+        (
+            [
+                row["comparison"],
+                f"{row['program']} {peers.get(row['program'], '')}".strip(),
+                row["device"],
+                threads,
+                float(row["wall_s"]),
+                float(row["cpu_s"]),
+                round(row["peak_rss_mb"]),
+            ]
+            for row in result["rows"]
+        ),
+    )
+
+
+def _devices(result: Result) -> str:
+    best: dict[tuple[str, int], Result] = {}
+    for row in result["rows"]:
+        key = row["device"], row["threads"]
+        if key not in best or row["wall_s"] < best[key]["wall_s"]:
+            best[key] = row
+    head = ["`gpuasm assemble`, best run", "threads", "wall s", "CPU s", "peak MiB", "on device MiB", "N50"]
+    return markdown(
+        head,
+        (
+            [device, threads, row["wall_s"], row["cpu_s"], row["peak_rss_mb"], row["device_mb"], row["n50"]]
+            for (device, threads), row in best.items()
+        ),
+    )
+
+
+def _counting(result: Result) -> str:
+    head = ["31-mers counted, reads in memory", "windows", "distinct", "first s", "median s"]
+    rows = result["rows"]
+    return markdown(
+        head,
+        (
+            [
+                f"{row['device']}, {'k-mers and edges' if row['followers'] else 'k-mers'}",
+                row["windows"],
+                row["distinct"],
+                float(row["first_s"]),
+                f"{row['median_s']:.3f}",
+            ]
+            for row in rows
+        ),
+    )
+
+
+def exactness(results: list[Result]) -> str:
+    """k-mers and unitigs beside KMC's and BCALM's."""
+    head = ["compared", "peer", "gpuasm", "peer's", "differing"]
+    parts = []
+    for result in results:
+        if result["benchmark"] != "exactness":
+            continue
+        rows = [_exact_row(row, result["parameters"]["peers"]) for row in result["rows"]]
+        parts.append(_section(result, markdown(head, rows)))
+    return "\n\n".join(parts)
+
+
+def _exact_row(row: Result, peers: dict[str, str]) -> list[object]:
+    peer = f"{row['peer']} {peers.get(row['peer'], '')}".strip()
+    if row["what"] == "spectrum":
+        what, key = f"distinct {row['k']}-mers, and classes of the spectrum that differ", "distinct"
+    else:
+        what, key = f"unitigs, k = {row['k']}, k-mers seen {row['min_count']} times or more", "unitigs"
+    return [what, peer, row["gpuasm"][key], row["other"][key], row["differing"]]
+
+
+def same_bytes(results: list[Result]) -> str:
+    """Contigs of each device, number of threads and order of reads, by checksum."""
+    head = ["device", "threads", "reads", "contigs.fasta, sha256", "graph.gfa, sha256"]
+    parts = []
+    for result in results:
+        if result["benchmark"] == "assemble":
+            seen: dict[tuple[object, ...], None] = {}
+            for row in result["rows"]:
+                sums = [f"`{row[key][:16]}`" for key in ("sha256", "graph_sha256")]
+                seen[row["device"], row["threads"], row["order"], *sums] = None
+            parts.append(_section(result, markdown(head, list(seen))))
+    return "\n\n".join(parts)
+
+
+def real_reads(results: list[Result]) -> str:
+    """Contigs of real reads beside MEGAHIT's."""
+    columns = {
+        "total": "bases",
+        "largest": "largest",
+        "n50": "N50",
+        "contigs": "contigs",
+        "circular": "circular",
+        "nga50": "NGA50",
+        "misassemblies": "misassemblies",
+        "genome_fraction": "genome %",
+        "mismatches_per_100k": "mismatches / 100 kbp",
+        "wall_s": "wall s",
+        "peak_rss_mb": "peak MiB",
+    }
+    parts = []
+    for result in results:
+        if result["benchmark"] == "real_reads":
+            rows = [[row["sample"], row["assembler"], *(row.get(key) for key in columns)] for row in result["rows"]]
+            parts.append(_section(result, markdown(["reads", "by", *columns.values()], rows)))
+    return "\n\n".join(parts)
+
+
+TABLES: dict[str, Callable[[list[Result]], str]] = {
+    "speed": speed,
+    "exactness": exactness,
+    "same_bytes": same_bytes,
+    "real_reads": real_reads,
+}
+
+
+def filled(text: str, results: list[Result]) -> str:
+    """Return a document with each marked table made anew; a table nothing is known of says so."""
+
+    def table(match: re.Match[str]) -> str:
+        if match[2] not in TABLES:
+            sys.exit(f"no table is called {match[2]!r}; there are {', '.join(TABLES)}")
+        return f"{match[1]}\n{TABLES[match[2]](results) or 'Not measured yet.'}\n\n{match[3]}"
+
+    return _MARKED.sub(table, text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--document", type=Path, default=HERE.parent / "README.md")
+    parser.add_argument("--results", type=Path, default=HERE / "results")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a table is out of date")
+    options = parser.parse_args()
+    results = [json.loads(path.read_text()) for path in sorted(options.results.glob("*.json"))]
+    old = options.document.read_text()
+    new = filled(old, [result for result in results if "benchmark" in result])
+    if options.check:
+        sys.exit(f"{options.document} is out of date: run benchmarks/tables.py" if new != old else 0)
+    if new != old:
+        options.document.write_text(new)
+
+
+if __name__ == "__main__":
+    main()
