@@ -18,6 +18,7 @@ from gpuasm import parallel
 from gpuasm.assembly import assemble, unitigs_of_reads
 from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
+from gpuasm.graph.generators import de_bruijn_graph
 from gpuasm.kmers import spell_kmers, tally_by_doubling, tally_cuda
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
@@ -88,6 +89,7 @@ def _call_everything() -> None:
         tally_cuda._window_keys(reads, (tiles.position, tiles.count), names, k=k, k0=k0)
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))
     generators.deep_eulerian(10, 3)
+    find_euler_circuits(de_bruijn_graph(4, 8), pairing="fifo")  # more circuits than are spliced
     find_euler_circuits(generators.shallow_eulerian(100, 300))
     generators.many_circuits(10)
     generators.random_eulerian(10, 20)
