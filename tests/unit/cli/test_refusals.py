@@ -19,7 +19,8 @@ from tests.unit.cli.read_files import OUTPUTS, fasta_records, files_in, genome_t
 READS = random_sequences(3, 50)
 NAMES = [f"r{i}" for i in range(50)]
 WAITING = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let their background jobs ignore it
 from gpuasm.cli import main
 from gpuasm.cli.checkpoint import Checkpoint
 save = Checkpoint.save
