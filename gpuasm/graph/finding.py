@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MethodName = Literal["auto", "parallel", "hierholzer"]
 
-LEAST_EDGES_FOR_DEVICE = 1 << 17
+LEAST_EDGES_FOR_DEVICE = 3 << 16
 """From here on a device is faster than one CPU thread; 'gpuasm bench euler --curve' shows where the curves cross."""
 
 
