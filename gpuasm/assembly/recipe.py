@@ -97,7 +97,7 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
 
     Returns
     -------
-    tuple of int: ascending and odd, 31, 61, 97, 127, 141 for reads of 150 bases; one k of at most 31 where reads are
+    tuple of int: ascending and odd, 31, 61, 97, 127, 139 for reads of 150 bases; one k of at most 31 where reads are
     short. The typical read has the length that half of all bases reach.
     """
     bases = np.cumsum((lengths * np.arange(lengths.size))[::-1])[::-1]
