@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 # Measured on E. coli at 25x and 60x, with a margin of about a sixth: benchmarks/README.md says how.
-_PROCESS = 350 << 20
-_GRAPH_BYTES_PER_KMER = 340
+_PROCESS = 300 << 20
+_GRAPH_BYTES_PER_KMER = 420
 _TALLY_BYTES_PER_KMER = 120
 _CUT_BYTES_PER_WINDOW = 2
 _DEVICE_BYTES_PER_KMER = 400
