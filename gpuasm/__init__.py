@@ -13,7 +13,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "arrays": ["namespace_of", "to_device", "to_host"],
     "assembly.contigs": ["Contig"],
-    "assembly.recipe": ["Assembly", "AssemblyOptions", "assemble"],
+    "assembly.options": ["AssemblyOptions"],
+    "assembly.recipe": ["Assembly", "assemble"],
     "errors": [
         "DataError",
         "DeviceError",

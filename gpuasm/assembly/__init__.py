@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from gpuasm.assembly.contigs import Contig
-from gpuasm.assembly.recipe import Assembly, AssemblyOptions, AssemblyState, assemble, resume
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.recipe import Assembly, assemble, resume
+from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.unitigs_of_reads import unitigs_of_reads
 

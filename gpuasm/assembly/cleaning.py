@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from gpuasm.assembly.bubbles import find_bubbles
 from gpuasm.assembly.compaction import Pieces, compact
@@ -11,6 +11,7 @@ from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
 from gpuasm.assembly.tips import find_tips
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.weak_arcs import find_weak_arcs
+from gpuasm.stages import Stage
 
 _ROUNDS = (1 / 3, 2 / 3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 """Strictness of each round; full rounds are repeated until one of them changes nothing."""
@@ -68,3 +69,8 @@ def _one_round(
     removed.weak_arcs += (int(weak.sum()) + 1) // 2  # an arc and its twin are one; some are their own twin
     removed.islands += int(islands.sum())
     return graph, pieces
+
+
+def note_clean(stage: Stage, graph: UnitigGraph, removed: Removed) -> None:
+    """Note in a stage what clean-up left and what it removed."""
+    stage.note(unitigs=graph.n, longest=int(graph.length.max()) if graph.n else 0, **asdict(removed))

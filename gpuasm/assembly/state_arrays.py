@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly.levels import Level
-from gpuasm.assembly.recipe import AssemblyState
+from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads

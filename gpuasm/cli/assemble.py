@@ -90,7 +90,7 @@ def command(
       gpuasm assemble --single reads.fastq -k 31,61,91 --resume -o assembly
     """
     from gpuasm.assembly import AssemblyOptions
-    from gpuasm.assembly.recipe import check_ladder
+    from gpuasm.assembly.ladder import check_ladder
     from gpuasm.cli.session import run_session
     from gpuasm.cli.unitigs import parse_min_count
 

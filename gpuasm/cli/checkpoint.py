@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from gpuasm import __version__
-from gpuasm.assembly.recipe import AssemblyOptions, AssemblyState
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.cli.options import ReadInputs
 from gpuasm.errors import UsageError

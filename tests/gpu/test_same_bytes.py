@@ -7,7 +7,7 @@ import pytest
 
 from gpuasm import arrays, parallel
 from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
-from gpuasm.assembly.recipe import AssemblyState
+from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
 from gpuasm.sequence.reads import Reads

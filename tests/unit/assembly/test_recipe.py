@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble, resume
-from gpuasm.assembly.recipe import check_ladder, choose_k
+from gpuasm.assembly.ladder import check_ladder, choose_k
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.errors import DataError, UsageError
 from gpuasm.sequence.encoding import decode

@@ -1,0 +1,109 @@
+"""The graph of the first k: solid k-mers, unitigs, clean-up, bridged gaps, and the reads that go on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.assembly.cleaning import Removed, clean, note_clean
+from gpuasm.assembly.crossing import crossing_reads
+from gpuasm.assembly.debruijn import find_neighbours, two_sided
+from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
+from gpuasm.assembly.ladder import check_ladder, choose_k
+from gpuasm.assembly.levels import Level, make_level, vertices_along
+from gpuasm.assembly.mercy import bridging_pieces, with_mercy
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.assembly.unitigs import build_unitigs
+from gpuasm.errors import DataError
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
+from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+
+
+def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblyState:
+    """Build the graph of the first k and find the reads that go on."""
+    lengths = np.bincount(to_host(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
+    ladder = options.k or choose_k(lengths)
+    check_ladder(ladder)
+    k = ladder[0]
+    for one in ladder:
+        _require_windows(lengths, one)
+    tally, spectrum = _count_first(reads, k, options, stages)
+    min_follow = min(2, spectrum.threshold)
+    worth = window_worth(lengths, k)
+    first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages)
+    crossing, names = _first_crossing(reads, first.level, stages)
+    with stages.stage("bridge gaps", k=k) as stage:
+        pieces = bridging_pieces(crossing, names, first.level)
+        stage.note(bridges=pieces.n_pieces)
+    if pieces.n_pieces:
+        reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
+        first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages, has_mercy=True)
+        crossing, names = _first_crossing(reads, first.level, stages)
+    return AssemblyState(ladder, lengths, spectrum, {k: asdict(first.removed)}, first.level, crossing, names)
+
+
+@dataclass(frozen=True)
+class _FirstGraph:
+    """The cleaned graph of the first k, and which k-mers of the tally are in it."""
+
+    level: Level
+    removed: Removed
+    is_kept: Array
+
+
+def _first_graph(
+    reads: Reads, tally: Tally, *, min_follow: int, worth: int, stages: Stages, has_mercy: bool = False
+) -> _FirstGraph:
+    k = tally.k
+    with stages.stage("build graph", k=k) as stage:
+        dictionary = Dictionary.of(tally.keys, k=k, k0=0)
+        neighbour = find_neighbours(reads.words, tally, dictionary, min_follow=min_follow)
+        if has_mercy:
+            neighbour = two_sided(reads.words, tally, neighbour)
+        deep = scaled(tally, worth)
+        unitigs = build_unitigs(reads.words, deep, neighbour, unit=UNIT)
+        stage.note(unitigs=unitigs.graph.n)
+    with stages.stage("clean graph", k=k) as stage:
+        graph, pieces, removed = clean(unitigs.graph)
+        note_clean(stage, graph, removed)
+        level = make_level(unitigs, deep, (graph, pieces), k0=0)
+        is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)
+        is_kept[vertices_along(unitigs, pieces) >> 1] = True
+    return _FirstGraph(level, removed, is_kept)
+
+
+def _first_crossing(reads: Reads, level: Level, stages: Stages) -> tuple[Reads, Array]:
+    with stages.stage("find reads across junctions", k=level.graph.k) as stage:
+        crossing = crossing_reads(reads, level)
+        stage.note(reads=crossing.n_pieces)
+        return crossing, name_windows(crossing, level.dictionary)
+
+
+def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:
+    windows = count_windows(np.bincount(to_host(reads.length)), k)
+    with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
+        tally = tally_kmers(reads, k, min_count=options.min_count or 2, progress=stage.advance)
+        spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
+        tally = tally.at_least(spectrum.threshold)
+        stage.note(distinct=int(spectrum.histogram.sum()), solid=tally.n, threshold=spectrum.threshold)
+    if tally.n == 0:
+        raise DataError(
+            f"k-mers that occur at least {spectrum.threshold} times",
+            f"none among {int(spectrum.histogram.sum())} distinct {k}-mers",
+            "give more reads, or set --min-count 1",
+        )
+    return tally, spectrum
+
+
+def _require_windows(lengths: np.ndarray, k: int) -> None:
+    if count_windows(lengths, k) == 0:
+        longest = int(np.flatnonzero(lengths)[-1]) if lengths.any() else 0
+        raise DataError(
+            f"reads of at least k = {k} bases", f"no read longer than {longest}", "give longer reads, or a smaller -k"
+        )

@@ -1,0 +1,79 @@
+"""From the graph of one k to that of the next."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from gpuasm.assembly.carrying import Text, next_text, set_carried, too_short_to_carry
+from gpuasm.assembly.cleaning import Removed, clean, note_clean
+from gpuasm.assembly.crossing import crossing_named_reads
+from gpuasm.assembly.debruijn import find_neighbours
+from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
+from gpuasm.assembly.levels import Level, make_level
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.assembly.unitigs import Unitigs, build_unitigs
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.stages import Stages
+
+_TWO_READS = 1.75
+"""Windows a position that tell two reads from one that another touches."""
+
+
+def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
+    """Build the graph of the next k from the one before."""
+    before, k0 = state.level, state.level.graph.k
+    two_reads = _TWO_READS * window_worth(state.lengths, k0) / UNIT
+    set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, min_depth=two_reads))
+    with stages.stage("count k-mers", k=k) as stage:
+        text = next_text(state.crossing, state.names, before, k=k)
+        tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
+        stage.note(distinct=tally.n)
+    with stages.stage("build graph", k=k) as stage:
+        tally, dictionary = _kept(text, tally, state, k0=k0)
+        neighbour = find_neighbours(text.reads.words, tally, dictionary, lower=before.neighbour, min_follow=1)
+        unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=UNIT)
+        stage.note(unitigs=unitigs.graph.n)
+    level, removed = _clean(unitigs, tally, k0=k0, stages=stages)
+    crossing, names = state.crossing, state.names
+    if k != state.ladder[-1]:
+        with stages.stage("find reads across junctions", k=k) as stage:
+            names = name_windows(crossing, level.dictionary, names)
+            crossing = crossing_named_reads(crossing, names, level)
+            stage.note(reads=crossing.n_pieces)
+    return replace(
+        state,
+        level=level,
+        crossing=crossing,
+        names=names,
+        removed={**state.removed, k: asdict(removed)},
+        set_aside=set_aside,
+    )
+
+
+def _kept(text: Text, tally: Tally, state: AssemblyState, *, k0: int) -> tuple[Tally, Dictionary]:
+    """Scale a tally, give what is carried its depth, and drop k-mers that are neither carried nor frequent enough.
+
+    Both halves of a k-mer are solid already, so one occurrence suffices, unless the reads are so deep that errors
+    meet: the solid threshold of the first k, halved, and lowered as windows become fewer.
+    """
+    first = state.ladder[0]
+    windows = count_windows(state.lengths, tally.k), max(1, count_windows(state.lengths, first))
+    least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
+    is_kept = (tally.count >= least).astype(np.uint8)
+    tally = scaled(tally, window_worth(state.lengths, tally.k))
+    dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
+    set_carried(text, tally, dictionary, is_kept=is_kept)
+    if least == 1:
+        return tally, dictionary
+    tally = tally.where(is_kept == 1)
+    return tally, Dictionary.of(tally.keys, k=tally.k, k0=k0)
+
+
+def _clean(unitigs: Unitigs, tally: Tally, *, k0: int, stages: Stages) -> tuple[Level, Removed]:
+    with stages.stage("clean graph", k=unitigs.graph.k) as stage:
+        graph, pieces, removed = clean(unitigs.graph)
+        note_clean(stage, graph, removed)
+        return make_level(unitigs, tally, (graph, pieces), k0=k0), removed

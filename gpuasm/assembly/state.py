@@ -1,0 +1,51 @@
+"""What an assembly knows between two values of k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array
+from gpuasm.assembly.levels import Level
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.kmers.spectrum import Spectrum
+from gpuasm.sequence.reads import Reads
+
+
+@dataclass(frozen=True)
+class AssemblyState:
+    """All that an assembly knows after the graph of one k: enough to go on from.
+
+    Attributes
+    ----------
+    ladder : tuple of int
+        All values of k of the assembly.
+    lengths : (max + 1,) int64
+        How many pieces of reads there are of each length.
+    spectrum : Spectrum
+    removed : dict
+        For each k so far, what each clean-up rule removed.
+    level : Level
+        The cleaned graph of the last k so far.
+    crossing : Reads
+        The reads that lie across its junctions; after the last k, whatever was left before it.
+    names : (32 * n_words,) int32
+        Names of their windows at the level's k.
+    set_aside : tuple of UnitigGraph
+        Unconnected unitigs of earlier graphs, too short for the next k.
+    """
+
+    ladder: tuple[int, ...]
+    lengths: np.ndarray
+    spectrum: Spectrum
+    removed: dict[int, dict[str, int]]
+    level: Level
+    crossing: Reads
+    names: Array
+    set_aside: tuple[UnitigGraph, ...] = ()
+
+    @property
+    def remaining(self) -> tuple[int, ...]:
+        """The values of k still to come."""
+        return tuple(k for k in self.ladder if k > self.level.graph.k)
