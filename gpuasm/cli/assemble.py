@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuasm.cli.options import CommonOptions, ReadInputs, common_options, parse_ks, read_options
+from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options, parse_ks
 from gpuasm.errors import DataError, OutputError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @click.command(short_help="Assemble reads into contigs.")
-@read_options
+@cleaned_read_options(trim="auto")
 @click.option(
     "-o",
     "--output",
@@ -140,7 +140,7 @@ class _Run:
     def assemble(self, *, resuming: bool) -> Assembly:
         from gpuasm.assembly import assemble, resume
         from gpuasm.cli.checkpoint import remove_leftovers
-        from gpuasm.io import read_reads
+        from gpuasm.cli.inputs import read_inputs
 
         stored = self.checkpoint.load(self.session.xp) if resuming else None
         remove_leftovers(self.folder)
@@ -149,7 +149,7 @@ class _Run:
             _LOG.info("resuming after k = %d", state.level.graph.k)
             return resume(state, self.options, stages=self.session.stages, keep_state=self._keep)
         self.checkpoint.remove()
-        read_set = read_reads(**self.inputs.as_arguments(), stages=self.session.stages)
+        read_set = read_inputs(self.inputs, self.session.stages)
         self.files = [file.as_dict() for file in read_set.files]
         self._plan(read_set.reads)
         reads = read_set.reads.moved_to(self.session.xp)
@@ -209,7 +209,7 @@ class _Run:
         write_manifest(
             self.folder / "run.json",
             command="assemble",
-            parameters={**vars(options), "memory": session.memory, "plan": self.plan},
+            parameters={**vars(options), **self.inputs.cleaning, "memory": session.memory, "plan": self.plan},
             inputs=self.files,
             stages=session.stages,
             device=session.device,

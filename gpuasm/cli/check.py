@@ -21,6 +21,7 @@ def command(*, inputs: ReadInputs, json_path: Path | None, common: CommonOptions
     """Examine reads before work starts, and say whether they can be assembled.
 
     Shows a table with a line for each file, what is worth a warning, and every problem with the record where it is.
+    Adapters and reads of PhiX174 are counted and named; it is assemble that removes them.
     Exit code 0 means that the reads are usable, 65 that they are not.
 
     \b
@@ -72,6 +73,7 @@ def _table(found: Examination) -> list[list[str]]:
         "coding",
         "not ACGT",
         "adapter",
+        "PhiX",
     ]
     rows = [header]
     for file in found.files:
@@ -81,5 +83,6 @@ def _table(found: Examination) -> list[list[str]]:
         kind = file.format if file.compression == "none" else f"{file.format}, {file.compression}"
         lengths = [f"{length:,}" for length in (file.min_length, file.n50_length, file.max_length)]
         counts = [f"{file.n_reads:,}", f"{file.n_bases:,}", *lengths, quality, coding, f"{file.n_non_acgt:,}"]
-        rows.append([file.path, kind, *counts, f"{found.adapters[file.path][1]:.2%}"])
+        shares = [f"{share:.2%}" for share in (found.adapters[file.path][1], found.phix[file.path])]
+        rows.append([file.path, kind, *counts, *shares])
     return rows

@@ -39,7 +39,7 @@ def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
     """
     paths = [p for group in inputs.as_arguments().values() for item in group for p in np.ravel([item]).tolist()]
     files = [[str(path), *_stamp(Path(path))] for path in paths]
-    text = json.dumps([__version__, repr(options), files])
+    text = json.dumps([__version__, repr(options), inputs.cleaning, files])
     return hashlib.sha256(text.encode()).hexdigest()
 
 

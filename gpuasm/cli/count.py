@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuasm.cli.options import CommonOptions, ReadInputs, common_options, read_options
+from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options
 
 if TYPE_CHECKING:
     from gpuasm.cli.session import Session
@@ -18,7 +18,7 @@ _OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 @click.command(short_help="Count k-mers and write their spectrum.")
-@read_options
+@cleaned_read_options(trim="no")
 @click.option(
     "-k", "k", type=int, default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size."
 )
@@ -57,16 +57,16 @@ def command(
       gpuasm count -1 reads_1.fastq.gz -2 reads_2.fastq.gz -o counts.npz --spectrum spectrum.tsv
       gpuasm count reads.fasta -k 63 --min-count 1 -o counts.npz
     """
+    from gpuasm.cli.inputs import read_inputs
     from gpuasm.cli.outputs import describe_spectrum, write_spectrum
     from gpuasm.cli.session import run_session
-    from gpuasm.io import read_reads
     from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 
     check_k(k)
     # Above k = 31 counts alone need not tell rare shorter k-mers apart; the spectrum does, and the summary tells of it.
     is_whole = k <= MAX_PLAIN_K or min_count == 1 or bool(spectrum_path or json_path) or not output
     with run_session(common) as session:
-        read_set = read_reads(**inputs.as_arguments(), stages=session.stages)
+        read_set = read_inputs(inputs, session.stages)
         reads = read_set.reads.moved_to(session.xp)
         tally, spectrum = _count(reads, k, session, min_count=min_count, below=1 if is_whole else min_count)
         if output:
@@ -77,7 +77,11 @@ def command(
             write_spectrum(spectrum_path, spectrum.histogram)
         if json_path:
             _write_json(
-                json_path, session, read_set.files, describe_spectrum(spectrum), {"k": k, "min_count": min_count}
+                json_path,
+                session,
+                read_set.files,
+                describe_spectrum(spectrum),
+                {"k": k, "min_count": min_count, **inputs.cleaning},
             )
     if "-" in (str(output), str(spectrum_path), str(json_path)):
         return

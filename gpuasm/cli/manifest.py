@@ -21,7 +21,18 @@ from gpuasm.stages import Stages
 SCHEMA_VERSION = 1
 """Rises when a key of run.json changes its meaning or goes away; new keys leave it as it is."""
 
-_LIBRARIES = ("numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13x", "pysam", "biopython", "isal", "zstandard")
+_LIBRARIES = (
+    "numpy",
+    "numba",
+    "numba-cuda",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+    "pysam",
+    "biopython",
+    "cutadapt",
+    "isal",
+    "zstandard",
+)
 
 
 def write_manifest(

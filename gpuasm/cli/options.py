@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,10 @@ class CommonOptions:
 
 @dataclass(frozen=True)
 class ReadInputs:
-    """Where the reads are: what ``-1``, ``-2``, ``--interleaved``, ``--single``, ``--bam`` and READS said."""
+    """Where the reads are: what ``-1``, ``-2``, ``--interleaved``, ``--single``, ``--bam`` and READS said.
+
+    And how to clean them, for commands that do: what ``--trim`` and ``--remove-phix`` said.
+    """
 
     first: tuple[Path, ...] = ()
     second: tuple[Path, ...] = ()
@@ -37,6 +40,8 @@ class ReadInputs:
     single: tuple[Path, ...] = ()
     bam: tuple[Path, ...] = ()
     reads: tuple[Path, ...] = ()
+    trim: str = "no"
+    remove_phix: bool = False
 
     def __post_init__(self) -> None:
         if len(self.first) != len(self.second):
@@ -45,7 +50,7 @@ class ReadInputs:
                 f"{len(self.first)} and {len(self.second)}",
                 "give both files of each pair",
             )
-        if not any(asdict(self).values()):
+        if not any(self.as_arguments().values()):
             raise UsageError(
                 "reads", "none", "name files with -1 and -2, --interleaved, --single or --bam; - is standard input"
             )
@@ -59,6 +64,11 @@ class ReadInputs:
             "bam": list(self.bam),
         }
 
+    @property
+    def cleaning(self) -> dict[str, Any]:
+        """The keyword arguments of :func:`gpuasm.io.cleaning.clean_reads`."""
+        return {"trim": self.trim, "remove_phix": self.remove_phix}
+
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of every command that computes, as its keyword argument ``common``."""
@@ -68,6 +78,28 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that name reads, as its keyword argument ``inputs``."""
     return _gathered(command, ReadInputs, "inputs", _READS)
+
+
+def cleaned_read_options(*, trim: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the options that name reads and clean them, as its argument ``inputs``.
+
+    Parameters
+    ----------
+    trim
+        What to do about adapters unless told: "auto", "yes" or "no".
+    """
+    options = [
+        *_READS,
+        click.option(
+            "--trim",
+            type=click.Choice(["auto", "yes", "no"]),
+            default=trim,
+            show_default=True,
+            help="Cut adapters off reads; auto if at least one read in 200 runs into one.",
+        ),
+        click.option("--remove-phix", is_flag=True, help="Leave out reads of phage PhiX174, the sequencers' control."),
+    ]
+    return lambda command: _gathered(command, ReadInputs, "inputs", options)
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
@@ -92,7 +124,7 @@ def _gathered(
 
     @functools.wraps(command)
     def gathering(**arguments: Any) -> Any:
-        values = {field.name: arguments.pop(field.name) for field in fields(kind)}
+        values = {field.name: arguments.pop(field.name) for field in fields(kind) if field.name in arguments}
         return command(**arguments, **{name: kind(**values)})
 
     # A command made by click keeps its options in this list; the wrapper's must go on with those of the wrapped.

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from gpuasm.cli.options import CommonOptions, ReadInputs, common_options, read_options
+from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options
 from gpuasm.errors import UsageError
 
 _OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 @click.command(short_help="Build the compacted de Bruijn graph of reads.")
-@read_options
+@cleaned_read_options(trim="no")
 @click.option(
     "-k", "k", type=int, default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size."
 )
@@ -54,15 +54,15 @@ def command(
       gpuasm unitigs genome.fasta -k 63 --min-count 1 --fasta unitigs.fa
     """
     from gpuasm.assembly import unitigs_of_reads
+    from gpuasm.cli.inputs import read_inputs
     from gpuasm.cli.outputs import write_graph, write_unitigs
     from gpuasm.cli.session import run_session
-    from gpuasm.io import read_reads
     from gpuasm.kmers.keys import check_k
 
     check_k(k)
     least = parse_min_count(min_count)
     with run_session(common) as session:
-        read_set = read_reads(**inputs.as_arguments(), stages=session.stages)
+        read_set = read_inputs(inputs, session.stages)
         reads = read_set.reads.moved_to(session.xp)
         graph = unitigs_of_reads(reads, k, min_count=least, observed=edges == "observed", stages=session.stages)
         with session.stages.stage("write unitigs"):
@@ -76,7 +76,7 @@ def command(
             write_manifest(
                 json_path,
                 command="unitigs",
-                parameters={"k": k, "min_count": min_count, "edges": edges},
+                parameters={"k": k, "min_count": min_count, "edges": edges, **inputs.cleaning},
                 inputs=[file.as_dict() for file in read_set.files],
                 stages=session.stages,
                 device=session.device,

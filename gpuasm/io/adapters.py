@@ -2,42 +2,127 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from gpuasm.parallel import compiled
+from gpuasm.io.read_through import NO_INSERT, PairEvidence, inserts_of_pairs
+from gpuasm.parallel import compiled, run_chunks
 from gpuasm.sequence.encoding import base_at, encode
 from gpuasm.sequence.reads import Reads
 
 PROBE_LENGTH = 13
 
 ADAPTERS = {
-    "Illumina TruSeq": ("AGATCGGAAGAGC",),
-    "Illumina Nextera": ("CTGTCTCTTATAC",),
-    "Illumina small RNA": ("TGGAATTCTCGGG",),
-    "MGI": ("AAGTCGGAGGCCA", "AAGTCGGATCGTA"),
+    "Illumina TruSeq": ("AGATCGGAAGAGCACACGTCTGAACTCCAGTCA", "AGATCGGAAGAGCGTCGTGTAGGGAAAGAGTGT"),
+    "Illumina Nextera": ("CTGTCTCTTATACACATCT",),
+    "Illumina small RNA": ("TGGAATTCTCGGGTGCCAAGG",),
+    "MGI": ("AAGTCGGAGGCCAAGCGGTCTTAGGAAGACAA", "AAGTCGGATCGTAGCCATGTCGTTCTGTGAGCCAAGGAGTTG"),
 }
-"""The first 13 bases of what follows the insert, by kit; in 150 bases, a 13-mer is found by chance once in 500,000."""
+"""What follows the insert, by kit: as published by the makers. The first 13 bases of each are its probe; in 150 bases a
+given 13-mer is found by chance once in 500,000."""
+
+MANY = 0.005
+"""Share of reads that run into an adapter from which on it is worth trimming: one in 200."""
+
+_CONFIRMED = 0.1
+_NONE = np.int8(-1)
 
 
-def count_adapters(reads: Reads) -> tuple[list[str], np.ndarray]:
-    """Count the reads that hold the beginning of an adapter.
+@dataclass(frozen=True)
+class AdapterSurvey:
+    """Which reads run into which adapter.
+
+    Attributes
+    ----------
+    kit : (n_reads,) int8
+        The kit whose probe the read holds first, -1 without any; by the order of ``ADAPTERS``.
+    position : (n_reads,) int32
+        Bases before that probe.
+    pairs : PairEvidence
+        What mates say of each other.
+    kits : list of int
+        The kits taken for adapters: a probe may as well be part of the genome.
+    """
+
+    kit: np.ndarray
+    position: np.ndarray
+    pairs: PairEvidence
+    kits: list[int]
+
+    @property
+    def runs_into_adapter(self) -> np.ndarray:
+        """(n_reads,) bool: by its own bases or by those of its mate."""
+        running = np.isin(self.kit, self.kits)
+        running[: 2 * self.pairs.insert.size] |= np.repeat(self.pairs.insert != NO_INSERT, 2)
+        return running
+
+    @property
+    def share(self) -> float:
+        """Of the reads that run into an adapter."""
+        running = self.runs_into_adapter
+        return float(running.mean()) if running.size else 0.0
+
+    @property
+    def name(self) -> str:
+        """The kit seen most, the first bases of an unknown adapter, or nothing."""
+        counts = np.bincount(self.kit[np.isin(self.kit, self.kits)], minlength=len(ADAPTERS))
+        if counts.any():
+            return list(ADAPTERS)[int(counts.argmax())]
+        return f"unknown, {self.pairs.adapters[0][:PROBE_LENGTH]}" if self.pairs.adapters else ""
+
+    def sequences(self, *, every_kit: bool = False) -> list[str]:
+        """Return the adapters to look for; with ``every_kit`` those of all kits of which a probe was seen."""
+        kits = np.unique(self.kit[self.kit >= 0]).tolist() if every_kit else self.kits
+        known = [sequence for kit in kits for sequence in list(ADAPTERS.values())[kit]]
+        # Kits have had other adapters over the years: what follows the inserts of these reads is looked for as well.
+        return known + [text for text in self.pairs.adapters if not any(other.startswith(text) for other in known)]
+
+
+def survey_adapters(reads: Reads, n_pairs: int) -> AdapterSurvey:
+    """Find the reads that run into an adapter; the order of the reads or pairs plays no part.
+
+    Single reads are told by the 13 bases that known adapters begin with. Where there are pairs, these bases count only
+    if the mates confirm them: both mates of a short insert run into the adapter at the same place, while a genome that
+    holds these bases (the ends of transposon Tn5 are the Nextera adapter) shows them at any place of one mate.
 
     Parameters
     ----------
     reads : Reads
         On the host.
-
-    Returns
-    -------
-    names : list of str
-    counts : (n_adapters, 2) int64
-        Reads with each adapter, those of even and of odd number apart: for pairs, first and second mates.
+    n_pairs
+        Reads 0 to 2 * n_pairs - 1 are mates.
     """
-    probes = np.array([_name_of(probe) for kit in ADAPTERS.values() for probe in kit], dtype=np.uint64)
-    kits = np.array([number for number, kit in enumerate(ADAPTERS.values()) for _ in kit], dtype=np.int64)
-    counts = np.zeros((len(ADAPTERS), 2), dtype=np.int64)
-    _count(reads.words, reads.start, reads.length, reads.read, probes, kits, counts)
-    return list(ADAPTERS), counts
+    kit, position = _find_probes(reads)
+    pairs = inserts_of_pairs(reads, n_pairs, kit, position)
+    mates = kit[: 2 * n_pairs]
+    at_insert = (mates >= 0) & (position[: 2 * n_pairs] == np.repeat(pairs.insert, 2))
+    kits = []
+    for number in range(len(ADAPTERS)):
+        n_seen, n_confirmed = int((mates == number).sum()), int(at_insert[mates == number].sum())
+        alone = bool((kit[2 * n_pairs :] == number).any())
+        if n_confirmed > _CONFIRMED * n_seen or (alone and n_seen == 0):
+            kits.append(number)
+    return AdapterSurvey(kit, position, pairs, kits)
+
+
+def _find_probes(reads: Reads) -> tuple[np.ndarray, np.ndarray]:
+    names = [(_name_of(s[:PROBE_LENGTH]), number) for number, kit in enumerate(ADAPTERS.values()) for s in kit]
+    probes, kits = (np.array(column) for column in zip(*sorted(set(names)), strict=True))
+    is_end = np.zeros(256, np.bool_)  # by the last four bases, few positions are worth a closer look
+    is_end[probes & 255] = True
+    kit, position = np.full(reads.n_reads, _NONE), np.zeros(reads.n_reads, np.int32)
+    first_piece = pieces_of_reads(reads)
+    run_chunks(
+        _scan, reads.n_reads, first_piece, reads.words, reads.start, reads.length, probes.astype(np.uint64),
+        kits.astype(np.int8), is_end, kit, position,
+    )  # fmt: skip
+    return kit, position
+
+
+def pieces_of_reads(reads: Reads) -> np.ndarray:
+    """Return the (n_reads + 1,) int64 index of each read's first piece."""
+    return np.searchsorted(reads.read, np.arange(reads.n_reads + 1))
 
 
 def _name_of(probe: str) -> int:
@@ -48,16 +133,19 @@ def _name_of(probe: str) -> int:
 
 
 @compiled()
-def _count(words, start, length, read, probes, kits, counts):
+def _scan(first, last, first_piece, words, start, length, probes, kits, is_end, kit, position):
     mask = (np.uint64(1) << np.uint64(2 * PROBE_LENGTH)) - np.uint64(1)
-    seen = np.full(counts.shape[0], -1, dtype=np.int64)  # the last read counted: once a read, however many its pieces
-    for piece in range(start.size):
-        name = np.uint64(0)
-        for i in range(length[piece]):
-            name = (name << np.uint64(2) | base_at(words, start[piece] + i)) & mask
-            if i + 1 < PROBE_LENGTH:
-                continue
-            for p in range(probes.size):
-                if name == probes[p] and seen[kits[p]] != read[piece]:
-                    seen[kits[p]] = read[piece]
-                    counts[kits[p], read[piece] & 1] += 1
+    for read in range(first, last):
+        before = 0
+        for piece in range(first_piece[read], first_piece[read + 1]):
+            name = np.uint64(0)
+            for i in range(length[piece]):
+                name = (name << np.uint64(2) | base_at(words, start[piece] + i)) & mask
+                if i + 1 < PROBE_LENGTH or not is_end[name & np.uint64(255)]:
+                    continue
+                for p in range(probes.size):
+                    if name == probes[p] and kit[read] < 0:
+                        kit[read], position[read] = kits[p], before + i + 1 - PROBE_LENGTH
+            if kit[read] >= 0:
+                break
+            before += length[piece]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpuasm.errors import DataError, GpuasmError
-from gpuasm.io.adapters import count_adapters
+from gpuasm.io.adapters import MANY, survey_adapters
+from gpuasm.io.phix import phix_reads
 from gpuasm.io.reading import read_reads
 from gpuasm.io.sources import STDIN, check_inputs
 from gpuasm.io.summary import FileSummary, ReadSet
@@ -21,7 +22,8 @@ SHORTEST_USEFUL = 31
 
 _LONG_READ = 1000
 _LOW_QUALITY = 20.0
-_MANY_UNKNOWN, _MANY_ADAPTERS, _MANY_SHORT = 0.02, 0.01, 0.1
+_MANY_UNKNOWN, _MANY_SHORT = 0.02, 0.1
+_MANY_PHIX, _NOTHING_BUT_PHIX = 0.001, 0.5
 _FIXED_BYTES, _BYTES_A_BASE, _BYTES_A_READ = 500 << 20, 12, 64
 
 
@@ -34,7 +36,9 @@ class Examination:
     files : list of FileSummary
         Those that could be read.
     adapters : dict
-        By path: the kit seen most and the fraction of the reads that hold it.
+        By path: the kit seen most and the fraction of the reads that run into an adapter.
+    phix : dict
+        By path: the fraction of the reads that are of phage PhiX174.
     problems : list of GpuasmError
         Why the reads cannot be used.
     warnings : list of str
@@ -43,6 +47,7 @@ class Examination:
 
     files: list[FileSummary] = field(default_factory=list)
     adapters: dict[str, tuple[str, float]] = field(default_factory=dict)
+    phix: dict[str, float] = field(default_factory=dict)
     problems: list[GpuasmError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     n_pairs: int = 0
@@ -58,7 +63,12 @@ class Examination:
         files = []
         for file in self.files:
             kit, fraction = self.adapters.get(file.path, ("", 0.0))
-            files.append({**file.as_dict(), "adapter": kit or None, "adapter_fraction": fraction})
+            found = {
+                "adapter": kit or None,
+                "adapter_fraction": fraction,
+                "phix_fraction": self.phix.get(file.path, 0.0),
+            }
+            files.append({**file.as_dict(), **found})
         return {
             "usable": not self.problems,
             "n_pairs": self.n_pairs,
@@ -100,23 +110,21 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
                 _add_apart(found, _paths(item), stages=stages)
     found.problems += [problem for file in found.files if (problem := _problem(file)) is not None]
     for file in found.files:
-        found.warnings += _warnings(file)
-        kit, fraction = found.adapters[file.path]
-        if fraction >= _MANY_ADAPTERS:
-            found.warnings.append(
-                f"{file.path}: {fraction:.1%} of the reads run into an adapter ({kit}); trim them before assembly"
-            )
+        texts = [*_warnings(file), *_strangers(*found.adapters[file.path], found.phix[file.path])]
+        found.warnings += [f"{file.path}: {text}" for text in texts]
     return found
 
 
 def _add(found: Examination, read_set: ReadSet) -> None:
-    names, counts = count_adapters(read_set.reads)
-    found.files += read_set.files
+    reads, files = read_set.reads, read_set.files
+    survey, is_phix = survey_adapters(reads, read_set.n_pairs), phix_reads(reads, read_set.n_pairs)
+    found.files += files
     found.n_pairs += read_set.n_pairs
-    for number, file in enumerate(read_set.files):
-        by_kit = counts[:, number] if len(read_set.files) == 2 else counts.sum(axis=1)
-        most = int(by_kit.argmax())
-        found.adapters[file.path] = names[most] if by_kit[most] else "", float(by_kit[most]) / max(1, file.n_reads)
+    for number, file in enumerate(files):
+        own = slice(number, None, len(files))  # of two files, the reads are mates in turn
+        n_reads = max(1, file.n_reads)
+        found.adapters[file.path] = survey.name, float(survey.runs_into_adapter[own].sum() / n_reads)
+        found.phix[file.path] = float(is_phix[own].sum() / n_reads)
 
 
 def _add_apart(found: Examination, paths: list[str], *, stages: Stages | None) -> None:
@@ -165,4 +173,24 @@ def _warnings(file: FileSummary) -> list[str]:
         found.append(f"the mean quality is {file.mean_quality:.1f}; trim the reads before assembly")
     if file.n50_length > _LONG_READ:
         found.append("these look like long reads; gpuasm is made for short ones")
-    return [f"{file.path}: {text}" for text in found]
+    return found
+
+
+def _strangers(kit: str, adapters: float, phix: float) -> list[str]:
+    """Say what is not the sample's, and what takes it out."""
+    found = []
+    if adapters >= MANY:
+        found.append(
+            f"{adapters:.1%} of the reads run into an adapter ({kit}): assemble trims them, count and unitigs do with "
+            "--trim auto"
+        )
+    if phix >= _NOTHING_BUT_PHIX:
+        found.append(
+            f"{phix:.1%} of the reads are of phage PhiX174; if it is not the sample, --remove-phix leaves it out"
+        )
+    elif phix >= _MANY_PHIX:
+        found.append(
+            f"{phix:.1%} of the reads are of phage PhiX174, which sequencers run as a control; --remove-phix leaves "
+            "them out"
+        )
+    return found

@@ -168,6 +168,7 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         ({"k": "30"}, "k is 30; it must be an odd number from 15 to 127"),
         ({"device": "tpu"}, "device is 'tpu'; it must be auto, cpu or cuda"),
         ({"min_count": "0"}, "min_count is 0; it must be auto or a number from 1 on"),
+        ({"trim": "always"}, "trim is 'always'; it must be auto, true or false"),
         ({"samples": "none.tsv"}, "none.tsv: no such sample sheet"),
     ],
 )
@@ -181,6 +182,19 @@ def test_a_wrong_configuration_is_refused(project, settings, message):
 def test_lint_finds_nothing(entry_point):
     done = run([sys.executable, "-m", "snakemake", "-s", entry_point, "--lint"], ROOT)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ({}, "--trim auto -"),
+        ({"trim": "false", "remove_phix": "true"}, "--trim no --remove-phix -"),
+        ({"trim": "true"}, "--trim yes -"),
+    ],
+)
+def test_the_configuration_says_how_reads_are_cleaned(project, settings, options):
+    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings), "-n", "-p")
+    assert done.stdout.count(options) == 3
 
 
 def test_devices_follow_the_resources(project):

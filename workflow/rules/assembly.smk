@@ -24,12 +24,13 @@ rule count_kmers:
     params:
         guard=GUARD,
         reads=read_arguments,
+        cleaning=CLEANING,
         device=device,
         k=config["k"],
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
         " --output {output.counts:q} --output {output.spectrum:q} --output {output.run:q}"
-        " -- count {params.reads} -k {params.k} -t {threads} --device {params.device}"
+        " -- count {params.reads} {params.cleaning} -k {params.k} -t {threads} --device {params.device}"
         " -o {output.counts:q} --spectrum {output.spectrum:q} --json {output.run:q} > {log:q} 2>&1"
 
 
@@ -55,13 +56,14 @@ rule de_bruijn_graph:
     params:
         guard=GUARD,
         reads=read_arguments,
+        cleaning=CLEANING,
         device=device,
         k=config["k"],
         min_count=config["min_count"],
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
         " --output {output.graph:q} --output {output.run:q}"
-        " -- unitigs {params.reads} -k {params.k} --min-count {params.min_count} -t {threads}"
+        " -- unitigs {params.reads} {params.cleaning} -k {params.k} --min-count {params.min_count} -t {threads}"
         " --device {params.device} -o {output.graph:q} --json {output.run:q} > {log:q} 2>&1"
 
 
@@ -101,11 +103,12 @@ rule assemble_contigs:
     params:
         guard=GUARD,
         reads=read_arguments,
+        cleaning=CLEANING,
         device=device,
         folder=subpath(output.run, parent=True),
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
         " --output {output.contigs:q} --output {output.graph:q} --output {output.table:q}"
         " --output {output.spectrum:q} --output {output.run:q} --output {output.page:q}"
-        " -- assemble {params.reads} -t {threads} --device {params.device}"
+        " -- assemble {params.reads} {params.cleaning} -t {threads} --device {params.device}"
         " -o {params.folder:q} > {log:q} 2>&1"

@@ -139,6 +139,12 @@ def read_arguments(wildcards, input):
     return f"--single {files[0]}" if len(files) == 1 else f"-1 {files[0]} -2 {files[1]}"
 
 
+def cleaning_arguments():
+    """Return the options of gpuasm that clean reads."""
+    trim = {True: "yes", False: "no"}.get(config["trim"], "auto")
+    return f"--trim {trim}" + (" --remove-phix" if config["remove_phix"] else "")
+
+
 def memory_mb(wildcards, input, attempt):
     """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure."""
     files = [Path(path) for path in input.reads]
@@ -167,6 +173,7 @@ STEPS += TOUR_STEPS if config["euler_paths"] else []
 SAMPLES = read_samples(config["samples"])
 GPUASM = f"{python_command()} -m gpuasm"
 GUARD = guard_command()
+CLEANING = cleaning_arguments()
 
 
 wildcard_constraints:

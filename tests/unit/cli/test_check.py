@@ -25,7 +25,7 @@ def test_usable_reads(run_cli, pair):
     lines = out.splitlines()
     assert lines[0].split()[:4] == ["file", "format", "reads", "bases"]
     row = lines[1].split()
-    expected = ["fastq", "30", "3,000", "100", "100", "100", "40.0", "Phred+33", "0", "0.00%"]
+    expected = ["fastq", "30", "3,000", "100", "100", "100", "40.0", "Phred+33", "0", "0.00%", "0.00%"]
     assert row == [str(pair[0]), *expected]
     assert "pairs: 30" in lines
     assert lines[-1] == "usable"

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from gpuasm import cli
-from gpuasm.cli.options import CommonOptions, ReadInputs, common_options, parse_ks, read_options
+from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options, parse_ks
 from gpuasm.errors import UsageError
 
 Run = Callable[..., tuple[int, str, str]]
@@ -22,7 +22,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = []
 
     @click.command()
-    @read_options
+    @cleaned_read_options(trim="auto")
     @click.option("-k", default=31)
     @common_options
     def command(**arguments: Any) -> None:
@@ -42,6 +42,7 @@ def test_read_options_become_one_object(run_cli: Run, seen: list[dict[str, Any]]
         "bam": [Path("b")],
     }
     assert seen[0]["k"] == 31
+    assert seen[0]["inputs"].cleaning == {"trim": "auto", "remove_phix": False}
 
 
 def test_common_options_become_one_object(run_cli: Run, seen: list[dict[str, Any]]) -> None:
@@ -59,6 +60,7 @@ def test_common_options_become_one_object(run_cli: Run, seen: list[dict[str, Any
         ([], "expected reads"),
         (["r", "-t", "0"], "not in the range"),
         (["r", "--progress", "loud"], "loud"),
+        (["r", "--trim", "always"], "always"),
     ],
 )
 def test_contradictions_are_usage_errors(run_cli: Run, seen: list[dict[str, Any]], args: list[str], text: str) -> None:
@@ -68,7 +70,13 @@ def test_contradictions_are_usage_errors(run_cli: Run, seen: list[dict[str, Any]
     assert seen == []
 
 
+def test_cleaning_options(run_cli: Run, seen: list[dict[str, Any]]) -> None:
+    assert run_cli("count", "r", "--trim", "yes", "--remove-phix")[0] == 0
+    assert seen[0]["inputs"].cleaning == {"trim": "yes", "remove_phix": True}
+
+
 def test_reads_from_python() -> None:
+    assert ReadInputs(bam=(Path("x"),)).cleaning == {"trim": "no", "remove_phix": False}
     assert ReadInputs(bam=(Path("x"),)).as_arguments()["bam"] == [Path("x")]
 
 

@@ -7,9 +7,10 @@ import pytest
 
 from gpuasm.errors import NoInputError
 from gpuasm.io import read_reads
-from gpuasm.io.adapters import ADAPTERS, count_adapters
+from gpuasm.io.adapters import ADAPTERS, survey_adapters
 from gpuasm.io.examination import examine
 from gpuasm.io.growing import GrowingArray
+from gpuasm.io.phix import phix_genome
 from gpuasm.io.summary import n50, quality_offset
 from gpuasm.sequence.reads import Reads
 from tests.oracles import reads as oracle
@@ -80,24 +81,14 @@ def test_growing_arrays_hold_what_was_appended():
     assert GrowingArray(np.int32).finish().size == 0
 
 
-def test_adapters_are_counted_once_a_read_and_by_mate():
-    truseq, nextera = ADAPTERS["Illumina TruSeq"][0], ADAPTERS["Illumina Nextera"][0]
-    texts = [
-        f"ACGT{truseq}ACGT",
-        "ACGT" * 20,
-        f"{truseq}N{truseq}",
-        f"{nextera}",
-        truseq[:-1],
-        f"CC{ADAPTERS['MGI'][0]}{ADAPTERS['MGI'][1]}",
-    ]
-    names, counts = count_adapters(Reads.from_strings(texts, paired=True))
-    found = dict(zip(names, counts.tolist(), strict=True))
-    assert found == {
-        "Illumina TruSeq": [2, 0],
-        "Illumina Nextera": [0, 1],
-        "Illumina small RNA": [0, 0],
-        "MGI": [0, 1],
-    }
+def test_the_first_probe_of_each_read_counts():
+    truseq, nextera, mgi = (ADAPTERS[f"{kit}"][0][:13] for kit in ("Illumina TruSeq", "Illumina Nextera", "MGI"))
+    texts = [f"ACGT{truseq}ACGT", "ACGT" * 20, f"{truseq}N{truseq}", nextera, truseq[:-1], f"CCNC{mgi}{truseq}"]
+    survey = survey_adapters(Reads.from_strings(texts), 0)
+    assert survey.kit.tolist() == [0, -1, 0, 1, -1, 3]
+    assert survey.position[survey.kit >= 0].tolist() == [4, 0, 0, 3]
+    assert survey.runs_into_adapter.tolist() == [True, False, True, True, False, True]
+    assert survey.name == "Illumina TruSeq"
 
 
 def test_a_good_pair(tmp_path):
@@ -140,6 +131,8 @@ def test_warnings(tmp_path):
         "bad": oracle.fastq([f"{sequence}NNNNN" for sequence in SEQUENCES], quality="+"),
         "shorts": oracle.fastq([*SEQUENCES, *(sequence[:20] for sequence in SEQUENCES)]),
         "long": oracle.fastq(["".join(SEQUENCES)]),
+        "control": oracle.fastq([phix_genome()[:100], *SEQUENCES]),
+        "phage": oracle.fastq([phix_genome()[i : i + 100] for i in range(200)]),
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -152,10 +145,12 @@ def test_warnings(tmp_path):
         ("bad", "mean quality is 10.0"),
         ("shorts", "50 reads have less than 31 bases"),
         ("long", "look like long reads"),
+        ("control", "2.0% of the reads are of phage PhiX174, which sequencers run as a control; --remove-phix"),
+        ("phage", "100.0% of the reads are of phage PhiX174; if it is not the sample, --remove-phix"),
     ):
         assert f"{tmp_path / name}: " in warnings
         assert text in warnings
-    assert len(found.warnings) == 5
+    assert len(found.warnings) == 7
 
 
 def test_a_missing_file_ends_an_examination(tmp_path):

@@ -1,0 +1,62 @@
+"""Reads rid of what is not the sample's: adapters and PhiX174."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuasm.io.adapters import MANY, survey_adapters
+from gpuasm.io.phix import phix_reads
+from gpuasm.io.summary import ReadSet
+from gpuasm.io.trimming import trim_reads
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+
+TRIM = ("auto", "yes", "no")
+
+
+def clean_reads(read_set: ReadSet, *, trim: str = "auto", remove_phix: bool = False, stages: Stages) -> ReadSet:
+    """Cut adapters off reads and leave out those of PhiX174; the numbers of reads and pairs stay as they are.
+
+    Parameters
+    ----------
+    read_set
+        Reads on the host.
+    trim
+        "yes", "no", or "auto": if at least one read in 200 runs into an adapter.
+    remove_phix
+        Leave out pairs and single reads of PhiX174.
+    stages
+        Hears of a stage for either, with what was found and removed.
+    """
+    if trim != "no":
+        with stages.stage("trim adapters", trim=trim) as stage:
+            read_set, found = _trimmed(read_set, every_kit=trim == "yes")
+            stage.note(**found)
+    if remove_phix:
+        with stages.stage("remove PhiX174") as stage:
+            is_phix = phix_reads(read_set.reads, read_set.n_pairs)
+            read_set = replace(read_set, reads=read_set.reads.select(~is_phix[read_set.reads.read]))
+            stage.note(removed_reads=int(is_phix.sum()))
+    return read_set
+
+
+def _trimmed(read_set: ReadSet, *, every_kit: bool) -> tuple[ReadSet, dict[str, str | int]]:
+    before = read_set.reads
+    survey = survey_adapters(before, read_set.n_pairs)
+    found: dict[str, str | int] = {"with_adapter": int(survey.runs_into_adapter.sum())}
+    if survey.name:
+        found["adapter"] = survey.name
+    if not every_kit and survey.share < MANY:
+        return read_set, found
+    after = trim_reads(before, survey, every_kit=every_kit)
+    left = _bases_of_reads(before) - _bases_of_reads(after)
+    found |= {"trimmed_reads": int((left > 0).sum()), "removed_bases": int(left.sum())}
+    return replace(read_set, reads=after), found
+
+
+def _bases_of_reads(reads: Reads) -> np.ndarray:
+    bases = np.zeros(reads.n_reads, np.int64)
+    np.add.at(bases, reads.read, reads.length)
+    return bases

@@ -1,0 +1,177 @@
+"""Pairs whose insert is shorter than their reads: the mates overlap, and what sticks out at both ends is adapter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.parallel import compiled, inlined, run_chunks
+from gpuasm.sequence.encoding import base_at, decode
+from gpuasm.sequence.reads import Reads
+
+NO_INSERT = -1
+
+_LEAST_OVERLAP = 16
+"""Bases. With one mismatch in eight, two random mates overlap so once in 30,000 pairs; the adapter decides then."""
+_LONGEST = 1024
+_ADAPTER_LENGTH, _LEAST_ADAPTER = 32, 10
+_LEAST_VOTES, _MAJORITY = 20, 0.6
+
+_ODD_BITS = np.uint64(0x5555555555555555)
+
+
+@dataclass(frozen=True)
+class PairEvidence:
+    """What mates say of each other.
+
+    Attributes
+    ----------
+    insert : (n_pairs,) int32
+        Bases of the insert if it is shorter than one of the mates and followed by adapter, else -1.
+    adapters : list of str
+        What follows such inserts in first and in second mates, as far as most of them agree; at most 32 bases.
+    """
+
+    insert: np.ndarray
+    adapters: list[str]
+
+
+def inserts_of_pairs(reads: Reads, n_pairs: int, kit: np.ndarray, position: np.ndarray) -> PairEvidence:
+    """Find the pairs that read through their insert.
+
+    An insert is taken as short if the first mate and the reverse complement of the second agree over its whole length,
+    and what follows it is what follows most such inserts: the adapter, known or not. Repeats make mates overlap by
+    mistake, but the same bases do not follow them. It is also short if both mates hold the probe of the same kit at the
+    same place, even at the very beginning.
+
+    Parameters
+    ----------
+    reads : Reads
+        On the host; reads 2i and 2i + 1 are mates for i < ``n_pairs``.
+    n_pairs
+        Pairs.
+    kit, position : (n_reads,) int8, int32
+        The adapter whose first bases each read holds (-1: none), and the bases before them.
+    """
+    insert = np.full(n_pairs, NO_INSERT, np.int32)
+    if n_pairs == 0:
+        return PairEvidence(insert, [])
+    first_piece = np.searchsorted(reads.read, np.arange(2 * n_pairs + 1))
+    arrays = first_piece, reads.words, reads.start, reads.length
+    run_chunks(_overlap, n_pairs, *arrays, insert)
+    votes = np.zeros((2, _ADAPTER_LENGTH, 4), np.int64)
+    _vote(*arrays, insert, votes)
+    adapter, size = _elected(votes)
+    run_chunks(_judge, n_pairs, *arrays, adapter, size, insert)
+    first, second = kit[: 2 * n_pairs : 2], kit[1 : 2 * n_pairs : 2]
+    at_first, at_second = position[: 2 * n_pairs : 2], position[1 : 2 * n_pairs : 2]
+    same = (first >= 0) & (first == second) & (at_first == at_second)
+    insert[same] = at_first[same]
+    return PairEvidence(insert, [decode(adapter[mate, : size[mate]]) for mate in (0, 1) if size[mate]])
+
+
+def _elected(votes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the codes of the adapter of either mate, and how many of them a clear majority agrees on."""
+    total = votes.sum(axis=2)
+    agreed = (total >= _LEAST_VOTES) & (votes.max(axis=2) >= _MAJORITY * total)
+    size = np.where(agreed.all(axis=1), _ADAPTER_LENGTH, agreed.argmin(axis=1))
+    return votes.argmax(axis=2).astype(np.uint8), np.where(size >= _LEAST_ADAPTER, size, 0)
+
+
+@inlined()
+def _window(words, position):
+    """Return the 32 bases from a position on."""
+    shift = np.uint64(2 * (position & 31))
+    high = words[position >> 5] << shift
+    return high | (words[(position >> 5) + 1] >> np.uint64(1)) >> (np.uint64(63) - shift)
+
+
+@inlined()
+def _count_bits(x):
+    x = x - ((x >> np.uint64(1)) & _ODD_BITS)
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@compiled()
+def _flip(words, first, n, flipped):
+    """Write the reverse complement of n bases, and zeros after it."""
+    word, slot = np.uint64(0), 0
+    for i in range(n):
+        word = word << np.uint64(2) | (np.uint64(3) - base_at(words, first + n - 1 - i))
+        if i & 31 == 31:
+            flipped[slot] = word
+            word, slot = np.uint64(0), slot + 1
+    flipped[slot] = word << np.uint64(64 - 2 * (n & 31)) if n & 31 else np.uint64(0)
+    flipped[slot + 1] = 0
+
+
+@inlined()
+def _differing(words, at, other, at_other, n):
+    """Count the bases that differ among the first n of 32."""
+    x = _window(words, at) ^ _window(other, at_other)
+    x = (x | x >> np.uint64(1)) & _ODD_BITS
+    if n < 32:
+        x >>= np.uint64(64 - 2 * n)
+    return _count_bits(x)
+
+
+@compiled()
+def _agree(words, at, other, at_other, n):
+    """Tell whether at most one in eight of n bases differs."""
+    found = 0
+    for i in range(0, n, 32):
+        found += _differing(words, at + i, other, at_other + i, n - i)
+    return found <= n >> 3
+
+
+@compiled()
+def _overlap(first, last, first_piece, words, start, length, insert):
+    """Find the longest insert shorter than a mate over which the mates agree; only a read's first piece is compared."""
+    flipped = np.zeros(_LONGEST // 32 + 2, dtype=np.uint64)
+    for pair in range(first, last):
+        a, b, end = first_piece[2 * pair], first_piece[2 * pair + 1], first_piece[2 * pair + 2]
+        if b in (a, end) or max(length[a], length[b]) > _LONGEST:
+            continue
+        start_a, size_a, size_b = start[a], np.int64(length[a]), np.int64(length[b])
+        longest = max(length[a:b].sum(), length[b:end].sum()) - 1
+        _flip(words, start[b], size_b, flipped)
+        for size in range(min(longest, size_a + size_b - _LEAST_OVERLAP), _LEAST_OVERLAP - 1, -1):
+            low = max(0, size - size_b)
+            n = min(size, size_a) - low
+            # Nearly all are turned away here, by their first 32 bases.
+            if n < _LEAST_OVERLAP or _differing(words, start_a + low, flipped, size_b - size + low, n) > n >> 3:
+                continue
+            if _agree(words, start_a + low, flipped, size_b - size + low, n):
+                insert[pair] = size
+                break
+
+
+@compiled()
+def _vote(first_piece, words, start, length, insert, votes):
+    """Count the bases that follow the inserts, by mate and distance."""
+    for pair in range(insert.size):
+        if insert[pair] < 0:
+            continue
+        for mate in range(2):
+            piece = first_piece[2 * pair + mate]
+            for i in range(min(length[piece] - insert[pair], _ADAPTER_LENGTH)):
+                votes[mate, i, base_at(words, start[piece] + insert[pair] + i)] += 1
+
+
+@compiled()
+def _judge(first, last, first_piece, words, start, length, adapter, size, insert):
+    """Drop inserts not followed by the adapter: of the bases that follow in both mates, two in three must be its."""
+    for pair in range(first, last):
+        if insert[pair] < 0:
+            continue
+        n, wrong = 0, 0
+        for mate in range(2):
+            piece = first_piece[2 * pair + mate]
+            for i in range(min(length[piece] - insert[pair], size[mate])):
+                n += 1
+                wrong += base_at(words, start[piece] + insert[pair] + i) != np.uint64(adapter[mate, i])
+        if n == 0 or 3 * wrong > n:
+            insert[pair] = NO_INSERT
