@@ -21,7 +21,7 @@ def command(*, inputs: ReadInputs, json_path: Path | None, common: CommonOptions
     """Examine reads before work starts, and say whether they can be assembled.
 
     Shows a table with a line for each file, what is worth a warning, and every problem with the record where it is.
-    Adapters and reads of PhiX174 are counted and named; it is assemble that removes them.
+    Adapters and reads of PhiX174 are counted, and what takes them out is named; nothing is changed here.
     Exit code 0 means that the reads are usable, 65 that they are not.
 
     \b
