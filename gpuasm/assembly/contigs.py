@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,15 +66,20 @@ def make_contigs(graph: UnitigGraph, set_aside: Sequence[UnitigGraph] = (), *, m
     """
     single = single_copy_depth(graph)
     spelled = [(_spell(own, u), own, u) for own in (graph, *set_aside) for u in range(own.n)]
-    kept = [item for item in spelled if item[0].size >= min_length]
-    kept.sort(key=lambda item: (-item[0].size, item[0].tobytes()))
     contigs = []
-    for number, (codes, own, u) in enumerate(kept, start=1):
-        depth = float(own.depth[u])
-        copies = max(1, round(depth / single)) if single > 0 else 1
-        is_circular, unitig = bool(own.is_circular[u]), u if own is graph else -1
-        contigs.append(Contig(f"contig_{number:06d}", codes, depth, copies, is_circular, unitig))
-    return contigs
+    for codes, own, u in spelled:
+        if codes.size >= min_length:
+            depth = float(own.depth[u])
+            copies = max(1, round(depth / single)) if single > 0 else 1
+            is_circular, unitig = bool(own.is_circular[u]), u if own is graph else -1
+            contigs.append(Contig("", codes, depth, copies, is_circular, unitig))
+    ordered = [contigs[i] for i in in_order(contigs)]
+    return [replace(contig, name=f"contig_{number:06d}") for number, contig in enumerate(ordered, start=1)]
+
+
+def in_order(contigs: Sequence[Contig]) -> list[int]:
+    """Return the order in which contigs are named: longest first, then by sequence."""
+    return sorted(range(len(contigs)), key=lambda i: (-contigs[i].length, contigs[i].codes.tobytes()))
 
 
 def single_copy_depth(graph: UnitigGraph) -> float:
