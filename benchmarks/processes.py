@@ -18,6 +18,7 @@ _VERSION_COMMANDS = {
     "bcalm": ["dpkg-query", "-W", "bcalm"],  # it does not tell its version itself
     "megahit": ["megahit", "--version"],
     "skesa": ["skesa", "--version"],
+    "spades": ["spades.py", "--version"],
 }
 
 
@@ -43,17 +44,30 @@ class Usage:
 
 def measure(command: Sequence[str | Path], *, folder: Path, log: Path) -> Usage:
     """Run a command in a folder, its output into a log, and leave with a message if it fails."""
-    words = [str(word) for word in command]
+    usage, code = _run(command, folder=folder, log=log)
+    if code:
+        last = log.read_text(errors="replace")[-2000:]
+        sys.exit(f"{last}\n{' '.join(map(str, command))}\nfailed with exit code {code}")
+    return usage
+
+
+def measure_or_none(command: Sequence[str | Path], *, folder: Path, log: Path) -> Usage | None:
+    """Run a command as `measure` does, but return None if it fails."""
+    usage, code = _run(command, folder=folder, log=log)
+    return None if code else usage
+
+
+def _run(command: Sequence[str | Path], *, folder: Path, log: Path) -> tuple[Usage, int]:
     with log.open("ab") as sink:
         began = time.perf_counter()
-        process = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
+        process = subprocess.Popen(
+            [str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink
+        )
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        last = log.read_text(errors="replace")[-2000:]
-        sys.exit(f"{last}\n{' '.join(words)}\nfailed with exit code {process.returncode}")
-    return Usage(round(wall, 2), round(usage.ru_utime + usage.ru_stime, 2), round(usage.ru_maxrss / 1024))
+    taken = Usage(round(wall, 2), round(usage.ru_utime + usage.ru_stime, 2), round(usage.ru_maxrss / 1024))
+    return taken, process.returncode
 
 
 def require_programs(names: Sequence[str]) -> None:
@@ -67,7 +81,7 @@ def peer_versions(names: Sequence[str]) -> dict[str, str]:
     """Return the versions of programs, as far as they can be found out."""
     found = {}
     for name in names:
-        if shutil.which(name) and shutil.which(_VERSION_COMMANDS[name][0]):
+        if shutil.which(_VERSION_COMMANDS[name][0]):
             told = subprocess.run(_VERSION_COMMANDS[name], capture_output=True, text=True, check=False)
             if match := re.search(r"\d+\.\d+(\.\d+)?", told.stdout + told.stderr):
                 found[name] = match.group()

@@ -1,4 +1,4 @@
-"""Make README's tables of benchmarks from benchmarks/results/*.json.
+"""Make the tables of benchmarks in README and benchmarks/README from benchmarks/results/*.json.
 
     python benchmarks/tables.py            # rewrite what stands between the markers
     python benchmarks/tables.py --check    # only say whether it is up to date
@@ -17,7 +17,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from verdict import RULES, errors, judge
+
 HERE = Path(__file__).parent
+PEERS = ("megahit", "skesa", "spades")
 Result = dict[str, Any]
 _MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end table -->)", re.DOTALL)
 
@@ -172,11 +175,97 @@ def real_reads(results: list[Result]) -> str:
     return "\n\n".join(parts)
 
 
+def assemblers(results: list[Result]) -> str:
+    """How many sets pass each rule, and the figures of every set beside the peers'."""
+    parts = []
+    for result in results:
+        if result["benchmark"] == "assemblers":
+            compared = [found for name in result["parameters"]["sets"] if (found := _compared(result, name))]
+            parts += [_section(result, _passed(compared)), _quality(compared)]
+    return "\n\n".join(parts)
+
+
+def _compared(result: Result, name: str) -> Result | None:
+    """Gather a set's figures, if gpuasm and a peer ran and the genome is known."""
+    about = result["parameters"]["sets"][name]
+    rows = [row for row in result["rows"] if row["set"] == name]
+    by = {(row["assembler"], row["sequences"]): row["quast"] for row in rows}
+    ours = by.get(("gpuasm", "contigs"))
+    peers = {peer: by[peer, "contigs"] for peer in PEERS if by.get((peer, "contigs"))}
+    if ours is None or not any(peer["genome_fraction"] is not None for peer in peers.values()):
+        return None
+    rules = judge(ours, list(peers.values()), about["kind"])
+    scaffolds = by.get(("spades", "scaffolds")) or {}
+    return {"name": name, **about, "ours": ours, "peers": peers, "scaffolds": scaffolds, "rules": rules}
+
+
+def _passed(compared: list[Result]) -> str:
+    kinds = [kind for kind in ("simulated", "real") if any(found["kind"] == kind for found in compared)]
+
+    def told(rule: str, kind: str) -> str:
+        passed = [found["rules"][rule] for found in compared if found["kind"] == kind]
+        return f"{sum(passed)} of {len(passed)}"
+
+    rows = [[rule, *(told(rule, kind) for kind in kinds)] for rule in RULES]
+    return markdown(["contigs of gpuasm beside MEGAHIT's, SKESA's and SPAdes'", *(f"{k} sets" for k in kinds)], rows)
+
+
+def _quality(compared: list[Result]) -> str:
+    """Return a row for each set: gpuasm's figure, then each peer's in the order of the heading."""
+
+    def all_of(found: Result, name: str, digits: int = 0) -> str:
+        figures = [found["ours"], *(found["peers"].get(peer, {}) for peer in PEERS)]
+        values = [figure.get(name) for figure in figures]
+        return " / ".join("-" if value is None else f"{value:,.{digits}f}" for value in values)
+
+    def wrong(found: Result) -> str:
+        figures = [found["ours"], *(found["peers"].get(peer) for peer in PEERS)]
+        return " / ".join(f"{errors(figure):.2f}" if figure else "-" for figure in figures)
+
+    order = "gpuasm / " + " / ".join(PEERS)
+    head = [
+        "reads",
+        f"NGA50: {order}",
+        "SPAdes' scaffolds",
+        "auNGA",
+        "misassemblies",
+        "mismatches and indels / 100 kbp",
+    ]
+    head += ["genome %", "duplication"]
+    rows = []
+    for found in compared:
+        texts = [all_of(found, "aunga"), all_of(found, "misassemblies"), wrong(found)]
+        texts += [all_of(found, "genome_fraction", 2), all_of(found, "duplication", 3)]
+        title = found["what"] or found["name"]
+        rows.append([title, all_of(found, "nga50"), found["scaffolds"].get("nga50"), *texts])
+    return markdown(head, rows)
+
+
+def community(results: list[Result]) -> str:
+    """Contigs of a community of known genomes: all of it, then genome by genome."""
+    columns = {"aligned": "aligned", "nga50": "NGA50", "misassemblies": "misassemblies", "genome_fraction": "genome %",
+               "duplication": "duplication"}  # fmt: skip
+    parts = []
+    for result in results:
+        if result["benchmark"] != "community":
+            continue
+        rows = [row for row in result["rows"] if not row["failed"]]
+        told = [["all", "", row["assembler"], *(row["quast"].get(key) for key in columns)] for row in rows]
+        for genomes in zip(*(row["genomes"] for row in rows), strict=True):
+            for row, genome in zip(rows, genomes, strict=True):
+                figures = [genome.get(key) for key in columns]
+                told.append([genome["genome"], f"{genome['fold']:g}", row["assembler"], *figures])
+        parts.append(_section(result, markdown(["genome", "fold", "by", *columns.values()], told)))
+    return "\n\n".join(parts)
+
+
 TABLES: dict[str, Callable[[list[Result]], str]] = {
     "speed": speed,
     "exactness": exactness,
     "same_bytes": same_bytes,
     "real_reads": real_reads,
+    "assemblers": assemblers,
+    "community": community,
 }
 
 
@@ -193,17 +282,21 @@ def filled(text: str, results: list[Result]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--document", type=Path, default=HERE.parent / "README.md")
+    parser.add_argument("--document", type=Path, nargs="+", default=[HERE.parent / "README.md", HERE / "README.md"])
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a table is out of date")
     options = parser.parse_args()
     results = [json.loads(path.read_text()) for path in sorted(options.results.glob("*.json"))]
-    old = options.document.read_text()
-    new = filled(old, [result for result in results if "benchmark" in result])
-    if options.check:
-        sys.exit(f"{options.document} is out of date: run benchmarks/tables.py" if new != old else 0)
-    if new != old:
-        options.document.write_text(new)
+    stale = []
+    for document in options.document:
+        old = document.read_text()
+        new = filled(old, [result for result in results if "benchmark" in result])
+        if new != old:
+            stale.append(str(document))
+            if not options.check:
+                document.write_text(new)
+    if options.check and stale:
+        sys.exit(f"out of date: {', '.join(stale)}; run benchmarks/tables.py")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,129 @@
+"""Assemble many read sets with gpuasm, MEGAHIT, SKESA and SPAdes, and have QUAST judge the contigs.
+
+    python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/assemblers.json
+    python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/assemblers.json --only gpuasm
+
+The sheet has the columns name, reads_1, reads_2, layout (pairs or single), reference (may be empty), kind (simulated or
+real) and what (a line about the reads), separated by tabs. All assemblers run with their defaults, SPAdes with
+``--isolate``. What the JSON knows of a peer of the same version on the same reads is kept and not run again; gpuasm
+changes from day to day and is run whenever it is asked for. ``--sets`` takes some sets of the sheet only.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from assembler_runs import (
+    PEERS,
+    PROGRAMS,
+    ReadSet,
+    Row,
+    checksum,
+    command_of,
+    kept_rows,
+    key_of,
+    read_sheet,
+    run_assembler,
+)
+from processes import peer_versions, require_programs
+from quast import LEAST_LENGTH, run_quast
+from record import record
+
+from gpuasm import __version__
+from gpuasm.cli.manifest import machine
+
+ASSEMBLERS = ("gpuasm", *PEERS)
+
+
+def make_rows(assembler: str, version: str, reads: ReadSet, *, quast: list[str], threads: int) -> list[Row]:
+    """Run an assembler on a set; return a row for its contigs and one for its scaffolds, if it makes any."""
+    about: Row = {
+        "set": reads.name,
+        "assembler": assembler,
+        "version": version,
+        "key": key_of(assembler, version, reads),
+        "reads_sha256": [checksum(path) for path in reads.reads],
+        "threads": threads,
+        "where": f"{machine('cpu')['cpu']}, {machine('cpu')['cpus']} cores",
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        command = command_of(assembler, reads, folder / "work", threads=threads)
+        usage = run_assembler(command, folder)
+        if usage is None:
+            return [{**about, "sequences": "contigs", "failed": True, "quast": {}}]
+        rows = []
+        for kind, path in (("contigs", command.contigs), ("scaffolds", command.scaffolds)):
+            if path is not None and path.exists():
+                figures = run_quast(quast, path, reads.reference, folder=folder / kind, threads=threads)
+                rows.append({**about, "sequences": kind, "failed": False, **usage.as_dict(), "quast": figures})
+        return rows
+
+
+def rows_of_set(
+    reads: ReadSet, versions: dict[str, str], known: dict[str, list[Row]], *, only: set[str], quast: list[str],
+    threads: int,
+) -> list[Row]:  # fmt: skip
+    """Return the rows of a set, of each assembler either as they are known or as they are made now."""
+    rows: list[Row] = []
+    for assembler, version in versions.items():
+        kept = known.get(key_of(assembler, version, reads))
+        if assembler in only and (assembler == "gpuasm" or kept is None):
+            kept = make_rows(assembler, version, reads, quast=quast, threads=threads)
+            print(f"   {assembler}: {_told(kept)}", flush=True)
+        rows += [{**row, "set": reads.name} for row in kept or []]
+    return rows
+
+
+def _told(rows: list[Row]) -> str:
+    shown = ("nga50", "aunga", "misassemblies", "mismatches_per_100k", "genome_fraction", "duplication")
+    row = rows[0]
+    if row["failed"]:
+        return "failed"
+    return f"{row['wall_s']} s, " + ", ".join(f"{name} {row['quast'].get(name)}" for name in shown)
+
+
+@click.command(help=__doc__)
+@click.argument("sheet", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--only", multiple=True, type=click.Choice(ASSEMBLERS), help="Run this assembler only; may be repeated.")
+@click.option("--sets", multiple=True, metavar="NAME", help="Take this set only; may be repeated.")
+@click.option("--quast", default="quast.py", show_default=True, metavar="COMMAND", help="QUAST 5.2 or later.")
+@click.option("--threads", "-t", default=2, show_default=True)
+@click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Results, kept and added to.")
+def main(
+    sheet: Path, only: tuple[str, ...], sets: tuple[str, ...], quast: str, threads: int, path: Path | None
+) -> None:
+    chosen = set(only or ASSEMBLERS)
+    require_programs([PROGRAMS.get(name, name) for name in PEERS if name in chosen] + shlex.split(quast)[:1])
+    found = read_sheet(sheet)
+    known = kept_rows(path)
+    versions = {"gpuasm": __version__, **(_known_versions(known) | peer_versions(PEERS))}
+    rows = []
+    for reads in found:
+        if sets and reads.name not in sets:  # what is known of the others stays
+            rows += [row for kept in known.values() for row in kept if row["set"] == reads.name]
+            continue
+        print(reads.name, flush=True)
+        rows += rows_of_set(reads, versions, known, only=chosen, quast=shlex.split(quast), threads=threads)
+        parameters = {
+            "least_length": LEAST_LENGTH,
+            "peers": versions,
+            "sets": {reads.name: {"kind": reads.kind, "what": reads.what} for reads in found},
+        }
+        rest = {reads.name for reads in found} - {row["set"] for row in rows}
+        later = [row for kept in known.values() for row in kept if row["set"] in rest]
+        record(path, "assemblers", parameters, rows + later)  # after every set: a run that is stopped keeps its figures
+
+
+def _known_versions(known: dict[str, list[Row]]) -> dict[str, str]:
+    """Return the versions of earlier runs, for assemblers that are not installed here."""
+    return {row["assembler"]: row["version"] for rows in known.values() for row in rows if row["assembler"] in PEERS}
+
+
+if __name__ == "__main__":
+    main()
