@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gpuasm.assembly.shared_ends import end_cuts
 from gpuasm.assembly.unitig_graph import UnitigGraph, canonical_order
 from gpuasm.sequence.encoding import BYTE_OF_CODE, reverse_complement
 
@@ -65,7 +66,9 @@ def make_contigs(graph: UnitigGraph, set_aside: Sequence[UnitigGraph] = (), *, m
         Least length in bases.
     """
     single = single_copy_depth(graph)
-    spelled = [(_spell(own, u), own, u) for own in (graph, *set_aside) for u in range(own.n)]
+    cut = end_cuts(graph)
+    spelled = [(_spell(graph, u)[cut[2 * u + 1] : graph.length[u] - cut[2 * u]], graph, u) for u in range(graph.n)]
+    spelled += [(_spell(own, u), own, u) for own in set_aside for u in range(own.n)]
     contigs = []
     for codes, own, u in spelled:
         if codes.size >= min_length:

@@ -6,11 +6,11 @@ the junctions, and every window across one belongs to a read that leaves its uni
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace
+from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.levels import Level
 from gpuasm.parallel import for_each
 from gpuasm.primitives.hashing import find
@@ -20,16 +20,39 @@ from gpuasm.sequence.reads import Reads
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
-def crossing_reads(reads: Reads, level: Level) -> Reads:
-    """Return, packed anew, the reads that do not lie within one unitig of a level of plain k."""
-    xp = array_namespace(reads.words)
-    contained = xp.empty(reads.n_pieces, dtype=bool)
-    d = level.dictionary
-    unitigs = (level.strand, level.unitig_of)
-    _contained_plain(
-        reads.n_pieces, reads.start, reads.length, reads.words, d.k, d.keys, d.slots, d.mask, *unitigs, contained
-    )
-    return repack(reads.select(xp.flatnonzero(~contained)))
+@dataclass(frozen=True)
+class Laid:
+    """Where reads lie on the unitigs of a level.
+
+    Attributes
+    ----------
+    contained : (n_pieces,) bool
+        Whether the piece lies within one unitig; also where none of its k-mers is in the graph.
+    oriented : (n_pieces,) int32
+        The oriented unitig along which the piece begins, -1 where none of its k-mers is in the graph.
+    base : (n_pieces,) int64
+        Where its first base lies on that oriented unitig; before 0 where the unitig begins later.
+    """
+
+    contained: Array
+    oriented: Array
+    base: Array
+
+
+def lay_reads(reads: Reads, level: Level) -> Laid:
+    """Find where reads lie on the unitigs of a level of plain k, by their first and last k-mer in the graph."""
+    xp, n = array_namespace(reads.words), reads.n_pieces
+    laid = Laid(xp.empty(n, dtype=bool), xp.empty(n, np.int32), xp.empty(n, np.int64))
+    d, out = level.dictionary, (laid.contained, laid.oriented, laid.base)
+    window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(level.graph.n_kmers)]))
+    unitigs = (level.strand, level.unitig_of, window_start)
+    _lay(n, reads.start, reads.length, reads.words, d.k, d.keys, d.slots, d.mask, *unitigs, *out)
+    return laid
+
+
+def crossing_reads(reads: Reads, laid: Laid) -> Reads:
+    """Return, packed anew, the reads that do not lie within one unitig."""
+    return repack(reads.select(array_namespace(reads.words).flatnonzero(~laid.contained)))
 
 
 def crossing_named_reads(reads: Reads, names: Array, level: Level) -> Reads:
@@ -59,8 +82,10 @@ def _contained_named(r, start, length, k, names, strand, unitig_of, contained):
 
 
 @for_each
-def _contained_plain(r, start, length, words, k, keys, slots, mask, strand, unitig_of, contained):
+def _lay(r, start, length, words, k, keys, slots, mask, strand, unitig_of, window_start, contained, oriented, base):
     contained[r] = True
+    oriented[r] = -1
+    base[r] = 0
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
     top = np.uint64(2 * (k - 1))
     end = start[r] + length[r]
@@ -68,9 +93,9 @@ def _contained_plain(r, start, length, words, k, keys, slots, mask, strand, unit
     a = np.int64(-1)
     first = start[r]
     for p in range(start[r], end):
-        base = base_at(words, p)
-        forward = ((forward << _TWO) | base) & kmer_mask
-        backward = (backward >> _TWO) | ((_THREE - base) << top)
+        code = base_at(words, p)
+        forward = ((forward << _TWO) | code) & kmer_mask
+        backward = (backward >> _TWO) | ((_THREE - code) << top)
         if p - start[r] >= k - 1:
             number = find(min(forward, backward), keys, slots, mask)
             if number >= 0:
@@ -80,12 +105,19 @@ def _contained_plain(r, start, length, words, k, keys, slots, mask, strand, unit
     b = np.int64(-1)
     last = first
     if a >= 0:
+        u = np.int64(unitig_of[a >> 1])
+        turned = (a & 1) ^ np.int64(strand[a >> 1])
+        i = (a >> 1) - window_start[u]
+        if turned:
+            i = window_start[u + 1] - 1 - (a >> 1)
+        oriented[r] = 2 * u + turned
+        base[r] = i - (first - start[r])
         forward, backward = np.uint64(0), np.uint64(0)
         for i in range(end - first):
             p = end - 1 - i
-            base = base_at(words, p)
-            forward = (forward >> _TWO) | (base << top)
-            backward = ((backward << _TWO) | (_THREE - base)) & kmer_mask
+            code = base_at(words, p)
+            forward = (forward >> _TWO) | (code << top)
+            backward = ((backward << _TWO) | (_THREE - code)) & kmer_mask
             if i >= k - 1:
                 number = find(min(forward, backward), keys, slots, mask)
                 if number >= 0:

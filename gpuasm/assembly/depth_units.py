@@ -17,9 +17,19 @@ def count_windows(lengths: np.ndarray, k: int) -> int:
     return int((np.maximum(np.arange(lengths.size) - k + 1, 0) * lengths).sum())
 
 
-def window_worth(lengths: np.ndarray, k: int) -> int:
-    """Return what a window of k bases counts as, in units: the bases of the reads for each of their windows."""
-    return UNIT * count_windows(lengths, 1) // max(1, count_windows(lengths, k))
+def window_worth(lengths: np.ndarray, k: int, *, n_bases: int) -> int:
+    """Return what a window of k bases counts as, in units: the bases of the reads for each of their windows.
+
+    Parameters
+    ----------
+    lengths
+        How many pieces there are of each length: of reads, or of fragments made of pairs.
+    k
+        Bases of a window.
+    n_bases
+        Bases of the reads.
+    """
+    return UNIT * n_bases // max(1, count_windows(lengths, k))
 
 
 def scaled(tally: Tally, worth: int) -> Tally:

@@ -8,11 +8,14 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.cleaning import Removed, clean, note_clean
-from gpuasm.assembly.crossing import crossing_reads
+from gpuasm.assembly.crossing import Laid, crossing_reads, lay_reads
 from gpuasm.assembly.debruijn import find_neighbours, two_sided
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
+from gpuasm.assembly.fragment_levels import dense_ladder
 from gpuasm.assembly.ladder import check_ladder, choose_k
 from gpuasm.assembly.levels import Level, make_level, vertices_along
+from gpuasm.assembly.local_depth import typical_depth
+from gpuasm.assembly.mates import SpanningPairs, spanning_pairs
 from gpuasm.assembly.mercy import bridging_pieces, with_mercy
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.state import AssemblyState
@@ -22,7 +25,7 @@ from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.sequence.reads import Reads
-from gpuasm.stages import Stages
+from gpuasm.stages import Stage, Stages
 
 
 def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblyState:
@@ -30,22 +33,36 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     lengths = np.bincount(to_host(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
     ladder = options.k or choose_k(lengths)
     check_ladder(ladder)
-    k = ladder[0]
+    k, all_reads, n_bases = ladder[0], reads, count_windows(lengths, 1)
     for one in ladder:
         _require_windows(lengths, one)
     tally, spectrum = _count_first(reads, k, options, stages)
     min_follow = min(2, spectrum.threshold)
-    worth = window_worth(lengths, k)
+    worth = window_worth(lengths, k, n_bases=n_bases)
     first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages)
-    crossing, names = _first_crossing(reads, first.level, stages)
+    laid, crossing, names = _first_crossing(reads, first.level, stages)
     with stages.stage("bridge gaps", k=k) as stage:
         pieces = bridging_pieces(crossing, names, first.level)
         stage.note(bridges=pieces.n_pieces)
     if pieces.n_pieces:
         reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
         first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages, has_mercy=True)
-        crossing, names = _first_crossing(reads, first.level, stages)
-    return AssemblyState(ladder, lengths, spectrum, {k: asdict(first.removed)}, first.level, crossing, names)
+        laid, crossing, names = _first_crossing(reads, first.level, stages)
+    with stages.stage("find pairs across junctions", k=k) as stage:
+        spanning = spanning_pairs(all_reads, laid, first.level)
+        _note_pairs(stage, spanning)
+    if spanning and not options.k:
+        ladder = dense_ladder(ladder, lengths, depth=typical_depth(first.level.graph))
+    removed = {k: asdict(first.removed)}
+    return AssemblyState(ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases, spanning)
+
+
+def _note_pairs(stage: Stage, spanning: SpanningPairs | None) -> None:
+    if spanning:
+        inserts = spanning.inserts
+        stage.note(
+            pairs=spanning.reads.n_pieces // 2, insert_mean=round(inserts.mean, 1), insert_sd=round(inserts.sd, 1)
+        )
 
 
 @dataclass(frozen=True)
@@ -78,11 +95,12 @@ def _first_graph(
     return _FirstGraph(level, removed, is_kept)
 
 
-def _first_crossing(reads: Reads, level: Level, stages: Stages) -> tuple[Reads, Array]:
+def _first_crossing(reads: Reads, level: Level, stages: Stages) -> tuple[Laid, Reads, Array]:
     with stages.stage("find reads across junctions", k=level.graph.k) as stage:
-        crossing = crossing_reads(reads, level)
+        laid = lay_reads(reads, level)
+        crossing = crossing_reads(reads, laid)
         stage.note(reads=crossing.n_pieces)
-        return crossing, name_windows(crossing, level.dictionary)
+        return laid, crossing, name_windows(crossing, level.dictionary)
 
 
 def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:

@@ -25,7 +25,7 @@ _TWO_READS = 1.75
 def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     """Build the graph of the next k from the one before."""
     before, k0 = state.level, state.level.graph.k
-    two_reads = _TWO_READS * window_worth(state.lengths, k0) / UNIT
+    two_reads = _TWO_READS * window_worth(state.lengths, k0, n_bases=state.n_bases) / UNIT
     set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, min_depth=two_reads))
     with stages.stage("count k-mers", k=k) as stage:
         text = next_text(state.crossing, state.names, before, k=k)
@@ -63,7 +63,7 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, *, k0: int) -> tuple[T
     windows = count_windows(state.lengths, tally.k), max(1, count_windows(state.lengths, first))
     least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
     is_kept = (tally.count >= least).astype(np.uint8)
-    tally = scaled(tally, window_worth(state.lengths, tally.k))
+    tally = scaled(tally, window_worth(state.lengths, tally.k, n_bases=state.n_bases))
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
     set_carried(text, tally, dictionary, is_kept=is_kept)
     if least == 1:

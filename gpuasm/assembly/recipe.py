@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.first_level import begin
+from gpuasm.assembly.fragment_levels import with_fragments
 from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.state import AssemblyState
@@ -86,10 +87,19 @@ def resume(
     keep_state: Callable[[AssemblyState], None] | None = None,
 ) -> Assembly:
     """Go on from a state to the contigs; see `assemble`."""
+    state = _climb_all(state, stages, keep_state)
+    if not options.k:
+        state = _climb_all(with_fragments(state, stages), stages, keep_state)
+    graph = state.level.graph
+    contigs = make_contigs(graph, state.set_aside, min_length=options.min_contig_length)
+    return Assembly(contigs, graph, state.spectrum, state.ladder, state.removed)
+
+
+def _climb_all(
+    state: AssemblyState, stages: Stages, keep_state: Callable[[AssemblyState], None] | None
+) -> AssemblyState:
     for k in state.remaining:
         if keep_state:
             keep_state(state)
         state = climb(state, k, stages)
-    graph = state.level.graph
-    contigs = make_contigs(graph, state.set_aside, min_length=options.min_contig_length)
-    return Assembly(contigs, graph, state.spectrum, state.ladder, state.removed)
+    return state

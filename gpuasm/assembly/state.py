@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import Array
 from gpuasm.assembly.levels import Level
+from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
@@ -22,7 +23,7 @@ class AssemblyState:
     ladder : tuple of int
         All values of k of the assembly.
     lengths : (max + 1,) int64
-        How many pieces of reads there are of each length.
+        How many pieces there are of each length: of reads, later of fragments joined from pairs.
     spectrum : Spectrum
     removed : dict
         For each k so far, what each clean-up rule removed.
@@ -32,6 +33,10 @@ class AssemblyState:
         The reads that lie across its junctions; after the last k, whatever was left before it.
     names : (32 * n_words,) int32
         Names of their windows at the level's k.
+    n_bases : int
+        Bases of all reads.
+    spanning : SpanningPairs, or None
+        Pairs that may join unitigs; None where there are none, or where they are joined already.
     set_aside : tuple of UnitigGraph
         Unconnected unitigs of earlier graphs, too short for the next k.
     """
@@ -43,6 +48,8 @@ class AssemblyState:
     level: Level
     crossing: Reads
     names: Array
+    n_bases: int
+    spanning: SpanningPairs | None = None
     set_aside: tuple[UnitigGraph, ...] = ()
 
     @property

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import to_host, to_namespace
+from gpuasm.assembly.insert_sizes import InsertSizes
 from gpuasm.assembly.levels import Level
+from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
@@ -28,6 +30,9 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         "ladder": state.ladder,
         "removed": state.removed,
         "n_reads": state.crossing.n_reads,
+        "n_bases": state.n_bases,
+        "n_pairs": state.spanning.n_pairs if state.spanning else 0,
+        "bases_per_pair": state.spanning.inserts.bases_per_pair if state.spanning else 0,
         "set_aside": [graph.k for graph in state.set_aside],
         "spectrum": {name: value for name, value in vars(spectrum).items() if name != "histogram"},
     }
@@ -35,6 +40,9 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
     for number, graph in enumerate(state.set_aside):
         arrays |= {f"aside_{number}_{name}": getattr(graph, name) for name in _GRAPH}
     arrays |= {f"crossing_{name}": to_host(getattr(state.crossing, name)) for name in _READS}
+    if state.spanning:
+        arrays |= {f"spanning_{name}": to_host(getattr(state.spanning.reads, name)) for name in _READS}
+        arrays["inserts"] = state.spanning.inserts.histogram
     arrays |= {"keys": to_host(level.dictionary.keys), "strand": to_host(level.strand), "names": to_host(state.names)}
     arrays |= {"lengths": state.lengths, "histogram": spectrum.histogram, "scalars": np.array(json.dumps(scalars))}
     return arrays
@@ -49,9 +57,11 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
 
     graph = graph_of("graph", scalars["k"])
     keys, strand, names = (to_namespace(xp, arrays[name]) for name in ("keys", "strand", "names"))
-    crossing = Reads(
-        **{name: to_namespace(xp, arrays[f"crossing_{name}"]) for name in _READS}, n_reads=scalars["n_reads"]
-    )
+    crossing = _reads_of(arrays, "crossing", xp, scalars["n_reads"])
+    spanning = None
+    if scalars["n_pairs"]:
+        pairs = _reads_of(arrays, "spanning", xp, arrays["spanning_start"].size)
+        spanning = SpanningPairs(pairs, InsertSizes(arrays["inserts"], scalars["bases_per_pair"]), scalars["n_pairs"])
     return AssemblyState(
         ladder=tuple(scalars["ladder"]),
         lengths=arrays["lengths"],
@@ -60,5 +70,11 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         level=Level.of(graph, keys, strand, k0=scalars["k0"]),
         crossing=crossing,
         names=names,
+        n_bases=scalars["n_bases"],
+        spanning=spanning,
         set_aside=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["set_aside"])),
     )
+
+
+def _reads_of(arrays: dict[str, np.ndarray], prefix: str, xp: Any, n_reads: int) -> Reads:
+    return Reads(**{name: to_namespace(xp, arrays[f"{prefix}_{name}"]) for name in _READS}, n_reads=n_reads)

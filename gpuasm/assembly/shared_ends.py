@@ -1,0 +1,82 @@
+"""Shared ends: what consecutive unitigs have in common is given to one side of each junction only.
+
+All unitigs that meet at a junction share its k - 1 bases. The genome has these bases as often as the side with more
+unitigs says, so that side keeps them and the other, mostly the repeat between, is cut: then every copy of the genome
+is told once, and no base twice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.parallel import compiled
+
+
+def end_cuts(graph: UnitigGraph) -> np.ndarray:
+    """Return how many bases to cut from each end of each unitig.
+
+    Returns
+    -------
+    (2n,) int64: at 2u + s from the end of unitig u read on strand s: 2u is its right end, 2u + 1 its left end. Both
+    cuts of a unitig together may exceed its length: then the unitigs around it tell all of it.
+    """
+    cut = np.zeros(2 * graph.n, np.int64)
+    junction, side = _junctions(graph)
+    n_junctions = int(junction.max()) + 1 if junction.size else 0
+    ends = np.flatnonzero(junction >= 0)
+    many = np.zeros((n_junctions, 2), np.int64)
+    bases = np.zeros((n_junctions, 2), np.int64)
+    np.add.at(many, (junction[ends], side[ends]), 1)
+    np.add.at(bases, (junction[ends], side[ends]), graph.length[ends >> 1])
+    # The side of fewer unitigs is cut; of equal ones the shorter; then the one that was met first.
+    cuts_first = (many[:, 0] < many[:, 1]) | ((many[:, 0] == many[:, 1]) & (bases[:, 0] <= bases[:, 1]))
+    is_cut = side[ends] == np.where(cuts_first, 0, 1)[junction[ends]]
+    cut[ends[is_cut]] = graph.k - 1
+    _cut_beyond(graph.arc_start, graph.arc_to, graph.length, graph.k - 1, cut)
+    return cut
+
+
+def _junctions(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
+    """Return the junction of each end (-1: a free end, or one that meets itself) and on which side of it it is."""
+    junction, side = np.full(2 * graph.n, -1, np.int64), np.zeros(2 * graph.n, np.int8)
+    is_odd = np.zeros(graph.arc_to.size + 1, dtype=bool)
+    queue = np.empty(2 * graph.n, np.int64)
+    _spread(graph.arc_start, graph.arc_to, junction, side, is_odd, queue)
+    junction[is_odd[junction] & (junction >= 0)] = -1
+    return junction, side
+
+
+@compiled()
+def _spread(arc_start, arc_to, junction, side, is_odd, queue):
+    n_junctions = 0
+    for seed in range(junction.size):
+        if junction[seed] >= 0 or arc_start[seed + 1] == arc_start[seed]:
+            continue
+        junction[seed] = n_junctions
+        queue[0], waiting, done = seed, 1, 0
+        while done < waiting:
+            end = queue[done]
+            done += 1
+            # An arc leads from the end of one unitig to the beginning of another: the end of its twin.
+            for arc in range(arc_start[end], arc_start[end + 1]):
+                other = arc_to[arc] ^ 1
+                if junction[other] < 0:
+                    junction[other], side[other] = n_junctions, 1 - side[end]
+                    queue[waiting] = other
+                    waiting += 1
+                elif side[other] == side[end]:
+                    is_odd[n_junctions] = True  # a palindrome: the junction is its own other side
+        n_junctions += 1
+
+
+@compiled()
+def _cut_beyond(arc_start, arc_to, length, shared, cut):
+    """Where a unitig is cut by more than it has, cut the rest from those that follow it, on one strand."""
+    for u in range(length.size):
+        excess = cut[2 * u] + cut[2 * u + 1] - length[u]
+        if excess > 0:
+            for arc in range(arc_start[2 * u], arc_start[2 * u + 1]):
+                other = arc_to[arc] ^ 1
+                if cut[other] < shared:
+                    cut[other] = max(cut[other], excess)
