@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuasm.assembly.contigs import Contig
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.recipe import Assembly, assemble, resume
+from gpuasm.assembly.scaffolds import Scaffold
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.unitigs_of_reads import unitigs_of_reads
@@ -14,6 +15,7 @@ __all__ = [
     "AssemblyOptions",
     "AssemblyState",
     "Contig",
+    "Scaffold",
     "UnitigGraph",
     "assemble",
     "resume",

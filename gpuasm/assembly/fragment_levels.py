@@ -49,7 +49,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
     larger: what was a tangle at the smaller k may have one way by then.
     """
     spanning, k = state.spanning, state.level.graph.k
-    if spanning is None:
+    if spanning is None or state.is_joined:
         return state
     with stages.stage("join mates", k=k) as stage:
         fragments = join_mates(spanning.reads, spanning.inserts, state.level)
@@ -68,7 +68,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         lengths=lengths,
         crossing=fragments.reads,
         names=fragments.names,
-        spanning=None,
+        is_joined=True,
     )
 
 

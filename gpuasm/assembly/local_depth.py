@@ -27,11 +27,17 @@ def local_depth(graph: UnitigGraph) -> np.ndarray:
     (n,) float64: the depth of the longest unitig at most three arcs away, itself included (of equally long ones the
     one with the lesser number), but no more than the typical depth where most of the graph has it.
     """
+    near_by = depth_near_by(graph)
+    typical = typical_depth(graph)
+    return np.minimum(near_by, typical) if has_one_depth(graph, typical) else near_by
+
+
+def depth_near_by(graph: UnitigGraph) -> np.ndarray:
+    """Return for each unitig the depth of the longest unitig at most three arcs away: (n,) float64."""
     best = np.arange(graph.n, dtype=np.int64)
     for _ in range(_RADIUS):
         best = _spread(best, graph.length, graph.arc_start, graph.arc_to)
-    typical = typical_depth(graph)
-    return np.minimum(graph.depth[best], typical) if has_one_depth(graph, typical) else graph.depth[best]
+    return graph.depth[best]
 
 
 def typical_depth(graph: UnitigGraph) -> float:

@@ -3,7 +3,8 @@
 1. Count 31-mers; the spectrum says which are solid.
 2. The graph of the solid k-mers and the edges seen in reads; its unitigs; clean-up; gaps that single reads bridge.
 3. For each larger k: keep the reads that cross a junction, carry the unitigs, count, and build and clean the graph.
-4. The unitigs of the last graph are the contigs.
+4. Pairs are joined to fragments, which carry k beyond the reads; the last graph is resolved by what pairs link.
+5. The unitigs of that graph are the contigs; where pairs tell the distance only, contigs make scaffolds with gaps.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.fragment_levels import with_fragments
 from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.resolving import resolve_pairs
+from gpuasm.assembly.scaffolds import Scaffold, make_scaffolds
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
@@ -31,13 +34,15 @@ class Assembly:
     ----------
     contigs : list of Contig, longest first
     graph : UnitigGraph
-        The last cleaned graph; contigs are its longer unitigs.
+        The last cleaned graph, resolved by pairs; contigs are its longer unitigs.
     spectrum : Spectrum
         Of the first k.
     k : tuple of int
         The values of k used.
     removed : dict
         For each k, what each clean-up rule removed.
+    scaffolds : list of Scaffold, longest first
+        Contigs in order, with gaps between; without pairs each contig by itself.
     """
 
     contigs: list[Contig]
@@ -45,6 +50,7 @@ class Assembly:
     spectrum: Spectrum
     k: tuple[int, ...]
     removed: dict[int, dict[str, int]] = field(default_factory=dict)
+    scaffolds: list[Scaffold] = field(default_factory=list)
 
 
 def assemble(
@@ -90,9 +96,10 @@ def resume(
     state = _climb_all(state, stages, keep_state)
     if not options.k:
         state = _climb_all(with_fragments(state, stages), stages, keep_state)
-    graph = state.level.graph
+    graph, gaps = resolve_pairs(state, stages)
     contigs = make_contigs(graph, state.set_aside, min_length=options.min_contig_length)
-    return Assembly(contigs, graph, state.spectrum, state.ladder, state.removed)
+    scaffolds = make_scaffolds(contigs, gaps, graph)
+    return Assembly(contigs, graph, state.spectrum, state.ladder, state.removed, scaffolds)
 
 
 def _climb_all(

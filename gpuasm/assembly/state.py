@@ -36,7 +36,9 @@ class AssemblyState:
     n_bases : int
         Bases of all reads.
     spanning : SpanningPairs, or None
-        Pairs that may join unitigs; None where there are none, or where they are joined already.
+        Pairs that may join unitigs; None where there are none.
+    is_joined : bool
+        Whether they are joined to fragments already.
     set_aside : tuple of UnitigGraph
         Unconnected unitigs of earlier graphs, too short for the next k.
     """
@@ -50,6 +52,7 @@ class AssemblyState:
     names: Array
     n_bases: int
     spanning: SpanningPairs | None = None
+    is_joined: bool = False
     set_aside: tuple[UnitigGraph, ...] = ()
 
     @property

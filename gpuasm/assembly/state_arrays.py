@@ -31,6 +31,7 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         "removed": state.removed,
         "n_reads": state.crossing.n_reads,
         "n_bases": state.n_bases,
+        "is_joined": state.is_joined,
         "n_pairs": state.spanning.n_pairs if state.spanning else 0,
         "bases_per_pair": state.spanning.inserts.bases_per_pair if state.spanning else 0,
         "set_aside": [graph.k for graph in state.set_aside],
@@ -72,6 +73,7 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         names=names,
         n_bases=scalars["n_bases"],
         spanning=spanning,
+        is_joined=scalars["is_joined"],
         set_aside=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["set_aside"])),
     )
 

@@ -80,8 +80,9 @@ def command(
 ) -> None:
     """Assemble short reads into contigs.
 
-    DIR receives contigs.fasta, graph.gfa, contigs.tsv, spectrum.tsv, run.json and report.html. All of them are always
-    written; where there are no contigs, run.json says why.
+    DIR receives contigs.fasta, scaffolds.fasta with their gaps.tsv and scaffolds.agp, graph.gfa, contigs.tsv,
+    spectrum.tsv, run.json and report.html. All of them are always written; where there are no contigs, run.json says
+    why.
 
     \b
     Examples:
@@ -172,10 +173,18 @@ class _Run:
 
     def write(self, assembly: Assembly) -> None:
         """Write every output."""
-        from gpuasm.cli.outputs import describe_spectrum, write_contig_table, write_contigs, write_graph, write_spectrum
+        from gpuasm.cli.outputs import (
+            describe_spectrum,
+            write_all_scaffolds,
+            write_contig_table,
+            write_contigs,
+            write_graph,
+            write_spectrum,
+        )
 
         with self.session.stages.stage("write results"):
             write_contigs(self.folder / "contigs.fasta", assembly.contigs)
+            write_all_scaffolds(self.folder, assembly.scaffolds)
             write_graph(self.folder / "graph.gfa", assembly.graph, assembly.contigs)
             write_contig_table(self.folder / "contigs.tsv", assembly.contigs)
             write_spectrum(self.folder / "spectrum.tsv", assembly.spectrum.histogram)
@@ -192,10 +201,11 @@ class _Run:
         """Write every output without content, and the reason into run.json."""
         import numpy as np
 
-        from gpuasm.cli.outputs import write_contig_table, write_contigs, write_spectrum
+        from gpuasm.cli.outputs import write_all_scaffolds, write_contig_table, write_contigs, write_spectrum
         from gpuasm.io import write_gfa
 
         write_contigs(self.folder / "contigs.fasta", [])
+        write_all_scaffolds(self.folder, [])
         write_gfa(self.folder / "graph.gfa", [], [])
         write_contig_table(self.folder / "contigs.tsv", [])
         write_spectrum(self.folder / "spectrum.tsv", np.zeros(1, np.int64))
@@ -241,6 +251,8 @@ def _figures(assembly: Assembly) -> dict[str, int]:
         "longest": max(lengths, default=0),
         "n50": n50(lengths),
         "circular": sum(contig.is_circular for contig in assembly.contigs),
+        "scaffolds": len(assembly.scaffolds),
+        "scaffold_n50": n50([scaffold.length for scaffold in assembly.scaffolds]),
     }
 
 

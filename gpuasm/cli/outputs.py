@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuasm.io import Link, Segment, write_fasta, write_gfa, write_tsv
+from gpuasm.io import Link, Segment, atomic_output, write_fasta, write_gfa, write_tsv
 
 if TYPE_CHECKING:
-    from gpuasm.assembly import Contig, UnitigGraph
+    from gpuasm.assembly import Contig, Scaffold, UnitigGraph
     from gpuasm.kmers.spectrum import Spectrum
 
 
@@ -79,6 +80,64 @@ def write_contig_table(path: Path | str, contigs: list[Contig]) -> None:
             "copies": [c.copies for c in contigs],
             "circular": [c.is_circular for c in contigs],
             "gc": [f"{c.gc:.4f}" for c in contigs],
+        },
+    )
+
+
+def write_all_scaffolds(folder: Path, scaffolds: list[Scaffold]) -> None:
+    """Write scaffolds.fasta, scaffolds.agp and gaps.tsv."""
+    write_scaffolds(folder / "scaffolds.fasta", scaffolds)
+    write_agp(folder / "scaffolds.agp", scaffolds)
+    write_gap_table(folder / "gaps.tsv", scaffolds)
+
+
+def write_scaffolds(path: Path | str, scaffolds: list[Scaffold]) -> None:
+    """Write scaffolds as FASTA: ``>scaffold_000001 length=285805 contigs=2 gaps=116 circular=no``, gaps as N."""
+    descriptions = [
+        f"length={s.length} contigs={len(s.parts)} gaps={sum(part.gap for part in s.parts)} "
+        f"circular={'yes' if s.is_circular else 'no'}"
+        for s in scaffolds
+    ]
+    write_fasta(path, [s.name for s in scaffolds], descriptions, [s.codes for s in scaffolds])
+
+
+def write_agp(path: Path | str, scaffolds: list[Scaffold]) -> None:
+    """Write what scaffolds are made of as AGP 2.1: lines of contigs (W) and of gaps (N), places counted from 1."""
+    with atomic_output(path) as file:
+        file.write("##agp-version\t2.1\n")
+        for scaffold in scaffolds:
+            at, number = 1, 1
+            for part in scaffold.parts:
+                size, strand = part.end - part.begin, "-" if part.is_turned else "+"
+                span = (part.contig.name, part.begin + 1, part.end, strand)
+                file.write(_agp_line(scaffold.name, at, size, number, "W", *span))
+                at, number = at + size, number + 1
+                if part.gap:
+                    file.write(_agp_line(scaffold.name, at, part.gap, number, "N", part.gap, *_AGP_EVIDENCE))
+                    at, number = at + part.gap, number + 1
+
+
+_AGP_EVIDENCE = ("scaffold", "yes", "paired-ends")
+
+
+def _agp_line(name: str, at: int, size: int, *fields: object) -> str:
+    return "\t".join(map(str, (name, at, at + size - 1, *fields))) + "\n"
+
+
+def write_gap_table(path: Path | str, scaffolds: list[Scaffold]) -> None:
+    """Write a row for each gap in scaffolds: what it lies between, its N, the size by pairs, and how many pairs."""
+    gaps = [(s.name, a, b) for s in scaffolds for a, b in itertools.pairwise(s.parts)]
+    joins = [before.join for _, before, _ in gaps]
+    write_tsv(
+        path,
+        {
+            "scaffold": [name for name, _, _ in gaps],
+            "before": [a.contig.name + "+-"[a.is_turned] for _, a, _ in gaps],
+            "after": [b.contig.name + "+-"[b.is_turned] for _, _, b in gaps],
+            "gap": [a.gap for _, a, _ in gaps],
+            "estimate": [join.size if join else None for join in joins],
+            "standard_error": [f"{join.sd:.1f}" if join else None for join in joins],
+            "pairs": [join.n_pairs if join else None for join in joins],
         },
     )
 

@@ -12,8 +12,16 @@ from tests.oracles.reads import fastq
 from tests.samples import simulated_genome
 
 Pairs = list[tuple[str, str]]
-OUTPUTS = ["contigs.fasta", "contigs.tsv", "graph.gfa", "report.html", "run.json", "spectrum.tsv"]
-SEQUENCE_OUTPUTS = ["contigs.fasta", "contigs.tsv", "graph.gfa", "spectrum.tsv"]
+SEQUENCE_OUTPUTS = [
+    "contigs.fasta",
+    "contigs.tsv",
+    "gaps.tsv",
+    "graph.gfa",
+    "scaffolds.agp",
+    "scaffolds.fasta",
+    "spectrum.tsv",
+]
+OUTPUTS = sorted([*SEQUENCE_OUTPUTS, "report.html", "run.json"])
 """Those whose bytes depend on reads and options only."""
 
 

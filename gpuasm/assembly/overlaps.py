@@ -1,0 +1,41 @@
+"""Overlaps: dead ends that read on into each other by fewer than k - 1 bases, as where no read covers a junction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.assembly.unitig_graph import UnitigGraph
+
+LEAST_OVERLAP = 15
+"""Shorter ones agree by chance: among a hundred places once in ten million at this length."""
+
+
+def find_overlaps(graph: UnitigGraph, source: int, target: int, *, gap: int, spread: int) -> list[int]:
+    """Return how many bases two oriented unitigs may share where pairs say they lie.
+
+    Parameters
+    ----------
+    graph
+        The graph of both.
+    source, target
+        The end of the first is compared with the beginning of the second.
+    gap
+        Distance between them by their pairs; before 0 where they overlap.
+    spread
+        How far off it may be. Where several overlaps agree within it, as in a tandem repeat, none is certain.
+
+    Returns
+    -------
+    list of int: all that are possible, ascending.
+    """
+    own, other = oriented_codes(graph, source), oriented_codes(graph, target)
+    longest = min(own.size, other.size, graph.k - 2, spread - gap)
+    shortest = max(LEAST_OVERLAP, -gap - spread)
+    return [n for n in range(shortest, longest + 1) if np.array_equal(own[-n:], other[:n])]
+
+
+def oriented_codes(graph: UnitigGraph, oriented: int) -> np.ndarray:
+    """Return the bases of an oriented unitig."""
+    u = oriented >> 1
+    codes = graph.bases[graph.start[u] : graph.start[u + 1]]
+    return 3 - codes[::-1] if oriented & 1 else codes

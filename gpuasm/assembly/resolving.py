@@ -1,0 +1,227 @@
+"""Resolving: what pairs say of the last graph, beyond what its k can tell.
+
+Links of pairs between single copies become joins where they exclude every other (`accepting`). A join's bases are
+certain where one walk through the graph is, or where dead ends read on into each other (`overlaps`): such joins are
+made in the graph (`splitting`). Of the others the distance is known, but not the bases: they make scaffolds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.accepting import Table, accept, single_copies
+from gpuasm.assembly.anchors import AnchorIndex
+from gpuasm.assembly.choosing import Chosen, choose_walks
+from gpuasm.assembly.insert_sizes import InsertSizes
+from gpuasm.assembly.link_evidence import Evidence, Reaches, weigh_links
+from gpuasm.assembly.links import Links, link_pairs
+from gpuasm.assembly.local_depth import depth_near_by
+from gpuasm.assembly.mates import SpanningPairs
+from gpuasm.assembly.overlaps import find_overlaps
+from gpuasm.assembly.splitting import Fill, split
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.assembly.threading import MOST_UNITIGS, GraphArrays
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.assembly.walks import MOST_STEPS
+from gpuasm.stages import Stages
+
+_ROUNDS = 3
+"""Joins take from other unitigs what they could be confused with; the second round rarely finds another one."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A join whose bases are not known.
+
+    Attributes
+    ----------
+    source, target : int
+        Oriented unitigs.
+    size : int
+        Bases between them by their pairs; before 0 where they overlap.
+    sd : float
+        Standard error of the size.
+    n_pairs : int
+    """
+
+    source: int
+    target: int
+    size: int
+    sd: float
+    n_pairs: int
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A graph in which certain joins are made, and the others.
+
+    Attributes
+    ----------
+    graph : UnitigGraph
+    gaps : list of Gap
+        At most one at each end of a unitig.
+    counts : dict
+        For run.json: links, joins along walks, by overlaps, and by gaps.
+    """
+
+    graph: UnitigGraph
+    gaps: list[Gap] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def resolve_pairs(state: AssemblyState, stages: Stages) -> tuple[UnitigGraph, list[Gap]]:
+    """Return the last graph with all joins that pairs make certain, and the joins of which only the size is known."""
+    graph = state.level.graph
+    if state.spanning is None:
+        return graph, []
+    with stages.stage("join by pairs", k=graph.k) as stage:
+        resolved = resolve(graph, state.spanning)
+        stage.note(**resolved.counts)
+    return resolved.graph, resolved.gaps
+
+
+def resolve(graph: UnitigGraph, pairs: SpanningPairs | None) -> Resolved:
+    """Join what pairs join for certain.
+
+    Parameters
+    ----------
+    graph
+        The last cleaned graph.
+    pairs
+        The pairs that may join its unitigs; None leaves the graph as it is.
+    """
+    if pairs is None or graph.n == 0:
+        return Resolved(graph)
+    counts = {"links": 0, "walks": 0, "overlaps": 0}
+    found = _one_round(graph, pairs, counts)
+    for _ in range(_ROUNDS):
+        if not found.fills:
+            break
+        counts["overlaps"] += sum(fill.overlap > 0 for fill in found.fills)
+        counts["walks"] += sum(fill.overlap == 0 for fill in found.fills)
+        graph, _pieces = split(graph, found.fills, depth_near_by(graph), longest=pairs.inserts.longest)
+        found = _one_round(graph, pairs, counts)
+    return Resolved(graph, found.gaps, {**counts, "gaps": len(found.gaps)})
+
+
+@dataclass(frozen=True)
+class _Found:
+    fills: list[Fill]
+    gaps: list[Gap]
+
+
+def _one_round(graph: UnitigGraph, pairs: SpanningPairs, counts: dict[str, int]) -> _Found:
+    xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
+    arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
+    reaches = Reaches.of(index)
+    every = link_pairs(pairs.reads, index, arrays)
+    is_single = single_copies(graph, to_host(reaches.count)) & ~graph.is_circular
+    links = _between(every, arrays, to_namespace(xp, is_single), inserts)
+    counts["links"] = max(counts["links"], links.n)
+    evidence = weigh_links(links, arrays, reaches, inserts)
+    table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
+    joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
+    some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
+    return _Round(graph, some, choose_walks(some, arrays, inserts), _of(evidence, joins), inserts).found(is_single)
+
+
+def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
+    """Return the links between single copies, without the pairs that lie within one unitig."""
+    xp = array_namespace(links.source)
+    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
+    source, target = links.source[link], links.target[link]
+    own = graph.start[(source >> 1) + 1] - graph.start[source >> 1]
+    insert = links.left.astype(np.int64) + links.right - own
+    within = (source == target) & (insert >= inserts.shortest) & (insert <= inserts.longest)
+    possible = links.left.astype(np.int64) + links.right <= inserts.longest + graph.k - 1
+    kept = ~within & possible & is_single[source >> 1] & is_single[target >> 1]
+    return _with_pairs(links, link, xp.flatnonzero(kept))
+
+
+def _select(links: Links, is_chosen: Array) -> Links:
+    xp = array_namespace(links.source)
+    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
+    return _with_pairs(links, link, xp.flatnonzero(is_chosen[link]))
+
+
+def _with_pairs(links: Links, link: Array, pair: Array) -> Links:
+    """Return the links of the chosen pairs; ``link`` tells the link of every pair."""
+    xp = array_namespace(links.source)
+    own = link[pair]
+    starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, own.size), bool), own[1:] != own[:-1]]))
+    threads = (a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (links.left_thread, links.right_thread))
+    return replace(
+        links,
+        source=links.source[own[starts]],
+        target=links.target[own[starts]],
+        first=xp.concatenate([starts, xp.full(1, own.size, starts.dtype)]).astype(np.int64),
+        left=links.left[pair],
+        right=links.right[pair],
+        **dict(zip(("left_thread", "right_thread"), threads, strict=True)),
+    )
+
+
+def _of(evidence: Evidence, links: np.ndarray) -> Evidence:
+    return Evidence(*(getattr(evidence, name)[links] for name in ("gap", "n_pairs", "n_possible", "expected")))
+
+
+class _Round:
+    """The joins of one round."""
+
+    def __init__(
+        self, graph: UnitigGraph, links: Links, chosen: Chosen, evidence: Evidence, inserts: InsertSizes
+    ) -> None:
+        self.graph, self.evidence, self.inserts = graph, evidence, inserts
+        self.source, self.target = to_host(links.source).tolist(), to_host(links.target).tolist()
+        self.size, self.n_walks = to_host(chosen.size).tolist(), to_host(chosen.n_walks).tolist()
+        self.unitigs = to_host(chosen.unitigs).reshape(-1, MOST_STEPS)
+
+    def found(self, is_single: np.ndarray) -> _Found:
+        """Tell joins whose bases are certain from the others.
+
+        Where two unitigs should overlap by their pairs, but neither a walk nor their bases say so, pairs are wrong:
+        they come from a variant of a repeat that the graph does not hold.
+        """
+        fills, gaps = [], []
+        is_end = np.zeros(self.graph.n, dtype=bool)
+        is_end[[o >> 1 for o in (*self.source, *self.target)]] = True
+        uses = np.zeros(self.graph.n, np.int64)
+        walks = [self._walk(i) for i in range(len(self.source))]
+        for walk in walks:
+            np.add.at(uses, [o >> 1 for o in walk[1:-1]], 1)
+        for i, walk in enumerate(walks):
+            inner = np.array([o >> 1 for o in walk[1:-1]], np.int64)
+            # A single copy cannot lie in two places.
+            if len(walk) > 1 and not (is_single[inner] & (is_end[inner] | (uses[inner] > 1))).any():
+                fills.append(Fill(walk))
+                continue
+            gap, overlaps = self._gap(i), self._overlaps(i)
+            if len(overlaps) == 1:
+                fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
+            elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + _spread(gap) >= 0:
+                gaps.append(gap)
+        return _Found(fills, gaps)
+
+    def _walk(self, i: int) -> tuple[int, ...]:
+        return tuple(self.unitigs[i, : self.size[i]].tolist())
+
+    def _overlaps(self, i: int) -> list[int]:
+        source, target = self.source[i], self.target[i]
+        is_dead = self.graph.arc_start[1:] == self.graph.arc_start[:-1]
+        if self.n_walks[i] > 0 or not (is_dead[source] and is_dead[target ^ 1]):
+            return []
+        gap = self._gap(i)
+        return find_overlaps(self.graph, source, target, gap=gap.size, spread=_spread(gap))
+
+    def _gap(self, i: int) -> Gap:
+        n = int(self.evidence.n_pairs[i])
+        sd = self.inserts.sd / float(np.sqrt(n))
+        return Gap(self.source[i], self.target[i], int(self.evidence.gap[i]), sd, n)
+
+
+def _spread(gap: Gap) -> int:
+    """Return how far off a gap's size may be, in bases."""
+    return int(3 * gap.sd) + 5

@@ -1,0 +1,154 @@
+"""Scaffolds: contigs in order, with gaps of N where pairs tell the distance but not the bases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.resolving import Gap
+from gpuasm.assembly.shared_ends import end_cuts
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.primitives.strand_walks import strand_walks
+from gpuasm.sequence.encoding import BYTE_OF_CODE, NOT_A_BASE, reverse_complement
+
+LEAST_GAP = 10
+"""N at least in a gap: what tools take for one. Where pairs say less, ends are cut by what is missing."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A contig in a scaffold, and the gap after it.
+
+    Attributes
+    ----------
+    contig : Contig
+    is_turned : bool
+        Whether the scaffold reads its reverse complement.
+    begin, end : int
+        Which bases of the contig, on its own strand, belong to the scaffold.
+    gap : int
+        N after it; 0 after the last part.
+    join : Gap, or None
+        What pairs say of that gap, the size between the whole contigs.
+    """
+
+    contig: Contig
+    is_turned: bool
+    begin: int
+    end: int
+    gap: int = 0
+    join: Gap | None = None
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Its bases as the scaffold reads them."""
+        codes = self.contig.codes[self.begin : self.end]
+        return reverse_complement(codes) if self.is_turned else codes
+
+
+@dataclass(frozen=True)
+class Scaffold:
+    """One scaffold.
+
+    Attributes
+    ----------
+    name : str
+    parts : tuple of Part
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """(length,) uint8: its bases, 4 for N."""
+        pieces = []
+        for part in self.parts:
+            pieces += [part.codes, np.full(part.gap, NOT_A_BASE, np.uint8)]
+        return np.concatenate(pieces).astype(np.uint8)
+
+    @property
+    def length(self) -> int:
+        return sum(part.end - part.begin + part.gap for part in self.parts)
+
+    @property
+    def is_circular(self) -> bool:
+        return len(self.parts) == 1 and self.parts[0].contig.is_circular
+
+    @property
+    def sequence(self) -> str:
+        return BYTE_OF_CODE[self.codes].tobytes().decode("ascii")
+
+
+def make_scaffolds(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph) -> list[Scaffold]:
+    """Put contigs into scaffolds, longest first; a contig that no pair joins is a scaffold by itself.
+
+    Parameters
+    ----------
+    contigs
+        Named contigs.
+    gaps
+        Joins between unitigs of ``graph``, at most one at each end. Those of unitigs that are not contigs, or of which
+        consensus broke the contig, are left out.
+    graph
+        The graph that the contigs were made from.
+    """
+    joins = _between_contigs(contigs, gaps, graph)
+    successor = np.full(2 * len(contigs), -1, np.int32)
+    for source, target in joins:
+        successor[source] = target
+    walks = strand_walks(successor)
+    scaffolds = []
+    for w, (first, last) in enumerate(zip(walks.start[:-1].tolist(), walks.start[1:].tolist(), strict=True)):
+        path = walks.path[first:last].tolist()
+        if w >= walks.n_linear:
+            path = _opened(path, joins)
+        scaffolds.append(Scaffold("", _parts(path, joins, contigs)))
+    scaffolds.sort(key=lambda s: (-s.length, s.codes.tobytes()))
+    return [replace(scaffold, name=f"scaffold_{i:06d}") for i, scaffold in enumerate(scaffolds, start=1)]
+
+
+def _between_contigs(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph) -> dict[tuple[int, int], Gap]:
+    """Return joins between oriented contigs, both ways round, sizes between contigs: these may be cut at their ends."""
+    number = {contig.unitig: i for i, contig in enumerate(contigs) if contig.unitig >= 0 and not contig.is_circular}
+    cut = end_cuts(graph)
+    joins = {}
+    for gap in gaps:
+        ends = gap.source >> 1, gap.target >> 1
+        if ends[0] not in number or ends[1] not in number or ends[0] == ends[1]:
+            continue
+        size = gap.size + int(cut[gap.source] + cut[gap.target ^ 1])
+        source = 2 * number[ends[0]] + (gap.source & 1)
+        target = 2 * number[ends[1]] + (gap.target & 1)
+        # No more than half of a contig is cut for a gap, so that two gaps leave something of it.
+        if 2 * (LEAST_GAP - size) <= min(contigs[source >> 1].length, contigs[target >> 1].length):
+            joins[source, target] = replace(gap, source=source, target=target, size=size)
+            joins[target ^ 1, source ^ 1] = replace(gap, source=target ^ 1, target=source ^ 1, size=size)
+    return joins
+
+
+def _opened(path: list[int], joins: dict[tuple[int, int], Gap]) -> list[int]:
+    """Open a circle at the join that the fewest pairs tell of."""
+    pairs = [joins[path[i - 1], path[i]].n_pairs for i in range(len(path))]
+    at = pairs.index(min(pairs))
+    return path[at:] + path[:at]
+
+
+def _parts(path: list[int], joins: dict[tuple[int, int], Gap], contigs: Sequence[Contig]) -> tuple[Part, ...]:
+    parts = []
+    cut_before = 0
+    for i, oriented in enumerate(path):
+        contig, is_turned = contigs[oriented >> 1], bool(oriented & 1)
+        join = joins[oriented, path[i + 1]] if i + 1 < len(path) else None
+        missing = max(0, LEAST_GAP - join.size) if join else 0
+        # The shorter contig is cut: the longer one's end is more likely to be wanted whole.
+        cuts_this = join is not None and contig.length <= contigs[path[i + 1] >> 1].length
+        cut_after = missing if cuts_this else 0
+        left, right = (cut_after, cut_before) if is_turned else (cut_before, cut_after)
+        size = max(LEAST_GAP, join.size) if join else 0
+        parts.append(Part(contig, is_turned, left, contig.length - right, size, join))
+        cut_before = missing - cut_after
+    return tuple(parts)
