@@ -1,0 +1,65 @@
+"""Shared ends: each copy of the genome is told once, whatever the junction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.assembly.contigs import make_contigs
+from gpuasm.assembly.shared_ends import end_cuts
+from gpuasm.assembly.unitigs_of_reads import unitigs_of_reads
+from gpuasm.sequence.reads import Reads
+from tests.graphs import graph_of
+from tests.oracles.kmers import reverse_complement
+from tests.unit.assembly.test_joining import random_text
+
+K = 31
+COMPLEMENT = str.maketrans("ACGT", "TGCA")
+
+
+def contigs_of(genome: str) -> list[str]:
+    graph = unitigs_of_reads(Reads.from_strings([genome]), K, min_count=1, observed=True)
+    return [contig.sequence for contig in make_contigs(graph, min_length=1)]
+
+
+@pytest.mark.parametrize("repeat_length", [31, 40, 60, 61, 90, 500])
+@pytest.mark.parametrize("copies", [2, 3])
+@pytest.mark.parametrize("turned", [False, True])
+def test_unique_sequence_keeps_its_own_copy_of_what_is_shared(repeat_length, copies, turned):
+    repeat, genome = random_text(repeat_length, 1), random_text(300, 2)
+    for copy in range(copies):
+        # No two copies have the same neighbours, or the repeat would be longer for some of them.
+        is_turned = turned and copy > 0
+        beside = "ACG"[copy].translate(COMPLEMENT) if is_turned else "ACG"[copy]
+        own = reverse_complement(repeat) if is_turned else repeat
+        genome += beside + own + beside + random_text(300, 3 + copy)
+    contigs = contigs_of(genome)
+    covered = np.zeros(len(genome), np.int64)
+    for contig in (c for c in contigs if len(c) >= 12):  # a shorter one stands anywhere by chance
+        for text in (contig, reverse_complement(contig)):
+            at = genome.find(text)
+            while at >= 0:
+                covered[at : at + len(text)] += 1
+                at = genome.find(text, at + 1)
+    assert covered.max() == 1  # no base twice
+    inner = max(0, repeat_length - 2 * (K - 1))
+    assert (covered == 0).sum() == (copies * inner if inner < 12 else 0)
+    told = sum(map(len, contigs))
+    assert told == len(genome) - (copies - 1) * inner
+
+
+def test_without_junctions_nothing_is_cut():
+    graph, _ = graph_of([("a", 50, 20.0), ("b", 40, 20.0)])
+    assert not end_cuts(graph).any()
+
+
+def test_the_side_of_fewer_unitigs_is_cut():
+    graph, number = graph_of([("a", 300, 20.0), ("b", 200, 20.0), ("r", 500, 40.0)], "a>r b>r")
+    cut = end_cuts(graph)
+    assert cut[2 * number["r"] + 1] == graph.k - 1
+    assert cut.sum() == graph.k - 1
+
+
+def test_a_hairpin_is_left_alone():
+    graph, number = graph_of([("a", 300, 20.0)], "a>-a")
+    assert not end_cuts(graph)[2 * number["a"]]
