@@ -12,7 +12,9 @@ changes from day to day and is run whenever it is asked for. ``--sets`` takes so
 from __future__ import annotations
 
 import shlex
+import shutil
 import tempfile
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,8 +41,18 @@ from gpuasm.cli.manifest import machine
 ASSEMBLERS = ("gpuasm", *PEERS)
 
 
-def make_rows(assembler: str, version: str, reads: ReadSet, *, quast: list[str], threads: int) -> list[Row]:
+@dataclass(frozen=True)
+class Settings:
+    """What the runs have in common; ``keep`` is a folder to copy the contigs to."""
+
+    quast: list[str]
+    threads: int
+    keep: Path | None = None
+
+
+def make_rows(assembler: str, version: str, reads: ReadSet, settings: Settings) -> list[Row]:
     """Run an assembler on a set; return a row for its contigs and one for its scaffolds, if it makes any."""
+    threads = settings.threads
     about: Row = {
         "set": reads.name,
         "assembler": assembler,
@@ -60,21 +72,22 @@ def make_rows(assembler: str, version: str, reads: ReadSet, *, quast: list[str],
         rows = []
         for kind, path in (("contigs", command.contigs), ("scaffolds", command.scaffolds)):
             if path is not None and path.exists():
-                figures = run_quast(quast, path, reads.reference, folder=folder / kind, threads=threads)
+                figures = run_quast(settings.quast, path, reads.reference, folder=folder / kind, threads=threads)
+                if settings.keep:
+                    shutil.copyfile(path, settings.keep / f"{reads.name}.{assembler}.{kind}.fasta")
                 rows.append({**about, "sequences": kind, "failed": False, **usage.as_dict(), "quast": figures})
         return rows
 
 
 def rows_of_set(
-    reads: ReadSet, versions: dict[str, str], known: dict[str, list[Row]], *, only: set[str], quast: list[str],
-    threads: int,
-) -> list[Row]:  # fmt: skip
+    reads: ReadSet, versions: dict[str, str], known: dict[str, list[Row]], *, only: set[str], settings: Settings
+) -> list[Row]:
     """Return the rows of a set, of each assembler either as they are known or as they are made now."""
     rows: list[Row] = []
     for assembler, version in versions.items():
         kept = known.get(key_of(assembler, version, reads))
         if assembler in only and (assembler == "gpuasm" or kept is None):
-            kept = make_rows(assembler, version, reads, quast=quast, threads=threads)
+            kept = make_rows(assembler, version, reads, settings)
             print(f"   {assembler}: {_told(kept)}", flush=True)
         rows += [{**row, "set": reads.name} for row in kept or []]
     return rows
@@ -94,12 +107,17 @@ def _told(rows: list[Row]) -> str:
 @click.option("--sets", multiple=True, metavar="NAME", help="Take this set only; may be repeated.")
 @click.option("--quast", default="quast.py", show_default=True, metavar="COMMAND", help="QUAST 5.2 or later.")
 @click.option("--threads", "-t", default=2, show_default=True)
+@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Copy the contigs to this folder.")
 @click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Results, kept and added to.")
 def main(
-    sheet: Path, only: tuple[str, ...], sets: tuple[str, ...], quast: str, threads: int, path: Path | None
-) -> None:
+    *, sheet: Path, only: tuple[str, ...], sets: tuple[str, ...], quast: str, threads: int, keep: Path | None,
+    path: Path | None,
+) -> None:  # fmt: skip
+    if keep:
+        keep.mkdir(parents=True, exist_ok=True)
+    settings = Settings(shlex.split(quast), threads, keep)
     chosen = set(only or ASSEMBLERS)
-    require_programs([PROGRAMS.get(name, name) for name in PEERS if name in chosen] + shlex.split(quast)[:1])
+    require_programs([PROGRAMS.get(name, name) for name in PEERS if name in chosen] + settings.quast[:1])
     found = read_sheet(sheet)
     known = kept_rows(path)
     versions = {"gpuasm": __version__, **(_known_versions(known) | peer_versions(PEERS))}
@@ -109,7 +127,7 @@ def main(
             rows += [row for kept in known.values() for row in kept if row["set"] == reads.name]
             continue
         print(reads.name, flush=True)
-        rows += rows_of_set(reads, versions, known, only=chosen, quast=shlex.split(quast), threads=threads)
+        rows += rows_of_set(reads, versions, known, only=chosen, settings=settings)
         parameters = {
             "least_length": LEAST_LENGTH,
             "peers": versions,
