@@ -45,3 +45,31 @@ def simulated_reads(*, length: int, fold: float, repeats: int = 0, seed: int = 1
     return Reads.from_strings(
         simulated_texts(simulated_genome(length=length, repeats=repeats, seed=seed), fold=fold, seed=seed, **options)
     )
+
+
+def simulated_pairs(
+    genome: np.ndarray,
+    *,
+    fold: float,
+    length: int = 100,
+    insert: float = 300,
+    sd: float = 20,
+    error_rate: float = 0.0,
+    circular: bool = False,
+    seed: int = 1,
+) -> list[str]:
+    """Return reads of fragments of a genome, mates one after the other, facing each other, from either strand."""
+    rng = np.random.default_rng(seed)
+    n = int(fold * genome.size / (2 * length))
+    size = np.maximum(length, np.rint(rng.normal(insert, sd, n)).astype(int))
+    longest = int(size.max(initial=length))
+    text = np.concatenate([genome, genome[:longest]]) if circular else genome
+    start = rng.integers(0, genome.size if circular else np.maximum(1, genome.size - size + 1), n)
+    texts = []
+    for first, bases in zip(start.tolist(), size.tolist(), strict=True):
+        fragment = text[first : first + bases]
+        mates = [fragment[:length], reverse_complement(fragment)[:length]]
+        for read in mates if rng.random() < 0.5 else mates[::-1]:
+            wrong = rng.random(read.size) < error_rate
+            texts.append(decode(np.where(wrong, (read + rng.integers(1, 4, read.size)) % 4, read).astype(np.uint8)))
+    return texts

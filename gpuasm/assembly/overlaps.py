@@ -22,16 +22,27 @@ def find_overlaps(graph: UnitigGraph, source: int, target: int, *, gap: int, spr
     gap
         Distance between them by their pairs; before 0 where they overlap.
     spread
-        How far off it may be. Where several overlaps agree within it, as in a tandem repeat, none is certain.
+        How far off it may be.
 
     Returns
     -------
-    list of int: all that are possible, ascending.
+    list of int: all that are possible; 0 is among them where other numbers of bases are as good.
     """
     own, other = oriented_codes(graph, source), oriented_codes(graph, target)
     longest = min(own.size, other.size, graph.k - 2, spread - gap)
     shortest = max(LEAST_OVERLAP, -gap - spread)
-    return [n for n in range(shortest, longest + 1) if np.array_equal(own[-n:], other[:n])]
+    found = [n for n in range(shortest, longest + 1) if np.array_equal(own[-n:], other[:n])]
+    # Where the shared bases stand in either end again, they are units of a tandem repeat: there may be more of them.
+    tails = own[-2 * graph.k :], other[: 2 * graph.k][::-1]
+    shifts = [d - n for n in found for tail in tails for d in _distances(tail, n)]
+    return [*found, 0] if any(abs(shift - gap) <= spread for shift in shifts) else found
+
+
+def _distances(tail: np.ndarray, n: int) -> list[int]:
+    """Return how many bases before the end of a text its last n bases stand again."""
+    windows = np.lib.stride_tricks.sliding_window_view(tail, n)
+    again = np.flatnonzero((windows == tail[-n:]).all(axis=1))
+    return [tail.size - n - at for at in again[:-1].tolist()]
 
 
 def oriented_codes(graph: UnitigGraph, oriented: int) -> np.ndarray:

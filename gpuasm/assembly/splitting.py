@@ -129,20 +129,35 @@ class _Draft:
         return wide, self._dropped(wide, longest)
 
     def _dropped(self, wide: UnitigGraph, longest: int) -> np.ndarray:
-        """Tell which unitigs have nothing left to say: no arcs, or none on a side and hardly any depth."""
+        """Tell which unitigs have nothing left to say.
+
+        What was copied goes when it has no arcs, or hardly any depth and no way through it to what is not so; what lies
+        between two joined ends only, and was not copied, is a way that the pairs exclude.
+        """
         graph = self.graph
         before, after = _sides(graph), _sides(wide)[: graph.n]
-        is_copied, has_lost = self.taken > 0, before > after
         is_end = np.zeros(graph.n, dtype=bool)
         is_end[np.array(self.joined_ends, np.int64) >> 1] = True
-        # What lies between two joined ends only, and was not taken, is a way that the pairs exclude.
-        is_excluded = has_lost.all(axis=1) & (graph.length - 2 * (graph.k - 1) <= longest)
-        few = wide.depth[: graph.n] < _LEAST_LEFT * self.one_copy
-        lost_side = (has_lost & (after == 0)).any(axis=1)
+        is_copied = (self.taken > 0) & ~is_end
+        is_excluded = ~is_end & (before > after).all(axis=1) & (graph.length - 2 * (graph.k - 1) <= longest)
         dropped = np.zeros(wide.n, dtype=bool)
-        dropped[: graph.n] = (is_copied | is_excluded) & ~is_end & (after == 0).all(axis=1)
-        dropped[: graph.n] |= is_copied & ~is_end & lost_side & few
+        dropped[: graph.n] = (is_copied | is_excluded) & (after == 0).all(axis=1)
+        few = wide.depth[: graph.n] < _LEAST_LEFT * self.one_copy
+        dropped[_without_way(wide, np.flatnonzero(is_copied & few).tolist())] = True
         return dropped
+
+
+def _without_way(graph: UnitigGraph, few: list[int]) -> list[int]:
+    """Return those of the given unitigs that no walk goes through from one of the others to another."""
+    leads_out = {end: False for u in few for end in (2 * u, 2 * u + 1)}
+    changed = True
+    while changed:
+        changed = False
+        for end in [end for end, out in leads_out.items() if not out]:
+            row = graph.arc_to[graph.arc_start[end] : graph.arc_start[end + 1]].tolist()
+            if any(leads_out.get(oriented, True) for oriented in row):
+                leads_out[end] = changed = True
+    return [u for u in few if not (leads_out[2 * u] and leads_out[2 * u + 1])]
 
 
 def _sides(graph: UnitigGraph) -> np.ndarray:
