@@ -54,6 +54,12 @@ class Checked:
     table: DepthTable
     counts: dict[str, int]
 
+    @classmethod
+    def empty(cls) -> Checked:
+        """Return what there is to say of no contigs at all."""
+        nothing = np.empty(0, np.int32)
+        return cls([], nothing, summarise(nothing, nothing > 0, nothing > 0, np.zeros(1, np.int64)), {})
+
     @property
     def bounds(self) -> np.ndarray:
         """(n + 1,) int64: the places where each contig begins, and the end."""

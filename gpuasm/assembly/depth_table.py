@@ -21,9 +21,9 @@ class DepthTable:
     Attributes
     ----------
     has_core : (n,) bool
-        Whether there is a core to tell mean and variance from; where there is none they are 0.
+        Whether there is a core (see `core_of`) to tell mean and variance from.
     mean, variance : (n,) float64
-        Of the depth over the contig's core (see `core_of`).
+        Of the depth over the contig's core, or where there is none over all of it.
     median, least : (n,) int64
         Over all its bases.
     breadth : (n,) float64
@@ -92,16 +92,19 @@ def summarise(depth: np.ndarray, is_base: np.ndarray, is_core: np.ndarray, bound
     sums, counts, order = np.zeros((n, 2), np.int64), np.zeros((n, 3), np.int64), np.zeros((n, 2), np.int64)
     histogram = np.zeros(int(depth.max(initial=0)) + 1, np.int64)
     _summarise(depth, is_base, is_core, bounds, histogram, sums, counts, order)
-    of_core, of_all = np.maximum(counts[:, 0], 1), np.maximum(counts[:, 1], 1)
-    mean = sums[:, 0] / of_core
-    variance = np.maximum(0.0, sums[:, 1] / of_core - mean**2)
-    return DepthTable(counts[:, 0] > 0, mean, variance, order[:, 0], order[:, 1], counts[:, 2] / of_all)
+    has_core, of_all = counts[:, 0] > 0, np.maximum(counts[:, 1], 1)
+    summed = np.where(has_core, counts[:, 0], of_all)
+    mean = sums[:, 0] / summed
+    variance = np.maximum(0.0, sums[:, 1] / summed - mean**2)
+    return DepthTable(has_core, mean, variance, order[:, 0], order[:, 1], counts[:, 2] / of_all)
 
 
 @compiled()
 def _summarise(depth, is_base, is_core, bounds, histogram, sums, counts, order):
     for c in range(bounds.size - 1):
-        most = 0
+        most, has_core = 0, False
+        for i in range(bounds[c], bounds[c + 1]):
+            has_core |= is_core[i]
         for i in range(bounds[c], bounds[c + 1]):
             if is_base[i]:
                 d = np.int64(depth[i])
@@ -109,8 +112,8 @@ def _summarise(depth, is_base, is_core, bounds, histogram, sums, counts, order):
                 most = max(most, d)
                 counts[c, 1] += 1
                 counts[c, 2] += d > 0
-                if is_core[i]:
-                    counts[c, 0] += 1
+                counts[c, 0] += is_core[i]
+                if is_core[i] or not has_core:
                     sums[c, 0] += d
                     sums[c, 1] += d * d
         passed, least, median = 0, -1, -1

@@ -2,7 +2,8 @@
 
 A read is placed by its first seed that stands at one place only, without gaps, and what agrees is the stretch of it
 with the highest score (1 for a base that agrees, -4 for one that does not). Where the stretch ends before the read
-does, as it does at the end of a contig, the last seed of the rest may place the read a second time. A read all of whose
+does, as it does at the end of a contig, the last seed of the rest may place the read a second time. First and last are
+those of the lesser of the read's two strands, whichever was read. A read all of whose
 seeds stand at several places goes to one of them, by a hash of its ends: repeats then share their reads evenly, and
 neither order nor strand of the reads matters.
 """
@@ -153,6 +154,13 @@ def _leftmost(found, i, length, k):
     return position - i
 
 
+@inlined()
+def _is_backwards(words, start, n, k):
+    """Tell whether the other strand of a piece is the lesser text: then its seeds are looked for from its end on."""
+    shift = np.uint64(64 - 2 * k)
+    return (word_at(words, start) >> shift) > reverse_complement_plain(word_at(words, start + n - k) >> shift, k)
+
+
 @for_each
 def _first_seed(r, start, length, words, k, sample, keys, slots, mask, first, places, found, window, is_unique):
     found[r] = -1
@@ -162,7 +170,9 @@ def _first_seed(r, start, length, words, k, sample, keys, slots, mask, first, pl
     several = np.int64(-1)
     several_strand = np.int64(0)
     shift = np.uint64(64 - 2 * k)
-    for i in range(n - k + 1):
+    backwards = n >= k and _is_backwards(words, start[r], n, k)
+    for step in range(n - k + 1):
+        i = n - k - step if backwards else step
         forward = word_at(words, start[r] + i) >> shift
         backward = reverse_complement_plain(forward, k)
         key = min(forward, backward)
@@ -214,12 +224,13 @@ def _rest_seed(
     window[p] = 0
     r = piece[p]
     n = np.int64(length[r])
-    # Where, in the piece's own direction, the stretch that agrees ends.
-    reached = at[p] + n - begin[p] if turned[p] else end[p] - at[p]
+    # Where, in the direction that seeds are looked for, the stretch that agrees ends.
+    backwards = _is_backwards(words, start[r], n, k)
+    reached = at[p] + n - begin[p] if (turned[p] == 1) != backwards else end[p] - at[p]
     if was_unique[p] and n - reached >= _LEAST_REST:
         shift = np.uint64(64 - 2 * k)
         for back in range(n - k - max(reached - k, np.int64(-1))):
-            i = n - k - back
+            i = back if backwards else n - k - back
             forward = word_at(words, start[r] + i) >> shift
             backward = reverse_complement_plain(forward, k)
             key = min(forward, backward)

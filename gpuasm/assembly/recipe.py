@@ -4,7 +4,8 @@
 2. The graph of the solid k-mers and the edges seen in reads; its unitigs; clean-up; gaps that single reads bridge.
 3. For each larger k: keep the reads that cross a junction, carry the unitigs, count, and build and clean the graph.
 4. Pairs are joined to fragments, which carry k beyond the reads; the last graph is resolved by what pairs link.
-5. The unitigs of that graph are the contigs; where pairs tell the distance only, contigs make scaffolds with gaps.
+5. The unitigs of that graph are the contigs. Reads laid back on them mend what is wrong and tell their depth; where
+   pairs tell the distance only, contigs make scaffolds with gaps.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gpuasm.assembly.consensus import Checked, check_contigs
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.fragment_levels import with_fragments
@@ -32,7 +34,8 @@ class Assembly:
 
     Attributes
     ----------
-    contigs : list of Contig, longest first
+    checked : Checked
+        The contigs and what the reads on them say.
     graph : UnitigGraph
         The last cleaned graph, resolved by pairs; contigs are its longer unitigs.
     spectrum : Spectrum
@@ -45,12 +48,17 @@ class Assembly:
         Contigs in order, with gaps between; without pairs each contig by itself.
     """
 
-    contigs: list[Contig]
+    checked: Checked
     graph: UnitigGraph
     spectrum: Spectrum
     k: tuple[int, ...]
     removed: dict[int, dict[str, int]] = field(default_factory=dict)
     scaffolds: list[Scaffold] = field(default_factory=list)
+
+    @property
+    def contigs(self) -> list[Contig]:
+        """The contigs, longest first."""
+        return self.checked.contigs
 
 
 def assemble(
@@ -82,24 +90,28 @@ def assemble(
     """
     options, stages = options or AssemblyOptions(), stages or Stages()
     state = begin(reads, options, stages)
-    return resume(state, options, stages=stages, keep_state=keep_state)
+    return resume(state, reads, options, stages=stages, keep_state=keep_state)
 
 
 def resume(
     state: AssemblyState,
+    reads: Reads,
     options: AssemblyOptions,
     *,
     stages: Stages,
     keep_state: Callable[[AssemblyState], None] | None = None,
 ) -> Assembly:
-    """Go on from a state to the contigs; see `assemble`."""
+    """Go on from a state, and the reads that it was made of, to the contigs; see `assemble`."""
     state = _climb_all(state, stages, keep_state)
     if not options.k:
         state = _climb_all(with_fragments(state, stages), stages, keep_state)
     graph, gaps = resolve_pairs(state, stages)
-    contigs = make_contigs(graph, state.set_aside, min_length=options.min_contig_length)
-    scaffolds = make_scaffolds(contigs, gaps, graph)
-    return Assembly(contigs, graph, state.spectrum, state.ladder, state.removed, scaffolds)
+    contigs = make_contigs(graph, state.set_aside, min_length=1)
+    with stages.stage("lay reads back") as stage:
+        checked = check_contigs(contigs, reads, min_length=options.min_contig_length)
+        stage.note(**checked.counts)
+    scaffolds = make_scaffolds(checked.contigs, gaps, graph)
+    return Assembly(checked, graph, state.spectrum, state.ladder, state.removed, scaffolds)
 
 
 def _climb_all(

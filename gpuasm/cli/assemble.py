@@ -81,8 +81,8 @@ def command(
     """Assemble short reads into contigs.
 
     DIR receives contigs.fasta, scaffolds.fasta with their gaps.tsv and scaffolds.agp, graph.gfa, contigs.tsv,
-    spectrum.tsv, run.json and report.html. All of them are always written; where there are no contigs, run.json says
-    why.
+    depth.tsv, depth_windows.tsv, spectrum.tsv, run.json and report.html. All of them are always written; where there
+    are no contigs, run.json says why.
 
     \b
     Examples:
@@ -145,13 +145,14 @@ class _Run:
 
         stored = self.checkpoint.load(self.session.xp) if resuming else None
         remove_leftovers(self.folder)
-        if stored:
-            state, self.files = stored
-            _LOG.info("resuming after k = %d", state.level.graph.k)
-            return resume(state, self.options, stages=self.session.stages, keep_state=self._keep)
-        self.checkpoint.remove()
+        if not stored:
+            self.checkpoint.remove()
         read_set = read_inputs(self.inputs, self.session.stages)
         self.files = [file.as_dict() for file in read_set.files]
+        if stored:
+            _LOG.info("resuming after k = %d", stored.level.graph.k)
+            reads = read_set.reads.moved_to(self.session.xp)
+            return resume(stored, reads, self.options, stages=self.session.stages, keep_state=self._keep)
         self._plan(read_set.reads)
         reads = read_set.reads.moved_to(self.session.xp)
         return assemble(reads, self.options, stages=self.session.stages, keep_state=self._keep)
@@ -168,31 +169,30 @@ class _Run:
         if time.monotonic() - self.last_checkpoint < self.checkpoint_after:
             return
         with self.session.stages.stage("write checkpoint", k=state.level.graph.k):
-            self.checkpoint.save(state, self.files)
+            self.checkpoint.save(state)
         self.last_checkpoint = time.monotonic()
 
     def write(self, assembly: Assembly) -> None:
         """Write every output."""
+        from gpuasm.cli.depth_outputs import write_checked
         from gpuasm.cli.outputs import (
             describe_spectrum,
             write_all_scaffolds,
-            write_contig_table,
-            write_contigs,
             write_graph,
             write_spectrum,
         )
 
         with self.session.stages.stage("write results"):
-            write_contigs(self.folder / "contigs.fasta", assembly.contigs)
+            write_checked(self.folder, assembly.checked)
             write_all_scaffolds(self.folder, assembly.scaffolds)
             write_graph(self.folder / "graph.gfa", assembly.graph, assembly.contigs)
-            write_contig_table(self.folder / "contigs.tsv", assembly.contigs)
             write_spectrum(self.folder / "spectrum.tsv", assembly.spectrum.histogram)
         results = {
             **_figures(assembly),
             "k": assembly.k,
             "spectrum": describe_spectrum(assembly.spectrum),
             "removed": assembly.removed,
+            "checked": assembly.checked.counts,
         }
         self._finish(results, "done" if assembly.contigs else "no contig reaches the least length")
         self.checkpoint.remove()
@@ -201,13 +201,14 @@ class _Run:
         """Write every output without content, and the reason into run.json."""
         import numpy as np
 
-        from gpuasm.cli.outputs import write_all_scaffolds, write_contig_table, write_contigs, write_spectrum
+        from gpuasm.assembly.consensus import Checked
+        from gpuasm.cli.depth_outputs import write_checked
+        from gpuasm.cli.outputs import write_all_scaffolds, write_spectrum
         from gpuasm.io import write_gfa
 
-        write_contigs(self.folder / "contigs.fasta", [])
+        write_checked(self.folder, Checked.empty())
         write_all_scaffolds(self.folder, [])
         write_gfa(self.folder / "graph.gfa", [], [])
-        write_contig_table(self.folder / "contigs.tsv", [])
         write_spectrum(self.folder / "spectrum.tsv", np.zeros(1, np.int64))
         self._finish({"contigs": 0, "total_length": 0}, reason)
 

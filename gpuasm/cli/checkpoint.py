@@ -65,14 +65,13 @@ class Checkpoint:
     def __init__(self, folder: Path, mark: str) -> None:
         self.path, self.mark = folder / NAME, mark
 
-    def save(self, state: AssemblyState, inputs: list[dict[str, Any]]) -> None:
+    def save(self, state: AssemblyState) -> None:
         """Replace the checkpoint by this state."""
-        note = np.array(json.dumps({"mark": self.mark, "inputs": inputs}))
         with atomic_output(self.path, "wb") as file:
-            np.savez(file, allow_pickle=False, note=note, **state_to_arrays(state))
+            np.savez(file, allow_pickle=False, mark=np.array(self.mark), **state_to_arrays(state))
 
-    def load(self, xp: Any) -> tuple[AssemblyState, list[dict[str, Any]]] | None:
-        """Return the state and what is known of the input files, or None where there is nothing to go on from.
+    def load(self, xp: Any) -> AssemblyState | None:
+        """Return the state, or None where there is nothing to go on from.
 
         Raises
         ------
@@ -83,8 +82,7 @@ class Checkpoint:
             return None
         with self._damage_explained(), np.load(self.path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-            note = json.loads(str(arrays.pop("note")))
-            mark, inputs = note["mark"], note["inputs"]
+            mark = str(arrays.pop("mark"))
         if mark != self.mark:
             raise UsageError(
                 "a checkpoint of the same reads, options and version",
@@ -93,7 +91,7 @@ class Checkpoint:
                 path=self.path,
             )
         with self._damage_explained():
-            return state_from_arrays(arrays, xp), inputs
+            return state_from_arrays(arrays, xp)
 
     @contextmanager
     def _damage_explained(self) -> Iterator[None]:

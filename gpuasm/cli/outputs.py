@@ -26,9 +26,12 @@ def segment_names(graph: UnitigGraph, contigs: list[Contig]) -> list[str]:
 
 
 def write_graph(path: Path | str, graph: UnitigGraph, contigs: list[Contig] | None = None) -> None:
-    """Write a unitig graph as GFA 1, and with it the contigs of earlier graphs; a circle has a link to itself."""
+    """Write a unitig graph as GFA 1, and with it contigs that are no unitig of it; a circle has a link to itself."""
     names = segment_names(graph, contigs or [])
     depth, counts = graph.depth.tolist(), (graph.count // graph.unit).tolist()
+    for contig in contigs or []:
+        if contig.unitig >= 0:
+            depth[contig.unitig] = contig.depth
     segments = [
         Segment(names[u], graph.bases[graph.start[u] : graph.start[u + 1]], counts[u], depth[u]) for u in range(graph.n)
     ]
@@ -57,30 +60,6 @@ def write_unitigs(path: Path | str, graph: UnitigGraph) -> None:
             for n, d, c in zip(graph.length.tolist(), graph.depth.tolist(), circular, strict=True)
         ],
         [graph.bases[graph.start[u] : graph.start[u + 1]] for u in range(graph.n)],
-    )
-
-
-def write_contigs(path: Path | str, contigs: list[Contig]) -> None:
-    """Write contigs as FASTA: ``>contig_000001 length=327139 depth=58.3 copies=1 circular=no``."""
-    descriptions = [
-        f"length={c.length} depth={c.depth:.1f} copies={c.copies} circular={'yes' if c.is_circular else 'no'}"
-        for c in contigs
-    ]
-    write_fasta(path, [c.name for c in contigs], descriptions, [c.codes for c in contigs])
-
-
-def write_contig_table(path: Path | str, contigs: list[Contig]) -> None:
-    """Write a row for each contig: name, length, depth, copies, circular, gc."""
-    write_tsv(
-        path,
-        {
-            "name": [c.name for c in contigs],
-            "length": [c.length for c in contigs],
-            "depth": [f"{c.depth:.1f}" for c in contigs],
-            "copies": [c.copies for c in contigs],
-            "circular": [c.is_circular for c in contigs],
-            "gc": [f"{c.gc:.4f}" for c in contigs],
-        },
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 
 FOLDER = Path(__file__).parent
 READS = FOLDER / "reads.fastq.gz"
-KEPT = ["contigs.fasta", "contigs.tsv", "graph.gfa", "spectrum.tsv"]
+KEPT = ["contigs.fasta", "contigs.tsv", "depth.tsv", "depth_windows.tsv", "graph.gfa", "spectrum.tsv"]
 
 
 def arguments(output: Path) -> list[str]:

@@ -47,7 +47,11 @@ def test_contigs_are_the_same_on_every_device_and_number_of_threads(both):
     for reads, threads in ((both[0], 1), (both[0], 2), (both[1], 2)):
         parallel.set_threads(threads)
         assembly = assemble(reads)
-        results.append([(c.name, c.sequence, c.depth, c.copies, c.is_circular) for c in assembly.contigs])
+        depth = assembly.checked.depth.tobytes()
+        results.append(
+            [(c.name, c.sequence, c.depth, c.copies, c.is_circular) for c in assembly.contigs]
+            + [(depth, assembly.checked.counts)]
+        )
     parallel.set_threads(None)
     assert results[0]
     assert results[0] == results[1] == results[2]
@@ -60,8 +64,8 @@ def test_a_state_moves_between_devices(both):
     states: list[AssemblyState] = []
     whole = assemble(both[1], keep_state=states.append)
     arrays_of_state = state_to_arrays(states[1])
-    for xp in (np, arrays.namespace_of("cuda")):
-        resumed = resume(state_from_arrays(arrays_of_state, xp), AssemblyOptions(), stages=Stages())
+    for xp, reads in ((np, both[0]), (arrays.namespace_of("cuda"), both[1])):
+        resumed = resume(state_from_arrays(arrays_of_state, xp), reads, AssemblyOptions(), stages=Stages())
         assert [c.sequence for c in resumed.contigs] == [c.sequence for c in whole.contigs]
 
 

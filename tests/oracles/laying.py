@@ -43,7 +43,10 @@ def best_stretch(read: str, text: str, at: int) -> tuple[int, int, int]:
 def lay_first(read: str, contigs: list[tuple[str, bool]], k: int) -> Placed | None:
     """Return where the read's first k-mer that stands at one place lays it, or None where there is none."""
     places = seed_places(contigs, k)
-    for i in range(len(read) - k + 1):
+    windows = list(range(len(read) - k + 1))
+    if reverse_complement(read) < read:
+        windows.reverse()
+    for i in windows:
         found = places.get(read[i : i + k], [])
         if len(found) == 1:
             return _placed(read, contigs, (*found[0], i), k)

@@ -93,21 +93,19 @@ def test_coverage_is_the_sum_of_the_stretches_round_circles_too(example):
 
 @given(contigs_and_reads(), st.randoms())
 @settings(max_examples=30)
-def test_neither_order_nor_strand_of_reads_matters_where_they_have_one_place(example, random):
+def test_neither_order_nor_strand_of_reads_matters(example, random):
     contigs, texts = example
     shuffled = [reverse_complement(text) if random.random() < 0.5 else text for text in texts]
     random.shuffle(shuffled)
     targets = targets_of(contigs)
     index = index_seeds(targets, READ_LENGTH)
-    depths = []
+    found = []
     for own in (texts, shuffled):
-        # Without errors first and last seed agree, so that either direction finds the same place.
-        exact = [text for text in own if any(text in t * 3 or reverse_complement(text) in t * 3 for t, _ in contigs)]
-        first, _ = lay_reads(Reads.from_strings(exact), targets, index)
         coverage = Coverage(targets, np)
-        coverage.add(first.target, first.begin, first.end)
-        depths.append(coverage.counts())
-    assert np.array_equal(*depths)
+        for laid in lay_reads(Reads.from_strings(own), targets, index):
+            coverage.add(laid.target, laid.begin, laid.end)
+        found.append(coverage.counts())
+    assert np.array_equal(*found)
 
 
 def test_seeds_and_their_places(rng, xp):

@@ -15,6 +15,8 @@ Pairs = list[tuple[str, str]]
 SEQUENCE_OUTPUTS = [
     "contigs.fasta",
     "contigs.tsv",
+    "depth.tsv",
+    "depth_windows.tsv",
     "gaps.tsv",
     "graph.gfa",
     "scaffolds.agp",

@@ -57,7 +57,11 @@ def assert_empty_results(folder: Path, reason: str) -> None:
     assert files_in(folder) == OUTPUTS
     assert fasta_records(folder / "contigs.fasta") == []
     assert (folder / "graph.gfa").read_text() == "H\tVN:Z:1.0\n"
-    assert (folder / "contigs.tsv").read_text() == "name\tlength\tdepth\tcopies\tcircular\tgc\n"
+    assert (folder / "contigs.tsv").read_text() == (
+        "name\tlength\tdepth\tcopies\tcircular\tgc\tmedian_depth\tleast_depth\tbreadth\n"
+    )
+    assert (folder / "depth.tsv").read_text() == "contigName\tcontigLen\ttotalAvgDepth\treads\treads-var\n"
+    assert (folder / "depth_windows.tsv").read_text() == "contig\tstart\tend\tdepth\n"
     assert (folder / "spectrum.tsv").read_text() == "multiplicity\tkmers\n"
     run = json.loads((folder / "run.json").read_text())
     assert run["status"] == reason
