@@ -88,7 +88,7 @@ def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: Ins
     _weigh(
         n, links.source, links.target, links.first, links.left, links.right, graph.k, graph.start, graph.depth,
         reaches.dead + ANCHOR_K, inserts.shortest, inserts.longest, density,
-        to_namespace(xp, _longer_by(histogram)), int(histogram.sum()), per_pair, AGREEMENT, *found,
+        to_namespace(xp, _longer_by(histogram)), per_pair, AGREEMENT, *found,
     )  # fmt: skip
     return Evidence(*(to_host(array) for array in found))
 
@@ -100,35 +100,23 @@ def _longer_by(histogram: np.ndarray) -> np.ndarray:
 
 
 @inlined()
-def ways_beyond(longer_by, n_fragments, length):
+def ways_beyond(longer_by, longest, length):
     """Return the sum over fragments of max(0, fragment - length + 1)."""
     if length < 0:
-        return longer_by[0] - length * n_fragments
-    return longer_by[min(length, longer_by.size - 1)]
-
-
-@inlined()
-def expected_ways(longer_by, n_fragments, gap, least, most):
-    """Return in how many ways fragments can begin on one unitig and end on another at a distance.
-
-    ``least`` and ``most`` are pairs: how far from its near end a fragment begins or ends on either unitig.
-    """
-    (own_least, other_least), (own_most, other_most) = least, most
-    ways = ways_beyond(longer_by, n_fragments, gap + own_least + other_least)
-    ways -= ways_beyond(longer_by, n_fragments, gap + own_most + 1 + other_least)
-    ways -= ways_beyond(longer_by, n_fragments, gap + own_least + other_most + 1)
-    return ways + ways_beyond(longer_by, n_fragments, gap + own_most + other_most + 2)
+        # Entry 1 counts each fragment's bases, entry 0 one more for each fragment.
+        return longer_by[0] - length * (longer_by[0] - longer_by[1])
+    return longer_by[min(length, longest + 1)]
 
 
 @for_each
 def _weigh(
-    i, source, target, first, left, right, k, start, depth, reach, shortest, longest, density, longer_by, n_fragments,
-    per_pair, agreement, gap, n_pairs, n_possible, expected,
+    i, source, target, first, left, right, k, start, depth, reach, shortest, longest, density, longer_by, per_pair,
+    agreement, gap, n_pairs, n_possible, expected,
 ):  # fmt: skip
     x, y = np.int64(source[i]), np.int64(target[i])
     own, other = start[(x >> 1) + 1] - start[x >> 1], start[(y >> 1) + 1] - start[y >> 1]
-    least = (reach[x], reach[y ^ 1])
-    most = (max(own, reach[x]), max(other, reach[y ^ 1]))
+    near_x, near_y = reach[x], reach[y ^ 1]
+    far_x, far_y = max(own, near_x), max(other, near_y)
     nearest, farthest, possible = np.int64(longest), np.int64(-longest), np.int64(0)
     for p in range(first[i], first[i + 1]):
         rest = np.int64(left[p]) + right[p]
@@ -139,7 +127,12 @@ def _weigh(
     n_possible[i] = possible
     best, most_fitting, agreed = np.int64(-(1 << 62)), np.int64(0), False
     for d in range(nearest, farthest + 1):
-        ways = max(np.int64(1), expected_ways(longer_by, n_fragments, d, least, most))
+        # In how many ways fragments can begin on one unitig and end on the other: from the least reach of both to the
+        # most of both, by inclusion and exclusion.
+        nearer, ahead, behind = d + near_x + near_y, far_x + 1 - near_x, far_y + 1 - near_y
+        ways = ways_beyond(longer_by, longest, nearer) - ways_beyond(longer_by, longest, nearer + ahead)
+        ways += ways_beyond(longer_by, longest, nearer + ahead + behind)
+        ways = max(np.int64(1), ways - ways_beyond(longer_by, longest, nearer + behind))
         score = -possible * np.int64(log2_256(ways))
         fitting = np.int64(0)
         for p in range(first[i], first[i + 1]):
