@@ -111,7 +111,7 @@ def _measured(reads: Reads, targets: Targets, placed: tuple[Array, ...], *, k: i
     begin, end, mismatches = xp.empty(n, np.int64), xp.empty(n, np.int64), xp.empty(n, np.int32)
     start, size, closed = (to_namespace(xp, a) for a in (targets.start, targets.size, targets.is_circular))
     own = (reads.start, reads.length, reads.words, start, size, closed, targets.words)
-    _measure(n, piece, found, window, k, *own, at, target, begin, end, mismatches)
+    _measure(n, piece, found, window, k, targets.n, *own, at, target, begin, end, mismatches)
     laid = Laid(piece, at, turned, target, begin, end, mismatches, is_unique)
     length = end - begin
     good = (length - _MISMATCH * mismatches >= LEAST_SCORE) & (mismatches * _LEAST_MATCHES <= length)
@@ -251,6 +251,7 @@ def _measure(
     found,
     window,
     k,
+    n_targets,
     read_start,
     length,
     reads_words,
@@ -266,7 +267,7 @@ def _measure(
 ):
     r = piece[p]
     n = np.int64(length[r])
-    low, high = np.int64(0), np.int64(size.size)
+    low, high = np.int64(0), np.int64(n_targets)
     while high - low > 1:
         middle = (low + high) >> 1
         if start[middle] <= found[p] >> 1:

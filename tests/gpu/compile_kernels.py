@@ -15,7 +15,7 @@ from cuda.bindings import nvrtc
 
 import gpuasm
 from gpuasm import parallel
-from gpuasm.assembly import assemble, unitigs_of_reads
+from gpuasm.assembly import assemble, consensus, unitigs_of_reads
 from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.generators import de_bruijn_graph
@@ -23,7 +23,8 @@ from gpuasm.kmers import spell_kmers, tally_by_doubling, tally_cuda
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
 from gpuasm.primitives import strand_walks
-from tests.samples import simulated_reads
+from gpuasm.sequence.reads import Reads
+from tests.samples import simulated_genome, simulated_pairs, simulated_reads
 
 TARGETS = ((7, 0), (8, 0), (9, 0))
 
@@ -79,9 +80,12 @@ def record_signatures() -> list[tuple[for_each, tuple[str, ...]]]:
 def _call_everything() -> None:
     reads = simulated_reads(length=6000, fold=20, repeats=2)
     assemble(reads)
+    genome = simulated_genome(length=20_000, repeats=3, repeat_length=250)
+    assemble(Reads.from_strings(simulated_pairs(genome, fold=20, length=100), paired=True))
     assemble(simulated_reads(length=4000, fold=5))  # thin enough for gaps that single reads bridge
     graph_input, _ = tally_by_doubling(reads, [31, 61], min_count=1, with_followers=True)
     spell_kmers(reads.words, graph_input)
+    consensus._choose_batch(1, np.zeros(1, np.int64), reads.start, reads.words, np.uint64(2), np.empty(1, np.int32))
     unitigs_of_reads(reads, 63, min_count=2)
     tiles = tile_windows(reads, 31)
     names = np.full(reads.words.size * 32, -1, np.int32)
