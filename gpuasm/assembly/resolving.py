@@ -15,6 +15,7 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.accepting import Table, accept, single_copies
 from gpuasm.assembly.anchors import AnchorIndex
 from gpuasm.assembly.choosing import Chosen, choose_walks
+from gpuasm.assembly.compaction import Pieces
 from gpuasm.assembly.insert_sizes import InsertSizes
 from gpuasm.assembly.link_evidence import Evidence, Reaches, weigh_links
 from gpuasm.assembly.links import Links, link_pairs
@@ -27,9 +28,6 @@ from gpuasm.assembly.threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.walks import MOST_STEPS
 from gpuasm.stages import Stages
-
-_ROUNDS = 3
-"""Joins take from other unitigs what they could be confused with; the second round rarely finds another one."""
 
 
 @dataclass(frozen=True)
@@ -95,37 +93,50 @@ def resolve(graph: UnitigGraph, pairs: SpanningPairs | None) -> Resolved:
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
-    counts = {"links": 0, "walks": 0, "overlaps": 0}
-    found = _one_round(graph, pairs, counts)
-    for _ in range(_ROUNDS):
-        if not found.fills:
-            break
-        counts["overlaps"] += sum(fill.overlap > 0 for fill in found.fills)
-        counts["walks"] += sum(fill.overlap == 0 for fill in found.fills)
-        graph, _pieces = split(graph, found.fills, depth_near_by(graph), longest=pairs.inserts.longest)
-        found = _one_round(graph, pairs, counts)
-    return Resolved(graph, found.gaps, {**counts, "gaps": len(found.gaps)})
+    found = _find_joins(graph, pairs)
+    overlaps = sum(fill.overlap > 0 for fill in found.fills)
+    counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
+    gaps = found.gaps
+    if found.fills:
+        graph, pieces = split(graph, found.fills, depth_near_by(graph), longest=pairs.inserts.longest)
+        gaps = _moved(gaps, graph, pieces)
+    return Resolved(graph, gaps, {**counts, "gaps": len(gaps)})
+
+
+def _moved(gaps: list[Gap], graph: UnitigGraph, pieces: Pieces) -> list[Gap]:
+    """Return gaps between the ends of unitigs that have become parts of longer ones; some have been joined on."""
+    ending = {}
+    for u in np.flatnonzero(~graph.is_circular).tolist():
+        ending[int(pieces.piece[pieces.start[u + 1] - 1])] = 2 * u
+        ending[int(pieces.piece[pieces.start[u]]) ^ 1] = 2 * u + 1
+    return [
+        replace(gap, source=ending[gap.source], target=ending[gap.target ^ 1] ^ 1)
+        for gap in gaps
+        if gap.source in ending and gap.target ^ 1 in ending
+    ]
 
 
 @dataclass(frozen=True)
 class _Found:
     fills: list[Fill]
     gaps: list[Gap]
+    n_links: int
 
 
-def _one_round(graph: UnitigGraph, pairs: SpanningPairs, counts: dict[str, int]) -> _Found:
+def _find_joins(graph: UnitigGraph, pairs: SpanningPairs) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
     arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
     reaches = Reaches.of(index)
     every = link_pairs(pairs.reads, index, arrays)
     is_single = single_copies(graph, to_host(reaches.count)) & ~graph.is_circular
     links = _between(every, arrays, to_namespace(xp, is_single), inserts)
-    counts["links"] = max(counts["links"], links.n)
     evidence = weigh_links(links, arrays, reaches, inserts)
     table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
-    return _Round(graph, some, choose_walks(some, arrays, inserts), _of(evidence, joins), inserts).found(is_single)
+    return _Joins(graph, some, choose_walks(some, arrays, inserts), _of(evidence, joins), inserts).found(
+        is_single, links.n
+    )
 
 
 def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
@@ -168,8 +179,8 @@ def _of(evidence: Evidence, links: np.ndarray) -> Evidence:
     return Evidence(*(getattr(evidence, name)[links] for name in ("gap", "n_pairs", "n_possible", "expected")))
 
 
-class _Round:
-    """The joins of one round."""
+class _Joins:
+    """The joins that were accepted, and what to make of each."""
 
     def __init__(
         self, graph: UnitigGraph, links: Links, chosen: Chosen, evidence: Evidence, inserts: InsertSizes
@@ -179,7 +190,7 @@ class _Round:
         self.size, self.n_walks = to_host(chosen.size).tolist(), to_host(chosen.n_walks).tolist()
         self.unitigs = to_host(chosen.unitigs).reshape(-1, MOST_STEPS)
 
-    def found(self, is_single: np.ndarray) -> _Found:
+    def found(self, is_single: np.ndarray, n_links: int) -> _Found:
         """Tell joins whose bases are certain from the others.
 
         Where two unitigs should overlap by their pairs, but neither a walk nor their bases say so, pairs are wrong:
@@ -203,7 +214,7 @@ class _Round:
                 fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
             elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + _spread(gap) >= 0:
                 gaps.append(gap)
-        return _Found(fills, gaps)
+        return _Found(fills, gaps, n_links)
 
     def _walk(self, i: int) -> tuple[int, ...]:
         return tuple(self.unitigs[i, : self.size[i]].tolist())
