@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuasm.assembly.few_reads import FEW_READS
+from gpuasm.assembly.tips import is_above
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
@@ -12,13 +14,16 @@ SHARE = 0.5
 """The rarer branch must have at most this share of the other's depth,"""
 RARE = 0.33
 """and be below this share of the local depth."""
+HALVES = 1.25
+"""Or it is a few reads deep, and both branches together are no deeper than one copy, give or take a quarter."""
 
 
 def find_bubbles(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0) -> np.ndarray:
     """Mark the rare branches of simple bubbles (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
     Both branches come from one oriented unitig and lead into one, have no other arcs, and differ by at most two bases
-    in length.
+    in length. A branch a few reads deep goes before an equal one where both share the depth of one copy: of the two,
+    at least one is an error; of equals the longer stays, then the one with the lesser number.
 
     Parameters
     ----------
@@ -35,16 +40,18 @@ def find_bubbles(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 
     """
     marked = np.zeros(graph.n, dtype=bool)
     rare = nearby * (RARE * strictness)
-    _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, rare, SHARE * strictness, marked)
+    both = nearby * HALVES if strictness == 1.0 else np.zeros(graph.n)
+    _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), rare, both, SHARE * strictness, marked)
     return marked
 
 
 @compiled()
-def _mark(arc_start, arc_to, depth, n_kmers, rare, share, marked):
+def _mark(arc_start, arc_to, order, rare, both, share, marked):
+    depth, n_kmers = order
     for u in range(depth.size):
         if arc_start[2 * u + 1] - arc_start[2 * u] != 1 or arc_start[2 * u + 2] - arc_start[2 * u + 1] != 1:
             continue
-        if depth[u] >= rare[u]:
+        if depth[u] >= max(rare[u], FEW_READS):
             continue
         target = arc_to[arc_start[2 * u]]
         before = arc_to[arc_start[2 * u + 1]] ^ 1
@@ -56,5 +63,8 @@ def _mark(arc_start, arc_to, depth, n_kmers, rare, share, marked):
                 continue
             if arc_to[arc_start[rival]] != target or abs(n_kmers[rival >> 1] - n_kmers[u]) > MAX_LENGTH_DIFFERENCE:
                 continue
-            if depth[u] <= share * depth[rival >> 1]:
+            other = rival >> 1
+            if depth[u] < rare[u] and depth[u] <= share * depth[other]:
+                marked[u] = True
+            if depth[u] < FEW_READS and depth[u] + depth[other] <= both[u] and is_above(other, u, depth, n_kmers):
                 marked[u] = True

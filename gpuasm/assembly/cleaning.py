@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
+import numpy as np
+
 from gpuasm.assembly.bubbles import find_bubbles
 from gpuasm.assembly.compaction import Pieces, compact
 from gpuasm.assembly.local_depth import local_depth
@@ -33,8 +35,15 @@ class Removed:
         return self.tips + self.low_depth_connections + self.bubbles + self.weak_arcs + self.islands
 
 
-def clean(graph: UnitigGraph) -> tuple[UnitigGraph, Pieces, Removed]:
+def clean(graph: UnitigGraph, *, keep_islands: bool = False) -> tuple[UnitigGraph, Pieces, Removed]:
     """Remove errors from a graph.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    keep_islands
+        Whether unconnected unitigs stay, as they do while they may still be bridged to others.
 
     Returns
     -------
@@ -43,7 +52,7 @@ def clean(graph: UnitigGraph) -> tuple[UnitigGraph, Pieces, Removed]:
     pieces, removed = Pieces.identity(graph.n), Removed()
     for strictness in _ROUNDS:
         before = removed.total
-        graph, pieces = _one_round(graph, pieces, strictness=strictness, removed=removed)
+        graph, pieces = _one_round(graph, pieces, strictness=strictness, removed=removed, keep_islands=keep_islands)
         removed.rounds += 1
         if strictness == 1.0 and removed.total == before:
             break
@@ -51,7 +60,7 @@ def clean(graph: UnitigGraph) -> tuple[UnitigGraph, Pieces, Removed]:
 
 
 def _one_round(
-    graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed
+    graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed, keep_islands: bool
 ) -> tuple[UnitigGraph, Pieces]:
     for rule, name in (
         (find_low_depth_connections, "low_depth_connections"),
@@ -63,7 +72,7 @@ def _one_round(
             graph, pieces = compact(graph, pieces, is_removed=marked)
         setattr(removed, name, getattr(removed, name) + int(marked.sum()))
     weak = find_weak_arcs(graph, local_depth(graph), strictness=strictness)
-    islands = find_islands(graph)
+    islands = np.zeros(graph.n, dtype=bool) if keep_islands else find_islands(graph)
     if weak.any() or islands.any():
         graph, pieces = compact(graph, pieces, is_removed=islands, arc_removed=weak)
     removed.weak_arcs += (int(weak.sum()) + 1) // 2  # an arc and its twin are one; some are their own twin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from gpuasm.assembly.cleaning import Removed, clean, note_clean
 from gpuasm.assembly.crossing import Laid, crossing_reads, lay_reads
 from gpuasm.assembly.debruijn import find_neighbours, two_sided
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
-from gpuasm.assembly.fragment_levels import dense_ladder
-from gpuasm.assembly.ladder import check_ladder, choose_k
+from gpuasm.assembly.fragment_levels import choose_longer_k, dense_ladder, fragment_lengths
+from gpuasm.assembly.ladder import FIRST_K_WHERE_THIN, check_ladder, choose_k
 from gpuasm.assembly.levels import Level, make_level, vertices_along
 from gpuasm.assembly.local_depth import typical_depth
 from gpuasm.assembly.mates import SpanningPairs, spanning_pairs
@@ -37,14 +37,19 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     for one in ladder:
         _require_windows(lengths, one)
     tally, spectrum = _count_first(reads, k, options, stages)
+    is_thin = spectrum.is_thin
+    if is_thin and not options.k and k > FIRST_K_WHERE_THIN:
+        ladder = choose_k(lengths, first=FIRST_K_WHERE_THIN)
+        k = ladder[0]
+        tally, spectrum = _count_first(reads, k, options, stages)
     min_follow = min(2, spectrum.threshold)
     worth = window_worth(lengths, k, n_bases=n_bases)
-    first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages)
+    first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages, keep_islands=is_thin)
     laid, crossing, names = _first_crossing(reads, first.level, stages)
     with stages.stage("bridge gaps", k=k) as stage:
         pieces = bridging_pieces(crossing, names, first.level)
         stage.note(bridges=pieces.n_pieces)
-    if pieces.n_pieces:
+    if pieces.n_pieces or is_thin:
         reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
         first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages, has_mercy=True)
         laid, crossing, names = _first_crossing(reads, first.level, stages)
@@ -52,7 +57,11 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
         spanning = spanning_pairs(all_reads, laid, first.level)
         _note_pairs(stage, spanning)
     if spanning and not options.k:
-        ladder = dense_ladder(ladder, lengths, depth=typical_depth(first.level.graph))
+        depth = typical_depth(first.level.graph)
+        dense = dense_ladder(ladder, lengths, depth=depth)
+        longer = choose_longer_k(dense[-1], fragment_lengths(spanning), depth=depth, n_bases=n_bases)
+        if longer and longer[-1] >= ladder[-1]:  # else fragments are too few or too short to take the place of reads
+            ladder = dense
     removed = {k: asdict(first.removed)}
     return AssemblyState(ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases, spanning)
 
@@ -75,7 +84,14 @@ class _FirstGraph:
 
 
 def _first_graph(
-    reads: Reads, tally: Tally, *, min_follow: int, worth: int, stages: Stages, has_mercy: bool = False
+    reads: Reads,
+    tally: Tally,
+    *,
+    min_follow: int,
+    worth: int,
+    stages: Stages,
+    has_mercy: bool = False,
+    keep_islands: bool = False,
 ) -> _FirstGraph:
     k = tally.k
     with stages.stage("build graph", k=k) as stage:
@@ -87,7 +103,7 @@ def _first_graph(
         unitigs = build_unitigs(reads.words, deep, neighbour, unit=UNIT)
         stage.note(unitigs=unitigs.graph.n)
     with stages.stage("clean graph", k=k) as stage:
-        graph, pieces, removed = clean(unitigs.graph)
+        graph, pieces, removed = clean(unitigs.graph, keep_islands=keep_islands)
         note_clean(stage, graph, removed)
         level = make_level(unitigs, deep, (graph, pieces), k0=0)
         is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)
@@ -108,6 +124,8 @@ def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         tally = tally_kmers(reads, k, min_count=options.min_count or 2, progress=stage.advance)
         spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
+        if k == FIRST_K_WHERE_THIN and not options.min_count and not options.k:
+            spectrum = replace(spectrum, threshold=2, reason="2, as coverage is thin at k = 31")
         tally = tally.at_least(spectrum.threshold)
         stage.note(distinct=int(spectrum.histogram.sum()), solid=tally.n, threshold=spectrum.threshold)
     if tally.n == 0:

@@ -12,6 +12,7 @@ from gpuasm.assembly.joining import join_mates
 from gpuasm.assembly.local_depth import typical_depth
 from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.state import AssemblyState
+from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.stages import Stages
 
 _STEP = 36
@@ -103,4 +104,4 @@ def choose_longer_k(k: int, lengths: np.ndarray, *, depth: float, n_bases: int) 
     while last - k >= _LEAST_STEP:
         k = min(k + _STEP, 2 * k - 1, last)
         chosen.append(k)
-    return tuple(chosen)
+    return tuple(k for k in chosen if k > MAX_PLAIN_K)  # at most the only one is not: there is too little to go on

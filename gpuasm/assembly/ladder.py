@@ -10,12 +10,15 @@ from gpuasm.errors import UsageError
 from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 
 FIRST_K = 31
+FIRST_K_WHERE_THIN = 25
+"""Two reads that overlap by 25 to 30 bases are joined by it; where coverage is thin, such are needed to get on. At 21
+such overlaps are short repeats too often: false joins in a genome of 360 kb at 4x, none at 25."""
 _SPARE_WINDOWS = 9
 _SHORTEST_STEP, _LONGEST_STEP = 8, 36
 
 
-def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
-    """Choose values of k for reads of the given lengths: from 31 to 9 less than the typical read.
+def choose_k(lengths: np.ndarray, *, first: int = FIRST_K) -> tuple[int, ...]:
+    """Choose values of k for reads of the given lengths: from 31 (or ``first``) to 9 less than the typical read.
 
     Steps are at most 36 and shrink to four sevenths of what is left of the read, since windows across a repeat come
     from reads only, and the fewer windows a read has, the less may be left to the next k.
@@ -24,6 +27,8 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
     ----------
     lengths : (max + 1,) int64
         How many pieces of reads there are of each length.
+    first
+        The first k.
 
     Returns
     -------
@@ -34,15 +39,15 @@ def choose_k(lengths: np.ndarray) -> tuple[int, ...]:
     typical = int(np.flatnonzero(bases >= (bases[0] + 1) // 2)[-1]) if bases.size and bases[0] else 0
     last = typical - _SPARE_WINDOWS
     if last <= FIRST_K:
-        shorter = min(FIRST_K, max(11, typical * 2 // 3))
+        shorter = min(first, max(11, typical * 2 // 3))
         return (shorter - 1 + shorter % 2,)
-    chosen = [FIRST_K]
+    chosen = [first]
     while last - chosen[-1] >= _SHORTEST_STEP:
         k = chosen[-1]
         step = min(_LONGEST_STEP, max(_SHORTEST_STEP, (typical - k) * 4 // 7))
         following = min(k + step, 2 * k - 1, last)
         chosen.append(following - 1 + following % 2)
-    return tuple(chosen)
+    return tuple(k for k in chosen if k == first or k > MAX_PLAIN_K)
 
 
 def check_ladder(k: tuple[int, ...]) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuasm.assembly.few_reads import FEW_READS
 from gpuasm.assembly.local_depth import has_one_depth, typical_depth
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
 ALTERNATIVE = 4.0
-"""A connection is suspect where, at both of its ends, another way is at least so many times as deep."""
+"""A connection is suspect where, at both of its ends, another way is at least so many times as deep,"""
+ALTERNATIVE_TO_FEW = 2.5
+"""or so many times where the connection is but a few reads deep: two mates that overlap show one error twice."""
 RARE = 0.33
 """And it goes where it is below this share of the local depth,"""
 NEGLIGIBLE = 0.06
@@ -40,17 +43,20 @@ def find_low_depth_connections(graph: UnitigGraph, nearby: np.ndarray, *, strict
     """
     marked = np.zeros(graph.n, dtype=bool)
     rare = nearby * (RARE * strictness)
-    limits = (2 * graph.k, ALTERNATIVE / strictness, NEGLIGIBLE * strictness)
+    usual = ALTERNATIVE / strictness
+    to_few = ALTERNATIVE_TO_FEW if strictness == 1.0 else usual
+    limits = (2 * graph.k, usual, to_few, NEGLIGIBLE * strictness)
     _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, rare, limits, marked)
     return marked
 
 
 @compiled()
 def _mark(arc_start, arc_to, depth, n_kmers, rare, limits, marked):
-    longest, alternative, negligible = limits
+    longest, usual, for_few, negligible = limits
     for u in range(depth.size):
         if n_kmers[u] > longest:
             continue
+        alternative = for_few if depth[u] < FEW_READS else usual
         ahead = _deepest_rival(2 * u, arc_start, arc_to, depth)
         behind = _deepest_rival(2 * u + 1, arc_start, arc_to, depth)
         weaker, stronger = min(ahead, behind), max(ahead, behind)

@@ -3,7 +3,9 @@
 Where depth falls so low that k-mers occur once, solid k-mers leave gaps, and the graph two dead ends. A read that ends
 one gap's side and begins the other bridges it: the rare k-mers between its last k-mer at one dead end and its next at
 another are taken back. Errors in well-covered places never qualify, since their flanks go on. After Li et al. (2015),
-doi:10.1093/bioinformatics/btv033, but judged on the cleaned graph, in which the tips at a dead end are gone.
+doi:10.1093/bioinformatics/btv033, but judged on the cleaned graph, in which the tips at a dead end are gone. What is
+left of a tip may be the only way on and hide the dead end: between two unitigs a read may leave up to k windows before
+the end of the one and come in up to k windows behind that of the other. The tip then has a rival, and goes.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.levels import Level
+from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.parallel import for_each
@@ -37,7 +40,9 @@ def bridging_pieces(crossing: Reads, names: Array, level: Level) -> Reads:
     """
     xp, k = array_namespace(crossing.words), level.graph.k
     on_bridge = xp.zeros(names.size, dtype=np.uint8)
-    _mark_bridges(crossing.n_pieces, crossing.start, crossing.length, k, names, level.neighbour, on_bridge)
+    left = to_namespace(xp, _windows_left(level.graph))
+    ends = (level.strand, level.unitig_of, left)
+    _mark_bridges(crossing.n_pieces, crossing.start, crossing.length, k, names, *ends, on_bridge)
     edges = to_host(xp.flatnonzero(xp.diff(on_bridge, prepend=np.uint8(0), append=np.uint8(0)))).reshape(-1, 2)
     return replace(
         crossing,
@@ -47,8 +52,20 @@ def bridging_pieces(crossing: Reads, names: Array, level: Level) -> Reads:
     )
 
 
+def _windows_left(graph: UnitigGraph) -> np.ndarray:
+    """Return how many windows each oriented one (2 * window + strand) has to its unitig's end.
+
+    Where that is more than k, or where the unitig leads on, k + 1 stands.
+    """
+    n_kmers, k = graph.n_kmers, graph.k
+    index = np.arange(int(n_kmers.sum())) - np.repeat(np.cumsum(n_kmers) - n_kmers, n_kmers)
+    left = np.stack([np.repeat(n_kmers, n_kmers) - 1 - index, index], axis=1)
+    leads_on = (np.diff(graph.arc_start) > 0).reshape(-1, 2) | graph.is_circular[:, None]
+    return np.where(np.repeat(leads_on, n_kmers, axis=0) | (left > k), k + 1, left).astype(np.int32).ravel()
+
+
 @for_each
-def _mark_bridges(r, start, length, k, names, neighbour, on_bridge):
+def _mark_bridges(r, start, length, k, names, strand, unitig_of, left, on_bridge):
     before = np.int64(-1)
     for p in range(start[r], start[r] + length[r] - k + 1):
         name = np.int64(names[p])
@@ -56,13 +73,10 @@ def _mark_bridges(r, start, length, k, names, neighbour, on_bridge):
             continue
         if before >= 0:
             last = np.int64(names[before])
-            n_ways = 0
-            for b in range(4):
-                if neighbour[4 * last + b] >= 0:
-                    n_ways += 1
-                if neighbour[4 * (name ^ 1) + b] >= 0:
-                    n_ways += 1
-            if n_ways == 0:
+            ahead = left[last ^ np.int64(strand[last >> 1])]
+            behind = left[name ^ 1 ^ np.int64(strand[name >> 1])]
+            is_other = unitig_of[last >> 1] != unitig_of[name >> 1]
+            if (ahead == 0 and behind == 0) or (is_other and ahead <= k and behind <= k):
                 for q in range(before, p + 1):
                     on_bridge[q] = 1
         before = p

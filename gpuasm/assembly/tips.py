@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuasm.assembly.few_reads import FEW_READS
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
@@ -19,7 +20,9 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0
     A tip has at most k k-mers and one free end, and competes at its other end with a unitig that is deeper: twice as
     deep, or deeper at all where the tip is rare for its surroundings. Of two tips that compete the deeper, then the
     longer, then the one with the lesser number stays. Two errors near the end of a read make tips of up to 2k k-mers:
-    these go where they are rare and the other way in is four times as deep.
+    these go where they are rare and the other way in is four times as deep. A tip of at most k k-mers that is but a few
+    reads deep also goes, however deep the other, where the other leads on: two reads of one error end, the truth does
+    not.
 
     Parameters
     ----------
@@ -37,13 +40,15 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0
     is_tip = np.zeros(graph.n, dtype=bool)
     longest = int(graph.k * strictness)
     order = (graph.depth, graph.n_kmers)
-    _mark(graph.arc_start, graph.arc_to, order, nearby * (RARE * strictness), longest, ALTERNATIVE / strictness, is_tip)
+    limits = (longest, ALTERNATIVE / strictness, FEW_READS if strictness == 1.0 else 0.0)
+    _mark(graph.arc_start, graph.arc_to, order, nearby * (RARE * strictness), limits, is_tip)
     return is_tip & ~graph.is_circular
 
 
 @compiled()
-def _mark(arc_start, arc_to, order, rare, longest, alternative, is_tip):
+def _mark(arc_start, arc_to, order, rare, limits, is_tip):
     depth, n_kmers = order
+    longest, alternative, few = limits
     for u in range(depth.size):
         n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
         n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]
@@ -61,14 +66,21 @@ def _mark(arc_start, arc_to, order, rare, longest, alternative, is_tip):
                 if is_long:
                     goes = depth[u] < rare[u] and depth[other] >= 2 * alternative * depth[u]
                 else:
-                    is_rare = depth[u] < rare[u] and _is_above(other, u, depth, n_kmers)
+                    is_rare = depth[u] < rare[u] and is_above(other, u, depth, n_kmers)
                     goes = is_rare or depth[other] >= alternative * depth[u]
+                    goes = goes or (depth[u] < few and _leads_on(arc_to[other_arc], arc_start, n_kmers, 2 * longest))
                 if goes:
                     is_tip[u] = True
 
 
 @compiled()
-def _is_above(a, b, depth, n_kmers):
+def _leads_on(oriented, arc_start, n_kmers, long):
+    return n_kmers[oriented >> 1] > long or arc_start[oriented + 1] > arc_start[oriented]
+
+
+@compiled()
+def is_above(a, b, depth, n_kmers):
+    """Tell whether unitig a is the deeper of two, of equally deep ones the longer, of equals the lesser number."""
     if depth[a] != depth[b]:
         return depth[a] > depth[b]
     if n_kmers[a] != n_kmers[b]:

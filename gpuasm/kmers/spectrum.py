@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ _PEAK_SHARE = 15
 """A threshold above peak / 15 would cost the thinly covered parts of the genome."""
 _PEAK_ABOVE_VALLEY = 1.5
 """A peak stands this far above the valley, or it is the noise of a falling histogram."""
+_PEAK_NEAR = 4
+"""A peak stands for a sample's depth where half of all occurrences lie below so many times its multiplicity."""
 _MOST = 20
 """No threshold above this: clean-up compares with the surroundings and sees more than one number can."""
 
@@ -44,6 +47,19 @@ class Spectrum:
     reason: str
     genome_size: int | None
     error_rate: float | None
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether some of the genome's windows must be expected to have been seen at most once.
+
+        At a depth of d, Poisson gives each window the probability exp(-d) (1 + d) (Lander and Waterman 1988,
+        doi:10.1016/0888-7543(88)90007-9). The depth is the peak's, unless half of all occurrences lie above four times
+        the peak, as in a mixture: then it is what that half reaches, as without a peak.
+        """
+        median = _median_multiplicity(self.histogram)
+        depth = self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median
+        size = self.genome_size or int(self.histogram[2:].sum())
+        return size * math.exp(-depth) * (1 + depth) >= 1
 
 
 def analyse_spectrum(histogram: np.ndarray, k: int, *, min_count: int | None = None) -> Spectrum:

@@ -57,6 +57,23 @@ def test_two_equal_branches_both_stay():
     assert bubble(rare=(K, 15.0), main=(K, 15.0)) == set()
 
 
+@pytest.mark.parametrize(
+    ("changed", "goes"),
+    [
+        ({}, {"rare"}),
+        ({"nearby": 4.0}, {"rare"}),
+        ({"nearby": 3.9}, set()),  # together deeper than one copy: two copies of a repeat
+        ({"main": (K, 2.0)}, {"main"}),
+        ({"main": (K, 2.5), "rare": (K - 1, 2.5)}, {"rare"}),
+        ({"main": (K, 2.5), "rare": (K, 2.5)}, {"rare"}),
+        ({"main": (K, 3.5), "rare": (K, 3.1)}, set()),
+        ({"strictness": 2 / 3}, set()),
+    ],
+)
+def test_of_two_branches_a_few_reads_deep_one_goes(changed, goes):
+    assert bubble(**{"rare": (K, 2.5), "main": (K, 2.5), "nearby": 9.0, **changed}) == goes
+
+
 def test_the_rarest_of_three_go():
     arcs = f"{ARCS} left>third third>right"
     assert bubble(arcs=arcs, others=[("third", K, 4.0)]) == {"rare", "third"}

@@ -33,6 +33,15 @@ def assert_sound(graph, cleaned, pieces):
     assert again.n == cleaned.n
 
 
+def test_islands_stay_while_they_may_be_bridged():
+    genome = decode(simulated_genome(length=1200, seed=3))
+    texts = [genome[:1000]] * 9 + [genome[1050:1090]] * 2
+    graph = observed_graph(texts, 31, min_count=2)
+    assert graph.n == 2
+    assert clean(graph)[0].n == 1
+    assert clean(graph, keep_islands=True)[0].n == 2
+
+
 @given(texts=st.lists(st.text("ACGT", max_size=40), min_size=1, max_size=12), k=st.sampled_from([3, 5, 7]))
 def test_any_graph_stays_sound(texts, k):
     graph = observed_graph(texts, k)

@@ -40,6 +40,27 @@ def test_one_read_bridges_a_gap_between_two_dead_ends(genome):
     assert len(with_bridge[0]) > 2800
 
 
+def test_a_gap_with_an_island_in_it_is_bridged_by_two_reads(genome):
+    """The island, 40 bases seen twice, must not be cleared away before its bridges come."""
+    sides = tiled(genome, 0, 1400)[::3] + tiled(genome, 1500, 3000)[::3]
+    two = [genome[1350:1460], genome[1420:1560]]
+    n, contigs = bridges([*sides, *two])
+    assert n >= 2
+    assert len(contigs) == 1
+    assert len(contigs[0]) > 2800
+
+
+def test_an_error_that_two_reads_share_does_not_hide_a_dead_end(genome):
+    wrong = {"A": "C", "C": "G", "G": "T", "T": "A"}[genome[1480]]
+    sides = [*tiled(genome, 0, 1490), *tiled(genome, 1510, 3000)]
+    sides = [text for text in sides if genome.find(text) != 1390 and genome.find(text) != 1385]
+    shared = genome[1390:1480] + wrong + genome[1481:1490]
+    n, contigs = bridges([*sides, shared, shared, genome[1440:1560]])
+    assert n >= 1
+    assert len(contigs) == 1
+    assert contigs[0] in genome or reverse_complement(contigs[0]) in genome
+
+
 def test_a_bridge_is_the_same_from_either_strand(genome):
     texts = [*tiled(genome, 0, 1490), *tiled(genome, 1510, 3000), genome[1440:1560]]
     assert bridges(texts) == bridges([reverse_complement(text) for text in reversed(texts)])

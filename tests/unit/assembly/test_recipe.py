@@ -36,6 +36,21 @@ def test_values_of_k_by_read_length(length, expected):
     assert choose_k(lengths_of(*[length] * 10)) == expected
 
 
+@given(length=st.integers(0, 2000), others=st.lists(st.integers(0, 2000), max_size=5))
+def test_a_ladder_for_thin_coverage_begins_lower(length, others):
+    ks = choose_k(lengths_of(length, *others), first=25)
+    check_ladder(ks)
+    assert ks[0] <= 25
+
+
+def test_thin_coverage_begins_lower():
+    deep, thin = simulated_reads(length=6000, fold=40, seed=5), simulated_reads(length=6000, fold=8, seed=5)
+    assert assemble(deep).k[0] == 31
+    assert assemble(thin).k[0] == 25
+    assert assemble(thin, AssemblyOptions(k=(31, 61))).k == (31, 61)
+    assert assemble(thin).spectrum.k == 25
+
+
 def test_k_follows_the_length_that_half_of_all_bases_reach():
     assert choose_k(lengths_of(*[150] * 10, *[30] * 40)) == choose_k(lengths_of(150))
     assert choose_k(lengths_of(*[150] * 10, *[30] * 60)) == choose_k(lengths_of(30))

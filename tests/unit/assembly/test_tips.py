@@ -66,6 +66,26 @@ def test_the_deepest_of_three_tips_stays():
     assert tips(unitigs, "trunk>a trunk>b trunk>c") == {"a", "b"}
 
 
+@pytest.mark.parametrize(
+    ("tip", "other", "goes"),
+    [
+        ((K, 2.5), (2 * K + 1, 1.25), {"tip"}),
+        ((K + 1, 2.5), (2 * K + 1, 1.25), set()),
+        ((K, 3.0), (2 * K + 1, 1.75), set()),
+        ((K, 2.5), (2 * K, 1.25), set()),  # both end
+        ((K, 2.5), (K, 1.25), {"other"}),  # both end: the shallower
+    ],
+)
+def test_a_tip_of_few_reads_goes_before_what_leads_on(tip, other, goes):
+    unitigs = [("trunk", 900, 9.0), ("other", *other), ("tip", *tip)]
+    assert tips(unitigs, "trunk>other trunk>tip", nearby=9.0) == goes
+
+
+def test_what_is_short_leads_on_by_what_follows():
+    unitigs = [("trunk", 900, 9.0), ("bridge", 5, 1.25), ("tip", 10, 2.5), ("far", 900, 9.0)]
+    assert tips(unitigs, "trunk>bridge trunk>tip bridge>far", nearby=9.0) == {"tip"}
+
+
 def test_an_end_without_another_way_stays():
     assert tips([("trunk", 900, DEPTH), ("end", 5, 1.0)], "trunk>end") == set()
 

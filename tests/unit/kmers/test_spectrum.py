@@ -43,6 +43,17 @@ def test_errors_valley_and_genome(depth):
     assert found.reason.startswith(f"{found.threshold}, the least of the valley ({found.valley})")
 
 
+@pytest.mark.parametrize(("depth", "kmers", "thin"), [(12, 1e6, True), (19, 1e6, False), (12, 1e4, False)])
+def test_thin_where_windows_seen_once_are_expected(depth, kmers, thin):
+    """1e6 windows at 12x: 80 of them are seen at most once; at 19x 0.1; of 1e4 windows at 12x 0.8."""
+    assert analyse_spectrum(spectrum(errors(1_000_000), poisson(depth, kmers)), 31).is_thin == thin
+
+
+def test_a_mixture_is_as_thin_as_what_most_reads_come_from():
+    mixture = spectrum(errors(1_000_000), poisson(12, 100_000), poisson(300, 10_000))
+    assert not analyse_spectrum(mixture, 31).is_thin
+
+
 @pytest.mark.parametrize("rate", [0.001, 0.005, 0.02])
 def test_the_error_rate_is_that_of_the_reads(rate):
     found = analyse_spectrum(tally_kmers(simulated_reads(length=20_000, fold=50, error_rate=rate), 31).histogram, 31)
