@@ -101,7 +101,7 @@ def find_breaks(evidence: Evidence, stretches: np.ndarray, library: Library) -> 
     -------
     (b,) int64, ascending: the middle of each run of places that no read goes through.
     """
-    needed, found, sums = _needed(int(evidence.depth.size)), [], _Sums.of(evidence)
+    needed, found, sums = _needed(int(evidence.depth.size)), [np.empty(0, np.int64)], None
     for h, through in sorted(evidence.through.items()):
         empty = to_host(array_namespace(through).flatnonzero(through == 0)).astype(np.int64)
         side = h + round(library.read_length)
@@ -109,9 +109,12 @@ def find_breaks(evidence: Evidence, stretches: np.ndarray, library: Library) -> 
         low, high = stretches[owner].T if empty.size else (empty, empty)
         inside = (empty - side >= low) & (empty + side <= high)
         empty, low, high = empty[inside], low[inside], high[inside]
+        if empty.size == 0:
+            continue
+        sums = sums or _Sums.of(evidence)
         expected = _expected(sums, (empty, low, high), library, h=h)
         found.append(_middles(empty[expected >= needed], evidence.depth, sums.depth, side=side, h=h))
-    return _merged(np.concatenate([np.empty(0, np.int64), *found]), LEAST_HALF_WINDOW + round(library.read_length))
+    return _merged(np.concatenate(found), LEAST_HALF_WINDOW + round(library.read_length))
 
 
 @dataclass(frozen=True)
