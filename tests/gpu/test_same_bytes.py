@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gpuasm import arrays, parallel
 from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
+from gpuasm.assembly.resolving import resolve
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
 from gpuasm.sequence.reads import Reads
-from tests.samples import simulated_reads
+from tests.samples import simulated_genome, simulated_pairs, simulated_reads
+from tests.unit.assembly.test_resolving import GENOME, PAIRS, D, bytes_of, graph_of
 
 pytestmark = pytest.mark.gpu
 
@@ -55,6 +59,29 @@ def test_contigs_are_the_same_on_every_device_and_number_of_threads(both):
     parallel.set_threads(None)
     assert results[0]
     assert results[0] == results[1] == results[2]
+
+
+def test_joins_by_pairs_are_the_same():
+    """A repeat that pairs resolve, dead ends that overlap, and a gap."""
+    graph = graph_of(GENOME[:5000], GENOME[4980:5800], GENOME[5830:], D)
+    device = replace(PAIRS, reads=PAIRS.reads.moved_to(arrays.namespace_of("cuda")))
+    expected = resolve(graph, PAIRS)
+    assert expected.counts["walks"]
+    assert expected.counts["overlaps"]
+    assert expected.gaps
+    assert bytes_of(resolve(graph, device)) == bytes_of(expected)
+
+
+def test_fragments_and_scaffolds_are_the_same():
+    genome = simulated_genome(length=60_000, repeats=6, repeat_length=340, seed=5)
+    texts = simulated_pairs(genome, fold=30, insert=350, sd=50, error_rate=0.003)
+    host = Reads.from_strings(texts, paired=True)
+    results = []
+    for reads in (host, host.moved_to(arrays.namespace_of("cuda"))):
+        assembly = assemble(reads)
+        results.append((assembly.k, [c.sequence for c in assembly.contigs], [s.sequence for s in assembly.scaffolds]))
+        results[-1] += tuple(getattr(assembly.graph, name).tobytes() for name in _GRAPH)
+    assert results[0] == results[1]
 
 
 def test_a_state_moves_between_devices(both):
