@@ -92,7 +92,7 @@ def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int) -
     targets = Targets.of([c.codes for c in contigs], [c.is_circular for c in contigs], reach=reach, xp=xp)
     index = index_seeds(targets, typical)
     seen = _look(reads, targets, index)
-    fixes = decide(seen.votes, seen.evidence.own_depth)
+    fixes = decide(seen.votes, seen.evidence.own_depth, bounds)
     codes[fixes.place] = fixes.code
     stretches = np.stack([targets.offset, targets.offset + targets.size], axis=1)
     breaks = find_breaks(seen.evidence, stretches, seen.library)

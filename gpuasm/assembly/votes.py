@@ -18,6 +18,9 @@ LEAST_VOTES = 3
 _SHARE = (4, 5)
 """And their share of the reads with a place of their own there: four of five."""
 
+_DEEPEST = 2.0
+"""Where reads lie deeper than so many times what their contig has on average, they are from other places as well."""
+
 _ONE, _THREE = np.uint64(1), np.uint64(3)
 
 
@@ -99,7 +102,7 @@ def _collect(
         j = stop
 
 
-def decide(votes: Array, own_depth: Array) -> Fixes:
+def decide(votes: Array, own_depth: Array, bounds: np.ndarray) -> Fixes:
     """Decide which bases to change.
 
     Parameters
@@ -108,11 +111,15 @@ def decide(votes: Array, own_depth: Array) -> Fixes:
         Of all reads, in any order, as `count_votes` gives them.
     own_depth : (n_places,) int32
         Reads with a place of their own over each base.
+    bounds : (n + 1,) int64, on the host
+        The places where each contig begins, and the end.
 
     Returns
     -------
     Fixes: a base changes where at least three reads, and at least four of five of those with a place of their own,
-    have the same other base there.
+    have the same other base there, and where these are at most twice as many as over the covered bases of the contig on
+    average: where a contig ends in a repeat, the reads of all other copies lie on it too and would outvote the one that
+    is its own.
     """
     xp = array_namespace(votes)
     votes = xp.sort(votes)
@@ -122,4 +129,13 @@ def decide(votes: Array, own_depth: Array) -> Fixes:
     few, many = _SHARE
     chosen = (n_votes >= LEAST_VOTES) & (many * n_votes >= few * own_depth[votes >> 2])
     kept = to_host(votes[chosen])
-    return Fixes(kept >> 2, (kept & 3).astype(np.uint8))
+    place = kept >> 2
+    contig = np.searchsorted(bounds, place, side="right") - 1
+    depth = [float(own_depth[place[i]]) for i in range(place.size)]
+    typical = [_mean_of_covered(own_depth[bounds[c] : bounds[c + 1]]) for c in contig.tolist()]
+    sound = np.array(depth) <= _DEEPEST * np.array(typical)
+    return Fixes(place[sound], (kept[sound] & 3).astype(np.uint8))
+
+
+def _mean_of_covered(depth: Array) -> float:
+    return float(depth.sum(dtype=np.int64)) / max(1, int((depth > 0).sum()))

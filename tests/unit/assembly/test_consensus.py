@@ -74,6 +74,18 @@ def test_a_base_that_reads_do_not_agree_on_stays(genome):
         assert checked.contigs[0].codes.tobytes() == codes.tobytes()
 
 
+def test_other_copies_of_a_repeat_do_not_outvote_the_one_at_the_end_of_a_contig(rng):
+    unique, repeat = rng.integers(0, 4, (7, 3000)).astype(np.uint8), rng.integers(0, 4, 700).astype(np.uint8)
+    variant = repeat.copy()
+    variant[400] ^= 1
+    copies = [variant, *[repeat] * 6]
+    molecules = [Molecule(f"m{i}", np.concatenate([unique[i], copies[i], unique[i - 1][:500]])) for i in range(7)]
+    contigs = [contig(np.concatenate([unique[0], variant])), *map(contig, unique[1:])]
+    checked = check_contigs(contigs, reads_of(molecules), min_length=1)
+    assert checked.counts["bases_changed"] == 0
+    assert checked.contigs[0].codes.tobytes() == contigs[0].codes.tobytes()
+
+
 def test_two_reads_change_nothing_and_three_do(genome):
     wrong = genome[:500].copy()
     wrong[250] ^= 2
