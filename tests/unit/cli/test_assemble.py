@@ -155,28 +155,44 @@ def test_the_same_bytes_whatever_the_threads_the_order_and_the_compression(assem
         assert found == expected, number
 
 
-@pytest.mark.parametrize("kind", ["single", "argument", "interleaved", "bam", "fasta", "two libraries", "gz pieces"])
-def test_every_way_to_hand_over_reads_gives_the_same_contigs(assemble, pair, tmp_path, kind):
+def handed_over(kind, folder):
+    """Write the same reads in one of many ways; return the arguments that name them."""
     reads = singles(PAIRS)
     names = [f"r{i // 2}" for i in range(len(reads))]
-    path, half = tmp_path / "all", len(PAIRS) // 2
+    path, half = folder / "all", len(PAIRS) // 2
     if kind == "bam":
-        arguments = ["--bam", bam_file(path, reads)]
-    elif kind == "two libraries":
-        files = [
-            f
-            for name, part in (("a", PAIRS[:half]), ("b", PAIRS[half:]))
-            for f in write_pairs(tmp_path, part, name=name)
-        ]
-        arguments = ["-1", files[0], "-2", files[1], "-1", files[2], "-2", files[3]]
-    elif kind == "gz pieces":
-        parts = [fastq(reads[i::3]).encode() for i in range(3)]
-        path.write_bytes(b"".join(map(gzip.compress, parts)))
-        arguments = [path]
-    else:
-        path.write_text(fasta(reads) if kind == "fasta" else fastq(reads, names=names))
-        arguments = [path] if kind in ("argument", "fasta") else [f"--{kind}", path]
-    assert outputs_of(assemble(*arguments)) == outputs_of(assemble("-1", pair[0], "-2", pair[1], into="pairs"))
+        return ["--bam", bam_file(path, reads)]
+    if kind == "two libraries":
+        a, b = (write_pairs(folder, part, name=n) for n, part in (("a", PAIRS[:half]), ("b", PAIRS[half:])))
+        return ["-1", a[0], "-2", a[1], "-1", b[0], "-2", b[1]]
+    if kind == "gz pieces":
+        path.write_bytes(b"".join(gzip.compress(fastq(reads[i::3]).encode()) for i in range(3)))
+        return [path]
+    path.write_text(fasta(reads) if kind == "fasta" else fastq(reads, names=names))
+    return [path] if kind in ("argument", "fasta") else [f"--{kind}", path]
+
+
+@pytest.mark.parametrize("kind", ["interleaved", "bam", "two libraries"])
+def test_every_way_to_hand_over_pairs_gives_the_same_contigs(assemble, pair, tmp_path, kind):
+    expected = outputs_of(assemble("-1", pair[0], "-2", pair[1], into="pairs"))
+    assert outputs_of(assemble(*handed_over(kind, tmp_path))) == expected
+
+
+@pytest.mark.parametrize("kind", ["argument", "fasta", "gz pieces"])
+def test_every_way_to_hand_over_reads_without_mates_gives_the_same_contigs(assemble, tmp_path, kind):
+    expected = outputs_of(assemble(*handed_over("single", tmp_path), into="single"))
+    assert outputs_of(assemble(*handed_over(kind, tmp_path))) == expected
+
+
+def test_pairs_and_reads_without_mates_tell_one_circle(assemble, pair, tmp_path):
+    """Fragments of pairs allow a larger k, so the graphs differ; the sequence must not."""
+    paired = assemble("-1", pair[0], "-2", pair[1], into="pairs")
+    single = assemble(*handed_over("single", tmp_path), into="single")
+    for folder in (paired, single):
+        ((_, contig),) = fasta_records(folder / "contigs.fasta")
+        assert is_rotation(contig, GENOME)
+    last = [json.loads((folder / "run.json").read_text())["results"]["k"][-1] for folder in (paired, single)]
+    assert last[0] > last[1]
 
 
 def bam_file(path, reads):
