@@ -65,7 +65,7 @@ def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> Fragments:
     joined, joined_pair = _joined(links, chosen, graph, inserts)
     is_joined = xp.zeros(pairs.n_pieces // 2, bool)
     is_joined[joined_pair] = True
-    reads, names = _spell(_both(joined, _unjoined(threads, pairs, is_joined)), graph, level)
+    reads, names = _spell(_both(joined, _unjoined(threads, pairs, is_joined, graph)), graph, level)
     counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum())
     return Fragments(reads, names, int(joined_pair.size), links.n, *counts)
 
@@ -100,15 +100,20 @@ def _joined(links: Links, chosen: Chosen, graph: GraphArrays, inserts: InsertSiz
     return spans, links.pair[fitting]
 
 
-def _unjoined(threads: Threads, pairs: Reads, is_joined: Array) -> _Spans:
+def _unjoined(threads: Threads, pairs: Reads, is_joined: Array, graph: GraphArrays) -> _Spans:
     """Return the walks of single reads of pairs that are not joined."""
     xp = array_namespace(is_joined)
     read = xp.flatnonzero((threads.size > 1) & ~xp.repeat(is_joined, 2))
     unitigs = xp.full((read.size, MOST_STEPS), -1, np.int32)
     unitigs[:, :MOST_UNITIGS] = threads.unitigs.reshape(-1, MOST_UNITIGS)[read]
+    unitigs[xp.arange(MOST_STEPS) >= threads.size[read][:, None]] = -1
     base = threads.anchored.base[read]
     begin = xp.maximum(base, 0)
-    length = pairs.length[read] - (begin - base)
+    # A read may end beyond its walk: at an error beside a junction, or in a tangle.
+    unitig = xp.maximum(unitigs, 0) >> 1
+    own = xp.where(unitigs >= 0, graph.start[unitig + 1] - graph.start[unitig] - (graph.k - 1), 0)
+    walked = own.sum(axis=1) + (graph.k - 1)
+    length = xp.minimum(base + pairs.length[read], walked) - begin
     return _Spans(unitigs.ravel(), threads.size[read], xp.arange(read.size), begin, length)
 
 
