@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuasm.io.scan import BASES, BASES_END, CLASS_OF_BYTE, LINE_END, NO_LETTER, QUALITY, QUALITY_END, eight_bytes
 from gpuasm.parallel import compiled, inlined
-from gpuasm.sequence.encoding import BASES_PER_WORD, NOT_A_BASE
+from gpuasm.sequence.encoding import BASES_PER_WORD, IS_ONE_OF_TWO, NOT_A_BASE
 
 QUALITY_SAMPLE = 16
 ALL_COUNTED = 10_000
@@ -118,8 +118,10 @@ def _pack_cut(text, row, words, position, pending, table, n_pieces, r):
     n_letters, is_open = 0, False
     while at < end:
         run = at
-        while run < end and CLASS_OF_BYTE[text[run]] < NOT_A_BASE:
+        while run < end and CLASS_OF_BYTE[text[run]] < NOT_A_BASE and not IS_ONE_OF_TWO[text[run]]:
             run += 1
+        if run == at and CLASS_OF_BYTE[text[at]] < NOT_A_BASE:
+            run += 1  # a code of two bases: packed by itself, as its bits are no base's
         if run > at:
             pending, _ = _pack_run(text, at, run, words, position, pending)
             if not is_open:

@@ -23,7 +23,7 @@ OTHER_LETTER, LINE_END, NO_LETTER = 4, 8, 16
 CLASS_OF_BYTE = np.full(256, NO_LETTER, dtype=np.uint64)
 """(256,) uint64: the code of a base or the class of any other byte."""
 CLASS_OF_BYTE[CODE_OF_BYTE < NOT_A_BASE] = CODE_OF_BYTE[CODE_OF_BYTE < NOT_A_BASE]
-for _letter in b"RYSWKMBDHVN":
+for _letter in b"BDHVN":
     CLASS_OF_BYTE[[_letter, _letter + 32]] = OTHER_LETTER
 CLASS_OF_BYTE[ord(".")] = OTHER_LETTER  # old sequencers' N
 CLASS_OF_BYTE[[ord("\n"), ord("\r")]] = LINE_END

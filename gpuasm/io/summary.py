@@ -31,7 +31,7 @@ class FileSummary:
     n_reads, n_bases : int
         Reads, and letters in them, those that are no bases included.
     n_non_acgt : int
-        Letters that are not A, C, G, T or U; reads are cut at them.
+        Letters that are no A, C, G, T or U nor an IUPAC code of two bases; reads are cut at them.
     min_length, n50_length, max_length : int
         Shortest read, length at which longer reads hold half of the letters, longest read.
     mean_quality : float or None

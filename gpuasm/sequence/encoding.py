@@ -7,13 +7,26 @@ import numpy as np
 from gpuasm.parallel import compiled, inlined
 
 NOT_A_BASE = 4
-"""The code of every byte that is not A, C, G or T in either case."""
+"""The code of every byte that is no base in either case, nor a code of two bases."""
 
 CODE_OF_BYTE = np.full(256, NOT_A_BASE, dtype=np.uint8)
 """(256,) uint8: the code of each byte of text."""
 for _code, _letter in enumerate(b"ACGT"):
     CODE_OF_BYTE[[_letter, _letter + 32]] = _code
 CODE_OF_BYTE[[ord("U"), ord("u")]] = 3
+
+ONE_OF_TWO = {"R": "A", "Y": "T", "K": "G", "M": "C", "S": "C", "W": "A"}
+"""IUPAC codes of two bases, and which of the two is taken.
+
+R and Y, K and M are each other's complements, and so is what is taken: both strands agree. S and W are their own
+complements, so the two strands differ there, as they do at a site of two alleles. A letter that says less than two
+bases (B, D, H, V, N) cuts the read.
+"""
+IS_ONE_OF_TWO = np.zeros(256, dtype=bool)
+"""(256,) bool: whether a byte of text is a code of two bases."""
+for _letter, _base in ONE_OF_TWO.items():
+    for _byte in (ord(_letter), ord(_letter) + 32):
+        CODE_OF_BYTE[_byte], IS_ONE_OF_TWO[_byte] = CODE_OF_BYTE[ord(_base)], True
 
 BYTE_OF_CODE = np.frombuffer(b"ACGTN", dtype=np.uint8).copy()
 """(5,) uint8: the letter of each code."""

@@ -14,7 +14,9 @@ from gpuasm.sequence.encoding import NOT_A_BASE, encode, pack
 
 @dataclass(frozen=True)
 class Reads:
-    """Pieces of reads: a read is cut into pieces at every letter that is not A, C, G or T.
+    """Pieces of reads: a read is cut into pieces at every letter that is no base.
+
+    Of an IUPAC code of two bases one is taken (`gpuasm.sequence.encoding.ONE_OF_TWO`).
 
     Attributes
     ----------

@@ -19,8 +19,8 @@ def pieces_of_text(text: str) -> list[tuple[int, str]]:
 
 
 def pieces_of_sequence(sequence: str) -> list[str]:
-    """Cut a sequence at letters that are no bases."""
-    upper = sequence.upper().replace("U", "T")
+    """Cut a sequence at letters that are no bases; of a code of two bases one is taken."""
+    upper = sequence.upper().translate(str.maketrans("URYKMSW", "TATGCCA"))
     return "".join(letter if letter in "ACGT" else " " for letter in upper).split()
 
 

@@ -28,7 +28,7 @@ from tests.oracles import reads as oracle
 SEQUENCES = oracle.random_sequences(1, 40)
 TEXT = oracle.fastq(SEQUENCES)
 
-letters = st.sampled_from("ACGTACGTACGTacgtNnURY.")
+letters = st.sampled_from("ACGTACGTACGTacgtNnURYKMSWryswBDHV.")
 sequences = st.lists(st.text(letters, max_size=100), min_size=1, max_size=12)
 block_sizes = st.sampled_from([1, 2, 3, 17, 64, 500, 1 << 20])
 line_ends = st.sampled_from(["\n", "\r\n"])

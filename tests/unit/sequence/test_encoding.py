@@ -11,6 +11,7 @@ from gpuasm.parallel import compiled
 from gpuasm.sequence.encoding import (
     BASES_PER_WORD,
     NOT_A_BASE,
+    ONE_OF_TWO,
     base_at,
     decode,
     encode,
@@ -25,7 +26,14 @@ bases = st.text("ACGT", max_size=200)
 def test_codes_of_letters():
     assert encode("ACGTacgtUu").tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 3, 3]
     every = bytes(range(256))
-    assert [byte for byte in every if encode(bytes([byte]))[0] != NOT_A_BASE] == sorted(b"ACGTUacgtu")
+    assert [byte for byte in every if encode(bytes([byte]))[0] != NOT_A_BASE] == sorted(b"ACGTURYKMSWacgturykmsw")
+    assert decode(encode("RYKMSWrykmsw")) == "ATGCCA" * 2
+
+
+def test_one_of_two_bases_is_the_same_on_both_strands():
+    assert decode(reverse_complement(encode("RYKM"))) == decode(encode("KMRY"))
+    meant = {"R": "AG", "Y": "CT", "K": "GT", "M": "AC", "S": "CG", "W": "AT"}
+    assert all(ONE_OF_TWO[code] in bases for code, bases in meant.items())
 
 
 @given(st.text("ACGTN", max_size=100))
