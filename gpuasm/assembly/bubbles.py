@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.few_reads import FEW_READS
+from gpuasm.assembly.modes import rare_depth
 from gpuasm.assembly.tips import is_above
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
@@ -18,7 +19,14 @@ HALVES = 1.25
 """Or it is a few reads deep, and both branches together are no deeper than one copy, give or take a quarter."""
 
 
-def find_bubbles(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0) -> np.ndarray:
+def find_bubbles(
+    graph: UnitigGraph,
+    nearby: np.ndarray,
+    *,
+    strictness: float = 1.0,
+    judges_few: bool = True,
+    keeps_variants: bool = False,
+) -> np.ndarray:
     """Mark the rare branches of simple bubbles (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
     Both branches come from one oriented unitig and lead into one, have no other arcs, and differ by at most two bases
@@ -33,14 +41,18 @@ def find_bubbles(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 
         Its local depth.
     strictness
         Share of the full thresholds to use.
+    judges_few
+        Whether a branch a few reads deep may go before an equal one.
+    keeps_variants
+        Whether the rarer branch may be true: a strain's.
 
     Returns
     -------
     (n,) bool
     """
     marked = np.zeros(graph.n, dtype=bool)
-    rare = nearby * (RARE * strictness)
-    both = nearby * HALVES if strictness == 1.0 else np.zeros(graph.n)
+    rare = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants)
+    both = nearby * HALVES if strictness == 1.0 and judges_few else np.zeros(graph.n)
     _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), rare, both, SHARE * strictness, marked)
     return marked
 

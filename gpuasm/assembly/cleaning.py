@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +13,7 @@ from gpuasm.assembly.bubbles import find_bubbles
 from gpuasm.assembly.compaction import Pieces, compact
 from gpuasm.assembly.local_depth import local_depth
 from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
+from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.tips import find_tips
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.weak_arcs import find_weak_arcs
@@ -35,13 +39,19 @@ class Removed:
         return self.tips + self.low_depth_connections + self.bubbles + self.weak_arcs + self.islands
 
 
-def clean(graph: UnitigGraph, *, keep_islands: bool = False) -> tuple[UnitigGraph, Pieces, Removed]:
+def clean(
+    graph: UnitigGraph, *, mode: Mode = ISOLATE, without: Collection[str] = (), keep_islands: bool = False
+) -> tuple[UnitigGraph, Pieces, Removed]:
     """Remove errors from a graph.
 
     Parameters
     ----------
     graph
         The graph.
+    mode
+        What the sample is: islands go from an isolate, strains' variants stay in a metagenome.
+    without
+        Rules to leave out, of `gpuasm.assembly.options.RULES`.
     keep_islands
         Whether unconnected unitigs stay, as they do while they may still be bridged to others.
 
@@ -50,34 +60,50 @@ def clean(graph: UnitigGraph, *, keep_islands: bool = False) -> tuple[UnitigGrap
     The cleaned graph, the unitigs of ``graph`` it is made of, and what each rule removed.
     """
     pieces, removed = Pieces.identity(graph.n), Removed()
+    rules = _Rules(mode, frozenset(without) | ({"islands"} if keep_islands or not mode.is_isolate else set()))
     for strictness in _ROUNDS:
         before = removed.total
-        graph, pieces = _one_round(graph, pieces, strictness=strictness, removed=removed, keep_islands=keep_islands)
+        graph, pieces = rules.one_round(graph, pieces, strictness=strictness, removed=removed)
         removed.rounds += 1
         if strictness == 1.0 and removed.total == before:
             break
     return graph, pieces, removed
 
 
-def _one_round(
-    graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed, keep_islands: bool
-) -> tuple[UnitigGraph, Pieces]:
-    for rule, name in (
-        (find_low_depth_connections, "low_depth_connections"),
-        (find_tips, "tips"),
-        (find_bubbles, "bubbles"),
-    ):
-        marked = rule(graph, local_depth(graph), strictness=strictness)
-        if marked.any():
-            graph, pieces = compact(graph, pieces, is_removed=marked)
-        setattr(removed, name, getattr(removed, name) + int(marked.sum()))
-    weak = find_weak_arcs(graph, local_depth(graph), strictness=strictness)
-    islands = np.zeros(graph.n, dtype=bool) if keep_islands else find_islands(graph)
-    if weak.any() or islands.any():
-        graph, pieces = compact(graph, pieces, is_removed=islands, arc_removed=weak)
-    removed.weak_arcs += (int(weak.sum()) + 1) // 2  # an arc and its twin are one; some are their own twin
-    removed.islands += int(islands.sum())
-    return graph, pieces
+class _Rules:
+    """The rules of clean-up as one mode, and what is left out, let them be."""
+
+    def __init__(self, mode: Mode, without: frozenset[str]) -> None:
+        few: dict[str, Any] = {"judges_few": "few-reads" not in without}
+        variants: dict[str, Any] = {"keeps_variants": not mode.is_isolate}
+        every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
+            ("low_depth_connections", partial(find_low_depth_connections, **few, **variants)),
+            ("tips", partial(find_tips, **few)),
+            ("bubbles", partial(find_bubbles, **few, **variants)),
+        )
+        self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
+        self.mode, self.without = mode, without
+
+    def one_round(
+        self, graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed
+    ) -> tuple[UnitigGraph, Pieces]:
+        for name, rule in self.of_unitigs:
+            marked = rule(graph, self._nearby(graph), strictness=strictness)
+            if marked.any():
+                graph, pieces = compact(graph, pieces, is_removed=marked)
+            setattr(removed, name, getattr(removed, name) + int(marked.sum()))
+        weak = np.zeros(graph.arc_to.size, dtype=bool)
+        if "weak-arcs" not in self.without:
+            weak = find_weak_arcs(graph, self._nearby(graph), strictness=strictness)
+        islands = np.zeros(graph.n, dtype=bool) if "islands" in self.without else find_islands(graph)
+        if weak.any() or islands.any():
+            graph, pieces = compact(graph, pieces, is_removed=islands, arc_removed=weak)
+        removed.weak_arcs += (int(weak.sum()) + 1) // 2  # an arc and its twin are one; some are their own twin
+        removed.islands += int(islands.sum())
+        return graph, pieces
+
+    def _nearby(self, graph: UnitigGraph) -> np.ndarray:
+        return local_depth(graph, is_isolate=self.mode.is_isolate)
 
 
 def note_clean(stage: Stage, graph: UnitigGraph, removed: Removed) -> None:

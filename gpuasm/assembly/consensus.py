@@ -60,6 +60,16 @@ class Checked:
         nothing = np.empty(0, np.int32)
         return cls([], nothing, summarise(nothing, nothing > 0, nothing > 0, np.zeros(1, np.int64)), {})
 
+    @classmethod
+    def by_kmers(cls, contigs: Sequence[Contig], *, min_length: int) -> Checked:
+        """Return contigs of at least ``min_length`` bases unchecked: k-mers alone say how deep they are."""
+        kept = [contig for contig in contigs if contig.length >= min_length]
+        bounds = bounds_of(kept)
+        depth = np.repeat(np.rint([contig.depth for contig in kept]).astype(np.int32), np.diff(bounds))
+        anywhere = np.ones(depth.size, dtype=bool)
+        named = [replace(contig, name=f"contig_{number:06d}") for number, contig in enumerate(kept, start=1)]
+        return cls(named, depth, summarise(depth, anywhere, anywhere, bounds), {})
+
     @property
     def bounds(self) -> np.ndarray:
         """(n + 1,) int64: the places where each contig begins, and the end."""

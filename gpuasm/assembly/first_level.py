@@ -17,6 +17,7 @@ from gpuasm.assembly.levels import Level, make_level, vertices_along
 from gpuasm.assembly.local_depth import typical_depth
 from gpuasm.assembly.mates import SpanningPairs, spanning_pairs
 from gpuasm.assembly.mercy import bridging_pieces, with_mercy
+from gpuasm.assembly.modes import Mode, choose_mode
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.unitigs import build_unitigs
@@ -44,26 +45,30 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
         tally, spectrum = _count_first(reads, k, options, stages)
     min_follow = min(2, spectrum.threshold)
     worth = window_worth(lengths, k, n_bases=n_bases)
-    first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages, keep_islands=is_thin)
+    rules = _Rules(min_follow, worth, options.mode, options.without)
+    first = _first_graph(reads, tally, rules, stages=stages, keep_islands=is_thin)
     laid, crossing, names = _first_crossing(reads, first.level, stages)
     with stages.stage("bridge gaps", k=k) as stage:
         pieces = bridging_pieces(crossing, names, first.level)
+        if "bridges" in options.without:
+            pieces = pieces.select(slice(0))
         stage.note(bridges=pieces.n_pieces)
     if pieces.n_pieces or is_thin:
         reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
-        first = _first_graph(reads, tally, min_follow=min_follow, worth=worth, stages=stages, has_mercy=True)
+        first = _first_graph(reads, tally, replace(rules, mode=first.mode), stages=stages, has_mercy=True)
         laid, crossing, names = _first_crossing(reads, first.level, stages)
     with stages.stage("find pairs across junctions", k=k) as stage:
         spanning = spanning_pairs(all_reads, laid, first.level)
         _note_pairs(stage, spanning)
-    if spanning and not options.k:
+    if spanning and options.may_use_fragments:
         depth = typical_depth(first.level.graph)
         dense = dense_ladder(ladder, lengths, depth=depth)
         longer = choose_longer_k(dense[-1], fragment_lengths(spanning), depth=depth, n_bases=n_bases)
         if longer and longer[-1] >= ladder[-1]:  # else fragments are too few or too short to take the place of reads
             ladder = dense
     removed = {k: asdict(first.removed)}
-    return AssemblyState(ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases, spanning)
+    known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)
+    return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning)
 
 
 def _note_pairs(stage: Stage, spanning: SpanningPairs | None) -> None:
@@ -81,34 +86,43 @@ class _FirstGraph:
     level: Level
     removed: Removed
     is_kept: Array
+    mode: Mode
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """How to build and clean the first graph.
+
+    How often an edge must have been seen, what a window is worth in units of depth, the mode if it is known, and what
+    to leave out.
+    """
+
+    min_follow: int
+    worth: int
+    mode: Mode | str
+    without: tuple[str, ...]
 
 
 def _first_graph(
-    reads: Reads,
-    tally: Tally,
-    *,
-    min_follow: int,
-    worth: int,
-    stages: Stages,
-    has_mercy: bool = False,
-    keep_islands: bool = False,
+    reads: Reads, tally: Tally, rules: _Rules, *, stages: Stages, has_mercy: bool = False, keep_islands: bool = False
 ) -> _FirstGraph:
     k = tally.k
     with stages.stage("build graph", k=k) as stage:
         dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-        neighbour = find_neighbours(reads.words, tally, dictionary, min_follow=min_follow)
+        neighbour = find_neighbours(reads.words, tally, dictionary, min_follow=rules.min_follow)
         if has_mercy:
             neighbour = two_sided(reads.words, tally, neighbour)
-        deep = scaled(tally, worth)
+        deep = scaled(tally, rules.worth)
         unitigs = build_unitigs(reads.words, deep, neighbour, unit=UNIT)
         stage.note(unitigs=unitigs.graph.n)
+    mode = choose_mode(rules.mode, unitigs.graph) if isinstance(rules.mode, str) else rules.mode
     with stages.stage("clean graph", k=k) as stage:
-        graph, pieces, removed = clean(unitigs.graph, keep_islands=keep_islands)
+        graph, pieces, removed = clean(unitigs.graph, mode=mode, without=rules.without, keep_islands=keep_islands)
         note_clean(stage, graph, removed)
         level = make_level(unitigs, deep, (graph, pieces), k0=0)
         is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)
         is_kept[vertices_along(unitigs, pieces) >> 1] = True
-    return _FirstGraph(level, removed, is_kept)
+    return _FirstGraph(level, removed, is_kept, mode)
 
 
 def _first_crossing(reads: Reads, level: Level, stages: Stages) -> tuple[Laid, Reads, Array]:

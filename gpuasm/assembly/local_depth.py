@@ -13,23 +13,29 @@ import numpy as np
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
-_EVEN_SHARE = 0.7
+EVEN_SHARE = 0.7
 """A graph has one depth where so much of it lies within a factor of two of the typical depth."""
 _RADIUS = 3
 """Arcs to look along: from one branch of a bubble inside a repeat to the flank of the repeat."""
 
 
-def local_depth(graph: UnitigGraph) -> np.ndarray:
+def local_depth(graph: UnitigGraph, *, is_isolate: bool = True) -> np.ndarray:
     """Return for each unitig the depth of one copy of what lies around it.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    is_isolate
+        Whether the graph has one depth.
 
     Returns
     -------
     (n,) float64: the depth of the longest unitig at most three arcs away, itself included (of equally long ones the
-    one with the lesser number), but no more than the typical depth where most of the graph has it.
+    one with the lesser number), but no more than the typical depth where the graph has one.
     """
     near_by = depth_near_by(graph)
-    typical = typical_depth(graph)
-    return np.minimum(near_by, typical) if has_one_depth(graph, typical) else near_by
+    return np.minimum(near_by, typical_depth(graph)) if is_isolate else near_by
 
 
 def depth_near_by(graph: UnitigGraph) -> np.ndarray:
@@ -54,12 +60,15 @@ def typical_depth(graph: UnitigGraph) -> float:
     return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
 
 
-def has_one_depth(graph: UnitigGraph, typical: float) -> bool:
-    """Tell whether most of a graph lies within a factor of two of its typical depth, as an isolate's does."""
+def even_share(graph: UnitigGraph, typical: float) -> float:
+    """Return the share of a graph's k-mers that lie within a factor of two of its typical depth: most of an isolate's.
+
+    As for the typical depth, unitigs of more than k k-mers count, or all if there are none.
+    """
     telling = _telling(graph)
     depth, n_kmers = graph.depth[telling], graph.n_kmers[telling]
     near = (depth >= typical / 2) & (depth <= typical * 2)
-    return bool(n_kmers[near].sum() >= _EVEN_SHARE * n_kmers.sum())
+    return float(n_kmers[near].sum() / max(1, n_kmers.sum()))
 
 
 def _telling(graph: UnitigGraph) -> np.ndarray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.few_reads import FEW_READS
-from gpuasm.assembly.local_depth import has_one_depth, typical_depth
+from gpuasm.assembly.local_depth import typical_depth
+from gpuasm.assembly.modes import rare_depth
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
@@ -21,7 +22,14 @@ ISLAND = 0.5
 """An unconnected unitig of at most k k-mers goes below this share of the typical depth."""
 
 
-def find_low_depth_connections(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0) -> np.ndarray:
+def find_low_depth_connections(
+    graph: UnitigGraph,
+    nearby: np.ndarray,
+    *,
+    strictness: float = 1.0,
+    judges_few: bool = True,
+    keeps_variants: bool = False,
+) -> np.ndarray:
     """Mark short unitigs that lead away from far deeper ones: what errors and false joins make.
 
     Two kinds: at most 2k k-mers with a far deeper rival at *both* ends, as an error inside a read makes them; and at
@@ -36,6 +44,10 @@ def find_low_depth_connections(graph: UnitigGraph, nearby: np.ndarray, *, strict
         Its local depth.
     strictness
         Share of the full thresholds to use.
+    judges_few
+        Whether less makes connections suspect that are a few reads deep.
+    keeps_variants
+        Whether a connection with rivals at both ends may be true: a strain's.
 
     Returns
     -------
@@ -43,15 +55,17 @@ def find_low_depth_connections(graph: UnitigGraph, nearby: np.ndarray, *, strict
     """
     marked = np.zeros(graph.n, dtype=bool)
     rare = nearby * (RARE * strictness)
+    variant = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants)
     usual = ALTERNATIVE / strictness
-    to_few = ALTERNATIVE_TO_FEW if strictness == 1.0 else usual
+    to_few = ALTERNATIVE_TO_FEW if strictness == 1.0 and judges_few else usual
     limits = (2 * graph.k, usual, to_few, NEGLIGIBLE * strictness)
-    _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, rare, limits, marked)
+    _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, (rare, variant), limits, marked)
     return marked
 
 
 @compiled()
-def _mark(arc_start, arc_to, depth, n_kmers, rare, limits, marked):
+def _mark(arc_start, arc_to, depth, n_kmers, bounds, limits, marked):
+    rare, variant = bounds
     longest, usual, for_few, negligible = limits
     for u in range(depth.size):
         if n_kmers[u] > longest:
@@ -61,7 +75,7 @@ def _mark(arc_start, arc_to, depth, n_kmers, rare, limits, marked):
         behind = _deepest_rival(2 * u + 1, arc_start, arc_to, depth)
         weaker, stronger = min(ahead, behind), max(ahead, behind)
         if weaker >= alternative * depth[u] and weaker > 0:
-            marked[u] = depth[u] < rare[u] or depth[u] < negligible * weaker
+            marked[u] = depth[u] < variant[u] or depth[u] < negligible * weaker
         elif stronger >= alternative * depth[u] and n_kmers[u] <= longest // 2:
             marked[u] = depth[u] < rare[u]
 
@@ -82,7 +96,7 @@ def _deepest_rival(oriented, arc_start, arc_to, depth):
 def find_islands(graph: UnitigGraph) -> np.ndarray:
     """Mark unconnected unitigs of at most k k-mers whose depth is below half the typical one.
 
-    Only where the graph has one depth: elsewhere what is rare may be a rare member of the sample.
+    Only of use where the graph has one depth: elsewhere what is rare may be a rare member of the sample.
 
     Parameters
     ----------
@@ -94,8 +108,6 @@ def find_islands(graph: UnitigGraph) -> np.ndarray:
     (n,) bool
     """
     typical = typical_depth(graph)
-    if not has_one_depth(graph, typical):
-        return np.zeros(graph.n, dtype=bool)
     n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
     alone = (n_arcs == 0) & ~graph.is_circular
     return alone & (graph.n_kmers <= graph.k) & (graph.depth < ISLAND * typical)

@@ -7,13 +7,13 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from gpuasm.assembly.carrying import Text, next_text, set_carried, too_short_to_carry
-from gpuasm.assembly.cleaning import Removed, clean, note_clean
+from gpuasm.assembly.cleaning import clean, note_clean
 from gpuasm.assembly.crossing import crossing_named_reads
 from gpuasm.assembly.debruijn import find_neighbours
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
-from gpuasm.assembly.levels import Level, make_level
+from gpuasm.assembly.levels import make_level
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.assembly.unitigs import Unitigs, build_unitigs
+from gpuasm.assembly.unitigs import build_unitigs
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.stages import Stages
@@ -36,7 +36,10 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         neighbour = find_neighbours(text.reads.words, tally, dictionary, lower=before.neighbour, min_follow=1)
         unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=UNIT)
         stage.note(unitigs=unitigs.graph.n)
-    level, removed = _clean(unitigs, tally, k0=k0, stages=stages)
+    with stages.stage("clean graph", k=k) as stage:
+        graph, pieces, removed = clean(unitigs.graph, mode=state.mode, without=state.without)
+        note_clean(stage, graph, removed)
+        level = make_level(unitigs, tally, (graph, pieces), k0=k0)
     crossing, names = state.crossing, state.names
     if k != state.ladder[-1]:
         with stages.stage("find reads across junctions", k=k) as stage:
@@ -70,10 +73,3 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, *, k0: int) -> tuple[T
         return tally, dictionary
     tally = tally.where(is_kept == 1)
     return tally, Dictionary.of(tally.keys, k=tally.k, k0=k0)
-
-
-def _clean(unitigs: Unitigs, tally: Tally, *, k0: int, stages: Stages) -> tuple[Level, Removed]:
-    with stages.stage("clean graph", k=unitigs.graph.k) as stage:
-        graph, pieces, removed = clean(unitigs.graph)
-        note_clean(stage, graph, removed)
-        return make_level(unitigs, tally, (graph, pieces), k0=k0), removed

@@ -4,6 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuasm.errors import UsageError
+
+STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
+"""What an assembly consists of, in order; it can be stopped after each."""
+RULES = (
+    "bridges",
+    "tips",
+    "low-depth-connections",
+    "bubbles",
+    "weak-arcs",
+    "islands",
+    "few-reads",
+    "larger-k",
+    "fragments",
+    "joins",
+    "check",
+)
+"""What can be left out, to see what it is worth."""
+MODES = ("auto", "isolate", "meta")
+
 
 @dataclass(frozen=True)
 class AssemblyOptions:
@@ -17,8 +37,40 @@ class AssemblyOptions:
         Least multiplicity of a solid k-mer; None takes it from the spectrum.
     min_contig_length : int
         Shorter contigs are left out of the contigs, not of the graph.
+    stop_after : str
+        The last stage to do, of `STAGES`; the contigs are then what there is.
+    mode : str
+        What the sample is, of `MODES`: one organism, many, or as the first graph says.
+    without : tuple of str
+        Stages and rules to leave out, of `RULES`.
+
+    Raises
+    ------
+    UsageError
+        If there is no such stage, mode or rule.
     """
 
     k: tuple[int, ...] | None = None
     min_count: int | None = None
     min_contig_length: int = 200
+    stop_after: str = STAGES[-1]
+    mode: str = MODES[0]
+    without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for found, known in (((self.stop_after,), STAGES), ((self.mode,), MODES), (self.without, RULES)):
+            for name in found:
+                if name not in known:
+                    raise UsageError(f"one of {', '.join(known)}", repr(name), "choose one of these")
+
+    def has(self, stage: str) -> bool:
+        """Tell whether a stage is to be done."""
+        if stage == "fragments" and not self.may_use_fragments:
+            return False
+        left_out = {"reads": "larger-k", "pairs": "joins"}.get(stage, stage)
+        return left_out not in self.without and STAGES.index(stage) <= STAGES.index(self.stop_after)
+
+    @property
+    def may_use_fragments(self) -> bool:
+        """Whether k may go on beyond the reads, unless the assembly is stopped before."""
+        return not self.k and not {"larger-k", "fragments"} & set(self.without)

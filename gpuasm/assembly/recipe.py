@@ -17,8 +17,9 @@ from gpuasm.assembly.consensus import Checked, check_contigs
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.fragment_levels import with_fragments
+from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.next_level import climb
-from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.options import STAGES, AssemblyOptions
 from gpuasm.assembly.resolving import resolve_pairs
 from gpuasm.assembly.scaffolds import Scaffold, make_scaffolds
 from gpuasm.assembly.state import AssemblyState
@@ -46,6 +47,10 @@ class Assembly:
         For each k, what each clean-up rule removed.
     scaffolds : list of Scaffold, longest first
         Contigs in order, with gaps between; without pairs each contig by itself.
+    mode : Mode
+        What the sample was taken for.
+    state : AssemblyState, or None
+        What to go on from, where the assembly was stopped before its last stage.
     """
 
     checked: Checked
@@ -54,6 +59,8 @@ class Assembly:
     k: tuple[int, ...]
     removed: dict[int, dict[str, int]] = field(default_factory=dict)
     scaffolds: list[Scaffold] = field(default_factory=list)
+    mode: Mode = ISOLATE
+    state: AssemblyState | None = None
 
     @property
     def contigs(self) -> list[Contig]:
@@ -75,7 +82,7 @@ def assemble(
     reads
         Packed reads, on the host or on a device; the work is done where they are.
     options
-        What to do; the defaults fit isolates.
+        What to do.
     stages
         Where to report progress and timings.
     keep_state
@@ -101,17 +108,29 @@ def resume(
     stages: Stages,
     keep_state: Callable[[AssemblyState], None] | None = None,
 ) -> Assembly:
-    """Go on from a state, and the reads that it was made of, to the contigs; see `assemble`."""
-    state = _climb_all(state, stages, keep_state)
-    if not options.k:
+    """Go on from a state, and the reads that it was made of, to the contigs; see `assemble`.
+
+    A state beyond the stage that `options` stop after stays as it is.
+    """
+    if options.has("reads"):
+        state = _climb_all(state, stages, keep_state)
+    if options.has("fragments"):
         state = _climb_all(with_fragments(state, stages), stages, keep_state)
-    graph, gaps = resolve_pairs(state, stages)
+    graph, gaps = resolve_pairs(state, stages) if options.has("pairs") else (state.level.graph, [])
     contigs = make_contigs(graph, state.set_aside, min_length=1)
+    checked = _check(contigs, reads, options, stages)
+    scaffolds = make_scaffolds(checked.contigs, gaps, graph)
+    left = None if options.stop_after == STAGES[-1] else state
+    return Assembly(checked, graph, state.spectrum, state.climbed, state.removed, scaffolds, state.mode, left)
+
+
+def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, stages: Stages) -> Checked:
+    if not options.has("check"):
+        return Checked.by_kmers(contigs, min_length=options.min_contig_length)
     with stages.stage("lay reads back") as stage:
         checked = check_contigs(contigs, reads, min_length=options.min_contig_length)
         stage.note(**checked.counts)
-    scaffolds = make_scaffolds(checked.contigs, gaps, graph)
-    return Assembly(checked, graph, state.spectrum, state.ladder, state.removed, scaffolds)
+    return checked
 
 
 def _climb_all(

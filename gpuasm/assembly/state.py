@@ -9,6 +9,7 @@ import numpy as np
 from gpuasm.arrays import Array
 from gpuasm.assembly.levels import Level
 from gpuasm.assembly.mates import SpanningPairs
+from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
@@ -35,6 +36,10 @@ class AssemblyState:
         Names of their windows at the level's k.
     n_bases : int
         Bases of all reads.
+    mode : Mode
+        What the sample is taken for, at every k.
+    without : tuple of str
+        Rules that are left out.
     spanning : SpanningPairs, or None
         Pairs that may join unitigs; None where there are none.
     is_joined : bool
@@ -51,6 +56,8 @@ class AssemblyState:
     crossing: Reads
     names: Array
     n_bases: int
+    mode: Mode = ISOLATE
+    without: tuple[str, ...] = ()
     spanning: SpanningPairs | None = None
     is_joined: bool = False
     set_aside: tuple[UnitigGraph, ...] = ()
@@ -59,3 +66,8 @@ class AssemblyState:
     def remaining(self) -> tuple[int, ...]:
         """The values of k still to come."""
         return tuple(k for k in self.ladder if k > self.level.graph.k)
+
+    @property
+    def climbed(self) -> tuple[int, ...]:
+        """The values of k so far."""
+        return tuple(k for k in self.ladder if k <= self.level.graph.k)

@@ -11,6 +11,7 @@ from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly.insert_sizes import InsertSizes
 from gpuasm.assembly.levels import Level
 from gpuasm.assembly.mates import SpanningPairs
+from gpuasm.assembly.modes import Mode
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
@@ -32,6 +33,8 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         "n_reads": state.crossing.n_reads,
         "n_bases": state.n_bases,
         "is_joined": state.is_joined,
+        "mode": vars(state.mode),
+        "without": state.without,
         "n_pairs": state.spanning.n_pairs if state.spanning else 0,
         "bases_per_pair": state.spanning.inserts.bases_per_pair if state.spanning else 0,
         "set_aside": [graph.k for graph in state.set_aside],
@@ -72,6 +75,8 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         crossing=crossing,
         names=names,
         n_bases=scalars["n_bases"],
+        mode=Mode(**scalars["mode"]),
+        without=tuple(scalars["without"]),
         spanning=spanning,
         is_joined=scalars["is_joined"],
         set_aside=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["set_aside"])),

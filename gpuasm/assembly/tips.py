@@ -14,7 +14,9 @@ RARE = 0.33
 """Or where it is below this share of the local depth and another way in is deeper at all."""
 
 
-def find_tips(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0) -> np.ndarray:
+def find_tips(
+    graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0, judges_few: bool = True
+) -> np.ndarray:
     """Mark the unitigs that are tips (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
     A tip has at most k k-mers and one free end, and competes at its other end with a unitig that is deeper: twice as
@@ -32,6 +34,8 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0
         Its local depth.
     strictness
         Share of the full thresholds to use, for rounds that start gently.
+    judges_few
+        Whether a tip a few reads deep goes where the other way leads on.
 
     Returns
     -------
@@ -40,7 +44,7 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0
     is_tip = np.zeros(graph.n, dtype=bool)
     longest = int(graph.k * strictness)
     order = (graph.depth, graph.n_kmers)
-    limits = (longest, ALTERNATIVE / strictness, FEW_READS if strictness == 1.0 else 0.0)
+    limits = (longest, ALTERNATIVE / strictness, FEW_READS if strictness == 1.0 and judges_few else 0.0)
     _mark(graph.arc_start, graph.arc_to, order, nearby * (RARE * strictness), limits, is_tip)
     return is_tip & ~graph.is_circular
 

@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 
+class _Named(click.ParamType):
+    """One of the names that `gpuasm.assembly.options` lists, which is not imported to show the help."""
+
+    def __init__(self, names: str) -> None:
+        self.name = names.lower()
+        self._names = names
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from gpuasm.assembly import options
+
+        return str(click.Choice(getattr(options, self._names)).convert(value, param, ctx))
+
+
 @click.command(short_help="Assemble reads into contigs.")
 @cleaned_read_options(trim="auto")
 @click.option(
@@ -56,6 +69,23 @@ _LOG = logging.getLogger(__name__)
     help="Least length of a contig.",
 )
 @click.option(
+    "--mode",
+    type=_Named("MODES"),
+    default="auto",
+    show_default=True,
+    metavar="MODE",
+    help="isolate (one organism), meta (many) or auto, which decides by the first graph.",
+)
+@click.option(
+    "--stop-after",
+    type=_Named("STAGES"),
+    default="check",
+    show_default=True,
+    metavar="STAGE",
+    help="first-graph, reads, fragments, pairs or check (all): write what there is after it; --resume goes on.",
+)
+@click.option("--without", multiple=True, type=_Named("RULES"), metavar="RULE", hidden=True)
+@click.option(
     "--resume", "resuming", is_flag=True, help="Go on where a killed run of the same reads and options stopped."
 )
 @click.option(
@@ -73,6 +103,9 @@ def command(
     ks: str,
     min_count: str,
     min_contig: int,
+    mode: str,
+    stop_after: str,
+    without: tuple[str, ...],
     resuming: bool,
     checkpoint_after: float,
     inputs: ReadInputs,
@@ -96,7 +129,12 @@ def command(
     from gpuasm.cli.unitigs import parse_min_count
 
     options = AssemblyOptions(
-        k=None if ks == "auto" else parse_ks(ks), min_count=parse_min_count(min_count), min_contig_length=min_contig
+        k=None if ks == "auto" else parse_ks(ks),
+        min_count=parse_min_count(min_count),
+        min_contig_length=min_contig,
+        mode=mode,
+        stop_after=stop_after,
+        without=without,
     )
     if options.k:
         check_ladder(options.k)
@@ -190,12 +228,17 @@ class _Run:
         results = {
             **_figures(assembly),
             "k": assembly.k,
+            "mode": vars(assembly.mode),
             "spectrum": describe_spectrum(assembly.spectrum),
             "removed": assembly.removed,
             "checked": assembly.checked.counts,
         }
-        self._finish(results, "done" if assembly.contigs else "no contig reaches the least length")
-        self.checkpoint.remove()
+        if assembly.state:
+            with self.session.stages.stage("write checkpoint", k=assembly.state.level.graph.k):
+                self.checkpoint.save(assembly.state)
+        self._finish(results, _status(assembly, self.options))
+        if not assembly.state:
+            self.checkpoint.remove()
 
     def write_empty(self, reason: str) -> None:
         """Write every output without content, and the reason into run.json."""
@@ -255,6 +298,12 @@ def _figures(assembly: Assembly) -> dict[str, int]:
         "scaffolds": len(assembly.scaffolds),
         "scaffold_n50": n50([scaffold.length for scaffold in assembly.scaffolds]),
     }
+
+
+def _status(assembly: Assembly, options: AssemblyOptions) -> str:
+    if not assembly.contigs:
+        return "no contig reaches the least length"
+    return f"stopped after {options.stop_after}" if assembly.state else "done"
 
 
 def n50(lengths: list[int]) -> int:

@@ -9,13 +9,14 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gpuasm import __version__
-from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.options import STAGES, AssemblyOptions
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.cli.options import ReadInputs
@@ -35,8 +36,9 @@ def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
 
     Files are told by path, size and time of change: reading them again to compare their content would take longer
     than what a checkpoint saves. A pipe's time of change is its own, so that reads from one are never taken for those
-    of another. Threads, memory and device may change.
+    of another. Threads, memory and device may change, and so may the stage to stop after.
     """
+    options = replace(options, stop_after=STAGES[-1])
     paths = [p for group in inputs.as_arguments().values() for item in group for p in np.ravel([item]).tolist()]
     files = [[str(path), *_stamp(Path(path))] for path in paths]
     text = json.dumps([__version__, repr(options), inputs.cleaning, files])

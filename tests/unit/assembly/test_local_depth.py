@@ -9,9 +9,9 @@ from gpuasm.assembly.local_depth import local_depth, typical_depth
 from tests.graphs import K, graph_of
 
 
-def local(unitigs, arcs=""):
+def local(unitigs, arcs="", *, is_isolate=True):
     graph, number = graph_of(unitigs, arcs)
-    return dict(zip(number, local_depth(graph).tolist(), strict=True))
+    return dict(zip(number, local_depth(graph, is_isolate=is_isolate).tolist(), strict=True))
 
 
 def test_typical_depth_is_the_median_over_kmers_of_long_unitigs():
@@ -57,7 +57,7 @@ METAGENOME = [("a", 5000, 10.0), ("b", 3000, 100.0), ("c", 2500, 1000.0)]
 
 
 def test_in_a_metagenome_it_is_that_of_the_longest_unitig_near_by():
-    found = local([*METAGENOME, ("x", 40, 3.0), ("y", 40, 90.0)], "a>x b>y")
+    found = local([*METAGENOME, ("x", 40, 3.0), ("y", 40, 90.0)], "a>x b>y", is_isolate=False)
     assert found == {"a": 10.0, "b": 100.0, "c": 1000.0, "x": 10.0, "y": 100.0}
 
 
@@ -65,10 +65,10 @@ def test_in_a_metagenome_it_is_that_of_the_longest_unitig_near_by():
     ("arcs", "reached"), [("b>x x>y y>z", True), ("b>x x>y y>w w>z", False), ("-x>-b y>-x -z>y", True)]
 )
 def test_near_is_at_most_three_arcs_away(arcs, reached):
-    found = local([*METAGENOME, *((name, 40, 5.0) for name in "xywz")], arcs)
+    found = local([*METAGENOME, *((name, 40, 5.0) for name in "xywz")], arcs, is_isolate=False)
     assert (found["z"] == 100.0) == reached
 
 
 def test_of_equally_long_ones_the_first_counts():
-    found = local([*METAGENOME, ("d", 3000, 50.0), ("x", 40, 5.0)], "b>x x>d")
+    found = local([*METAGENOME, ("d", 3000, 50.0), ("x", 40, 5.0)], "b>x x>d", is_isolate=False)
     assert found["x"] == 100.0

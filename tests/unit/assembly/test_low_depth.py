@@ -75,10 +75,6 @@ def test_islands_go():
     assert islands(K, 14.0) == {"small"}
 
 
-def test_where_depths_differ_rare_islands_stay():
-    assert islands(K, 2.0, others=[("deep", 800, 10 * DEPTH)]) == set()
-
-
 @pytest.mark.parametrize(
     ("n_kmers", "depth", "arcs", "circles"),
     [

@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 
+from gpuasm.assembly.options import STAGES
 from gpuasm.cli.checkpoint import NAME, Checkpoint
 from tests.oracles.reads import fastq
 from tests.unit.cli.read_files import OUTPUTS, files_in, genome_text, outputs_of, simulated_pairs, write_pairs
@@ -231,3 +232,30 @@ def test_checkpoints_are_written_only_so_often(run_cli, reads, tmp_path, monkeyp
         arguments = ["-q", "-1", reads[0], "-2", reads[1], "-k", "31,61,91", "--checkpoint-after", seconds]
         assert run_cli("assemble", *arguments, "-o", tmp_path / "out")[0] == 0
         assert len(saved) == expected
+
+
+@pytest.mark.parametrize("stage", ["first-graph", "reads", "fragments", "pairs", "check"])
+def test_stop_after_a_stage_and_resume(run_cli, arguments, uninterrupted, tmp_path, stage):
+    folder = tmp_path / "out"
+    assert run_cli("assemble", *arguments, "--stop-after", stage, "-o", folder)[0] == 0
+    run = json.loads((folder / "run.json").read_text())
+    is_last = stage == "check"
+    assert files_in(folder) == (OUTPUTS if is_last else sorted([NAME, *OUTPUTS]))
+    assert run["status"] == ("done" if is_last else f"stopped after {stage}")
+    assert run["parameters"]["stop_after"] == stage
+    assert run["results"]["contigs"] >= 1
+    assert (run["results"]["k"] == [31]) == (stage == "first-graph")
+    names = [stage["name"] for stage in run["stages"]]
+    for name, stages in (("join mates", 2), ("join by pairs", 3), ("lay reads back", 4)):
+        assert (name in names) == (stages <= STAGES.index(stage)), name
+    assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
+    assert outputs_of(folder) == uninterrupted
+    assert files_in(folder) == OUTPUTS
+
+
+def test_stopping_again_where_a_run_was_stopped_later_writes_what_there_is(run_cli, arguments, tmp_path):
+    folder = tmp_path / "out"
+    assert run_cli("assemble", *arguments, "--stop-after", "fragments", "-o", folder)[0] == 0
+    before = outputs_of(folder)
+    assert run_cli("assemble", *arguments, "--stop-after", "first-graph", "--resume", "-o", folder)[0] == 0
+    assert outputs_of(folder) == before

@@ -1,0 +1,83 @@
+"""Modes: whether the sample is one organism or many, and what clean-up may conclude from that.
+
+isolate: one depth. It bounds the local depth, and what is unconnected, short and rarer than half of it goes.
+meta: no typical depth. Rules compare with the longest unitig near by only, unconnected unitigs stay, and so do variants
+that more reads show than errors would: the rarer strain's.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.assembly.few_reads import FEW_READS
+from gpuasm.assembly.local_depth import EVEN_SHARE, even_share, typical_depth
+from gpuasm.assembly.unitig_graph import UnitigGraph
+
+_LOG = logging.getLogger(__name__)
+
+ERRORS = 0.06
+"""Reads of one and the same error are at most this share of the local depth, or a few."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What an assembly takes its sample for.
+
+    Attributes
+    ----------
+    name : str
+        "isolate" or "meta".
+    reason : str
+        Why, in one sentence.
+    """
+
+    name: str
+    reason: str
+
+    @property
+    def is_isolate(self) -> bool:
+        return self.name == "isolate"
+
+
+ISOLATE = Mode("isolate", "as asked for")
+
+
+def choose_mode(asked: str, graph: UnitigGraph) -> Mode:
+    """Return the mode that was asked for, or for "auto" the one that fits the first graph.
+
+    Parameters
+    ----------
+    asked
+        "auto", "isolate" or "meta".
+    graph
+        The unitigs of the first k, before clean-up.
+    """
+    if asked != "auto":
+        return Mode(asked, "as asked for")
+    typical = typical_depth(graph)
+    share = even_share(graph, typical)
+    told = f"{share:.0%} of the k-mers in long unitigs lie within a factor of two of the typical depth ({typical:.1f})"
+    mode = Mode("meta", f"{told}, less than {EVEN_SHARE:.0%}: several organisms, or very uneven depth")
+    if share >= EVEN_SHARE:
+        mode = Mode("isolate", f"{told}, at least {EVEN_SHARE:.0%}: one organism")
+    _LOG.info("mode %s: %s", mode.name, mode.reason)
+    return mode
+
+
+def rare_depth(nearby: np.ndarray, share: float, *, keeps_variants: bool) -> np.ndarray:
+    """Return the depth below which a branch beside a deeper one is rare.
+
+    Parameters
+    ----------
+    nearby : (n,) float64
+        Local depth.
+    share
+        Of it, what is rare in one organism.
+    keeps_variants
+        Whether a rare branch may be true, so that only what errors make is rare.
+    """
+    rare = nearby * share
+    return np.minimum(rare, np.maximum(nearby * ERRORS, FEW_READS)) if keeps_variants else rare

@@ -1,0 +1,102 @@
+"""What a sample is taken for, and what that changes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly.bubbles import find_bubbles
+from gpuasm.assembly.cleaning import clean
+from gpuasm.assembly.low_depth import find_low_depth_connections
+from gpuasm.assembly.modes import ISOLATE, Mode, choose_mode, rare_depth
+from gpuasm.errors import UsageError
+from gpuasm.sequence.encoding import decode
+from gpuasm.sequence.reads import Reads
+from tests.graphs import K, graph_of
+from tests.samples import simulated_genome, simulated_reads, simulated_texts
+
+META = Mode("meta", "as asked for")
+EVEN = [("a", 900, 30.0), ("b", 500, 25.0), ("repeat", 100, 90.0), ("error", K, 1.0)]
+UNEVEN = [("a", 900, 30.0), ("b", 500, 250.0), ("c", 500, 5.0)]
+VARIANT = "a>main main>b a>variant variant>b"
+
+
+@pytest.mark.parametrize(
+    ("asked", "unitigs", "name", "reason"),
+    [
+        ("auto", EVEN, "isolate", "93% of the k-mers in long unitigs lie within a factor of two of the typical depth"),
+        ("auto", UNEVEN, "meta", "less than 70%: several organisms, or very uneven depth"),
+        ("isolate", UNEVEN, "isolate", "as asked for"),
+        ("meta", EVEN, "meta", "as asked for"),
+    ],
+)
+def test_the_first_graph_says_the_mode_unless_it_is_asked_for(asked, unitigs, name, reason):
+    mode = choose_mode(asked, graph_of(unitigs)[0])
+    assert mode.name == name
+    assert reason in mode.reason
+
+
+def test_an_unknown_mode_stage_or_rule_is_refused():
+    for wrong in ({"mode": "single-cell"}, {"stop_after": "joins"}, {"without": ("bubble",)}):
+        with pytest.raises(UsageError, match="expected one of"):
+            AssemblyOptions(**wrong)
+
+
+def test_what_errors_show_is_rare_in_every_mode():
+    nearby = np.array([3.0, 20.0, 100.0, 1000.0])
+    assert rare_depth(nearby, 0.33, keeps_variants=False).tolist() == pytest.approx([0.99, 6.6, 33.0, 330.0])
+    assert rare_depth(nearby, 0.33, keeps_variants=True).tolist() == pytest.approx([0.99, 3.0, 6.0, 60.0])
+
+
+@pytest.mark.parametrize("rule", [find_bubbles, find_low_depth_connections])
+@pytest.mark.parametrize(("depth", "goes_from"), [(2.0, {True, False}), (20.0, {False}), (40.0, set())])
+def test_a_rare_strain_s_variant_is_kept_in_a_metagenome(rule, depth, goes_from):
+    unitigs = [("a", 900, 100.0), ("main", K, 90.0), ("variant", K, depth), ("b", 900, 100.0)]
+    graph, number = graph_of(unitigs, VARIANT)
+    for keeps_variants in (True, False):
+        marked = rule(graph, np.full(graph.n, 100.0), keeps_variants=keeps_variants)
+        assert set(np.flatnonzero(marked)) == ({number["variant"]} if keeps_variants in goes_from else set())
+
+
+def test_islands_go_from_isolates_only():
+    graph, _ = graph_of([("genome", 900, 30.0), ("island", K, 5.0)])
+    assert clean(graph, mode=ISOLATE)[0].n == 1
+    assert clean(graph, mode=META)[0].n == 2
+
+
+def strains(*, shares=(80, 20), n_variants=6):
+    """Reads of two strains that differ at a few places, and how many bases each has."""
+    codes, texts = simulated_genome(length=6000, seed=4), []
+    for number, fold in enumerate(shares):
+        own = codes.copy()
+        places = np.arange(500, 500 + 900 * n_variants, 900)[:n_variants]
+        own[places] = (own[places] + number) % 4
+        texts += simulated_texts(own, fold=fold, seed=10 + number)
+    return Reads.from_strings(texts)
+
+
+def test_strains_are_told_apart_in_a_metagenome_and_made_one_in_an_isolate():
+    reads = strains()
+    one = assemble(reads, AssemblyOptions(mode="isolate"))
+    both = assemble(reads, AssemblyOptions(mode="meta"))
+    assert len(one.contigs) == 1
+    assert sum(contig.length for contig in both.contigs) > 1.1 * one.contigs[0].length
+
+
+def test_a_mixture_is_taken_for_one():
+    genomes = [simulated_genome(length=4000, seed=seed) for seed in (1, 2, 3)]
+    texts = [simulated_texts(genome, fold=fold, seed=5) for genome, fold in zip(genomes, (15, 60, 240), strict=True)]
+    assembly = assemble(Reads.from_strings(list(itertools.chain(*texts))))
+    assert assembly.mode.name == "meta"
+    for genome in genomes:
+        assert any(decode(genome[200:3800]) in c.sequence or c.length > 3600 for c in assembly.contigs)
+
+
+def test_an_isolate_is_the_same_whether_asked_for_or_found():
+    reads = simulated_reads(length=10_000, fold=30, repeats=4)
+    found, asked = assemble(reads), assemble(reads, AssemblyOptions(mode="isolate"))
+    assert found.mode.name == "isolate"
+    assert [c.sequence for c in found.contigs] == [c.sequence for c in asked.contigs]
