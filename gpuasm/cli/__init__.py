@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 import click
@@ -50,9 +53,14 @@ EXIT_CODES = {
     75: "memory or disk that does not suffice",
     130: "interrupted (Ctrl-C)",
     141: "whoever read our output closed it",
+    143: "terminated (SIGTERM), as by a batch system",
 }
 
-_INTERRUPTED, _PIPE_CLOSED, _OUT_OF_RESOURCES = 130, 141, 75
+_INTERRUPTED, _PIPE_CLOSED, _TERMINATED, _OUT_OF_RESOURCES = 130, 141, 143, 75
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM: what is under way is cleaned up as after Ctrl-C."""
 
 
 class _LazyGroup(click.Group):
@@ -103,12 +111,29 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """
     words = list(sys.argv[1:] if args is None else args)
     try:
-        with cli.make_context("gpuasm", words.copy(), obj={"args": words}) as context:
+        with _terminable(), cli.make_context("gpuasm", words.copy(), obj={"args": words}) as context:
             cli.invoke(context)
         sys.stdout.flush()
     except BaseException as error:  # the one place where any error becomes an exit code
         sys.exit(_exit_code(error))
     sys.exit(0)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM raise an error in the block, unless whoever started us has it ignored or handles it."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def terminate(*_: object) -> NoReturn:
+        raise _Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _exit_code(error: BaseException) -> int:
@@ -122,6 +147,9 @@ def _exit_code(error: BaseException) -> int:
         case GpuasmError():
             _say(str(error))
             return error.exit_code
+        case _Terminated():
+            _say("terminated")
+            return _TERMINATED
         case KeyboardInterrupt() | click.Abort():
             _say("interrupted")
             return _INTERRUPTED

@@ -249,14 +249,17 @@ def test_options_that_cannot_be_met_are_refused_before_anything_is_read(refused,
     assert not (tmp_path / "out").exists()
 
 
-def test_ctrl_c_during_work(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_ctrl_c_or_termination_during_work(tmp_path, number, code, said):
     first, second = write_pairs(tmp_path, simulated_pairs(genome_text()))
     arguments = ["assemble", "-q", "-1", first, "-2", second, "--checkpoint-after", "0", "-o", tmp_path / "out"]
     process = subprocess.Popen(
         [sys.executable, "-c", WAITING, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "gpuasm: error: interrupted\n")
+    assert (process.returncode, out, err) == (code, "", f"gpuasm: error: {said}\n")
     assert files_in(tmp_path / "out") == [".checkpoint.npz"]
