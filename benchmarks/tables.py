@@ -259,6 +259,19 @@ def community(results: list[Result]) -> str:
     return "\n\n".join(parts)
 
 
+def ablation(results: list[Result]) -> str:
+    """Contigs without one stage or rule of gpuasm in turn: what each is worth."""
+    columns = {"contigs": "contigs", "nga50": "NGA50", "aunga": "auNGA", "misassemblies": "misassemblies",
+               "mismatches_per_100k": "mismatches / 100 kbp", "indels_per_100k": "indels / 100 kbp",
+               "genome_fraction": "genome %", "duplication": "duplication"}  # fmt: skip
+    parts = []
+    for result in results:
+        if result["benchmark"] == "ablation":
+            rows = [[row["set"], row["without"], *(row["quast"].get(key) for key in columns)] for row in result["rows"]]
+            parts.append(_section(result, markdown(["reads", "without", *columns.values()], rows)))
+    return "\n\n".join(parts)
+
+
 TABLES: dict[str, Callable[[list[Result]], str]] = {
     "speed": speed,
     "exactness": exactness,
@@ -266,6 +279,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "real_reads": real_reads,
     "assemblers": assemblers,
     "community": community,
+    "ablation": ablation,
 }
 
 

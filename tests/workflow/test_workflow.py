@@ -168,6 +168,7 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         ({"k": "30"}, "k is 30; it must be an odd number from 15 to 127"),
         ({"device": "tpu"}, "device is 'tpu'; it must be auto, cpu or cuda"),
         ({"min_count": "0"}, "min_count is 0; it must be auto or a number from 1 on"),
+        ({"mode": "single"}, "mode is 'single'; it must be auto, isolate or meta"),
         ({"trim": "always"}, "trim is 'always'; it must be auto, true or false"),
         ({"samples": "none.tsv"}, "none.tsv: no such sample sheet"),
     ],

@@ -105,10 +105,11 @@ rule assemble_contigs:
         reads=read_arguments,
         cleaning=CLEANING,
         device=device,
+        mode=config["mode"],
         folder=subpath(output.run, parent=True),
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
         " --output {output.contigs:q} --output {output.graph:q} --output {output.table:q}"
         " --output {output.spectrum:q} --output {output.run:q} --output {output.page:q}"
-        " -- assemble {params.reads} {params.cleaning} -t {threads} --device {params.device}"
+        " -- assemble {params.reads} {params.cleaning} --mode {params.mode} -t {threads} --device {params.device}"
         " -o {params.folder:q} > {log:q} 2>&1"
