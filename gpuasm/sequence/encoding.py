@@ -24,8 +24,8 @@ bases (B, D, H, V, N) cuts the read.
 """
 IS_ONE_OF_TWO = np.zeros(256, dtype=bool)
 """(256,) bool: whether a byte of text is a code of two bases."""
-for _letter, _base in ONE_OF_TWO.items():
-    for _byte in (ord(_letter), ord(_letter) + 32):
+for _two, _base in ONE_OF_TWO.items():
+    for _byte in (ord(_two), ord(_two) + 32):
         CODE_OF_BYTE[_byte], IS_ONE_OF_TWO[_byte] = CODE_OF_BYTE[ord(_base)], True
 
 BYTE_OF_CODE = np.frombuffer(b"ACGTN", dtype=np.uint8).copy()
