@@ -49,7 +49,7 @@ def clean(
     graph
         The graph.
     mode
-        What the sample is: islands go from an isolate, strains' variants stay in a metagenome.
+        What the sample is: islands go from an isolate, and strains' variants stay where they are asked for.
     without
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     keep_islands
@@ -75,7 +75,7 @@ class _Rules:
 
     def __init__(self, mode: Mode, without: frozenset[str]) -> None:
         few: dict[str, Any] = {"judges_few": "few-reads" not in without}
-        variants: dict[str, Any] = {"keeps_variants": not mode.is_isolate}
+        variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
             ("low_depth_connections", partial(find_low_depth_connections, **few, **variants)),
             ("tips", partial(find_tips, **few)),

@@ -1,8 +1,10 @@
 """Modes: whether the sample is one organism or many, and what clean-up may conclude from that.
 
 isolate: one depth. It bounds the local depth, and what is unconnected, short and rarer than half of it goes.
-meta: no typical depth. Rules compare with the longest unitig near by only, unconnected unitigs stay, and so do variants
-that more reads show than errors would: the rarer strain's.
+meta: no typical depth. Rules compare with the longest unitig near by only, and unconnected unitigs stay. Where meta was
+asked for, so do variants that more reads show than errors would: the rarer strain's. Contigs end at these, and uneven
+depth alone does not show that there are strains (a phage of 36 kb with thin contaminants came in two), so where the graph
+decides, one sequence is made of them.
 """
 
 from __future__ import annotations
@@ -32,10 +34,13 @@ class Mode:
         "isolate" or "meta".
     reason : str
         Why, in one sentence.
+    keeps_variants : bool
+        Whether the rarer of two ways may be a strain's.
     """
 
     name: str
     reason: str
+    keeps_variants: bool = False
 
     @property
     def is_isolate(self) -> bool:
@@ -56,7 +61,7 @@ def choose_mode(asked: str, graph: UnitigGraph) -> Mode:
         The unitigs of the first k, before clean-up.
     """
     if asked != "auto":
-        return Mode(asked, "as asked for")
+        return Mode(asked, "as asked for", keeps_variants=asked == "meta")
     typical = typical_depth(graph)
     share = even_share(graph, typical)
     told = f"{share:.0%} of the k-mers in long unitigs lie within a factor of two of the typical depth ({typical:.1f})"

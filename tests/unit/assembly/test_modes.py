@@ -86,6 +86,11 @@ def test_strains_are_told_apart_in_a_metagenome_and_made_one_in_an_isolate():
     assert sum(contig.length for contig in both.contigs) > 1.1 * one.contigs[0].length
 
 
+def test_where_the_graph_decides_strains_are_made_one():
+    assert choose_mode("meta", graph_of(UNEVEN)[0]).keeps_variants
+    assert not choose_mode("auto", graph_of(UNEVEN)[0]).keeps_variants
+
+
 def test_a_mixture_is_taken_for_one():
     genomes = [simulated_genome(length=4000, seed=seed) for seed in (1, 2, 3)]
     texts = [simulated_texts(genome, fold=fold, seed=5) for genome, fold in zip(genomes, (15, 60, 240), strict=True)]
