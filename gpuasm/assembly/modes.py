@@ -3,8 +3,8 @@
 isolate: one depth. It bounds the local depth, and what is unconnected, short and rarer than half of it goes.
 meta: no typical depth. Rules compare with the longest unitig near by only, and unconnected unitigs stay. Where meta was
 asked for, so do variants that more reads show than errors would: the rarer strain's. Contigs end at these, and uneven
-depth alone does not show that there are strains (a phage of 36 kb with thin contaminants came in two), so where the graph
-decides, one sequence is made of them.
+depth alone does not show that there are strains (a phage of 36 kb with thin contaminants came in two): where the
+graph decides, one sequence is made of them.
 """
 
 from __future__ import annotations
