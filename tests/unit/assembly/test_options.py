@@ -1,0 +1,70 @@
+"""What an assembly leaves out, and where it stops."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly.options import RULES, STAGES
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.unit.cli.read_files import genome_text, simulated_pairs
+
+OF_CLEANING = {"tips", "low-depth-connections", "bubbles", "weak-arcs", "islands"}
+
+
+@pytest.mark.parametrize("last", STAGES)
+def test_stages_up_to_the_last_are_done(last):
+    options = AssemblyOptions(stop_after=last)
+    assert [options.has(stage) for stage in STAGES] == [stage <= STAGES.index(last) for stage in range(len(STAGES))]
+
+
+def test_given_values_of_k_leave_no_others():
+    assert not AssemblyOptions(k=(31, 61)).has("fragments")
+    assert AssemblyOptions(k=(31, 61)).has("pairs")
+
+
+@pytest.fixture(scope="module")
+def reads():
+    pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=100, error_rate=0.02)
+    texts = [read for pair in pairs for read in pair] + [read for pair in thin_pairs() for read in pair]
+    return Reads.from_strings(texts, paired=True)
+
+
+def thin_pairs():
+    """Pairs of another genome that few reads cover, with gaps between them."""
+    return simulated_pairs(genome_text(length=3000, seed=8), circular=False, fold=5)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_is_left_out_is_not_done(reads, rule):
+    stages = Stages()
+    assembly = assemble(reads, AssemblyOptions(without=(rule,)), stages=stages)
+    counts = {record.name: record.counts for record in stages.records}
+    removed = [found[rule.replace("-", "_")] for found in assembly.removed.values() if rule in OF_CLEANING]
+    assert not any(removed)
+    assert assembly.contigs
+    match rule:
+        case "bridges":
+            assert counts["bridge gaps"]["bridges"] == 0
+        case "larger-k":
+            assert len(assembly.k) == 1
+        case "fragments":
+            assert "join mates" not in counts
+            assert assembly.k[-1] < 100
+        case "joins":
+            assert "join by pairs" not in counts
+        case "check":
+            assert "lay reads back" not in counts
+            assert assembly.contigs[0].name == "contig_000001"
+
+
+def test_all_of_it_is_done_by_default(reads):
+    stages = Stages()
+    assembly = assemble(reads, stages=stages)
+    names = {record.name for record in stages.records}
+    assert {"bridge gaps", "join mates", "join by pairs", "lay reads back"} <= names
+    assert assembly.k[-1] > 100
+    assert assembly.state is None
+    for rule in OF_CLEANING - {"weak-arcs"}:  # else leaving them out would show nothing
+        assert any(counts[rule.replace("-", "_")] for counts in assembly.removed.values()), rule
