@@ -3,7 +3,8 @@
 1. Index the contigs' k-mers; lay every read by the first that stands at one place only (`gpuasm.assembly.laying`).
 2. Sum up how often each base is covered, what differing bases say, and which places reads and fragments go through.
 3. Change bases that reads outvote (`votes`), break joins that reads contradict (`suspicious_joins`).
-4. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
+4. Extend free ends by what reads say that hang over them (`end_extension`).
+5. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.contigs import Contig, in_order
 from gpuasm.assembly.coverage import Coverage
 from gpuasm.assembly.depth_table import DepthTable, core_of, single_copy_depth, summarise
+from gpuasm.assembly.end_extension import extend_ends, extended
 from gpuasm.assembly.fragments import Fragments, find_fragments, insert_sizes
 from gpuasm.assembly.laying import Laid, lay_reads, word_at
+from gpuasm.assembly.overhangs import Overhangs, find_overhangs, free_ends
 from gpuasm.assembly.suspicious_joins import Evidence, Library, find_breaks, half_windows
 from gpuasm.assembly.targets import SeedIndex, Targets, index_seeds
 from gpuasm.assembly.votes import count_votes, decide
@@ -46,7 +49,7 @@ class Checked:
     table : DepthTable
         A row for each contig.
     counts : dict
-        Reads laid, bases changed, joins broken: for run.json.
+        Reads laid, bases changed and added, joins broken: for run.json.
     """
 
     contigs: list[Contig]
@@ -101,19 +104,23 @@ def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int) -
     xp = array_namespace(reads.words)
     targets = Targets.of([c.codes for c in contigs], [c.is_circular for c in contigs], reach=reach, xp=xp)
     index = index_seeds(targets, typical)
-    seen = _look(reads, targets, index)
+    ends = free_ends(targets, bounds, np.array([c.free_ends for c in contigs], bool).reshape(-1, 2))
+    seen = _look(reads, targets, index, ends)
     fixes = decide(seen.votes, seen.evidence.own_depth, bounds)
     codes[fixes.place] = fixes.code
     stretches = np.stack([targets.offset, targets.offset + targets.size], axis=1)
     breaks = find_breaks(seen.evidence, stretches, seen.library)
     depth, is_core = to_host(seen.evidence.depth), core_of(targets, index, bounds)
-    parts = [part for part in _parts(contigs, codes, breaks) if part[0].length >= min_length]
+    found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
+    longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), breaks)
+    parts = [part for part in _parts(longer, codes, cuts) if part[0].length >= min_length]
     parts = [parts[i] for i in in_order([contig for contig, _ in parts])]
     places = np.concatenate([places for _, places in parts] or [np.empty(0, np.int64)])
     codes, depth, is_core = codes[places], depth[places], is_core[places]
     mended = [contig for contig, _ in parts]
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(mended))
-    counts = {**seen.counts, "bases_changed": int(fixes.place.size), "joins_broken": int(breaks.size)}
+    counts = {**seen.counts, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
+    counts |= {"joins_broken": int(breaks.size)}
     return Checked(_with_depth(mended, table), depth, table, counts)
 
 
@@ -125,13 +132,16 @@ class _Seen:
     votes: Array
     library: Library
     counts: dict[str, int]
+    overhangs: Overhangs
+    error_rate: tuple[int, int]
 
 
-def _look(reads: Reads, targets: Targets, index: SeedIndex) -> _Seen:
+def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) -> _Seen:
     xp = array_namespace(reads.words)
     own, shared, fragments = (Coverage(targets, xp) for _ in range(3))
     through: dict[int, Coverage] = {}
     votes, counts, library = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
+    overhangs, bases, mismatches = [], 0, 0
     for batch in _batches(reads):
         first, second = lay_reads(batch, targets, index)
         pairs = find_fragments(batch, first, targets) if reads.paired else None
@@ -150,11 +160,14 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex) -> _Seen:
         for h, coverage in through.items():
             for target, begin, end in whole:
                 coverage.add(target, begin + h, end - h + 1)
+        overhangs.append(find_overhangs(batch, (first, second), targets, ends))
+        bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _note(counts, batch, first, pairs)
     own_depth = own.counts()
     found = {h: coverage.counts() for h, coverage in through.items()}
     evidence = Evidence(own_depth + shared.counts(), own_depth, fragments.counts(), found)
-    return _Seen(evidence, xp.concatenate(votes), library or Library(0.0, 0.0), counts)
+    library = library or Library(0.0, 0.0)
+    return _Seen(evidence, xp.concatenate(votes), library, counts, Overhangs.joined(overhangs), (mismatches, bases))
 
 
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")

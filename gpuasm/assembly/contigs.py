@@ -30,6 +30,10 @@ class Contig:
         Whether its ends join.
     unitig : int
         Its unitig in the graph, or -1 where an earlier graph had it.
+    free_ends : (bool, bool)
+        Whether nothing follows in the graph on its right and its left end: reads may extend these.
+    extended : (int, int)
+        Bases beyond the right and the left end of its unitig.
     """
 
     name: str
@@ -38,6 +42,8 @@ class Contig:
     copies: int
     is_circular: bool
     unitig: int
+    free_ends: tuple[bool, bool] = (False, False)
+    extended: tuple[int, int] = (0, 0)
 
     @property
     def length(self) -> int:
@@ -75,9 +81,16 @@ def make_contigs(graph: UnitigGraph, set_aside: Sequence[UnitigGraph] = (), *, m
             depth = float(own.depth[u])
             copies = max(1, round(depth / single)) if single > 0 else 1
             is_circular, unitig = bool(own.is_circular[u]), u if own is graph else -1
-            contigs.append(Contig("", codes, depth, copies, is_circular, unitig))
+            contigs.append(Contig("", codes, depth, copies, is_circular, unitig, _free_ends(own, u)))
     ordered = [contigs[i] for i in in_order(contigs)]
     return [replace(contig, name=f"contig_{number:06d}") for number, contig in enumerate(ordered, start=1)]
+
+
+def _free_ends(graph: UnitigGraph, u: int) -> tuple[bool, bool]:
+    if graph.is_circular[u]:
+        return False, False
+    right, left = (graph.arc_start[end] == graph.arc_start[end + 1] for end in (2 * u, 2 * u + 1))
+    return bool(right), bool(left)
 
 
 def in_order(contigs: Sequence[Contig]) -> list[int]:

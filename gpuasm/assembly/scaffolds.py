@@ -120,9 +120,10 @@ def _between_contigs(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: Unit
         ends = gap.source >> 1, gap.target >> 1
         if ends[0] not in number or ends[1] not in number or ends[0] == ends[1]:
             continue
-        size = gap.size + int(cut[gap.source] + cut[gap.target ^ 1])
         source = 2 * number[ends[0]] + (gap.source & 1)
         target = 2 * number[ends[1]] + (gap.target & 1)
+        size = gap.size + int(cut[gap.source] + cut[gap.target ^ 1])
+        size -= sum(contigs[end >> 1].extended[end & 1] for end in (source, target ^ 1))
         # No more than half of a contig is cut for a gap, so that two gaps leave something of it.
         if 2 * (LEAST_GAP - size) <= min(contigs[source >> 1].length, contigs[target >> 1].length):
             joins[source, target] = replace(gap, source=source, target=target, size=size)

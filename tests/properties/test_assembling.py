@@ -69,13 +69,18 @@ def test_contigs_are_parts_of_the_genome(name):
         assert contig.sequence in strands
 
 
+def on_one_strand(contig):
+    return min(contig.sequence, reverse_complement(contig.sequence)), contig.is_circular
+
+
 @pytest.mark.parametrize("circular", [False, True])
 def test_contigs_assembled_again_are_the_contigs(circular):
     texts = texts_of("plain", fold=40, circular=circular)
     first = assemble(Reads.from_strings(texts), AssemblyOptions(k=KS)).contigs
     closed = [c.sequence + (c.sequence[:120] if c.is_circular else "") for c in first]
     again = assemble(Reads.from_strings(closed), AssemblyOptions(k=KS, min_count=1)).contigs
-    assert [(c.sequence, c.is_circular) for c in again] == [(c.sequence, c.is_circular) for c in first]
+    # Bases added to an end do not turn a contig, and the longer one may be the lesser text on its other strand.
+    assert [on_one_strand(c) for c in again] == [on_one_strand(c) for c in first]
 
 
 @settings(max_examples=40)
