@@ -112,7 +112,7 @@ def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int) -
     breaks = find_breaks(seen.evidence, stretches, seen.library)
     depth, is_core = to_host(seen.evidence.depth), core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
-    longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), breaks)
+    longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
     parts = [part for part in _parts(longer, codes, cuts) if part[0].length >= min_length]
     parts = [parts[i] for i in in_order([contig for contig, _ in parts])]
     places = np.concatenate([places for _, places in parts] or [np.empty(0, np.int64)])
@@ -160,7 +160,7 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
         for h, coverage in through.items():
             for target, begin, end in whole:
                 coverage.add(target, begin + h, end - h + 1)
-        overhangs.append(find_overhangs(batch, (first, second), targets, ends))
+        overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _note(counts, batch, first, pairs)
     own_depth = own.counts()

@@ -229,7 +229,7 @@ PerBase = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def extended(
-    contigs: Sequence[Contig], found: Extensions, per_base: PerBase, cuts: np.ndarray
+    contigs: Sequence[Contig], found: Extensions, per_base: PerBase, *, cuts: np.ndarray
 ) -> tuple[list[Contig], PerBase, np.ndarray]:
     """Add extensions to contigs and to what is known of each of their bases.
 

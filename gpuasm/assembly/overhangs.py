@@ -71,7 +71,7 @@ def free_ends(targets: Targets, bounds: np.ndarray, is_free: np.ndarray) -> np.n
     return np.where(at_end, 2 * contig + np.array([[RIGHT], [LEFT]]), -1)
 
 
-def find_overhangs(reads: Reads, laid: tuple[Laid, Laid], targets: Targets, ends: np.ndarray) -> Overhangs:
+def find_overhangs(reads: Reads, laid: tuple[Laid, Laid], targets: Targets, *, ends: np.ndarray) -> Overhangs:
     """Find the overhangs of reads.
 
     Parameters
