@@ -3,8 +3,9 @@
 Three kinds of text make the next graph. *Crossing reads* are counted as they are. *Carried unitigs*, those long enough
 for the next k, bring every k-mer they hold with their own depth, so that nothing inside a unitig can be lost. *Flanks*
 bring the arcs between carried unitigs: without them a junction that no read happens to cover at the next k would look
-like an end, and what is left of it like the only way. To make all three comparable, multiplicities are turned into the
-depth of bases in reads: a window counts as many units as reads have bases for each of their windows.
+like an end, and what is left of it like the only way; a flank into a unitig too short to be carried is cut off with it.
+To make all three comparable, multiplicities are turned into the depth of bases in reads: a window counts as many units
+as reads have bases for each of their windows.
 """
 
 from __future__ import annotations
@@ -110,11 +111,10 @@ def too_short_to_carry(graph: UnitigGraph, k: int, *, min_depth: float) -> Uniti
 
 
 def _arcs_to_carry(graph: UnitigGraph, is_carried: np.ndarray) -> np.ndarray:
-    """Return one of each pair of twin arcs between carried unitigs."""
+    """Return one of each pair of twin arcs between carried unitigs, and the arcs from them into others."""
     source, target = graph.arc_from, graph.arc_to
-    both = is_carried[source >> 1] & is_carried[target >> 1]
     one_of_twins = (source < (target ^ 1)) | ((source == (target ^ 1)) & (target <= (source ^ 1)))
-    return np.flatnonzero(both & one_of_twins)
+    return np.flatnonzero(is_carried[source >> 1] & (~is_carried[target >> 1] | one_of_twins))
 
 
 def _joined_pieces(parts: tuple[_Spelled, _Spelled]) -> _Spelled:
@@ -152,23 +152,24 @@ def _copy_unitigs(old, carried, start, bases, window):
 
 
 def _spell_flanks(graph: UnitigGraph, arcs: np.ndarray, k: int) -> _Spelled:
-    """Spell the last k bases of each arc's source and what its target adds up to its own k-th base."""
-    length = 2 * k - graph.k + 1
-    start = length * np.arange(arcs.size + 1, dtype=np.int64)
+    """Spell the last k bases of each arc's source and what its target adds up to its own k-th base, or to its end."""
+    added = np.minimum(graph.n_kmers[graph.arc_to[arcs] >> 1], k - graph.k + 1)
+    start = np.concatenate([[0], np.cumsum(k + added)]).astype(np.int64)
     bases = np.empty(start[-1], np.uint8)
     window, strand = np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
     old = (graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.k)
-    _copy_flanks(old, (graph.arc_from[arcs], graph.arc_to[arcs]), k, length, (bases, window, strand))
+    _copy_flanks(old, (graph.arc_from[arcs], graph.arc_to[arcs]), k, start, (bases, window, strand))
     return _Spelled(bases, start, window, strand)
 
 
 @compiled()
-def _copy_flanks(old, arcs, next_k, length, out):
+def _copy_flanks(old, arcs, next_k, start, out):
     bases, window, strand = out
     k = old[3]
     for arc in range(arcs[0].size):
         source, target = arcs[0][arc], arcs[1][arc]
         source_windows = old[2][(source >> 1) + 1] - old[2][source >> 1]
+        length = start[arc + 1] - start[arc]
         for i in range(length):
             # Up to window next_k - k the flank runs along the source's end, then along the target's beginning.
             along_source = i <= next_k - k
@@ -176,7 +177,7 @@ def _copy_flanks(old, arcs, next_k, length, out):
             w = source_windows - 1 - (next_k - k) + i if along_source else i - (next_k - k) - 1
             u = unitig >> 1
             n = old[2][u + 1] - old[2][u]
-            at = arc * length + i
+            at = start[arc] + i
             if i <= length - k:
                 window[at] = old[2][u] + (n - 1 - w if unitig & 1 else w)
                 strand[at] = unitig & 1
@@ -256,8 +257,9 @@ def _set(
     number = find(min(forward, backward), keys, slots, mask)
     has_next = offset < length[c] - k
     is_kept[number] = 1
-    # The first and last window of a flank belong to the unitigs that it joins.
-    if not is_flank or (offset > 0 and has_next and count[number] < depth[c]):
+    # The first and last window of a flank belong to the unitigs that it joins, if the second is long enough.
+    is_between = offset > 0 and (has_next or length[c] <= k + shift)
+    if not is_flank or (is_between and count[number] < depth[c]):
         count[number] = depth[c]
     if has_next:
         after = 8 * number + 4 * strand + np.int64(base_at(words, p + k))

@@ -6,13 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.assembly.crossing import crossing_named_reads
 from gpuasm.assembly.depth_units import count_windows
 from gpuasm.assembly.insert_sizes import InsertSizes
-from gpuasm.assembly.joining import join_mates
+from gpuasm.assembly.joining import Fragments, join_mates
 from gpuasm.assembly.local_depth import typical_depth
 from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.kmers.names import name_windows
+from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 
 _STEP = 36
@@ -21,9 +25,12 @@ _LEAST_STEP = 8
 _LEAST_WINDOWS = 2.5
 """Windows that a base of single-copy sequence must begin on average, for a k to tell more than it loses."""
 
-
+_MOST_TIMES = 16
+"""A read counts at most so many times among fragments: then it has hardly a window left."""
 _DENSE = 12.0
 """Windows of reads that a base of single-copy sequence must begin, for a k to lose hardly any junction to chance."""
+_TANGLED, _DENSE_ENOUGH = 100, 6.0
+"""Up to this k half as many do: pairs find few ways in the tangles that a smaller k leaves, and most of them wrong."""
 
 
 def dense_ladder(ladder: tuple[int, ...], lengths: np.ndarray, *, depth: float) -> tuple[int, ...]:
@@ -39,7 +46,8 @@ def dense_ladder(ladder: tuple[int, ...], lengths: np.ndarray, *, depth: float) 
         Bases of reads over each base of single-copy sequence.
     """
     n_bases = count_windows(lengths, 1)
-    dense = [k for k in ladder[1:] if depth * count_windows(lengths, k) >= _DENSE * n_bases]
+    windows = {k: depth * count_windows(lengths, k) / n_bases for k in ladder[1:]}
+    dense = [k for k, each in windows.items() if each >= (_DENSE_ENOUGH if k <= _TANGLED else _DENSE)]
     return (ladder[0], *dense)
 
 
@@ -63,14 +71,56 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         )
     lengths = fragment_lengths(spanning)
     longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=state.n_bases)
+    times = _times(state.lengths, lengths, longer[0] if longer else k)
+    crossing, names = _with_reads(fragments, state, times=times)
     return replace(
-        state,
-        ladder=(*state.ladder, *longer),
-        lengths=lengths,
-        crossing=fragments.reads,
-        names=fragments.names,
-        is_joined=True,
+        state, ladder=(*state.ladder, *longer), lengths=lengths, crossing=crossing, names=names, is_joined=True
     )
+
+
+def _times(reads: np.ndarray, fragments: np.ndarray, k: int) -> int:
+    """Return how often a read must count among fragments, which have so many more windows of the same bases.
+
+    0 where reads have no windows at all.
+    """
+    windows = count_windows(reads, k)
+    return max(1, min(_MOST_TIMES, count_windows(fragments, k) // windows)) if windows else 0
+
+
+def _with_reads(fragments: Fragments, state: AssemblyState, *, times: int) -> tuple[Reads, Array]:
+    """Return fragments, and the reads across junctions of all other pairs, each so many times.
+
+    Where a tangle lets no pair be joined, as between copies of a repeat, these reads alone tell its turns: without them
+    a copy would end, or seem to go on as another does.
+    """
+    reads, xp = fragments.reads, array_namespace(state.names)
+    if times == 0:
+        return reads, fragments.names
+    others = state.crossing.select(xp.flatnonzero(~xp.isin(state.crossing.read // 2, fragments.told)))
+    names = name_windows(others, state.level.dictionary, state.names)
+    others, names = _alone(crossing_named_reads(others, names, state.level), names)
+    start = xp.arange(times)[:, None] * names.size + others.start + 32 * reads.words.size
+    n = reads.n_pieces + times * others.n_pieces
+    text = Reads(
+        words=xp.concatenate([reads.words, xp.tile(others.words, times)]),
+        start=xp.concatenate([reads.start, start.ravel()]),
+        length=xp.concatenate([reads.length, xp.tile(others.length, times)]),
+        read=xp.arange(n, dtype=np.int64),
+        n_reads=n,
+    )
+    return text, xp.concatenate([fragments.names, xp.tile(names, times)])
+
+
+def _alone(reads: Reads, names: Array) -> tuple[Reads, Array]:
+    """Return pieces, each from a fresh word on, with words and names of their own."""
+    xp = array_namespace(names)
+    n_words = (reads.length.astype(np.int64) + 31) // 32
+    end = xp.cumsum(n_words)
+    place = xp.arange(int(end[-1]) if reads.n_pieces else 0, dtype=np.int64)
+    piece = xp.searchsorted(end, place, side="right")
+    word = (reads.start // 32 - (end - n_words))[piece] + place
+    own = replace(reads, words=reads.words[word], start=32 * (end - n_words))
+    return own, names.reshape(-1, 32)[word].ravel()
 
 
 def fragment_lengths(spanning: SpanningPairs) -> np.ndarray:

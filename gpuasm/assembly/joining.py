@@ -7,7 +7,7 @@ Agarwala and Lipman 2018, doi:10.1186/s13059-018-1540-z, connect mates likewise,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from gpuasm.assembly.anchors import AnchorIndex
 from gpuasm.assembly.choosing import Chosen, choose_walks, fits_threads
 from gpuasm.assembly.insert_sizes import InsertSizes
 from gpuasm.assembly.levels import Level
-from gpuasm.assembly.links import Links, link_threads
-from gpuasm.assembly.threading import MOST_UNITIGS, GraphArrays, Threads, thread_reads
+from gpuasm.assembly.links import Links, link_pairs
+from gpuasm.assembly.threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.walks import MOST_STEPS
 from gpuasm.parallel import for_each
 from gpuasm.sequence.reads import Reads
@@ -25,16 +25,18 @@ from gpuasm.sequence.reads import Reads
 
 @dataclass(frozen=True)
 class Fragments:
-    """Pairs joined into long reads, and the reads of all others.
+    """Pairs joined into long reads.
 
     Attributes
     ----------
     reads : Reads
-        One piece a fragment, and one a read of the other pairs, that goes through more than one unitig.
+        One piece a fragment that goes through more than one unitig.
     names : (32 * n_words,) int32
         Oriented names of the level's k-mers at every position.
     n_joined, n_links, n_certain, n_without : int
         Pairs joined; links, those with one certain walk, and those with none at all.
+    told : (n,) int64
+        The pairs, by their numbers in the sample, that are joined and of whose reads no base is left out.
     """
 
     reads: Reads
@@ -43,6 +45,7 @@ class Fragments:
     n_links: int
     n_certain: int
     n_without: int
+    told: Array
 
 
 def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> Fragments:
@@ -59,15 +62,13 @@ def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> Fragments:
     """
     xp = array_namespace(pairs.words)
     graph = GraphArrays.of(level.graph, xp)
-    threads = thread_reads(pairs, AnchorIndex.of(level.graph, xp), graph)
-    links = link_threads(threads, graph)
+    links = link_pairs(pairs, AnchorIndex.of(level.graph, xp), graph)
     chosen = choose_walks(links, graph, inserts)
-    joined, joined_pair = _joined(links, chosen, graph, inserts)
-    is_joined = xp.zeros(pairs.n_pieces // 2, bool)
-    is_joined[joined_pair] = True
-    reads, names = _spell(_both(joined, _unjoined(threads, pairs, is_joined, graph)), graph, level)
+    spans, joined, is_whole = _joined(links, chosen, graph, inserts)
+    reads, names = _spell(spans, graph, level)
     counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum())
-    return Fragments(reads, names, int(joined_pair.size), links.n, *counts)
+    told = pairs.read[2 * joined[is_whole]] // 2
+    return Fragments(reads, names, int(joined.size), links.n, *counts, told)
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,11 @@ class _Spans:
     length: Array
 
 
-def _joined(links: Links, chosen: Chosen, graph: GraphArrays, inserts: InsertSizes) -> tuple[_Spans, Array]:
-    """Return the pairs that fit the certain walk of their link, those within one unitig without text of their own."""
+def _joined(links: Links, chosen: Chosen, graph: GraphArrays, inserts: InsertSizes) -> tuple[_Spans, Array, Array]:
+    """Return the pairs that fit the certain walk of their link, and which of them begin and end on it.
+
+    Those within one unitig have no text of their own.
+    """
     xp, n_pairs = array_namespace(links.source), int(links.left.size)
     link = xp.searchsorted(links.first[1:], xp.arange(n_pairs, dtype=np.int64), side="right")
     fits = xp.zeros(n_pairs, np.uint8)
@@ -97,30 +101,10 @@ def _joined(links: Links, chosen: Chosen, graph: GraphArrays, inserts: InsertSiz
     begin = xp.maximum(own - links.left[pair], 0)
     end = xp.minimum(links.right[pair].astype(np.int64), other)
     spans = _Spans(chosen.unitigs, chosen.size, row, begin, own - begin + chosen.gap[row] + end)
-    return spans, links.pair[fitting]
-
-
-def _unjoined(threads: Threads, pairs: Reads, is_joined: Array, graph: GraphArrays) -> _Spans:
-    """Return the walks of single reads of pairs that are not joined."""
-    xp = array_namespace(is_joined)
-    read = xp.flatnonzero((threads.size > 1) & ~xp.repeat(is_joined, 2))
-    unitigs = xp.full((read.size, MOST_STEPS), -1, np.int32)
-    unitigs[:, :MOST_UNITIGS] = threads.unitigs.reshape(-1, MOST_UNITIGS)[read]
-    unitigs[xp.arange(MOST_STEPS) >= threads.size[read][:, None]] = -1
-    base = threads.anchored.base[read]
-    begin = xp.maximum(base, 0)
-    # A read may end beyond its walk: at an error beside a junction, or in a tangle.
-    unitig = xp.maximum(unitigs, 0) >> 1
-    own = xp.where(unitigs >= 0, graph.start[unitig + 1] - graph.start[unitig] - (graph.k - 1), 0)
-    walked = own.sum(axis=1) + (graph.k - 1)
-    length = xp.minimum(base + pairs.length[read], walked) - begin
-    return _Spans(unitigs.ravel(), threads.size[read], xp.arange(read.size), begin, length)
-
-
-def _both(a: _Spans, b: _Spans) -> _Spans:
-    xp = array_namespace(a.row)
-    b = replace(b, row=b.row + a.size.size)
-    return _Spans(**{name: xp.concatenate([getattr(a, name), getattr(b, name)]) for name in vars(a)})
+    at = link[fitting]
+    is_whole = links.left[fitting] <= length[links.source[at] >> 1]
+    is_whole &= links.right[fitting] <= length[links.target[at] >> 1]
+    return spans, links.pair[fitting], is_whole
 
 
 @for_each

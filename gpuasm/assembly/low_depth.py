@@ -16,8 +16,11 @@ ALTERNATIVE_TO_FEW = 2.5
 """or so many times where the connection is but a few reads deep: two mates that overlap show one error twice."""
 RARE = 0.33
 """And it goes where it is below this share of the local depth,"""
-NEGLIGIBLE = 0.06
-"""or below this share of the shallower of its two best alternatives."""
+NEGLIGIBLE, HALF = 0.06, 0.5
+"""or below this share of the shallower of its two best alternatives, and no deeper than half a copy: beside a repeat of
+seventeen copies and more a true single copy is negligible as well,"""
+NOTHING = 0.01
+"""or so far below these alternatives that a hundred copies would have to lie side by side."""
 ISLAND = 0.5
 """An unconnected unitig of at most k k-mers goes below this share of the typical depth."""
 
@@ -58,15 +61,16 @@ def find_low_depth_connections(
     variant = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants)
     usual = ALTERNATIVE / strictness
     to_few = ALTERNATIVE_TO_FEW if strictness == 1.0 and judges_few else usual
-    limits = (2 * graph.k, usual, to_few, NEGLIGIBLE * strictness)
-    _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, (rare, variant), limits, marked)
+    limits = (2 * graph.k, usual, to_few, NEGLIGIBLE * strictness, NOTHING * strictness)
+    bounds = (rare, variant, nearby * (HALF * strictness))
+    _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, bounds, limits, marked)
     return marked
 
 
 @compiled()
 def _mark(arc_start, arc_to, depth, n_kmers, bounds, limits, marked):
-    rare, variant = bounds
-    longest, usual, for_few, negligible = limits
+    rare, variant, half = bounds
+    longest, usual, for_few, negligible, nothing = limits
     for u in range(depth.size):
         if n_kmers[u] > longest:
             continue
@@ -75,7 +79,8 @@ def _mark(arc_start, arc_to, depth, n_kmers, bounds, limits, marked):
         behind = _deepest_rival(2 * u + 1, arc_start, arc_to, depth)
         weaker, stronger = min(ahead, behind), max(ahead, behind)
         if weaker >= alternative * depth[u] and weaker > 0:
-            marked[u] = depth[u] < variant[u] or depth[u] < negligible * weaker
+            is_negligible = depth[u] < negligible * weaker and depth[u] <= half[u]
+            marked[u] = depth[u] < variant[u] or is_negligible or depth[u] < nothing * weaker
         elif stronger >= alternative * depth[u] and n_kmers[u] <= longest // 2:
             marked[u] = depth[u] < rare[u]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class SpanningPairs:
     Attributes
     ----------
     reads : Reads
-        Two pieces a pair, mates 2i and 2i + 1; of a read cut at N, its first piece.
+        Two pieces a pair, the first of each mate where N cuts it, with the numbers that the reads have in the sample.
     inserts : InsertSizes
     n_pairs : int
         Pairs in the sample.
@@ -64,7 +64,6 @@ def spanning_pairs(reads: Reads, laid: Laid, level: Level) -> SpanningPairs | No
     chosen = xp.flatnonzero(~faces & (here >= 0) & (there >= 0))
     pieces = xp.stack([first[chosen], second[chosen]], axis=1).ravel()
     kept = repack(reads.select(pieces))
-    kept = replace(kept, read=xp.arange(pieces.size, dtype=np.int64), n_reads=int(pieces.size))
     return SpanningPairs(kept, inserts, int(first.size))
 
 

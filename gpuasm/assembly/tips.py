@@ -9,7 +9,11 @@ from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
 ALTERNATIVE = 2.0
-"""A tip goes where another way into the same unitig is at least so many times as deep."""
+"""A tip goes where another way into the same unitig is at least so many times as deep,"""
+HALF = 0.5
+"""if it is no deeper than half a copy: a single copy beside several of a repeat is true, though it ends,"""
+NOTHING = 0.01
+"""or if it is so far below the other that a hundred copies would have to lie side by side."""
 RARE = 0.33
 """Or where it is below this share of the local depth and another way in is deeper at all."""
 
@@ -20,8 +24,9 @@ def find_tips(
     """Mark the unitigs that are tips (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
     A tip has at most k k-mers and one free end, and competes at its other end with a unitig that is deeper: twice as
-    deep, or deeper at all where the tip is rare for its surroundings. Of two tips that compete the deeper, then the
-    longer, then the one with the lesser number stays. Two errors near the end of a read make tips of up to 2k k-mers:
+    deep where the tip is below half a copy, or deeper at all where it is rare for its surroundings. Of two tips that
+    compete the deeper, then the longer, then the one with the lesser number stays. Two errors near the end of a read
+    make tips of up to 2k k-mers:
     these go where they are rare and the other way in is four times as deep. A tip of at most k k-mers that is but a few
     reads deep also goes, however deep the other, where the other leads on: two reads of one error end, the truth does
     not.
@@ -44,15 +49,18 @@ def find_tips(
     is_tip = np.zeros(graph.n, dtype=bool)
     longest = int(graph.k * strictness)
     order = (graph.depth, graph.n_kmers)
-    limits = (longest, ALTERNATIVE / strictness, FEW_READS if strictness == 1.0 and judges_few else 0.0)
-    _mark(graph.arc_start, graph.arc_to, order, nearby * (RARE * strictness), limits, is_tip)
+    few = FEW_READS if strictness == 1.0 and judges_few else 0.0
+    limits = (longest, ALTERNATIVE / strictness, few, NOTHING * strictness)
+    bounds = (nearby * (RARE * strictness), nearby * (HALF * strictness))
+    _mark(graph.arc_start, graph.arc_to, order, bounds, limits, is_tip)
     return is_tip & ~graph.is_circular
 
 
 @compiled()
-def _mark(arc_start, arc_to, order, rare, limits, is_tip):
+def _mark(arc_start, arc_to, order, bounds, limits, is_tip):
     depth, n_kmers = order
-    longest, alternative, few = limits
+    rare, half = bounds
+    longest, alternative, few, nothing = limits
     for u in range(depth.size):
         n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
         n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]
@@ -71,7 +79,8 @@ def _mark(arc_start, arc_to, order, rare, limits, is_tip):
                     goes = depth[u] < rare[u] and depth[other] >= 2 * alternative * depth[u]
                 else:
                     is_rare = depth[u] < rare[u] and is_above(other, u, depth, n_kmers)
-                    goes = is_rare or depth[other] >= alternative * depth[u]
+                    is_less = depth[u] <= half[u] and depth[other] >= alternative * depth[u]
+                    goes = is_rare or is_less or depth[u] < nothing * depth[other]
                     goes = goes or (depth[u] < few and _leads_on(arc_to[other_arc], arc_start, n_kmers, 2 * longest))
                 if goes:
                     is_tip[u] = True

@@ -50,8 +50,14 @@ def test_one_copy_between_repeats_of_many_stays():
 
 
 def test_what_is_negligible_even_for_a_repeat_goes():
-    """Errors in a repeat of 40 copies may be deeper than a third of one copy."""
-    assert connections(thin=(K, 1.4 * DEPTH), flank=40 * DEPTH) == {"thin"}
+    """Errors in a repeat of 40 copies may be deeper than a third of one copy; in a plasmid, than a whole one."""
+    assert connections(thin=(K, 0.45 * DEPTH), flank=40 * DEPTH) == {"thin"}
+    assert connections(thin=(K, 1.4 * DEPTH), flank=200 * DEPTH) == {"thin"}
+
+
+@pytest.mark.parametrize("copies", [20, 40, 90])
+def test_a_variant_of_one_copy_beside_a_repeat_of_many_stays(copies):
+    assert connections(thin=(K, 0.9 * DEPTH), flank=copies * DEPTH) == set()
 
 
 @pytest.mark.parametrize("arcs", ["a>b a>thin thin>d", "c>d a>thin thin>d", "a>b a>thin", "-d>-c a>thin thin>d"])

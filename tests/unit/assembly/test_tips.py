@@ -46,6 +46,13 @@ def test_how_long_and_how_deep_a_tip_may_be(changed, goes):
     assert ("tip" in tips(fork(**changed), "trunk>branch trunk>tip")) == goes
 
 
+@pytest.mark.parametrize("copies", [2, 5, 40])
+def test_a_single_copy_that_ends_beside_several_of_a_repeat_stays(copies):
+    """Without it, the other copies' bases would seem the only way on."""
+    assert tips(fork(tip_depth=0.9 * DEPTH, other_depth=copies * DEPTH), "trunk>branch trunk>tip") == set()
+    assert tips(fork(tip_depth=0.4 * DEPTH, other_depth=copies * DEPTH), "trunk>branch trunk>tip") == {"tip"}
+
+
 @pytest.mark.parametrize(
     ("one", "other", "goes"),
     [
