@@ -52,10 +52,9 @@ def dense_ladder(ladder: tuple[int, ...], lengths: np.ndarray, *, depth: float) 
 
 
 def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
-    """Join pairs in the last graph so far, and let the ladder go on from there with the fragments.
+    """Join pairs in the last graph of the reads, and extend the ladder to what the fragments reach.
 
-    The first time the ladder is extended to what fragments reach. Pairs are joined anew in the graph of a k so much
-    larger: what was a tangle at the smaller k may have one way by then.
+    Pairs are joined once: joined anew in the graphs of larger k, they changed the contigs of twelve samples by nothing.
     """
     spanning, k = state.spanning, state.level.graph.k
     if spanning is None or state.is_joined:

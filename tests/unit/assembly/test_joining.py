@@ -191,6 +191,5 @@ def test_reads_that_end_beyond_their_walk_are_told_as_far_as_it_goes():
     genome = repeat_genome(copies=3)
     state = first_level(pairs_of(genome, errors=0.02, seed=4))
     fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
-    assert all(text in genome or reverse_complement(text) in genome for text in texts_of(fragments.reads))
     last = fragments.reads.start + fragments.reads.length - state.level.graph.k
     assert (fragments.names[last] >= 0).all()
