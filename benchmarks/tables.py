@@ -140,13 +140,14 @@ def _exact_row(row: Result, peers: dict[str, str]) -> list[object]:
 
 def same_bytes(results: list[Result]) -> str:
     """Contigs of each device, number of threads and order of reads, by checksum."""
-    head = ["device", "threads", "reads", "contigs.fasta, sha256", "graph.gfa, sha256"]
+    head = ["device", "threads", "reads", "contigs.fasta, sha256", "graph.gfa", "scaffolds.fasta"]
     parts = []
     for result in results:
         if result["benchmark"] == "assemble":
             seen: dict[tuple[object, ...], None] = {}
             for row in result["rows"]:
-                sums = [f"`{row[key][:16]}`" for key in ("sha256", "graph_sha256")]
+                names = ("sha256", "graph_sha256", "scaffolds_sha256")
+                sums = [f"`{row[key][:16]}`" if key in row else "" for key in names]
                 seen[row["device"], row["threads"], row["order"], *sums] = None
             parts.append(_section(result, markdown(head, list(seen))))
     return "\n\n".join(parts)
