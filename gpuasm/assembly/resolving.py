@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.accepting import Table, accept, single_copies
+from gpuasm.assembly.accepting import SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.anchors import AnchorIndex
 from gpuasm.assembly.choosing import Chosen, choose_walks
 from gpuasm.assembly.compaction import Pieces
@@ -28,6 +28,9 @@ from gpuasm.assembly.threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.walks import MOST_STEPS
 from gpuasm.stages import Stages
+
+_LEAST_OVERLAP_SHARE = 50
+"""Hundredths of the expected pairs that an overlap of dead ends must have: true neighbours have 56 to 114."""
 
 
 @dataclass(frozen=True)
@@ -210,6 +213,8 @@ class _Joins:
                 fills.append(Fill(walk))
                 continue
             gap, overlaps = self._gap(i), self._overlaps(i)
+            if len(overlaps) == 1 and not self._has_its_pairs(i):
+                continue
             if len(overlaps) == 1:
                 fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
             elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + _spread(gap) >= 0:
@@ -226,6 +231,15 @@ class _Joins:
             return []
         gap = self._gap(i)
         return find_overlaps(self.graph, source, target, gap=gap.size, spread=_spread(gap))
+
+    def _has_its_pairs(self, i: int) -> bool:
+        """Tell whether so many pairs link the ends as should where they overlap.
+
+        Where a unit of a tandem repeat is missing between them, the longest fragments only reach across, and look like
+        short ones of a place where the ends share that unit.
+        """
+        n, expected = int(self.evidence.n_pairs[i]), int(self.evidence.expected[i])
+        return 100 * SIXTEENTHS * n >= _LEAST_OVERLAP_SHARE * expected
 
     def _gap(self, i: int) -> Gap:
         n = int(self.evidence.n_pairs[i])

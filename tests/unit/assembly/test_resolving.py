@@ -130,6 +130,16 @@ def test_an_overlap_of_a_tandem_repeat_is_taken_only_where_pairs_exclude_another
     assert len(resolved.gaps) == (not joins)
 
 
+@pytest.mark.parametrize("between", [165, 175, 200])
+def test_ends_that_share_a_unit_of_a_lost_tandem_repeat_do_not_overlap(between):
+    """Only the longest fragments reach across both units, and look like short ones where there is one."""
+    unit = random_text(50, 31)
+    genome = A + unit + random_text(between, 32) + unit + B
+    resolved = resolve(graph_of(A + unit, unit + B), pairs_of(genome))
+    assert resolved.counts["overlaps"] == 0
+    assert resolved.graph.n == 2
+
+
 @pytest.mark.parametrize("missing", [1, 30, 80])
 def test_a_gap_is_as_long_as_pairs_say(missing):
     genome = A + random_text(missing, 14) + B

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.cli.checkpoint import fingerprint
 from gpuasm.cli.options import ReadInputs
 from gpuasm.io.adapters import ADAPTERS
@@ -97,4 +98,4 @@ def test_a_checkpoint_is_of_one_way_of_cleaning(tmp_path):
     path = tmp_path / "reads"
     path.write_text("")
     ways = [{"trim": "no"}, {"trim": "auto"}, {"remove_phix": True}]
-    assert len({fingerprint(ReadInputs(reads=(path,), **way), None) for way in ways}) == 3
+    assert len({fingerprint(ReadInputs(reads=(path,), **way), AssemblyOptions()) for way in ways}) == 3
