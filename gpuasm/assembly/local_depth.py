@@ -71,6 +71,12 @@ def even_share(graph: UnitigGraph, typical: float) -> float:
     return float(n_kmers[near].sum() / max(1, n_kmers.sum()))
 
 
+def read_share(graph: UnitigGraph, typical: float) -> float:
+    """Return the share of all that was read that lies in unitigs within a factor of two of the typical depth."""
+    near = (graph.depth >= typical / 2) & (graph.depth <= typical * 2)
+    return float(graph.count[near].sum() / max(1, graph.count.sum()))
+
+
 def _telling(graph: UnitigGraph) -> np.ndarray:
     long = np.flatnonzero(graph.n_kmers > graph.k)
     return long if long.size else np.arange(graph.n)

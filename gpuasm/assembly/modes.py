@@ -15,13 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.few_reads import FEW_READS
-from gpuasm.assembly.local_depth import EVEN_SHARE, even_share, typical_depth
+from gpuasm.assembly.local_depth import EVEN_SHARE, even_share, read_share, typical_depth
 from gpuasm.assembly.unitig_graph import UnitigGraph
 
 _LOG = logging.getLogger(__name__)
 
 ERRORS = 0.06
 """Reads of one and the same error are at most this share of the local depth, or a few."""
+READ_SHARE = 0.5
+"""What lies near the typical depth holds at least this share of all that was read, if it is the sample: a plasmid or a
+phage among traces of its host holds nearly all reads on few k-mers."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,10 @@ def choose_mode(asked: str, graph: UnitigGraph) -> Mode:
     share = even_share(graph, typical)
     told = f"{share:.0%} of the k-mers in long unitigs lie within a factor of two of the typical depth ({typical:.1f})"
     mode = Mode("meta", f"{told}, less than {EVEN_SHARE:.0%}: several organisms, or very uneven depth")
-    if share >= EVEN_SHARE:
+    reads = read_share(graph, typical)
+    if share >= EVEN_SHARE and reads < READ_SHARE:
+        mode = Mode("meta", f"{told}, but with only {reads:.0%} of what was read: something small is far deeper")
+    elif share >= EVEN_SHARE:
         mode = Mode("isolate", f"{told}, at least {EVEN_SHARE:.0%}: one organism")
     _LOG.info("mode %s: %s", mode.name, mode.reason)
     return mode

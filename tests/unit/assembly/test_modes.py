@@ -105,3 +105,13 @@ def test_an_isolate_is_the_same_whether_asked_for_or_found():
     found, asked = assemble(reads), assemble(reads, AssemblyOptions(mode="isolate"))
     assert found.mode.name == "isolate"
     assert [c.sequence for c in found.contigs] == [c.sequence for c in asked.contigs]
+
+
+def test_a_deep_plasmid_among_traces_of_its_host_is_no_isolate_of_the_host():
+    traces = [(f"trace{i}", 300, 2.5) for i in range(100)]
+    graph, _ = graph_of([("plasmid", 3000, 700.0), *traces])
+    mode = choose_mode("auto", graph)
+    assert not mode.is_isolate
+    assert "deeper" in mode.reason
+    graph, _ = graph_of([("chromosome", 90_000, 30.0), ("plasmid", 3000, 300.0)])
+    assert choose_mode("auto", graph).is_isolate
