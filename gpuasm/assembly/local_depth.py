@@ -72,9 +72,13 @@ def even_share(graph: UnitigGraph, typical: float) -> float:
 
 
 def read_share(graph: UnitigGraph, typical: float) -> float:
-    """Return the share of all that was read that lies in unitigs within a factor of two of the typical depth."""
-    near = (graph.depth >= typical / 2) & (graph.depth <= typical * 2)
-    return float(graph.count[near].sum() / max(1, graph.count.sum()))
+    """Return the share of what was read that lies in unitigs within a factor of two of the typical depth.
+
+    What is shallower, errors mostly, is left out of account.
+    """
+    counts = graph.depth >= typical / 2
+    near = counts & (graph.depth <= typical * 2)
+    return float(graph.count[near].sum() / max(1, graph.count[counts].sum()))
 
 
 def _telling(graph: UnitigGraph) -> np.ndarray:

@@ -22,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 
 ERRORS = 0.06
 """Reads of one and the same error are at most this share of the local depth, or a few."""
-READ_SHARE = 0.5
+READ_SHARE = 0.2
 """What lies near the typical depth holds at least this share of all that was read, if it is the sample: a plasmid or a
 phage among traces of its host holds nearly all reads on few k-mers."""
 

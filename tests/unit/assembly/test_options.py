@@ -61,7 +61,7 @@ def test_what_is_left_out_is_not_done(reads, rule):
 
 def test_all_of_it_is_done_by_default(reads):
     stages = Stages()
-    assembly = assemble(reads, stages=stages)
+    assembly = assemble(reads, AssemblyOptions(mode="isolate"), stages=stages)
     names = {record.name for record in stages.records}
     assert {"bridge gaps", "join mates", "join by pairs", "lay reads back"} <= names
     assert assembly.k[-1] > 100
