@@ -59,13 +59,3 @@ class Coverage:
         """Return the (n_places,) int32 counts so far."""
         xp = array_namespace(self._difference)
         return xp.cumsum(self._difference[:-1], dtype=np.int32)
-
-
-def places_of(targets: Targets, target: Array, position: Array) -> Array:
-    """Return the places among the bases of all contigs of text positions."""
-    xp = array_namespace(position)
-    start, size, closed, offset = (
-        to_namespace(xp, a)[target] for a in (targets.start, targets.size, targets.is_circular, targets.offset)
-    )
-    within = position - start
-    return offset + xp.where(closed, within % size, within)

@@ -21,7 +21,7 @@ _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 @dataclass(frozen=True)
-class Laid:
+class OnUnitigs:
     """Where reads lie on the unitigs of a level.
 
     Attributes
@@ -39,10 +39,10 @@ class Laid:
     base: Array
 
 
-def lay_reads(reads: Reads, level: Level) -> Laid:
+def find_on_unitigs(reads: Reads, level: Level) -> OnUnitigs:
     """Find where reads lie on the unitigs of a level of plain k, by their first and last k-mer in the graph."""
     xp, n = array_namespace(reads.words), reads.n_pieces
-    laid = Laid(xp.empty(n, dtype=bool), xp.empty(n, np.int32), xp.empty(n, np.int64))
+    laid = OnUnitigs(xp.empty(n, dtype=bool), xp.empty(n, np.int32), xp.empty(n, np.int64))
     d, out = level.dictionary, (laid.contained, laid.oriented, laid.base)
     window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(level.graph.n_kmers)]))
     unitigs = (level.strand, level.unitig_of, window_start)
@@ -50,7 +50,7 @@ def lay_reads(reads: Reads, level: Level) -> Laid:
     return laid
 
 
-def crossing_reads(reads: Reads, laid: Laid) -> Reads:
+def crossing_reads(reads: Reads, laid: OnUnitigs) -> Reads:
     """Return, packed anew, the reads that do not lie within one unitig."""
     return repack(reads.select(array_namespace(reads.words).flatnonzero(~laid.contained)))
 

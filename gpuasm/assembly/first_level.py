@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.cleaning import Removed, clean, note_clean
-from gpuasm.assembly.crossing import Laid, crossing_reads, lay_reads
+from gpuasm.assembly.crossing import OnUnitigs, crossing_reads, find_on_unitigs
 from gpuasm.assembly.debruijn import find_neighbours, two_sided
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.fragment_levels import choose_longer_k, dense_ladder, fragment_lengths
@@ -125,9 +125,9 @@ def _first_graph(
     return _FirstGraph(level, removed, is_kept, mode)
 
 
-def _first_crossing(reads: Reads, level: Level, stages: Stages) -> tuple[Laid, Reads, Array]:
+def _first_crossing(reads: Reads, level: Level, stages: Stages) -> tuple[OnUnitigs, Reads, Array]:
     with stages.stage("find reads across junctions", k=level.graph.k) as stage:
-        laid = lay_reads(reads, level)
+        laid = find_on_unitigs(reads, level)
         crossing = crossing_reads(reads, laid)
         stage.note(reads=crossing.n_pieces)
         return laid, crossing, name_windows(crossing, level.dictionary)

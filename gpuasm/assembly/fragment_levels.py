@@ -9,8 +9,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.crossing import crossing_named_reads
 from gpuasm.assembly.depth_units import count_windows
-from gpuasm.assembly.insert_sizes import InsertSizes
-from gpuasm.assembly.joining import Fragments, join_mates
+from gpuasm.assembly.joining import JoinedPairs, join_mates
 from gpuasm.assembly.local_depth import typical_depth
 from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.state import AssemblyState
@@ -86,7 +85,7 @@ def _times(reads: np.ndarray, fragments: np.ndarray, k: int) -> int:
     return max(1, min(_MOST_TIMES, count_windows(fragments, k) // windows)) if windows else 0
 
 
-def _with_reads(fragments: Fragments, state: AssemblyState, *, times: int) -> tuple[Reads, Array]:
+def _with_reads(fragments: JoinedPairs, state: AssemblyState, *, times: int) -> tuple[Reads, Array]:
     """Return fragments, and the reads across junctions of all other pairs, each so many times.
 
     Where a tangle lets no pair be joined, as between copies of a repeat, these reads alone tell its turns: without them
@@ -124,8 +123,7 @@ def _alone(reads: Reads, names: Array) -> tuple[Reads, Array]:
 
 def fragment_lengths(spanning: SpanningPairs) -> np.ndarray:
     """Return how many fragments of each length the sample has: as measured, scaled to all pairs."""
-    inserts: InsertSizes = spanning.inserts
-    return inserts.histogram * spanning.n_pairs // inserts.n
+    return spanning.inserts.histogram * spanning.n_pairs // spanning.inserts.n
 
 
 def choose_longer_k(k: int, lengths: np.ndarray, *, depth: float, n_bases: int) -> tuple[int, ...]:

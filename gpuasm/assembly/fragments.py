@@ -7,15 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.insert_sizes import LONGEST, InsertSizes
 from gpuasm.assembly.laying import Laid
 from gpuasm.assembly.targets import Targets
 from gpuasm.sequence.reads import Reads
-
-LONGEST = 4000
-"""Mates farther apart, outer ends included, are no fragment."""
-_LEAST_PAIRS = 100
-_WIDTHS = 8
-"""Inserts so many times as far from the median as half of all are outliers."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +73,5 @@ def find_fragments(reads: Reads, first: Laid, targets: Targets) -> Fragments:
 
 def insert_sizes(fragments: Fragments) -> tuple[float, int]:
     """Return the mean insert size and the longest one that is no outlier; zeros where hardly any pair was seen."""
-    insert = np.sort(to_host(fragments.insert))
-    if insert.size < _LEAST_PAIRS:
-        return 0.0, 0
-    low, median, high = (int(insert[insert.size * quarter // 4]) for quarter in (1, 2, 3))
-    reach = _WIDTHS * max(1, median - low, high - median)
-    near = insert[(insert >= median - reach) & (insert <= median + reach)]
-    return float(near.mean()), int(near[-1])
+    found = InsertSizes.of(np.bincount(to_host(fragments.insert), minlength=1), bases_per_pair=0)
+    return (found.mean, found.histogram.size - 1) if found else (0.0, 0)

@@ -24,7 +24,7 @@ from gpuasm.sequence.reads import Reads
 
 
 @dataclass(frozen=True)
-class Fragments:
+class JoinedPairs:
     """Pairs joined into long reads.
 
     Attributes
@@ -48,7 +48,7 @@ class Fragments:
     told: Array
 
 
-def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> Fragments:
+def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> JoinedPairs:
     """Join mates through the graph of a level.
 
     Parameters
@@ -68,7 +68,7 @@ def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> Fragments:
     reads, names = _spell(spans, graph, level)
     counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum())
     told = pairs.read[2 * joined[is_whole]] // 2
-    return Fragments(reads, names, int(joined.size), links.n, *counts, told)
+    return JoinedPairs(reads, names, int(joined.size), links.n, *counts, told)
 
 
 @dataclass(frozen=True)

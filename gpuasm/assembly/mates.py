@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.crossing import Laid, repack
+from gpuasm.assembly.crossing import OnUnitigs, repack
 from gpuasm.assembly.insert_sizes import LONGEST, InsertSizes
 from gpuasm.assembly.levels import Level
 from gpuasm.sequence.reads import Reads
@@ -36,7 +36,7 @@ class SpanningPairs:
     n_pairs: int
 
 
-def spanning_pairs(reads: Reads, laid: Laid, level: Level) -> SpanningPairs | None:
+def spanning_pairs(reads: Reads, laid: OnUnitigs, level: Level) -> SpanningPairs | None:
     """Choose the pairs that do not lie within one unitig, facing each other; None where pairs are of no use.
 
     Parameters

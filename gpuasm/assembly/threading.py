@@ -17,8 +17,6 @@ from gpuasm.sequence.reads import Reads
 DEPTH_UNIT = 32
 MOST_UNITIGS = 8
 """A walk of more unitigs within one read is cut there: the place is a tangle."""
-_ERRORS = 10
-"""Of so many bases at most one may differ, else the walk is the anchor's unitig only."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,10 @@ class Threads:
 
 
 def thread_reads(reads: Reads, index: AnchorIndex, graph: GraphArrays) -> Threads:
-    """Walk along pieces of reads: at each unitig's end the read's own base chooses the arc."""
+    """Walk along pieces of reads: at each unitig's end the read's own base chooses the arc.
+
+    Where more than one base in ten differs, the walk is the anchor's unitig only.
+    """
     xp = array_namespace(reads.words)
     anchored = anchor_reads(reads, index)
     unitigs = xp.full(MOST_UNITIGS * reads.n_pieces, -1, np.int32)

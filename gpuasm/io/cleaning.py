@@ -13,8 +13,6 @@ from gpuasm.io.trimming import trim_reads
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 
-TRIM = ("auto", "yes", "no")
-
 
 def clean_reads(read_set: ReadSet, *, trim: str = "auto", remove_phix: bool = False, stages: Stages) -> ReadSet:
     """Cut adapters off reads and leave out those of PhiX174; the numbers of reads and pairs stay as they are.
