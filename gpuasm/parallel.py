@@ -25,9 +25,6 @@ from numba import types
 from gpuasm import arrays
 from gpuasm.arrays import Array
 
-compiled = functools.partial(numba.njit, nogil=True, cache=True)
-"""The decorator for hand-written CPU loops: compiled, without the interpreter lock, kept on disk."""
-
 inlined = functools.partial(numba.njit, inline="always")
 """The decorator for scalar helpers that bodies for CPU and CUDA call."""
 
@@ -46,6 +43,17 @@ def {name}(loop_size, {args}):
     for loop_index in range(cuda.grid(1), loop_size, cuda.gridsize(1)):
         body(loop_index, {args})
 """
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return the decorator for hand-written CPU loops: compiled, without the interpreter lock, kept on disk."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(function, **{"nogil": True, "cache": True, **options})
+        _stamp_with_helpers(dispatcher)
+        return dispatcher
+
+    return decorate
 
 
 def set_threads(n: int | None) -> None:
@@ -126,7 +134,7 @@ class for_each:  # noqa: N801 - a decorator
     @functools.cached_property
     def cpu_loop(self) -> Any:
         body = numba.njit(self._body, nogil=True)
-        return compiled(self._expand(_CPU_LOOP, body=body))
+        return compiled()(self._expand(_CPU_LOOP, body=body))
 
     def ptx(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
         """Compile the body for a CUDA target; no device is needed. The signature is as `signature_of` gives it."""
@@ -162,14 +170,10 @@ class for_each:  # noqa: N801 - a decorator
         return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
 
     def _key(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
-        # The whole file of the body and of this module: a helper changed beside the body must not find old PTX.
-        sources = [
-            Path(inspect.getfile(self._body)).read_bytes(),
-            Path(__file__).read_bytes(),
-            _helper_sources(self._body),
-        ]
+        # The whole files of the body, its helpers and this module: whatever changes in them must not find old PTX.
+        files = sorted({inspect.getfile(self._body), __file__} | helper_files(self._body))
         text = repr((signature, cc, numba.__version__, self._kernel_name)).encode()
-        return hashlib.sha256(b"\0".join([text, *sources])).hexdigest()[:24]
+        return hashlib.sha256(b"\0".join([text, *(Path(f).read_bytes() for f in files)])).hexdigest()[:24]
 
     def _expand(self, template: str, **names: Any) -> Callable[..., None]:
         # Numba keys its disk cache on the file of the code, so the loop claims its body's file.
@@ -180,10 +184,31 @@ class for_each:  # noqa: N801 - a decorator
         return scope[self._kernel_name]
 
 
-def _helper_sources(body: Callable[..., None]) -> bytes:
-    """Return the files of the inlined helpers that the body's module imports."""
-    helpers = [value for value in body.__globals__.values() if hasattr(value, "py_func")]
-    return b"".join(Path(f).read_bytes() for f in sorted({inspect.getfile(h.py_func) for h in helpers}))
+def helper_files(function: Callable[..., Any]) -> set[str]:
+    """Return the files of all compiled functions that a function may call, and of those that they may."""
+    seen: set[Callable[..., Any]] = set()
+    waiting = [function]
+    while waiting:
+        for value in waiting.pop().__globals__.values():
+            helper = getattr(value, "py_func", None)
+            if helper is not None and helper not in seen:
+                seen.add(helper)
+                waiting.append(helper)
+    return {inspect.getfile(helper) for helper in seen}
+
+
+def _stamp_with_helpers(dispatcher: Any) -> None:
+    """Let machine code on disk be compiled anew where a helper in another file has changed.
+
+    Numba looks at the file of the function only, and would go on with what it once inlined or linked.
+    """
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if file is None:  # nothing is kept on disk, or a numba that keeps it in another way
+        return
+    names = filter(os.path.exists, sorted(helper_files(dispatcher.py_func)))  # not what was typed at a prompt
+    stats = ((name, Path(name).stat()) for name in names)
+    helpers = tuple((name, at.st_mtime_ns, at.st_size) for name, at in stats)
+    file._source_stamp = (file._source_stamp, helpers)  # noqa: SLF001 - numba has no public way
 
 
 def signature_of(args: Iterable[Any]) -> tuple[str, ...]:

@@ -1,0 +1,68 @@
+"""Compiled loops: what is kept on disk must follow every file that it was made of."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_FAR = """
+from gpuasm.parallel import inlined
+
+@inlined
+def far():
+    return {value}
+"""
+_NEAR = """
+from far import far
+from gpuasm.parallel import inlined
+
+@inlined
+def near():
+    return far()
+"""
+_CALLER = """
+import numpy as np
+from near import near
+from gpuasm.parallel import compiled, for_each
+
+@compiled()
+def call():
+    return near()
+
+@for_each
+def fill(i, out):
+    out[i] = near()
+
+out = np.zeros(3, np.int64)
+fill(3, out)
+print(call(), *out, sum(call.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run():
+        # The modules' own bytecode must not be what is stale: files written within one second have the same time.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([".", *sys.path]), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment.pop("NUMBA_CACHE_DIR", None)
+        done = subprocess.run(
+            [sys.executable, "caller.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    (tmp_path / "far.py").write_text(_FAR.format(value=1))
+    (tmp_path / "near.py").write_text(_NEAR)
+    (tmp_path / "caller.py").write_text(_CALLER)
+    return run
+
+
+def test_machine_code_is_made_anew_where_the_helper_of_a_helper_has_changed(run, tmp_path):
+    assert run() == ["1", "1", "1", "1", "0"]
+    assert run() == ["1", "1", "1", "1", "1"]  # from disk
+    Path(tmp_path / "far.py").write_text(_FAR.format(value=22))
+    assert run() == ["22", "22", "22", "22", "0"]
