@@ -1,7 +1,8 @@
-"""k-mers: exact counts at any odd k, the spectrum, the solid threshold."""
+"""k-mers: exact counts at any odd k, the spectrum, the solid threshold, the tetranucleotides of pieces."""
 
 from __future__ import annotations
 
+from gpuasm.kmers.composition import count_tetramers, tetramers
 from gpuasm.kmers.keys import doubling_chain
 from gpuasm.kmers.names import Dictionary, name_windows, tally_by_doubling
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
@@ -13,9 +14,11 @@ __all__ = [
     "Spectrum",
     "Tally",
     "analyse_spectrum",
+    "count_tetramers",
     "doubling_chain",
     "name_windows",
     "spell_kmers",
     "tally_by_doubling",
     "tally_kmers",
+    "tetramers",
 ]

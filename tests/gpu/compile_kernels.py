@@ -19,7 +19,7 @@ from gpuasm.assembly import assemble, consensus, unitigs_of_reads
 from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.generators import de_bruijn_graph
-from gpuasm.kmers import spell_kmers, tally_by_doubling, tally_cuda
+from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_cuda
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
 from gpuasm.primitives import strand_walks
@@ -91,6 +91,7 @@ def _call_everything() -> None:
     names = np.full(reads.words.size * 32, -1, np.int32)
     for k, k0 in ((31, 0), (61, 31)):
         tally_cuda._window_keys(reads, (tiles.position, tiles.count), names, k=k, k0=k0)
+    count_tetramers(np.zeros(9, np.uint8), np.zeros(1, np.int64), np.full(1, 9))
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))
     generators.deep_eulerian(10, 3)
     find_euler_circuits(de_bruijn_graph(4, 8), pairing="fifo")  # more circuits than are spliced
