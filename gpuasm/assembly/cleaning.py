@@ -38,9 +38,18 @@ class Removed:
     def total(self) -> int:
         return self.tips + self.low_depth_connections + self.bubbles + self.weak_arcs + self.islands
 
+    def __add__(self, other: Removed) -> Removed:
+        """Return what two clean-ups of one k removed, together."""
+        return Removed(*(own + its for own, its in zip(vars(self).values(), vars(other).values(), strict=True)))
+
 
 def clean(
-    graph: UnitigGraph, *, mode: Mode = ISOLATE, without: Collection[str] = (), keep_islands: bool = False
+    graph: UnitigGraph,
+    *,
+    mode: Mode = ISOLATE,
+    without: Collection[str] = (),
+    keep_islands: bool = False,
+    windows_are_dense: bool = False,
 ) -> tuple[UnitigGraph, Pieces, Removed]:
     """Remove errors from a graph.
 
@@ -54,13 +63,16 @@ def clean(
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     keep_islands
         Whether unconnected unitigs stay, as they do while they may still be bridged to others.
+    windows_are_dense
+        Whether k is small beside the reads: see `gpuasm.assembly.tips.find_tips`.
 
     Returns
     -------
     The cleaned graph, the unitigs of ``graph`` it is made of, and what each rule removed.
     """
     pieces, removed = Pieces.identity(graph.n), Removed()
-    rules = _Rules(mode, frozenset(without) | ({"islands"} if keep_islands or not mode.is_isolate else set()))
+    left_out = frozenset(without) | ({"islands"} if keep_islands or not mode.is_isolate else set())
+    rules = _Rules(mode, left_out, windows_are_dense=windows_are_dense)
     for strictness in _ROUNDS:
         before = removed.total
         graph, pieces = rules.one_round(graph, pieces, strictness=strictness, removed=removed)
@@ -73,12 +85,12 @@ def clean(
 class _Rules:
     """The rules of clean-up as one mode, and what is left out, let them be."""
 
-    def __init__(self, mode: Mode, without: frozenset[str]) -> None:
+    def __init__(self, mode: Mode, without: frozenset[str], *, windows_are_dense: bool) -> None:
         few: dict[str, Any] = {"judges_few": "few-reads" not in without}
         variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
             ("low_depth_connections", partial(find_low_depth_connections, **few, **variants)),
-            ("tips", partial(find_tips, **few)),
+            ("tips", partial(find_tips, windows_are_dense=windows_are_dense, **few)),
             ("bubbles", partial(find_bubbles, **few, **variants)),
         )
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]

@@ -55,7 +55,9 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
         stage.note(bridges=pieces.n_pieces)
     if pieces.n_pieces or is_thin:
         reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
-        first = _first_graph(reads, tally, replace(rules, mode=first.mode), stages=stages, has_mercy=True)
+        before, rules = first.removed, replace(rules, mode=first.mode)
+        first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True)
+        first = replace(first, removed=before + first.removed)
         laid, crossing, names = _first_crossing(reads, first.level, stages)
     with stages.stage("find pairs across junctions", k=k) as stage:
         spanning = spanning_pairs(all_reads, laid, first.level)
@@ -117,7 +119,9 @@ def _first_graph(
         stage.note(unitigs=unitigs.graph.n)
     mode = choose_mode(rules.mode, unitigs.graph) if isinstance(rules.mode, str) else rules.mode
     with stages.stage("clean graph", k=k) as stage:
-        graph, pieces, removed = clean(unitigs.graph, mode=mode, without=rules.without, keep_islands=keep_islands)
+        graph, pieces, removed = clean(
+            unitigs.graph, mode=mode, without=rules.without, keep_islands=keep_islands, windows_are_dense=True
+        )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, deep, (graph, pieces), k0=0)
         is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)

@@ -5,7 +5,8 @@ one gap's side and begins the other bridges it: the rare k-mers between its last
 another are taken back. Errors in well-covered places never qualify, since their flanks go on. After Li et al. (2015),
 doi:10.1093/bioinformatics/btv033, but judged on the cleaned graph, in which the tips at a dead end are gone. What is
 left of a tip may be the only way on and hide the dead end: between two unitigs a read may leave up to k windows before
-the end of the one and come in up to k windows behind that of the other. The tip then has a rival, and goes.
+the end of the one and come in up to k windows behind that of the other. The tip then has a rival, and goes. A read that
+comes back by the end that it left by bridges nothing: its molecule folded back on itself, as ends of cDNA do.
 """
 
 from __future__ import annotations
@@ -73,10 +74,11 @@ def _mark_bridges(r, start, length, k, names, strand, unitig_of, left, on_bridge
             continue
         if before >= 0:
             last = np.int64(names[before])
-            ahead = left[last ^ np.int64(strand[last >> 1])]
-            behind = left[name ^ 1 ^ np.int64(strand[name >> 1])]
+            out, back = last ^ np.int64(strand[last >> 1]), name ^ np.int64(strand[name >> 1])
+            ahead, behind = left[out], left[back ^ 1]
             is_other = unitig_of[last >> 1] != unitig_of[name >> 1]
-            if (ahead == 0 and behind == 0) or (is_other and ahead <= k and behind <= k):
+            is_folded = not is_other and (out & 1) != (back & 1)
+            if (ahead == 0 and behind == 0 and not is_folded) or (is_other and ahead <= k and behind <= k):
                 for q in range(before, p + 1):
                     on_bridge[q] = 1
         before = p

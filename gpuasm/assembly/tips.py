@@ -19,7 +19,12 @@ RARE = 0.33
 
 
 def find_tips(
-    graph: UnitigGraph, nearby: np.ndarray, *, strictness: float = 1.0, judges_few: bool = True
+    graph: UnitigGraph,
+    nearby: np.ndarray,
+    *,
+    strictness: float = 1.0,
+    judges_few: bool = True,
+    windows_are_dense: bool = False,
 ) -> np.ndarray:
     """Mark the unitigs that are tips (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
@@ -29,7 +34,9 @@ def find_tips(
     make tips of up to 2k k-mers:
     these go where they are rare and the other way in is four times as deep. A tip of at most k k-mers that is but a few
     reads deep also goes, however deep the other, where the other leads on: two reads of one error end, the truth does
-    not.
+    not. Where every read has many windows, this holds of deeper tips beside what is twice as deep, where they meet at
+    least: what so many reads show does not end in all of them at once, but duplicates of one fragment do, whose last
+    bases were copied wrong.
 
     Parameters
     ----------
@@ -41,6 +48,8 @@ def find_tips(
         Share of the full thresholds to use, for rounds that start gently.
     judges_few
         Whether a tip a few reads deep goes where the other way leads on.
+    windows_are_dense
+        Whether k is small beside the reads, so that well covered sequence does not end by chance.
 
     Returns
     -------
@@ -50,17 +59,17 @@ def find_tips(
     longest = int(graph.k * strictness)
     order = (graph.depth, graph.n_kmers)
     few = FEW_READS if strictness == 1.0 and judges_few else 0.0
-    limits = (longest, ALTERNATIVE / strictness, few, NOTHING * strictness)
+    limits = (longest, ALTERNATIVE / strictness, few, NOTHING * strictness, windows_are_dense and strictness == 1.0)
     bounds = (nearby * (RARE * strictness), nearby * (HALF * strictness))
-    _mark(graph.arc_start, graph.arc_to, order, bounds, limits, is_tip)
+    _mark(graph.arc_start, graph.arc_to, graph.arc_count / graph.unit, order, bounds, limits, is_tip)
     return is_tip & ~graph.is_circular
 
 
 @compiled()
-def _mark(arc_start, arc_to, order, bounds, limits, is_tip):
+def _mark(arc_start, arc_to, arc_depth, order, bounds, limits, is_tip):
     depth, n_kmers = order
     rare, half = bounds
-    longest, alternative, few, nothing = limits
+    longest, alternative, few, nothing, is_dense = limits
     for u in range(depth.size):
         n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
         n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]
@@ -81,7 +90,9 @@ def _mark(arc_start, arc_to, order, bounds, limits, is_tip):
                     is_rare = depth[u] < rare[u] and is_above(other, u, depth, n_kmers)
                     is_less = depth[u] <= half[u] and depth[other] >= alternative * depth[u]
                     goes = is_rare or is_less or depth[u] < nothing * depth[other]
-                    goes = goes or (depth[u] < few and _leads_on(arc_to[other_arc], arc_start, n_kmers, 2 * longest))
+                    ends_alone = is_dense and max(depth[other], arc_depth[other_arc]) >= alternative * depth[u]
+                    if depth[u] < few or ends_alone:
+                        goes = goes or _leads_on(arc_to[other_arc], arc_start, n_kmers, 2 * longest)
                 if goes:
                     is_tip[u] = True
 

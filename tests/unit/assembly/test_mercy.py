@@ -61,6 +61,15 @@ def test_an_error_that_two_reads_share_does_not_hide_a_dead_end(genome):
     assert contigs[0] in genome or reverse_complement(contigs[0]) in genome
 
 
+def test_a_read_that_folds_back_is_no_bridge(genome):
+    """Ends of cDNA prime their own copies: such a read leaves by an end and comes back by it."""
+    loop = genome[2940:] + "ACGGTTA" + reverse_complement(genome[2950:])
+    n, contigs = bridges([*tiled(genome, 0, 3000), loop])
+    assert n == 0
+    assert len(contigs) == 1
+    assert len(contigs[0]) >= 2990
+
+
 def test_a_bridge_is_the_same_from_either_strand(genome):
     texts = [*tiled(genome, 0, 1490), *tiled(genome, 1510, 3000), genome[1440:1560]]
     assert bridges(texts) == bridges([reverse_complement(text) for text in reversed(texts)])

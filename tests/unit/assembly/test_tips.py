@@ -10,9 +10,10 @@ from tests.graphs import K, all_near, graph_of, marked
 DEPTH = 30.0
 
 
-def tips(unitigs, arcs, *, strictness=1.0, nearby=DEPTH, circles=""):
+def tips(unitigs, arcs, *, strictness=1.0, nearby=DEPTH, circles="", dense=False):
     graph, number = graph_of(unitigs, arcs, circles=circles)
-    return marked(find_tips(graph, all_near(graph, nearby), strictness=strictness), number)
+    found = find_tips(graph, all_near(graph, nearby), strictness=strictness, windows_are_dense=dense)
+    return marked(found, number)
 
 
 def fork(tip_kmers=10, tip_depth=2.0, other_depth=DEPTH, other_kmers=500):
@@ -119,3 +120,21 @@ def test_gentle_rounds_take_short_and_thin_ones_only():
 def test_a_tip_on_a_repeat_is_compared_with_other_ways_into_the_repeat():
     unitigs = [("in", 900, DEPTH), ("repeat", 300, 2 * DEPTH), ("a", 900, DEPTH), ("short", 20, DEPTH)]
     assert tips(unitigs, "in>repeat short>repeat repeat>a") == set()  # as deep as the other: a flank that ends
+
+
+@pytest.mark.parametrize(
+    ("tip", "branch", "arc", "goes"),
+    [
+        ((5, 11.0), (500, 60.0), 20.0, True),  # as deep as one copy, but all its reads end at once
+        ((5, 11.0), (500, 12.0), 28.0, True),  # shallow on the whole, deep where they meet
+        ((5, 11.0), (500, 12.0), 21.0, False),
+        ((K + 1, 11.0), (500, 60.0), 60.0, False),
+        ((5, 11.0), (2 * K, 60.0), 60.0, False),  # the other ends as well
+    ],
+)
+def test_what_is_well_covered_does_not_end_where_windows_are_dense(tip, branch, arc, goes):
+    unitigs = [("trunk", 900, 40.0), ("branch", *branch), ("tip", *tip)]
+    arcs = f"trunk>branch:{arc} trunk>tip"
+    assert tips(unitigs, arcs, nearby=16.0) == set()
+    assert ("tip" in tips(unitigs, arcs, nearby=16.0, dense=True)) == goes
+    assert tips(unitigs, arcs, nearby=16.0, strictness=2 / 3, dense=True) == set()
