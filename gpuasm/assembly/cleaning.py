@@ -16,7 +16,6 @@ from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
 from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.tips import find_tips
 from gpuasm.assembly.unitig_graph import UnitigGraph
-from gpuasm.assembly.weak_arcs import find_weak_arcs
 from gpuasm.stages import Stage
 
 _ROUNDS = (1 / 3, 2 / 3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
@@ -25,18 +24,17 @@ _ROUNDS = (1 / 3, 2 / 3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 
 @dataclass
 class Removed:
-    """How many unitigs or arcs each rule took out."""
+    """How many unitigs each rule took out."""
 
     tips: int = 0
     low_depth_connections: int = 0
     bubbles: int = 0
-    weak_arcs: int = 0
     islands: int = 0
     rounds: int = field(default=0)
 
     @property
     def total(self) -> int:
-        return self.tips + self.low_depth_connections + self.bubbles + self.weak_arcs + self.islands
+        return self.tips + self.low_depth_connections + self.bubbles + self.islands
 
     def __add__(self, other: Removed) -> Removed:
         """Return what two clean-ups of one k removed, together."""
@@ -104,13 +102,9 @@ class _Rules:
             if marked.any():
                 graph, pieces = compact(graph, pieces, is_removed=marked)
             setattr(removed, name, getattr(removed, name) + int(marked.sum()))
-        weak = np.zeros(graph.arc_to.size, dtype=bool)
-        if "weak-arcs" not in self.without:
-            weak = find_weak_arcs(graph, self._nearby(graph), strictness=strictness)
         islands = np.zeros(graph.n, dtype=bool) if "islands" in self.without else find_islands(graph)
-        if weak.any() or islands.any():
-            graph, pieces = compact(graph, pieces, is_removed=islands, arc_removed=weak)
-        removed.weak_arcs += (int(weak.sum()) + 1) // 2  # an arc and its twin are one; some are their own twin
+        if islands.any():
+            graph, pieces = compact(graph, pieces, is_removed=islands)
         removed.islands += int(islands.sum())
         return graph, pieces
 

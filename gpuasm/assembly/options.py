@@ -13,7 +13,6 @@ RULES = (
     "tips",
     "low-depth-connections",
     "bubbles",
-    "weak-arcs",
     "islands",
     "few-reads",
     "larger-k",

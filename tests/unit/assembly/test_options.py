@@ -10,7 +10,7 @@ from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.unit.cli.read_files import genome_text, simulated_pairs
 
-OF_CLEANING = {"tips", "low-depth-connections", "bubbles", "weak-arcs", "islands"}
+OF_CLEANING = {"tips", "low-depth-connections", "bubbles", "islands"}
 
 
 @pytest.mark.parametrize("last", STAGES)
@@ -66,5 +66,5 @@ def test_all_of_it_is_done_by_default(reads):
     assert {"bridge gaps", "join mates", "join by pairs", "lay reads back"} <= names
     assert assembly.k[-1] > 100
     assert assembly.state is None
-    for rule in OF_CLEANING - {"weak-arcs"}:  # else leaving them out would show nothing
+    for rule in OF_CLEANING:  # else leaving them out would show nothing
         assert any(counts[rule.replace("-", "_")] for counts in assembly.removed.values()), rule
