@@ -15,12 +15,14 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
+from threadpoolctl import ThreadpoolController
 
 from gpuasm import arrays
 from gpuasm.arrays import Array
@@ -100,6 +102,18 @@ def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
     bounds = np.linspace(0, n, n_chunks + 1).astype(np.int64)
     for _ in ordered_map(lambda c: loop(bounds[c], bounds[c + 1], *args), range(n_chunks)):
         pass
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep matrix products to the thread that asks for them: the pool's threads share the work already."""
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def _pool() -> ThreadPoolExecutor:
@@ -251,5 +265,6 @@ __all__ = [
     "run_chunks",
     "set_threads",
     "signature_of",
+    "single_threaded_blas",
     "thread_count",
 ]

@@ -19,7 +19,8 @@ CHAIN = ["errors", "arrays", "parallel", "primitives", "sequence", "kmers", "ass
 ALLOWED = {part: set(CHAIN[:rank]) for rank, part in enumerate(CHAIN)}
 ALLOWED |= {"stages": {"errors", "arrays"}, "resources": {"errors"}}
 ALLOWED["graph"] = {"errors", "arrays", "parallel", "primitives", "sequence"}
-for part in ("kmers", "assembly", "graph"):
+ALLOWED["clustering"] = {"errors", "arrays", "parallel", "primitives"}
+for part in ("kmers", "assembly", "graph", "clustering"):
     ALLOWED[part] |= {"stages", "resources"}
 ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
 ALLOWED["report"] = {"errors", "io", "resources"}
@@ -30,6 +31,8 @@ ALLOWED["__init__"] = set()
 HOMES_OF_LIBRARIES = {
     "cupy": "arrays.py",
     "numba": "parallel.py",
+    "threadpoolctl": "parallel.py",
+    "sklearn": "clustering/som.py",
     "Bio": "io/*.py",
     "pysam": "io/bam.py",
     "cutadapt": "io/trimming.py",

@@ -16,6 +16,7 @@ from cuda.bindings import nvrtc
 import gpuasm
 from gpuasm import parallel
 from gpuasm.assembly import assemble, consensus, unitigs_of_reads
+from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.generators import de_bruijn_graph
@@ -99,6 +100,14 @@ def _call_everything() -> None:
     generators.many_circuits(10)
     generators.random_eulerian(10, 20)
     generators.shuffled(generators.rmat(3, 2))
+    _train_maps()
+
+
+def _train_maps() -> None:
+    rows = np.random.default_rng(1).normal(size=(60, 3)).astype(np.float32)
+    SelfOrganisingMap(3, 4, metric="cosine", epochs=1).fit(rows)
+    rows[::5, 1] = np.nan
+    SelfOrganisingMap(3, 4, epochs=1).fit(rows)
 
 
 def nvrtc_supports(cc: tuple[int, int]) -> bool:

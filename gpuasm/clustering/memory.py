@@ -1,0 +1,34 @@
+"""What training a map needs, and the refusal when there is less."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, free_device_memory
+from gpuasm.clustering.grid import MapGrid
+from gpuasm.resources import memory_budget, require_memory
+
+
+def bytes_for_map(n: int, d: int, grid: MapGrid) -> int:
+    """Return an upper estimate of the bytes that training takes beside the rows themselves.
+
+    Rows are copied once, centred; their sums are float64; a map holds sums, what is smoothed along one axis (twice on a
+    hexagonal lattice) and along both, and its weights several times.
+    """
+    pieces = min(n, grid.n_units) + n // 256
+    channels = 2 * d
+    per_unit = (8 * channels * (4 if grid.is_hexagonal else 3)) + 16 * d + 64
+    return 4 * n * d + 128 * n + 8 * channels * pieces + per_unit * grid.n_units
+
+
+def require_memory_for_map(rows: Array, grid: MapGrid) -> None:
+    """Refuse to train a map that memory cannot hold.
+
+    Raises
+    ------
+    ResourceError
+        If the estimate exceeds what is free where the rows live.
+    """
+    n, d = rows.shape
+    budget = memory_budget() if array_namespace(rows) is np else free_device_memory()
+    require_memory(bytes_for_map(n, d, grid), budget, f"a map of {grid.rows:,} x {grid.columns:,} units and {n:,} rows")

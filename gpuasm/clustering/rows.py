@@ -1,0 +1,57 @@
+"""Checks of the rows that a map is trained with, or that are laid on it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.errors import DataError
+
+_LARGEST = 1e15
+"""Squares of larger values, added up, could leave the range of float32."""
+
+
+def checked_rows(rows: Array, *, n_columns: int | None = None) -> Array:
+    """Return rows as C-contiguous float32, where they live.
+
+    Parameters
+    ----------
+    rows : (n, d) numbers
+        NaN where a value is missing.
+    n_columns
+        Columns there must be, if a map is trained already.
+
+    Raises
+    ------
+    DataError
+        If there are no rows or columns, other columns than the map has, infinite or huge values, or a row or a column
+        without any value.
+    """
+    xp = array_namespace(rows)
+    rows = xp.ascontiguousarray(xp.asarray(rows, dtype=np.float32))
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise DataError("a table of at least one row and one column", f"shape {rows.shape}", "give rows of numbers")
+    if n_columns is not None and rows.shape[1] != n_columns:
+        raise DataError(
+            f"{n_columns} columns, as the map has", f"{rows.shape[1]}", "give the columns that it was trained with"
+        )
+    is_missing = xp.isnan(rows)
+    bad = ~is_missing & ~(xp.abs(xp.where(is_missing, 0, rows)) <= _LARGEST)
+    if bool(bad.any()):
+        row, column = (int(place[0]) for place in xp.nonzero(bad))
+        raise DataError(
+            f"values up to {_LARGEST:g}, or NaN where one is missing",
+            f"{float(rows[row, column])}",
+            "scale the column, or mend the value",
+            place=f"row {row}, column {column}",
+        )
+    for axis, name in ((1, "row"), (0, "column")):
+        is_empty = is_missing.all(axis=axis)
+        if bool(is_empty.any()) and (axis == 1 or n_columns is None):
+            raise DataError(
+                f"a value in each {name}",
+                f"{int(is_empty.sum())} without any",
+                f"leave out each {name} in which everything is missing",
+                place=f"{name} {int(xp.flatnonzero(is_empty)[0])}",
+            )
+    return rows

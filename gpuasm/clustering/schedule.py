@@ -1,0 +1,64 @@
+"""How the radius of the neighbourhood, and the rate of learning, fall from epoch to epoch."""
+
+from __future__ import annotations
+
+import math
+
+from gpuasm.clustering.grid import MapGrid
+from gpuasm.errors import UsageError
+
+DECAYS = ("linear", "exponential")
+
+
+def radii(grid: MapGrid, radius: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the first and the last radius; without any, a quarter of the shorter side, at least 1, and one half.
+
+    Raises
+    ------
+    UsageError
+        If they are not two numbers above 0, the first no smaller than the last.
+    """
+    if radius is None:
+        return max(1.0, min(grid.rows, grid.columns) / 4), 0.5
+    return _falling("radius", radius)
+
+
+def rates(rate: tuple[float, float]) -> tuple[float, float]:
+    """Return the first and the last rate of learning.
+
+    Raises
+    ------
+    UsageError
+        If they are not two numbers above 0 and up to 1, the first no smaller than the last.
+    """
+    first, last = _falling("rate", rate)
+    if first > 1:
+        raise UsageError("rates up to 1", str(first), "give rates such as 0.5 and 0.02")
+    return first, last
+
+
+def decayed(bounds: tuple[float, float], step: int, n_steps: int, *, decay: str) -> float:
+    """Return what is left at a step: the first of the bounds at step 0, the last at step ``n_steps`` - 1.
+
+    Raises
+    ------
+    UsageError
+        If the decay is unknown.
+    """
+    if decay not in DECAYS:
+        raise UsageError(f"a decay named {' or '.join(DECAYS)}", repr(decay), "use one of those names")
+    first, last = bounds
+    done = step / (n_steps - 1) if n_steps > 1 else 1.0
+    return first + (last - first) * done if decay == "linear" else first * math.pow(last / first, done)
+
+
+def _falling(name: str, bounds: tuple[float, float]) -> tuple[float, float]:
+    try:
+        first, last = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        first = last = math.nan
+    if not (math.inf > first >= last > 0):
+        raise UsageError(
+            f"a first and a last {name}, above 0 and not rising", repr(bounds), "give two numbers, the larger first"
+        )
+    return first, last

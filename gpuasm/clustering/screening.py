@@ -1,0 +1,39 @@
+"""How far a screening by scalar products may be off, so that what it leaves out is left out for certain.
+
+With rows and weights less the same centre, x and w, the squared distance is |x|^2 + 2 s, s = |w|^2 / 2 - w.x, and s is
+what a matrix product gives. In float32, with u = 2^-24, any order of summation, and W the largest |w|, s is off by no
+more than E = u ((d + 1) |x| W + W^2 + (|x| + W)^2): the product by d u |x| W, the halved norm, rounded once, and the
+subtraction by u (W^2 + |x| W), and taking the centre off by u (|x| + W)^2. The distance as it is defined (columns in
+order, each operation rounded) is off by a factor of at most 1 +- g, g = (d + 3) u. A unit with s > T, where
+
+    T = b + 2 E + 2 g / (1 - g) (b + E + |x|^2 / 2),     b = s of the second best so far,
+
+is thus farther, as defined, than two others are. All with s <= T are measured as defined, and the best two of these are
+the best two of all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.parallel import inlined
+
+ROUNDING = 2.0**-24
+SLACK = 1.02
+"""For terms of second order in u, and for T itself being computed in floating point."""
+
+
+@inlined()
+def threshold(best, norm, largest, d):
+    """Return T for float64 arguments: s of the second best, |x|, the largest |w|, and the columns."""
+    rounding = 5.960464477539063e-08  # ROUNDING
+    spread = norm + largest
+    error = 1.02 * rounding * ((d + 1) * norm * largest + largest * largest + spread * spread) + d * 1e-37
+    factor = 1.02 * (d + 3) * rounding
+    above = max(0.0, best + error + 0.5 * norm * norm)
+    return best + 2.0 * error + 2.0 * factor / (1.0 - factor) * above
+
+
+def centred(values: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """Return values - centre in float32, rounded once."""
+    return np.subtract(values, centre, dtype=np.float32)

@@ -1,0 +1,224 @@
+"""Self-organising maps, with the interface of scikit-learn's estimators, for rows on the host or on a device."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.clustering.batch import BatchTraining, EpochErrors
+from gpuasm.clustering.grid import MapGrid
+from gpuasm.clustering.memory import require_memory_for_map
+from gpuasm.clustering.neighbourhood import neighbourhood_of
+from gpuasm.clustering.rows import checked_rows
+from gpuasm.clustering.schedule import decayed, radii
+from gpuasm.clustering.search import BestUnits, Searcher
+from gpuasm.clustering.start import start_weights
+from gpuasm.clustering.surface import distance_to_neighbours
+from gpuasm.errors import UsageError
+
+TRAININGS = ("batch",)
+
+
+class SelfOrganisingMap:
+    """A map of units, each a point among the rows, such that units close on the map are close among the rows.
+
+    Parameters
+    ----------
+    rows, columns
+        Units along each side of the map.
+    topology : "planar" or "toroidal"
+    lattice : "rectangular" or "hexagonal"
+    neighbourhood : "gaussian", "bubble", "triangle" or "mexican_hat"
+        See `neighbourhood_of`.
+    metric : "euclidean", "cosine", "manhattan" or "chebyshev"
+        How rows are compared with units. Units become weighted means of rows whatever the metric.
+    training : "batch"
+    epochs
+        How often all rows are looked at.
+    start : "pca", "linear", "random", or (units, d) array
+        See `start_weights`.
+    radius : (first, last) or None
+        Radius of the neighbourhood in the first and the last epoch, in distances between units; for "gaussian" its
+        standard deviation. Without: a quarter of the shorter side, at least 1, and 0.5.
+    decay : "linear" or "exponential"
+        How the radius falls.
+    seed
+        For a random start.
+
+    Attributes
+    ----------
+    grid_ : MapGrid
+    weights_ : (units, d) float32
+        Where the rows of `fit` live. Unit u lies in row u // columns of the map.
+    labels_ : (n,) int32
+        Best unit of each row of `fit`.
+    history_ : list of EpochErrors
+        Before each epoch, and after the last.
+    n_features_in_ : int
+
+    Notes
+    -----
+    The same rows and parameters give the same bytes on the CPU and on CUDA, with any number of threads. Missing values
+    (NaN) are left out of distances and means; columns that are constant change nothing. There may be fewer rows than
+    units: units between rows are interpolated.
+    """
+
+    def __init__(
+        self,
+        rows: int = 20,
+        columns: int = 20,
+        *,
+        topology: str = "planar",
+        lattice: str = "rectangular",
+        neighbourhood: str = "gaussian",
+        metric: str = "euclidean",
+        training: str = "batch",
+        epochs: int = 20,
+        start: str | Array = "pca",
+        radius: tuple[float, float] | None = None,
+        decay: str = "linear",
+        seed: int = 0,
+    ) -> None:
+        self.rows, self.columns = rows, columns
+        self.topology, self.lattice = topology, lattice
+        self.neighbourhood, self.metric = neighbourhood, metric
+        self.training, self.epochs = training, epochs
+        self.start, self.seed = start, seed
+        self.radius, self.decay = radius, decay
+
+    def fit(self, X: Array, y: Any = None, *, progress: Callable[[int], object] | None = None) -> SelfOrganisingMap:  # noqa: ARG002, N803 - scikit-learn's names
+        """Train the map.
+
+        Parameters
+        ----------
+        X : (n, d) numbers
+            On the host or a device; NaN where a value is missing.
+        y
+            Not used; pipelines pass it.
+        progress
+            Called with 1 after each epoch.
+
+        Raises
+        ------
+        UsageError
+            If a parameter is out of its range.
+        DataError
+            If rows are not as `checked_rows` wants them.
+        ResourceError
+            If memory does not suffice.
+        """
+        grid = MapGrid(self.rows, self.columns, self.topology, self.lattice)
+        if self.training not in TRAININGS:
+            raise UsageError(
+                f"a training named {' or '.join(TRAININGS)}", repr(self.training), "use one of those names"
+            )
+        if not isinstance(self.epochs, (int, np.integer)) or self.epochs < 1:
+            raise UsageError("at least one epoch", repr(self.epochs), "give a whole number such as 20")
+        bounds = radii(grid, self.radius)
+        steps = [decayed(bounds, epoch, self.epochs, decay=self.decay) for epoch in range(self.epochs)]
+        neighbourhood_of(MapGrid(2, 2), self.neighbourhood, 1.0)  # an unknown name is told before anything is done
+        X = checked_rows(_as_array(X))  # noqa: N806
+        xp = array_namespace(X)
+        require_memory_for_map(X, grid)
+        weights = to_namespace(xp, start_weights(X, grid, self.start, seed=self.seed))
+        training = BatchTraining(X, grid, self.metric)
+        epochs = (neighbourhood_of(grid, self.neighbourhood, radius) for radius in steps)
+        weights = training.run(weights, epochs, progress)
+        units, values = training.searcher(weights)
+        training.note_errors(units, values)
+        self.grid_, self.weights_, self.labels_ = grid, weights, units[0]
+        self.history_: list[EpochErrors] = training.errors()
+        self.n_features_in_ = int(X.shape[1])
+        return self
+
+    def fit_predict(self, X: Array, y: Any = None) -> Array:  # noqa: N803
+        """Train the map and return the best unit of each row, (n,) int32."""
+        return self.fit(X, y).labels_
+
+    def fit_transform(self, X: Array, y: Any = None) -> Array:  # noqa: N803
+        """Train the map and return the place of each row on it; see `transform`."""
+        return self._places(self.fit(X, y).labels_)
+
+    def best_units(self, X: Array) -> BestUnits:  # noqa: N803
+        """Find the nearest and the second nearest unit of each row, with their distances."""
+        X = checked_rows(_as_array(X), n_columns=self._weights().shape[1])  # noqa: N806
+        return Searcher(X, self.metric).best_units(to_namespace(array_namespace(X), self._weights()))
+
+    def predict(self, X: Array) -> Array:  # noqa: N803
+        """Return the best unit of each row, (n,) int32."""
+        return self.best_units(X).first
+
+    def transform(self, X: Array) -> Array:  # noqa: N803
+        """Return the place of each row's best unit on the map: its row and its column, (n, 2) int32.
+
+        Not the distances to all units, as other clusterings have it: these seldom fit into memory.
+        """
+        return self._places(self.predict(X))
+
+    def u_matrix(self) -> np.ndarray:
+        """Return the mean distance of each unit to those that touch it, (rows, columns) float32, on the host."""
+        return self.grid_.image(distance_to_neighbours(to_host(self._weights()), self.grid_, self.metric))
+
+    def component_planes(self) -> np.ndarray:
+        """Return the weights as they lie on the map, (d, rows, columns) float32, on the host."""
+        return np.moveaxis(self.grid_.image(to_host(self._weights())), 2, 0)
+
+    def hit_map(self, X: Array | None = None) -> np.ndarray:  # noqa: N803
+        """Return the rows of each unit, of ``X`` or of the rows of `fit`: (rows, columns) int64, on the host."""
+        units = self.labels_ if X is None else self.predict(X)
+        return self.grid_.image(np.bincount(to_host(units), minlength=self.grid_.n_units))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002 - scikit-learn's signature
+        """Return the parameters by name."""
+        return {name: getattr(self, name) for name in _PARAMETERS}
+
+    def set_params(self, **parameters: Any) -> SelfOrganisingMap:
+        """Set parameters by name.
+
+        Raises
+        ------
+        UsageError
+            If there is no such parameter.
+        """
+        for name, value in parameters.items():
+            if name not in _PARAMETERS:
+                raise UsageError(f"a parameter named {', '.join(_PARAMETERS)}", repr(name), "use one of those names")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        return f"SelfOrganisingMap({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what this is; only scikit-learn asks, so it can be imported."""
+        from sklearn.utils import InputTags, Tags, TargetTags  # noqa: PLC0415
+
+        return Tags(
+            estimator_type="clusterer",
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(allow_nan=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn whether `fit` was called."""
+        return hasattr(self, "weights_")
+
+    def _places(self, units: Array) -> Array:
+        return array_namespace(units).stack([units // self.grid_.columns, units % self.grid_.columns], axis=1)
+
+    def _weights(self) -> Array:
+        if not hasattr(self, "weights_"):
+            raise UsageError("a trained map", "one without weights", "call fit first, or load a map")
+        return self.weights_
+
+
+_PARAMETERS = tuple(inspect.signature(SelfOrganisingMap).parameters)
+
+
+def _as_array(values: Any) -> Array:
+    """Return lists, tables and the like as an array; arrays stay where they are."""
+    return values if hasattr(values, "dtype") and hasattr(values, "reshape") else np.asarray(values, dtype=np.float32)
