@@ -81,22 +81,45 @@ def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: Ins
     """Find the likeliest distance of each link, and count the pairs for it."""
     xp, n = array_namespace(links.source), links.n
     density = to_namespace(xp, inserts.log2_density()[: inserts.longest + 1])
-    histogram = inserts.histogram[: inserts.longest + 1]
-    histogram = histogram * _SCALE // max(_SCALE, int(histogram.sum()))
-    per_pair = max(1, DEPTH_UNIT * inserts.bases_per_pair * int(histogram.sum()) // SIXTEENTHS)
+    longer_by, per_pair = _lengths(inserts)
     found = [xp.zeros(n, np.int64) for _ in range(4)]
     _weigh(
         n, links.source, links.target, links.first, links.left, links.right, graph.k, graph.start, graph.depth,
         reaches.dead + ANCHOR_K, inserts.shortest, inserts.longest, density,
-        to_namespace(xp, _longer_by(histogram)), per_pair, AGREEMENT, *found,
+        to_namespace(xp, longer_by), per_pair, AGREEMENT, *found,
     )  # fmt: skip
     return Evidence(*(to_host(array) for array in found))
 
 
-def _longer_by(histogram: np.ndarray) -> np.ndarray:
-    """Return for each length t the sum over all fragments of how much longer than t - 1 they are, if they are."""
+def expected_pairs(
+    joins: list[tuple[int, int, int]], graph: GraphArrays, reaches: Reaches, inserts: InsertSizes
+) -> list[int]:
+    """Return how many pairs should link unitigs, given as source, target and gap, in sixteenths."""
+    longer_by, per_pair = _lengths(inserts)
+    reach, depth = to_host(reaches.dead) + ANCHOR_K, to_host(graph.depth)
+    length = np.diff(to_host(graph.start))
+    expected = []
+    for x, y, gap in joins:
+        near = reach[x], reach[y ^ 1]
+        far = max(near[0], length[x >> 1]), max(near[1], length[y >> 1])
+        ways = ways_to_link(longer_by, inserts.longest, gap, near[0], far[0], near[1], far[1])
+        expected.append(int(min(depth[x >> 1], depth[y >> 1])) * int(ways) // per_pair)
+    return expected
+
+
+def _lengths(inserts: InsertSizes) -> tuple[np.ndarray, int]:
+    """Return what `ways_beyond` takes, and what turns depth times ways into sixteenths of pairs.
+
+    Returns
+    -------
+    (longest + 2,) int64: for each length t the sum over all fragments of how much longer than t - 1 they are, if they
+    are; and a number.
+    """
+    histogram = inserts.histogram[: inserts.longest + 1]
+    histogram = histogram * _SCALE // max(_SCALE, int(histogram.sum()))
     at_least = np.cumsum(histogram[::-1])[::-1]
-    return np.append(np.cumsum(at_least[::-1])[::-1], 0).astype(np.int64)
+    longer_by = np.append(np.cumsum(at_least[::-1])[::-1], 0).astype(np.int64)
+    return longer_by, max(1, DEPTH_UNIT * inserts.bases_per_pair * int(histogram.sum()) // SIXTEENTHS)
 
 
 @inlined()
@@ -106,6 +129,18 @@ def ways_beyond(longer_by, longest, length):
         # Entry 1 counts each fragment's bases, entry 0 one more for each fragment.
         return longer_by[0] - length * (longer_by[0] - longer_by[1])
     return longer_by[min(length, longest + 1)]
+
+
+@inlined()
+def ways_to_link(longer_by, longest, gap, near_x, far_x, near_y, far_y):
+    """Return in how many ways fragments can begin on one unitig and end on the other, at least 1.
+
+    From the least reach of both to the most of both, by inclusion and exclusion.
+    """
+    nearer, ahead, behind = gap + near_x + near_y, far_x + 1 - near_x, far_y + 1 - near_y
+    ways = ways_beyond(longer_by, longest, nearer) - ways_beyond(longer_by, longest, nearer + ahead)
+    ways += ways_beyond(longer_by, longest, nearer + ahead + behind)
+    return max(np.int64(1), ways - ways_beyond(longer_by, longest, nearer + behind))
 
 
 @for_each
@@ -127,12 +162,7 @@ def _weigh(
     n_possible[i] = possible
     best, most_fitting, agreed = np.int64(-(1 << 62)), np.int64(0), False
     for d in range(nearest, farthest + 1):
-        # In how many ways fragments can begin on one unitig and end on the other: from the least reach of both to the
-        # most of both, by inclusion and exclusion.
-        nearer, ahead, behind = d + near_x + near_y, far_x + 1 - near_x, far_y + 1 - near_y
-        ways = ways_beyond(longer_by, longest, nearer) - ways_beyond(longer_by, longest, nearer + ahead)
-        ways += ways_beyond(longer_by, longest, nearer + ahead + behind)
-        ways = max(np.int64(1), ways - ways_beyond(longer_by, longest, nearer + behind))
+        ways = ways_to_link(longer_by, longest, d, near_x, far_x, near_y, far_y)
         score = -possible * np.int64(log2_256(ways))
         fitting = np.int64(0)
         for p in range(first[i], first[i + 1]):

@@ -32,10 +32,18 @@ def find_overlaps(graph: UnitigGraph, source: int, target: int, *, gap: int, spr
     longest = min(own.size, other.size, graph.k - 2, spread - gap)
     shortest = max(LEAST_OVERLAP, -gap - spread)
     found = [n for n in range(shortest, longest + 1) if np.array_equal(own[-n:], other[:n])]
-    # Where the shared bases stand in either end again, they are units of a tandem repeat: there may be more of them.
-    tails = own[-2 * graph.k :], other[: 2 * graph.k][::-1]
-    shifts = [d - n for n in found for tail in tails for d in _distances(tail, n)]
+    shifts = [d - n for n in found for tail in _tails(graph, source, target) for d in _distances(tail, n)]
     return [*found, 0] if any(abs(shift - gap) <= spread for shift in shifts) else found
+
+
+def stands_again(graph: UnitigGraph, source: int, target: int, overlap: int) -> bool:
+    """Tell whether what two oriented unitigs share stands in either end again: units of a tandem repeat."""
+    return any(_distances(tail, overlap) for tail in _tails(graph, source, target))
+
+
+def _tails(graph: UnitigGraph, source: int, target: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the end of one oriented unitig, and the beginning of another read backwards."""
+    return oriented_codes(graph, source)[-2 * graph.k :], oriented_codes(graph, target)[: 2 * graph.k][::-1]
 
 
 def _distances(tail: np.ndarray, n: int) -> list[int]:

@@ -17,9 +17,10 @@ from gpuasm.assembly.anchors import AnchorIndex
 from gpuasm.assembly.choosing import Chosen, choose_walks
 from gpuasm.assembly.compaction import Pieces
 from gpuasm.assembly.insert_sizes import InsertSizes
-from gpuasm.assembly.link_evidence import Evidence, Reaches, weigh_links
+from gpuasm.assembly.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
 from gpuasm.assembly.links import Links, link_pairs
 from gpuasm.assembly.local_depth import depth_near_by
+from gpuasm.assembly.lost_junctions import find_lost_junctions
 from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.overlaps import find_overlaps
 from gpuasm.assembly.splitting import Fill, split
@@ -29,6 +30,8 @@ from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.walks import MOST_STEPS
 from gpuasm.stages import Stages
 
+_MANY_PAIRS = 8
+"""Where so many pairs are expected, pairs decide on a join: among so many hardly ever one or none is there."""
 _LEAST_OVERLAP_SHARE = 50
 """Hundredths of the expected pairs that an overlap of dead ends must have: true neighbours have 56 to 114."""
 
@@ -97,8 +100,9 @@ def resolve(graph: UnitigGraph, pairs: SpanningPairs | None) -> Resolved:
     if pairs is None or graph.n == 0:
         return Resolved(graph)
     found = _find_joins(graph, pairs)
-    overlaps = sum(fill.overlap > 0 for fill in found.fills)
-    counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
+    overlaps = sum(fill.overlap > 0 for fill in found.fills) - found.n_lost
+    counts = {"links": found.n_links, "walks": len(found.fills) - overlaps - found.n_lost, "overlaps": overlaps}
+    counts["lost_junctions"] = found.n_lost
     gaps = found.gaps
     if found.fills:
         graph, pieces = split(graph, found.fills, depth_near_by(graph), longest=pairs.inserts.longest)
@@ -124,6 +128,7 @@ class _Found:
     fills: list[Fill]
     gaps: list[Gap]
     n_links: int
+    n_lost: int = 0
 
 
 def _find_joins(graph: UnitigGraph, pairs: SpanningPairs) -> _Found:
@@ -137,9 +142,19 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs) -> _Found:
     table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
-    return _Joins(graph, some, choose_walks(some, arrays, inserts), _of(evidence, joins), inserts).found(
+    found = _Joins(graph, some, choose_walks(some, arrays, inserts), _of(evidence, joins), inserts).found(
         is_single, links.n
     )
+    may_join = np.repeat(is_single & (graph.n_kmers >= graph.k), 2)
+    may_join[to_host(some.source)] = may_join[to_host(some.target) ^ 1] = False
+    lost = find_lost_junctions(graph, may_join)
+    expected = expected_pairs([(x, y, -shared) for x, y, shared in lost], arrays, reaches, inserts)
+    fills = [
+        Fill((x, y), shared)
+        for (x, y, shared), pairs_expected in zip(lost, expected, strict=True)
+        if pairs_expected < SIXTEENTHS * _MANY_PAIRS
+    ]
+    return replace(found, fills=found.fills + fills, n_lost=len(fills))
 
 
 def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
