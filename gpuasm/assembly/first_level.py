@@ -16,6 +16,7 @@ from gpuasm.assembly.ladder import FIRST_K_WHERE_THIN, check_ladder, choose_k
 from gpuasm.assembly.levels import Level, make_level, vertices_along
 from gpuasm.assembly.local_depth import typical_depth
 from gpuasm.assembly.mates import SpanningPairs, spanning_pairs
+from gpuasm.assembly.meeting_ends import meeting_pieces
 from gpuasm.assembly.mercy import bridging_pieces, with_mercy
 from gpuasm.assembly.modes import Mode, choose_mode
 from gpuasm.assembly.options import AssemblyOptions
@@ -48,17 +49,18 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     rules = _Rules(min_follow, worth, options.mode, options.without)
     first = _first_graph(reads, tally, rules, stages=stages, keep_islands=is_thin)
     laid, crossing, names = _first_crossing(reads, first.level, stages)
-    with stages.stage("bridge gaps", k=k) as stage:
-        pieces = bridging_pieces(crossing, names, first.level)
-        if "bridges" in options.without:
-            pieces = pieces.select(slice(0))
-        stage.note(bridges=pieces.n_pieces)
-    if pieces.n_pieces or is_thin:
-        reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
-        before, rules = first.removed, replace(rules, mode=first.mode)
-        first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True)
-        first = replace(first, removed=before + first.removed)
-        laid, crossing, names = _first_crossing(reads, first.level, stages)
+    for name, find_pieces in (("bridge gaps", _bridging), ("join meeting ends", _meeting)):
+        with stages.stage(name, k=k) as stage:
+            pieces = find_pieces(reads, (laid, crossing, names), first.level)
+            if "bridges" in options.without:
+                pieces = pieces.select(slice(0))
+            stage.note(bridges=pieces.n_pieces)
+        if pieces.n_pieces or (is_thin and find_pieces is _bridging):
+            reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
+            before, rules = first.removed, replace(rules, mode=first.mode)
+            first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True)
+            first = replace(first, removed=before + first.removed)
+            laid, crossing, names = _first_crossing(reads, first.level, stages)
     with stages.stage("find pairs across junctions", k=k) as stage:
         spanning = spanning_pairs(all_reads, laid, first.level)
         _note_pairs(stage, spanning)
@@ -71,6 +73,18 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     removed = {k: asdict(first.removed)}
     known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)
     return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning)
+
+
+_Found = tuple[OnUnitigs, Reads, Array]
+"""Where reads lie on unitigs, the reads across junctions, and the names of their windows."""
+
+
+def _bridging(_: Reads, found: _Found, level: Level) -> Reads:
+    return bridging_pieces(*found[1:], level)
+
+
+def _meeting(reads: Reads, found: _Found, level: Level) -> Reads:
+    return meeting_pieces(reads, found[0], level)
 
 
 def _note_pairs(stage: Stage, spanning: SpanningPairs | None) -> None:
@@ -129,7 +143,7 @@ def _first_graph(
     return _FirstGraph(level, removed, is_kept, mode)
 
 
-def _first_crossing(reads: Reads, level: Level, stages: Stages) -> tuple[OnUnitigs, Reads, Array]:
+def _first_crossing(reads: Reads, level: Level, stages: Stages) -> _Found:
     with stages.stage("find reads across junctions", k=level.graph.k) as stage:
         laid = find_on_unitigs(reads, level)
         crossing = crossing_reads(reads, laid)

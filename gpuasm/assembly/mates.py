@@ -50,7 +50,30 @@ def spanning_pairs(reads: Reads, laid: OnUnitigs, level: Level) -> SpanningPairs
     """
     if not reads.paired or reads.n_pieces == 0:
         return None
-    first, second = _pieces_of_mates(reads)
+    first, second = pieces_of_mates(reads)
+    here, there = laid.oriented[first], laid.oriented[second]
+    faces, inserts = _facing(reads, laid, level, (first, second))
+    if inserts is None:
+        return None
+    xp = array_namespace(here)
+    chosen = xp.flatnonzero(~faces & (here >= 0) & (there >= 0))
+    pieces = xp.stack([first[chosen], second[chosen]], axis=1).ravel()
+    kept = repack(reads.select(pieces))
+    return SpanningPairs(kept, inserts, int(first.size))
+
+
+def measure_inserts(reads: Reads, laid: OnUnitigs, level: Level) -> InsertSizes | None:
+    """Measure the sizes of fragments on the unitigs of a level of plain k; None where pairs are of no use."""
+    if not reads.paired or reads.n_pieces == 0:
+        return None
+    return _facing(reads, laid, level, pieces_of_mates(reads))[1]
+
+
+def _facing(
+    reads: Reads, laid: OnUnitigs, level: Level, pieces: tuple[Array, Array]
+) -> tuple[Array, InsertSizes | None]:
+    """Return which pairs lie within one unitig, facing each other, and the sizes of their fragments."""
+    first, second = pieces
     here, there = laid.oriented[first], laid.oriented[second]
     within = laid.contained[first] & laid.contained[second] & (here >= 0) & (there >= 0) & (here >> 1 == there >> 1)
     xp = array_namespace(here)
@@ -59,15 +82,12 @@ def spanning_pairs(reads: Reads, laid: OnUnitigs, level: Level) -> SpanningPairs
     faces = within & (here != there) & (insert > 0) & (insert <= LONGEST)
     bases = int((reads.length[first] + reads.length[second]).sum(dtype=np.int64)) // max(1, int(first.size))
     inserts = _measure(to_host(insert[faces]), to_host(length[faces]), bases)
-    if inserts is None or int(faces.sum()) < _FACING * int(within.sum()):
-        return None
-    chosen = xp.flatnonzero(~faces & (here >= 0) & (there >= 0))
-    pieces = xp.stack([first[chosen], second[chosen]], axis=1).ravel()
-    kept = repack(reads.select(pieces))
-    return SpanningPairs(kept, inserts, int(first.size))
+    if int(faces.sum()) < _FACING * int(within.sum()):
+        inserts = None
+    return faces, inserts
 
 
-def _pieces_of_mates(reads: Reads) -> tuple[Array, Array]:
+def pieces_of_mates(reads: Reads) -> tuple[Array, Array]:
     """Return the first piece of either mate of every pair whose mates both have one."""
     xp = array_namespace(reads.read)
     number = xp.arange(reads.n_reads // 2 * 2, dtype=np.int64)
