@@ -2,7 +2,9 @@
 
 All unitigs that meet at a junction share its k - 1 bases. The genome has these bases as often as the side with more
 unitigs says, so that side keeps them and the other, mostly the repeat between, is cut: then every copy of the genome
-is told once, and no base twice.
+is told once, and no base twice. But where the other side is long enough to tell its depth, and shallower by most of
+a copy, not all unitigs of the one lead there: one has lost its own way on, where no read lay, and would end in
+bases of another copy.
 """
 
 from __future__ import annotations
@@ -31,10 +33,35 @@ def end_cuts(graph: UnitigGraph) -> np.ndarray:
     np.add.at(bases, (junction[ends], side[ends]), graph.length[ends >> 1])
     # The side of fewer unitigs is cut; of equal ones the shorter; then the one that was met first.
     cuts_first = (many[:, 0] < many[:, 1]) | ((many[:, 0] == many[:, 1]) & (bases[:, 0] <= bases[:, 1]))
+    cuts_first ^= _lacks_copies(graph, many, (ends, junction[ends], side[ends]))
     is_cut = side[ends] == np.where(cuts_first, 0, 1)[junction[ends]]
     cut[ends[is_cut]] = graph.k - 1
     _cut_beyond(graph.arc_start, graph.arc_to, graph.length, graph.k - 1, cut)
     return cut
+
+
+def _lacks_copies(graph: UnitigGraph, many: np.ndarray, at: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+    """Tell of which junctions the side of fewer unitigs is shallower than all that lead there: (n_junctions,) bool.
+
+    Shallower by three quarters of a copy: half of one may be chance where reads are few.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    many : (n_junctions, 2) int64
+        Unitigs of either side.
+    at
+        Ends of unitigs, and the junction and side of each.
+    """
+    ends, junction, side = at
+    own = graph.depth[ends >> 1]
+    depth, told = np.zeros(many.shape), np.zeros(many.shape)
+    np.add.at(depth, (junction, side), own)
+    np.add.at(told, (junction, side), np.where(graph.n_kmers[ends >> 1] > graph.k, own, np.inf))
+    fewer, more, each = (many[:, 0] > many[:, 1]).astype(np.int64), many.max(axis=1), np.arange(many.shape[0])
+    lacks = 4 * more * told[each, fewer] < (4 * more - 3) * depth[each, 1 - fewer]
+    return lacks & (many[:, 0] != many[:, 1])
 
 
 def _junctions(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:

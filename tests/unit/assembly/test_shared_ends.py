@@ -63,3 +63,19 @@ def test_the_side_of_fewer_unitigs_is_cut():
 def test_a_hairpin_is_left_alone():
     graph, number = graph_of([("a", 300, 20.0)], "a>-a")
     assert not end_cuts(graph)[2 * number["a"]]
+
+
+@pytest.mark.parametrize(("depth", "is_repeat"), [(40.0, True), (25.5, True), (24.5, False), (20.0, False)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_unitig_that_lost_its_way_does_not_tell_what_another_copy_has(depth, is_repeat, turned):
+    arcs = "-r>-a -r>-b" if turned else "a>r b>r"
+    graph, number = graph_of([("a", 300, 20.0), ("b", 200, 20.0), ("r", 500, depth)], arcs)
+    cut = end_cuts(graph)
+    expected = {2 * number["r"] + 1} if is_repeat else {2 * number["a"], 2 * number["b"]}
+    assert set(np.flatnonzero(cut)) == expected
+    assert (cut[list(expected)] == graph.k - 1).all()
+
+
+def test_what_is_short_does_not_tell_its_depth():
+    graph, number = graph_of([("a", 300, 20.0), ("b", 200, 20.0), ("r", K, 20.0)], "a>r b>r")
+    assert set(np.flatnonzero(end_cuts(graph))) == {2 * number["r"] + 1}
