@@ -4,6 +4,8 @@ Three kinds of text make the next graph. *Crossing reads* are counted as they ar
 for the next k, bring every k-mer they hold with their own depth, so that nothing inside a unitig can be lost. *Flanks*
 bring the arcs between carried unitigs: without them a junction that no read happens to cover at the next k would look
 like an end, and what is left of it like the only way; a flank into a unitig too short to be carried is cut off with it.
+But a flank goes no further than reads do where so many should go that chance cannot leave none: there a molecule ends
+within a repeat, and its last reads have led into another copy.
 To make all three comparable, multiplicities are turned into the depth of bases in reads: a window counts as many units
 as reads have bases for each of their windows.
 """
@@ -17,6 +19,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.compaction import Pieces, compact
 from gpuasm.assembly.levels import Level
+from gpuasm.assembly.local_depth import local_depth
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
@@ -25,6 +28,9 @@ from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at, pack
 from gpuasm.sequence.reads import Reads
 
+_LOST_BY_CHANCE = 0.4
+"""Flanks of a graph that may be cut although true, in the mean: each place of one is without a read by chance as often
+as Poisson's distribution has none of those expected."""
 _ONE = np.uint64(1)
 
 
@@ -42,6 +48,8 @@ class Text:
         How many pieces are reads, and how many after them unitigs; the others are flanks.
     depth : (n_unitigs + n_flanks,) int64
         What each k-mer of a carried unitig or flank counts as, in units.
+    copy : (n_flanks,) int64
+        Depth of one copy at the arc of each flank, in units.
     """
 
     reads: Reads
@@ -49,6 +57,7 @@ class Text:
     n_reads: int
     n_unitigs: int
     depth: Array
+    copy: Array
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ class _Spelled:
     strand: np.ndarray
 
 
-def next_text(reads: Reads, names: Array, level: Level, *, k: int) -> Text:
+def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: bool = True) -> Text:
     """Put crossing reads, carried unitigs and flanks into one text for the next k.
 
     Parameters
@@ -72,6 +81,8 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int) -> Text:
         The level they come from; its unitigs of at least ``k`` bases are carried.
     k
         The next k.
+    is_isolate
+        Whether the graph has one depth.
     """
     xp, graph = array_namespace(reads.words), level.graph
     is_carried = np.where(graph.is_circular, graph.n_kmers, graph.length) >= k
@@ -96,6 +107,7 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int) -> Text:
         n_reads=reads.n_pieces,
         n_unitigs=carried.size,
         depth=to_namespace(xp, np.maximum(1, depth)),
+        copy=to_namespace(xp, _copy_at_arcs(graph, arcs, is_isolate=is_isolate)),
     )
 
 
@@ -115,6 +127,13 @@ def _arcs_to_carry(graph: UnitigGraph, is_carried: np.ndarray) -> np.ndarray:
     source, target = graph.arc_from, graph.arc_to
     one_of_twins = (source < (target ^ 1)) | ((source == (target ^ 1)) & (target <= (source ^ 1)))
     return np.flatnonzero(is_carried[source >> 1] & (~is_carried[target >> 1] | one_of_twins))
+
+
+def _copy_at_arcs(graph: UnitigGraph, arcs: np.ndarray, *, is_isolate: bool) -> np.ndarray:
+    """Return the depth of one copy at arcs, in units; what a sample of many has less of is shallower itself."""
+    copy = local_depth(graph, is_isolate=is_isolate)
+    copy = ((copy if is_isolate else np.minimum(copy, graph.depth)) * graph.unit).astype(np.int64)
+    return np.minimum(copy[graph.arc_from[arcs] >> 1], copy[graph.arc_to[arcs] >> 1])
 
 
 def _joined_pieces(parts: tuple[_Spelled, _Spelled]) -> _Spelled:
@@ -195,11 +214,13 @@ def _oriented(old, unitig, i):
     return old[0][old[1][u] + i]
 
 
-def set_carried(text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Array) -> None:
+def set_carried(
+    text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Array, worth: int, has_all_reads: bool
+) -> None:
     """Give k-mers and edges of carried unitigs their depth, and those of flanks at least the depth of their arc.
 
     What reads counted inside a unitig is a part of its depth only, as most of its reads do not cross a junction: it is
-    replaced. Across a junction all reads are there, and a flank only fills in.
+    replaced. Across a junction all reads are there, and a flank only fills in what chance may have left out.
 
     Parameters
     ----------
@@ -208,10 +229,16 @@ def set_carried(text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Ar
     tally, dictionary
         Its k-mers; counts and followers change in place.
     is_kept : (n,) uint8
-        Becomes 1 for every k-mer that is carried.
+        Becomes 1 for every k-mer that is carried, 0 for those of flanks that reads should show and do not.
+    worth
+        What one occurrence counts as, in units.
+    has_all_reads
+        Whether all reads across junctions are in the text: where it is of fragments, those of tangles are not.
     """
     xp = array_namespace(text.names)
     first = text.n_reads
+    enough = int(worth * np.log(max(1, text.copy.size) / _LOST_BY_CHANCE))
+    may_fill = ((text.copy < enough) | (not has_all_reads)).astype(np.uint8)
     for is_flank, last in ((False, first + text.n_unitigs), (True, text.reads.n_pieces)):
         pieces = text.reads.select(xp.arange(first, last))
         windows = xp.maximum(pieces.length.astype(np.int64) - (tally.k - 1), 0)
@@ -222,7 +249,8 @@ def set_carried(text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Ar
         index = (dictionary.keys, dictionary.slots, dictionary.mask)
         depth = text.depth[first - text.n_reads : last - text.n_reads]
         shift = tally.k - dictionary.k0
-        _set(total, *where, tally.k, shift, *index, depth, is_flank, tally.count, tally.followers, is_kept)
+        out = (tally.count, tally.followers, is_kept)
+        _set(total, *where, tally.k, shift, *index, depth, is_flank, may_fill, worth, *out)
         first = last
 
 
@@ -242,6 +270,8 @@ def _set(
     mask,
     depth,
     is_flank,
+    may_fill,
+    worth,
     count,
     followers,
     is_kept,
@@ -256,9 +286,12 @@ def _set(
     strand = 1 if backward < forward else 0
     number = find(min(forward, backward), keys, slots, mask)
     has_next = offset < length[c] - k
-    is_kept[number] = 1
     # The first and last window of a flank belong to the unitigs that it joins, if the second is long enough.
     is_between = offset > 0 and (has_next or length[c] <= k + shift)
+    is_kept[number] = 1
+    # What occurs once occurs in the flank itself only.
+    if is_flank and is_between and may_fill[c] == 0 and count[number] <= worth:
+        is_kept[number] = 0
     if not is_flank or (is_between and count[number] < depth[c]):
         count[number] = depth[c]
     if has_next:

@@ -48,6 +48,7 @@ def clean(
     without: Collection[str] = (),
     keep_islands: bool = False,
     windows_are_dense: bool = False,
+    reach: int | None = None,
 ) -> tuple[UnitigGraph, Pieces, Removed]:
     """Remove errors from a graph.
 
@@ -63,6 +64,8 @@ def clean(
         Whether unconnected unitigs stay, as they do while they may still be bridged to others.
     windows_are_dense
         Whether k is small beside the reads: see `gpuasm.assembly.tips.find_tips`.
+    reach
+        k-mers that one error spoils, see `find_tips`; None takes the graph's k.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def clean(
     """
     pieces, removed = Pieces.identity(graph.n), Removed()
     left_out = frozenset(without) | ({"islands"} if keep_islands or not mode.is_isolate else set())
-    rules = _Rules(mode, left_out, windows_are_dense=windows_are_dense)
+    rules = _Rules(mode, left_out, windows_are_dense=windows_are_dense, reach=reach)
     for strictness in _ROUNDS:
         before = removed.total
         graph, pieces = rules.one_round(graph, pieces, strictness=strictness, removed=removed)
@@ -83,12 +86,14 @@ def clean(
 class _Rules:
     """The rules of clean-up as one mode, and what is left out, let them be."""
 
-    def __init__(self, mode: Mode, without: frozenset[str], *, windows_are_dense: bool) -> None:
+    def __init__(
+        self, mode: Mode, without: frozenset[str], *, windows_are_dense: bool, reach: int | None = None
+    ) -> None:
         few: dict[str, Any] = {"judges_few": "few-reads" not in without}
         variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
             ("low_depth_connections", partial(find_low_depth_connections, **few, **variants)),
-            ("tips", partial(find_tips, windows_are_dense=windows_are_dense, **few)),
+            ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **few)),
             ("bubbles", partial(find_bubbles, **few, **variants)),
         )
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]

@@ -28,7 +28,7 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     two_reads = _TWO_READS * window_worth(state.lengths, k0, n_bases=state.n_bases) / UNIT
     set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, min_depth=two_reads))
     with stages.stage("count k-mers", k=k) as stage:
-        text = next_text(state.crossing, state.names, before, k=k)
+        text = next_text(state.crossing, state.names, before, k=k, is_isolate=state.mode.is_isolate)
         tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
         stage.note(distinct=tally.n)
     with stages.stage("build graph", k=k) as stage:
@@ -37,7 +37,7 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=UNIT)
         stage.note(unitigs=unitigs.graph.n)
     with stages.stage("clean graph", k=k) as stage:
-        graph, pieces, removed = clean(unitigs.graph, mode=state.mode, without=state.without)
+        graph, pieces, removed = clean(unitigs.graph, mode=state.mode, without=state.without, reach=state.ladder[0])
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)
     crossing, names = state.crossing, state.names
@@ -66,10 +66,11 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, *, k0: int) -> tuple[T
     windows = count_windows(state.lengths, tally.k), max(1, count_windows(state.lengths, first))
     least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
     is_kept = (tally.count >= least).astype(np.uint8)
-    tally = scaled(tally, window_worth(state.lengths, tally.k, n_bases=state.n_bases))
+    worth = window_worth(state.lengths, tally.k, n_bases=state.n_bases)
+    tally = scaled(tally, worth)
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
-    set_carried(text, tally, dictionary, is_kept=is_kept)
-    if least == 1:
+    set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, has_all_reads=not state.is_joined)
+    if least == 1 and bool(is_kept.all()):
         return tally, dictionary
     tally = tally.where(is_kept == 1)
     return tally, Dictionary.of(tally.keys, k=tally.k, k0=k0)

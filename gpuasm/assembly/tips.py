@@ -16,6 +16,8 @@ NOTHING = 0.01
 """or if it is so far below the other that a hundred copies would have to lie side by side."""
 RARE = 0.33
 """Or where it is below this share of the local depth and another way in is deeper at all."""
+TWICE_WRONG = 0.06
+"""Reads with the same two errors are a few, or at most this share of the local depth."""
 
 
 def find_tips(
@@ -25,18 +27,21 @@ def find_tips(
     strictness: float = 1.0,
     judges_few: bool = True,
     windows_are_dense: bool = False,
+    reach: int | None = None,
 ) -> np.ndarray:
     """Mark the unitigs that are tips (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
-    A tip has at most k k-mers and one free end, and competes at its other end with a unitig that is deeper: twice as
-    deep where the tip is below half a copy, or deeper at all where it is rare for its surroundings. Of two tips that
-    compete the deeper, then the longer, then the one with the lesser number stays. Two errors near the end of a read
-    make tips of up to 2k k-mers:
-    these go where they are rare and the other way in is four times as deep. A tip of at most k k-mers that is but a few
-    reads deep also goes, however deep the other, where the other leads on: two reads of one error end, the truth does
-    not. Where every read has many windows, this holds of deeper tips beside what is twice as deep, where they meet at
-    least: what so many reads show does not end in all of them at once, but duplicates of one fragment do, whose last
-    bases were copied wrong.
+    A tip has at most as many k-mers as one error spoils, and one free end, and competes at its other end with a unitig
+    that is deeper: twice as deep where the tip is below half a copy, or deeper at all where it is rare for its
+    surroundings. Of two tips that compete the deeper, then the longer, then the one with the lesser number stays. A
+    tip that is but a few reads deep also goes, however deep the other, where the other leads on: two reads of one error
+    end, the truth does not. Two errors near the end of a read make tips twice as long: these go where they are as rare
+    as two errors at once, and the other way in is four times as deep. What is longer, or deeper, is true: beside a
+    repeat, another copy would seem the only way on without it.
+
+    Where every read has many windows, what goes for a few reads holds of deeper short tips beside what is twice as
+    deep, where they meet at least: what so many reads show does not end in all of them at once, but duplicates of one
+    fragment do, whose last bases were copied wrong.
 
     Parameters
     ----------
@@ -50,17 +55,21 @@ def find_tips(
         Whether a tip a few reads deep goes where the other way leads on.
     windows_are_dense
         Whether k is small beside the reads, so that well covered sequence does not end by chance.
+    reach
+        k-mers that one error spoils: the first k, as every k-mer of larger k is made of those that were kept. None
+        takes the graph's own k.
 
     Returns
     -------
     (n,) bool
     """
     is_tip = np.zeros(graph.n, dtype=bool)
-    longest = int(graph.k * strictness)
+    longest = int((reach or graph.k) * strictness)
     order = (graph.depth, graph.n_kmers)
     few = FEW_READS if strictness == 1.0 and judges_few else 0.0
-    limits = (longest, ALTERNATIVE / strictness, few, NOTHING * strictness, windows_are_dense and strictness == 1.0)
-    bounds = (nearby * (RARE * strictness), nearby * (HALF * strictness))
+    is_dense = windows_are_dense and strictness == 1.0
+    limits = (longest, ALTERNATIVE / strictness, few, FEW_READS * strictness, NOTHING * strictness, is_dense)
+    bounds = (nearby * (RARE * strictness), nearby * (HALF * strictness), nearby * (TWICE_WRONG * strictness))
     _mark(graph.arc_start, graph.arc_to, graph.arc_count / graph.unit, order, bounds, limits, is_tip)
     return is_tip & ~graph.is_circular
 
@@ -68,8 +77,8 @@ def find_tips(
 @compiled()
 def _mark(arc_start, arc_to, arc_depth, order, bounds, limits, is_tip):
     depth, n_kmers = order
-    rare, half = bounds
-    longest, alternative, few, nothing, is_dense = limits
+    rare, half, twice_wrong = bounds
+    longest, alternative, few, some, nothing, is_dense = limits
     for u in range(depth.size):
         n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
         n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]
@@ -85,7 +94,8 @@ def _mark(arc_start, arc_to, arc_depth, order, bounds, limits, is_tip):
                 if other == u:
                     continue
                 if is_long:
-                    goes = depth[u] < rare[u] and depth[other] >= 2 * alternative * depth[u]
+                    bound = max(twice_wrong[u], nothing * depth[other], min(some, rare[u]))
+                    goes = depth[u] < bound and depth[other] >= 2 * alternative * depth[u]
                 else:
                     is_rare = depth[u] < rare[u] and is_above(other, u, depth, n_kmers)
                     is_less = depth[u] <= half[u] and depth[other] >= alternative * depth[u]

@@ -166,3 +166,19 @@ def test_what_is_too_short_for_the_next_k_stays(tmp_path):
     segments = [line.split("\t")[1:3] for line in (tmp_path / "graph.gfa").read_text().splitlines() if line[0] == "S"]
     assert [own.name, own.sequence] in segments
     assert len({name for name, _ in segments}) == len(segments) == whole.graph.n + 1
+
+
+@pytest.mark.parametrize("beyond", [4, 8, 12, 40, 55, 70])
+def test_a_molecule_that_ends_just_beyond_a_repeat_does_not_go_on_as_the_other_copy_does(beyond):
+    """Beside N of a reference, or at a true end: what follows the repeat there is short and shown by few reads."""
+    rng = np.random.default_rng(beyond)
+    repeat = rng.integers(0, 4, 45).astype(np.uint8)
+    one, other = (rng.integers(0, 4, 6000).astype(np.uint8) for _ in range(2))
+    other[3000:3045] = repeat
+    first, second = np.concatenate([one, repeat, (other[3045 : 3045 + beyond] + 1) % 4]).astype(np.uint8), other
+    texts = [read for genome in (first, second) for read in simulated_texts(genome, fold=60, error_rate=0.002)]
+    contigs = [contig.sequence for contig in assemble(Reads.from_strings(texts)).contigs]
+    told = [decode(genome) for genome in (first, second)]
+    told += [reverse_complement(text) for text in told]
+    assert all(any(contig in text for text in told) for contig in contigs)
+    assert sum(map(len, contigs)) > 0.98 * (first.size + second.size)

@@ -10,10 +10,10 @@ from tests.graphs import K, all_near, graph_of, marked
 DEPTH = 30.0
 
 
-def tips(unitigs, arcs, *, strictness=1.0, nearby=DEPTH, circles="", dense=False):
-    graph, number = graph_of(unitigs, arcs, circles=circles)
-    found = find_tips(graph, all_near(graph, nearby), strictness=strictness, windows_are_dense=dense)
-    return marked(found, number)
+def tips(unitigs, arcs, *, strictness=1.0, nearby=DEPTH, circles="", k=K, reach=None, dense=False):
+    graph, number = graph_of(unitigs, arcs, circles=circles, k=k)
+    options = {"strictness": strictness, "reach": reach, "windows_are_dense": dense}
+    return marked(find_tips(graph, all_near(graph, nearby), **options), number)
 
 
 def fork(tip_kmers=10, tip_depth=2.0, other_depth=DEPTH, other_kmers=500):
@@ -34,7 +34,8 @@ def test_an_error_near_the_end_of_a_read_goes(arcs):
         ({"tip_kmers": 2 * K}, True),
         ({"tip_kmers": 2 * K + 1}, False),
         ({"tip_kmers": K, "tip_depth": 8.0}, True),
-        ({"tip_kmers": K + 1, "tip_depth": 8.0}, False),
+        ({"tip_kmers": K + 1, "tip_depth": 2.9}, True),
+        ({"tip_kmers": K + 1, "tip_depth": 3.1}, False),
         ({"tip_kmers": K + 1, "tip_depth": 10.0, "other_depth": 90.0}, False),
         ({"tip_depth": 15.0}, True),
         ({"tip_depth": 15.5}, False),
@@ -45,6 +46,20 @@ def test_an_error_near_the_end_of_a_read_goes(arcs):
 )
 def test_how_long_and_how_deep_a_tip_may_be(changed, goes):
     assert ("tip" in tips(fork(**changed), "trunk>branch trunk>tip")) == goes
+
+
+@pytest.mark.parametrize(("deep", "tip_depth", "goes"), [(100.0, 5.9, True), (100.0, 6.1, False), (900.0, 8.9, True)])
+def test_two_errors_at_once_are_as_many_as_the_depth_has_of_them(deep, tip_depth, goes):
+    unitigs = fork(tip_kmers=K + 1, tip_depth=tip_depth, other_depth=deep)
+    assert ("tip" in tips(unitigs, "trunk>branch trunk>tip", nearby=100.0)) == goes
+
+
+@pytest.mark.parametrize(("n_kmers", "depth", "goes"), [(31, 12.0, True), (50, 12.0, False), (50, 2.0, True)])
+def test_at_a_larger_k_an_error_reaches_no_further_than_at_the_first(n_kmers, depth, goes):
+    """A molecule that ends 50 bases beyond a repeat would else go on as the other copy does, from k = 61 on."""
+    unitigs = fork(tip_kmers=n_kmers, tip_depth=depth)
+    assert ("tip" in tips(unitigs, "trunk>branch trunk>tip", k=61, reach=31)) == goes
+    assert tips(unitigs, "trunk>branch trunk>tip", k=61) == {"tip"}
 
 
 @pytest.mark.parametrize("copies", [2, 5, 40])
@@ -110,8 +125,8 @@ def test_a_circle_is_no_tip():
 def test_gentle_rounds_take_short_and_thin_ones_only():
     arcs = "trunk>branch trunk>tip"
     assert tips(fork(tip_kmers=10), arcs, strictness=1 / 3) == {"tip"}
-    assert tips(fork(tip_kmers=11), arcs, strictness=1 / 3) == {"tip"}
-    assert tips(fork(tip_kmers=11, tip_depth=3.0), arcs, strictness=1 / 3) == set()
+    assert tips(fork(tip_kmers=11, tip_depth=0.9), arcs, strictness=1 / 3) == {"tip"}
+    assert tips(fork(tip_kmers=11, tip_depth=1.1), arcs, strictness=1 / 3) == set()
     assert tips(fork(tip_kmers=21), arcs, strictness=1 / 3) == set()
     assert tips(fork(tip_depth=5.0), arcs, strictness=1 / 3) == {"tip"}
     assert tips(fork(tip_depth=5.1), arcs, strictness=1 / 3) == set()
