@@ -19,7 +19,7 @@ CHAIN = ["errors", "arrays", "parallel", "primitives", "sequence", "kmers", "ass
 ALLOWED = {part: set(CHAIN[:rank]) for rank, part in enumerate(CHAIN)}
 ALLOWED |= {"stages": {"errors", "arrays"}, "resources": {"errors"}}
 ALLOWED["graph"] = {"errors", "arrays", "parallel", "primitives", "sequence"}
-ALLOWED["clustering"] = {"errors", "arrays", "parallel", "primitives"}
+ALLOWED["clustering"] = {"errors", "arrays", "parallel", "primitives", "sequence", "kmers"}
 for part in ("kmers", "assembly", "graph", "clustering"):
     ALLOWED[part] |= {"stages", "resources"}
 ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
