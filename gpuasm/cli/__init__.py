@@ -23,6 +23,7 @@ SECTIONS = {
         "check": "Examine reads before work starts: mates, lengths, quality, truncation.",
         "count": "Count k-mers and write their spectrum.",
         "unitigs": "Build the compacted de Bruijn graph of reads.",
+        "bin": "Sort contigs into bins, one for each genome.",
     },
     "Graphs": {
         "graph": "Generate, describe, convert and draw directed graphs.",

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuasm.cli.folders import make_folder
 from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options, parse_ks
-from gpuasm.errors import DataError, OutputError
+from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Assembly, AssemblyOptions
@@ -139,7 +140,7 @@ def command(
     if options.k:
         check_ladder(options.k)
     with run_session(common) as session:
-        _make_folder(output)
+        make_folder(output)
         _load_while_waiting("matplotlib.backends.backend_svg", "matplotlib.ticker")
         run = _Run(output, options, inputs, session, checkpoint_after=checkpoint_after)
         try:
@@ -273,18 +274,6 @@ class _Run:
             threads=session.threads,
         )
         write_run_report(self.folder)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            "a folder that can be made",
-            str(error.strerror),
-            "name another with -o, or change the permissions",
-            path=folder,
-        ) from error
 
 
 def _figures(assembly: Assembly) -> dict[str, int]:

@@ -20,10 +20,17 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--status", multiple=True, metavar="FILES", help="Status files of the workflow's steps, or a pattern.")
 @click.option("--benchmarks", multiple=True, metavar="FILES", help="Files SAMPLE/benchmarks/RULE.tsv, or a pattern.")
+@click.option("--bins", multiple=True, metavar="FOLDERS", help="Folders SAMPLE/bins of gpuasm bin, or a pattern.")
 @click.option("--summary", type=_FILE, help="Write a tab-separated line for each run here.")
 @click.option("-o", "--output", type=_FILE, default=Path("report.html"), show_default=True, help="The HTML page.")
 def command(
-    runs: tuple[str, ...], status: tuple[str, ...], benchmarks: tuple[str, ...], summary: Path | None, output: Path
+    *,
+    runs: tuple[str, ...],
+    status: tuple[str, ...],
+    benchmarks: tuple[str, ...],
+    bins: tuple[str, ...],
+    summary: Path | None,
+    output: Path,
 ) -> None:
     """Write an HTML page about RUNs: folders that 'gpuasm assemble -o' wrote, or NAME=FOLDER.
 
@@ -41,6 +48,7 @@ def command(
         raise UsageError("runs with names of their own", ", ".join(names), "write NAME=FOLDER")
     report.add_status(read, _expanded(status))
     report.add_benchmarks(read, _expanded(benchmarks))
+    report.add_bins(read, _expanded(bins))
     report.write_report(read, output)
     if summary is not None:
         report.write_summary(read, summary)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +37,28 @@ def read_genome(path: str | Path, *, circular: bool = False) -> list[Molecule]:
     NoInputError
         If it is not there.
     """
+    return [_molecule(record, circular=circular) for record in fasta_records(path)]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A sequence of a FASTA file: its name, the whole header behind the ``>``, and its codes."""
+
+    name: str
+    header: bytes
+    codes: np.ndarray
+
+
+def fasta_records(path: str | Path) -> Iterator[Record]:
+    """Read whole sequences of a FASTA file, plain or compressed.
+
+    Raises
+    ------
+    DataError
+        If the file is no FASTA, holds no sequence, or is cut off.
+    NoInputError
+        If it is not there.
+    """
     try:
         text = b"".join(Source(str(path)).blocks())
     except BrokenStreamError as error:
@@ -42,17 +66,26 @@ def read_genome(path: str | Path, *, circular: bool = False) -> list[Molecule]:
     if not text.lstrip().startswith(b">"):
         found = repr(text[:1].decode("latin-1"))
         raise DataError("FASTA, whose first letter is >", found, "give a FASTA file", path=path)
-    records = re.split(rb"^>", text, flags=re.MULTILINE)[1:]
-    return [_molecule(record, number + 1, path, circular=circular) for number, record in enumerate(records)]
+    for number, record in enumerate(re.split(rb"^>", text, flags=re.MULTILINE)[1:], start=1):
+        yield _record(record, number, path)
 
 
-def _molecule(record: bytes, number: int, path: str | Path, *, circular: bool) -> Molecule:
+def _record(record: bytes, number: int, path: str | Path) -> Record:
     header, _, body = record.partition(b"\n")
     bases = body.translate(None, delete=_WHITE_SPACE)
     name = header.split(maxsplit=1)[0].decode("utf-8", "replace") if header.split() else f"sequence_{number}"
     if not bases:
         found = f"none after the header {name}"
         raise DataError("a sequence", found, "complete the file", path=path, place=f"record {number}")
-    copies = _COPIES.search(header)
-    codes = CODE_OF_BYTE[np.frombuffer(bases, dtype=np.uint8)]
-    return Molecule(name, codes, circular or bool(_CIRCULAR.search(header)), float(copies.group(1)) if copies else 1.0)
+    return Record(name, header, CODE_OF_BYTE[np.frombuffer(bases, dtype=np.uint8)])
+
+
+def _molecule(record: Record, *, circular: bool) -> Molecule:
+    copies = _COPIES.search(record.header)
+    is_circular = circular or says_circular(record.header)
+    return Molecule(record.name, record.codes, is_circular, float(copies.group(1)) if copies else 1.0)
+
+
+def says_circular(header: bytes) -> bool:
+    """Tell whether a header says that its sequence is a circle."""
+    return bool(_CIRCULAR.search(header))

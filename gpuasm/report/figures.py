@@ -23,10 +23,10 @@ _COLOURS = {
     "#030303": "var(--series-2)",
     "#040404": "var(--grid)",
 }
-_INK, _FIRST, _SECOND, _GRID = _COLOURS
+INK, FIRST, SECOND, GRID = _COLOURS
 _BELOW_ONE = 0.5  # a logarithmic axis has no zero
-_DOT: dict[str, Any] = {"s": 22, "facecolor": _FIRST, "edgecolor": "none", "alpha": 0.7}
-_RING: dict[str, Any] = {"s": 48, "facecolor": "none", "edgecolor": _SECOND, "linewidth": 1.8}
+_DOT: dict[str, Any] = {"s": 22, "facecolor": FIRST, "edgecolor": "none", "alpha": 0.7}
+_RING: dict[str, Any] = {"s": 48, "facecolor": "none", "edgecolor": SECOND, "linewidth": 1.8}
 _SIZE = (4.3, 2.8)
 
 
@@ -40,8 +40,8 @@ def spectrum_figure(
         found = {m: n for m, n in spectrum if n > 0 and m <= last} or {m: n for m, n in spectrum if n > 0}
         times = range(1, max(found) + 1)
         kmers = [found.get(m, _BELOW_ONE) for m in times]
-        axes.plot(times, kmers, color=_FIRST, linewidth=1.6, drawstyle="steps-mid")
-        axes.fill_between(times, kmers, step="mid", color=_FIRST, alpha=0.15, linewidth=0)
+        axes.plot(times, kmers, color=FIRST, linewidth=1.6, drawstyle="steps-mid")
+        axes.fill_between(times, kmers, step="mid", color=FIRST, alpha=0.15, linewidth=0)
         axes.set_yscale("log")
         axes.set_ylim(0.8, 3 * max(kmers))
         axes.set_xlim(0, max(found) * 1.02)
@@ -51,7 +51,7 @@ def spectrum_figure(
         axes.set_xlabel("times a k-mer occurs")
         axes.set_ylabel("distinct k-mers")
 
-    return _svg(draw, f"{name}-spectrum", "k-mer spectrum")
+    return svg_figure(draw, f"{name}-spectrum", "k-mer spectrum")
 
 
 def nx_figure(contigs: Sequence[ContigRow], name: str) -> str:
@@ -59,7 +59,7 @@ def nx_figure(contigs: Sequence[ContigRow], name: str) -> str:
 
     def draw(axes: Axes) -> None:
         percent, length = nx_curve([contig.length for contig in contigs])
-        axes.plot(percent, length, color=_FIRST, linewidth=1.8)
+        axes.plot(percent, length, color=FIRST, linewidth=1.8)
         _mark(axes, 50, f" N50 {_short(_rounded(summarise_lengths([c.length for c in contigs]).n50))}")
         axes.set_yscale("log")
         axes.set_xlim(0, 100)
@@ -68,7 +68,7 @@ def nx_figure(contigs: Sequence[ContigRow], name: str) -> str:
         axes.set_ylabel("contig length (bases)")
         _plain_numbers(axes, x=False)
 
-    return _svg(draw, f"{name}-nx", "Nx curve")
+    return svg_figure(draw, f"{name}-nx", "Nx curve")
 
 
 def depth_figure(contigs: Sequence[ContigRow], name: str) -> str:
@@ -86,16 +86,16 @@ def depth_figure(contigs: Sequence[ContigRow], name: str) -> str:
         _spread(axes, [c.length for c in drawn], [_positive(c.depth) for c in drawn])
         axes.set_xlabel("contig length (bases)")
         axes.set_ylabel("depth")
-        axes.legend(frameon=False, labelcolor=_INK, fontsize=9, loc="best")
+        axes.legend(frameon=False, labelcolor=INK, fontsize=9, loc="best")
         _plain_numbers(axes, x=True)
 
-    return _svg(draw, f"{name}-depth", "depth over length of contigs")
+    return svg_figure(draw, f"{name}-depth", "depth over length of contigs")
 
 
 def _mark(axes: Axes, value: float, label: str, height: float = 1.0) -> None:
     """Mark a value of the x axis by a dashed line with a label at ``height`` of the axes."""
-    axes.axvline(value, color=_SECOND, linewidth=1.2, linestyle=(0, (4, 2)))
-    axes.annotate(label, (value, height), xycoords=("data", "axes fraction"), va="top", color=_SECOND, fontsize=9)
+    axes.axvline(value, color=SECOND, linewidth=1.2, linestyle=(0, (4, 2)))
+    axes.annotate(label, (value, height), xycoords=("data", "axes fraction"), va="top", color=SECOND, fontsize=9)
 
 
 def _spread(axes: Axes, lengths: Sequence[int], depths: Sequence[float]) -> None:
@@ -105,7 +105,7 @@ def _spread(axes: Axes, lengths: Sequence[int], depths: Sequence[float]) -> None
 
 
 def _plain_numbers(axes: Axes, *, x: bool) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415 - as in _svg
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415 - as in svg_figure
 
     for axis in (axes.yaxis, *([axes.xaxis] if x else [])):
         low, high = axis.get_view_interval()
@@ -130,25 +130,25 @@ def _rounded(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def _svg(draw: Callable[[Axes], None], name: str, title: str) -> str:
-    """Return one figure; ``name`` keeps its identifiers apart from those of the page's other figures."""
+def svg_figure(draw: Callable[[Axes], None], name: str, title: str, *, size: tuple[float, float] = _SIZE) -> str:
+    """Return one figure, ``size`` in inches; ``name`` keeps its identifiers apart from those of other figures."""
     import matplotlib as mpl  # noqa: PLC0415 - half a second, only where a figure is drawn
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     with mpl.rc_context(
-        {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 10, "font.family": "sans-serif", "text.color": _INK}
+        {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 10, "font.family": "sans-serif", "text.color": INK}
     ):
-        figure = Figure(figsize=_SIZE, layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
         axes = figure.add_subplot()
-        axes.grid(visible=True, color=_GRID, linewidth=0.6)
+        axes.grid(visible=True, color=GRID, linewidth=0.6)
         axes.set_axisbelow(True)
-        axes.tick_params(which="both", colors=_INK, length=0)
+        axes.tick_params(which="both", colors=INK, length=0)
         axes.spines[:].set_visible(False)
-        axes.spines["bottom"].set(visible=True, color=_INK, linewidth=0.8)
-        axes.xaxis.label.set_color(_INK)
-        axes.yaxis.label.set_color(_INK)
+        axes.spines["bottom"].set(visible=True, color=INK, linewidth=0.8)
+        axes.xaxis.label.set_color(INK)
+        axes.yaxis.label.set_color(INK)
         draw(axes)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

@@ -7,9 +7,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-STEPS = ("check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs")
+if TYPE_CHECKING:
+    from gpuasm.report.binning import BinnedContigs
+
+STEPS = ("check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs", "train_som", "bin_contigs")
 """The steps of the workflow whose status is known, in order."""
 
 _TRUE = {"yes", "true", "1"}
@@ -48,6 +51,8 @@ class Run:
         The status of the workflow's steps: sample, step, status, exit_code, message.
     benchmarks : list of dict
         Snakemake's benchmark rows of the sample, each with its rule.
+    binning : BinnedContigs or None
+        What ``gpuasm bin`` made of the contigs.
     """
 
     name: str
@@ -58,13 +63,15 @@ class Run:
     notes: list[str] = field(default_factory=list)
     steps: list[dict[str, Any]] = field(default_factory=list)
     benchmarks: list[dict[str, Any]] = field(default_factory=list)
+    binning: BinnedContigs | None = None
 
     @property
     def status(self) -> str:
-        """One of ok, empty (nothing could be assembled) and failed."""
+        """One of ok, empty (nothing could be assembled, or binned if this is a binning) and failed."""
         if any(step["status"] == "failed" for step in self.steps) or not self.manifest:
             return "failed"
-        return "ok" if self.contigs else "empty"
+        is_binning = self.manifest.get("command") == "bin"
+        return "ok" if self.contigs or (is_binning and self.binning) else "empty"
 
     @property
     def reason(self) -> str:

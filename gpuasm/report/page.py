@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gpuasm.report import figures, tables
+from gpuasm.report import figures, map_figures, tables
+from gpuasm.report.binning import read_bin_run
 from gpuasm.report.inputs import Run, read_run
 from gpuasm.report.statistics import summarise_lengths
 
@@ -32,6 +33,23 @@ def write_run_report(run_dir: str | Path) -> Path:
     """
     path = Path(run_dir) / "report.html"
     write_report([read_run(run_dir)], path)
+    return path
+
+
+def write_bin_report(folder: str | Path) -> Path:
+    """Write report.html of a binning into its folder, from what ``gpuasm bin`` wrote there.
+
+    Returns
+    -------
+    The page's path.
+
+    Raises
+    ------
+    OutputError, ReadWriteError, ResourceError
+        If the page cannot be written.
+    """
+    path = Path(folder) / "report.html"
+    write_report([read_bin_run(folder)], path)
     return path
 
 
@@ -72,11 +90,15 @@ def render(runs: Sequence[Run]) -> str:
     )
     one = runs[0] if len(runs) == 1 else None
     return environment.get_template("page.html").render(
-        title=f"Assembly of {one.name}" if one else "Assemblies of several samples",
+        title=_title(one) if one else "Assemblies of several samples",
         subtitle=_subtitle(runs),
         runs=[_described(run) for run in runs],
         n_failed=sum(run.status != "ok" for run in runs),
     )
+
+
+def _title(run: Run) -> str:
+    return f"{'Bins' if run.manifest.get('command') == 'bin' else 'Assembly'} of {run.name}"
 
 
 def _subtitle(runs: Sequence[Run]) -> str:
@@ -100,8 +122,6 @@ def _described(run: Run) -> dict[str, Any]:
 
 
 def _figures(run: Run) -> list[dict[str, Any]]:
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
-
     made = []
     if any(kmers > 0 for _, kmers in run.spectrum):
         threshold, peak = run.result("threshold"), run.result("peak")
@@ -118,7 +138,20 @@ def _figures(run: Run) -> list[dict[str, Any]]:
                 "Repeats and plasmids lie above the rest.",
             )
         )
-    return [{"title": title, "svg": Markup(svg), "caption": caption} for title, svg, caption in made]  # noqa: S704 - ours
+    if run.binning and run.binning.height:
+        caption = "Each genome is a plain between ridges. Dots are contigs, crosses those in no bin, numbers name bins."
+        made.append(("Map of contigs", map_figures.map_figure(run.binning, run.name), caption))
+    if run.binning and run.binning.training:
+        caption = "Distance of pieces to their units, and the share whose two best units do not touch."
+        made.append(("Training of the map", map_figures.training_figure(run.binning, run.name), caption))
+    return [_figure(*figure) for figure in made]
+
+
+def _figure(title: str, svg: str, caption: str) -> dict[str, Any]:
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
+    is_wide = title == "Map of contigs"
+    return {"title": title, "svg": Markup(svg), "caption": caption, "wide": is_wide}  # noqa: S704 - ours
 
 
 def _write(path: str | Path, text: str) -> None:

@@ -69,24 +69,32 @@ def mean_depth(run: Run) -> float | None:
 
 def tiles(run: Run) -> list[dict[str, str]]:
     """Return the key numbers of a run."""
+    shown = _bin_tiles(run) if run.binning else []
+    if run.manifest.get("command") != "bin":
+        shown += _assembly_tiles(run)
+    shown.append(("wall time", seconds(run.manifest.get("wall_s")) + " s"))
+    return [{"label": label, "value": value} for label, value in shown if not value.startswith(_NOTHING)]
+
+
+def _bin_tiles(run: Run) -> list[tuple[str, str]]:
+    assert run.binning is not None
+    share = 100 * run.binning.binned / max(1, run.binning.total)
+    return [("bins", number(len(run.binning.bins))), ("bases in bins", number(share, 1, " %"))]
+
+
+def _assembly_tiles(run: Run) -> list[tuple[str, str]]:
     lengths = summarise_lengths([contig.length for contig in run.contigs])
-    n_circular = sum(contig.circular for contig in run.contigs)
-    shown = [
-        ("contigs", number(lengths.n)),
-        ("assembled", bases(lengths.total)),
+    few = [("contigs", number(lengths.n)), ("assembled", bases(lengths.total))]
+    if not run.contigs:
+        return few
+    return [
+        *few,
         ("longest contig", bases(lengths.longest)),
         ("N50", bases(lengths.n50)),
-        ("circular", number(n_circular)),
+        ("circular", number(sum(contig.circular for contig in run.contigs))),
         ("mean depth", number(mean_depth(run), 1, "\N{MULTIPLICATION SIGN}")),
         ("estimated size", bases(run.result("genome_size"))),
-        ("wall time", seconds(run.manifest.get("wall_s")) + " s"),
     ]
-    known = {"contigs", "assembled"} if not run.contigs else {label for label, _ in shown}
-    return [
-        {"label": label, "value": value}
-        for label, value in shown
-        if label in known and not value.startswith(_NOTHING)
-    ]  # fmt: skip
 
 
 def summary_cells(run: Run) -> list[str]:
@@ -102,7 +110,7 @@ def summary_cells(run: Run) -> list[str]:
 
 def tables(run: Run) -> list[Table]:
     """Return the tables of a run that have anything to show."""
-    made = [_contigs(run), _inputs(run), _stages(run), _steps(run), _benchmarks(run), _environment(run)]
+    made = [_bins(run), _contigs(run), _inputs(run), _stages(run), _steps(run), _benchmarks(run), _environment(run)]
     return [table for table in made if table.rows]
 
 
@@ -126,6 +134,28 @@ def _contigs(run: Run) -> Table:
     )
 
 
+def _bins(run: Run) -> Table:
+    if not run.binning:
+        return Table("Bins", [])
+    rows = [
+        (
+            row["bin"],
+            *(number(int(row[name])) for name in ("contigs", "bases", "n50")),
+            f"{100 * float(row['gc'] or 0):.1f}",
+            " / ".join(f"{float(row[name]):.1f}" for name in row if name.startswith("depth")) or _NOTHING,
+            number(int(row["circular"])),
+            f"{100 * float(row['sureness']):.1f}",
+            f"{float(row['silhouette']):.2f}" if row["silhouette"] else _NOTHING,
+            f"{100 * float(row['border']):.1f}",
+            number(int(row["apart"])),
+        )
+        for row in run.binning.bins
+    ]
+    names = ("contigs", "bases", "N50", "GC %", "depth", "circular", "sure %", "silhouette", "border %", "apart")
+    rest = f"{number(run.binning.total - run.binning.binned)} of {number(run.binning.total)} bases are in no bin."
+    return Table("Bins", [Header("bin"), *(Header(name, number=True) for name in names)], rows, rest)
+
+
 def _inputs(run: Run) -> Table:
     rows = [
         (
@@ -137,7 +167,7 @@ def _inputs(run: Run) -> Table:
             str(entry.get("sha256") or _NOTHING)[:16],
         )
         for entry in run.manifest.get("inputs", [])
-        if isinstance(entry, dict)
+        if isinstance(entry, dict) and "n_reads" in entry
     ]
     numbers = (Header(name, number=True) for name in ("reads", "bases", "mean quality"))
     return Table("Reads", [Header("file"), Header("format"), *numbers, Header("sha256 begins")], rows)

@@ -1,0 +1,191 @@
+"""``gpuasm bin``: contigs in, one bin a genome out."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from gpuasm.cli.session import Session
+    from gpuasm.clustering.bins import Binning, BinOptions, ContigMap
+    from gpuasm.clustering.pieces import Contigs
+
+_LOG = logging.getLogger(__name__)
+_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_LENGTH = click.IntRange(min=1)
+
+
+@click.command(name="bin", short_help="Sort contigs into bins, one for each genome.")
+@click.argument("contigs_path", type=_FILE, metavar="CONTIGS")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for results."
+)
+@click.option(
+    "--depth",
+    "depth_paths",
+    type=_FILE,
+    multiple=True,
+    metavar="TABLE",
+    help="Depth of the contigs in one or several samples; may be repeated.  [default: what the headers of CONTIGS say]",
+)
+@click.option("--no-depth", is_flag=True, help="Bin by composition alone.")
+@click.option("--map", "map_path", type=_FILE, metavar="FILE", help="Use a map trained before instead of a new one.")
+@click.option(
+    "--stop-after", type=click.Choice(["map", "bins"]), default="bins", show_default=True, help="map: train only."
+)
+@click.option("--window", type=_LENGTH, default=5000, show_default=True, metavar="N", help="Bases of a piece.")
+@click.option(
+    "--min-map-contig", type=_LENGTH, default=2500, show_default=True, metavar="N",
+    help="Least length of contigs that make the map.",
+)  # fmt: skip
+@click.option(
+    "--min-contig", type=_LENGTH, default=500, show_default=True, metavar="N",
+    help="Least length of contigs that are joined to bins.",
+)  # fmt: skip
+@click.option(
+    "--min-bin", type=_LENGTH, default=200_000, show_default=True, metavar="N",
+    help="Least bases of a bin; what is smaller is a plasmid or a phage.",
+)  # fmt: skip
+@click.option(
+    "--sureness", type=click.FloatRange(0.5, 1.0), default=0.9, show_default=True, metavar="P",
+    help="Least probability with which a contig belongs to its bin.",
+)  # fmt: skip
+@common_options
+def command(
+    *,
+    contigs_path: Path,
+    output: Path,
+    depth_paths: tuple[Path, ...],
+    no_depth: bool,
+    map_path: Path | None,
+    stop_after: str,
+    window: int,
+    min_map_contig: int,
+    min_contig: int,
+    min_bin: int,
+    sureness: float,
+    common: CommonOptions,
+) -> None:
+    """Sort the contigs of an assembly into bins, one for each genome, by composition and depth.
+
+    DIR receives bins/bin_001.fasta and so on, unbinned.fasta, bins.tsv, contigs.tsv, map.npz, map.tsv, training.tsv,
+    run.json and report.html. All of them are always written; where there are no bins, run.json says why.
+
+    \b
+    Examples:
+      gpuasm bin assembly/contigs.fasta -o bins
+      gpuasm bin contigs.fasta --depth depth_of_three_samples.tsv -o bins
+    """
+    from gpuasm.cli.session import run_session
+    from gpuasm.clustering.bins import BinOptions
+
+    if no_depth and depth_paths:
+        raise UsageError("--depth or --no-depth", "both", "leave one out")
+    options = BinOptions(window, min_map_contig, min_contig, min_bin, sureness)
+    with run_session(common) as session:
+        _make_folder(output)
+        run = _Run(output, options, session, map_path)
+        run.inputs = [{"path": str(path)} for path in (contigs_path, *depth_paths)]
+        status = run.work((contigs_path, depth_paths), use_depth=not no_depth, stop_after=stop_after)
+    click.echo(f"{output / 'bins.tsv'}: {status}")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder, unless it is that of an assembly, whose run.json and contigs.tsv would be lost."""
+    from gpuasm.cli.folders import make_folder
+
+    make_folder(folder)
+    try:
+        before = json.loads((folder / "run.json").read_text(encoding="utf-8")).get("command")
+    except (OSError, ValueError, AttributeError):
+        return
+    if before != "bin":
+        raise UsageError("a folder of its own", f"results of gpuasm {before} in {folder}", "name another with -o")
+
+
+class _Run:
+    """One binning into one folder."""
+
+    def __init__(self, folder: Path, options: BinOptions, session: Session, map_path: Path | None) -> None:
+        self.folder, self.options, self.session, self.map_path = folder, options, session, map_path
+        self.inputs: list[dict[str, Any]] = []
+
+    def work(self, paths: tuple[Path, tuple[Path, ...]], *, use_depth: bool, stop_after: str) -> str:
+        """Read, train, bin and write; return how it went."""
+        from gpuasm.cli.contig_inputs import no_contigs, read_contigs_with_depth
+        from gpuasm.clustering.bins import NothingToBinError
+
+        contigs = no_contigs()
+        samples: list[str] = []
+        found: tuple[ContigMap | None, Binning | None] = (None, None)
+        try:
+            with self.session.stages.stage("read contigs") as stage:
+                contigs, samples = read_contigs_with_depth(*paths, use_depth=use_depth)
+                stage.note(contigs=contigs.n, bases=int(contigs.codes.size), samples=len(samples))
+            found = self._find(contigs, stop_after=stop_after)
+        except NothingToBinError as error:
+            status = f"no bin: {error}"
+            _LOG.warning(status)
+        except DataError as error:
+            self._write((contigs, samples), found, str(error))
+            raise
+        else:
+            status = "done" if found[1] else "stopped after map"
+        return self._write((contigs, samples), found, status)
+
+    def _find(self, contigs: Contigs, *, stop_after: str) -> tuple[ContigMap, Binning | None]:
+        from gpuasm.cli.contig_map_file import load_contig_map
+        from gpuasm.clustering.bins import bin_contigs, train_contig_map
+
+        session = self.session
+        if self.map_path:
+            contig_map = load_contig_map(self.map_path, session.xp)
+        else:
+            contig_map = train_contig_map(contigs, self.options, xp=session.xp, stages=session.stages)
+        if stop_after == "map":
+            return contig_map, None
+        return contig_map, bin_contigs(contigs, contig_map, self.options, stages=session.stages)
+
+    def _write(
+        self, read: tuple[Contigs, list[str]], found: tuple[ContigMap | None, Binning | None], status: str
+    ) -> str:
+        """Write every output; return what to tell the user."""
+        from gpuasm.cli.bin_outputs import describe_map, write_binning, write_training
+        from gpuasm.cli.contig_map_file import save_contig_map
+        from gpuasm.cli.manifest import write_manifest
+        from gpuasm.report import write_bin_report
+
+        contigs, samples = read
+        contig_map, binning = found
+        with self.session.stages.stage("write results"):
+            bins = write_binning(self.folder, contigs, samples, found)
+            write_training(self.folder, contig_map)
+            save_contig_map(self.folder / "map.npz", contig_map)
+        binned = sum(row["bases"] for row in bins)
+        write_manifest(
+            self.folder / "run.json",
+            command="bin",
+            parameters={**vars(self.options), "map": self.map_path, "samples": samples},
+            inputs=self.inputs,
+            stages=self.session.stages,
+            device=self.session.device,
+            results={
+                "contigs": contigs.n, "bases": int(contigs.codes.size), "binned_bases": binned, "bins": bins,
+                "map": describe_map(contig_map, binning),
+            },
+            status=status,
+            warnings=self.session.warnings,
+            threads=self.session.threads,
+        )  # fmt: skip
+        write_bin_report(self.folder)
+        if not binning:
+            return status
+        share = 100 * binned / max(1, int(contigs.codes.size))
+        return f"{len(bins)} bin{'s' if len(bins) != 1 else ''}, {share:.1f} % of {contigs.codes.size} bases"

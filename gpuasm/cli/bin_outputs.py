@@ -1,0 +1,202 @@
+"""What ``gpuasm bin`` writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpuasm.clustering.bins import Binning, ContigMap
+from gpuasm.clustering.pieces import Contigs
+from gpuasm.io import write_fasta, write_tsv
+from gpuasm.report.statistics import summarise_lengths
+
+_BIN_FILE = re.compile(r"bin_\d+\.fasta")
+_PLASMID_SHARE = 0.25
+"""A circle below this share of its bin's bases is taken for a plasmid or a phage, not for the chromosome."""
+
+_MAP_COLUMNS = ("row", "column", "height", "pieces", "bin")
+_TRAINING_COLUMNS = ("epoch", "quantisation", "topographic")
+_CONTIG_COLUMNS = (
+    "contig", "length", "gc", "circular", "bin", "sureness", "second", "unit_row", "unit_column", "second_unit_row",
+    "second_unit_column", "note",
+)  # fmt: skip
+_BIN_COLUMNS = (
+    "bin", "contigs", "bases", "n50", "longest", "gc", "circular", "sureness", "silhouette", "border", "apart",
+)  # fmt: skip
+
+
+def bin_name(number: int) -> str:
+    """Return the name of a bin by its number from 0 on; nothing for -1."""
+    return f"bin_{number + 1:03d}" if number >= 0 else ""
+
+
+def write_training(folder: Path, contig_map: ContigMap | None) -> None:
+    """Write training.tsv: how well the map fitted after each epoch, 0 being its start."""
+    history = contig_map.som.history_ if contig_map else []
+    rows = [(epoch, errors.quantisation, errors.topographic) for epoch, errors in enumerate(history)]
+    _write_rows(folder / "training.tsv", _TRAINING_COLUMNS, rows)
+
+
+def write_binning(
+    folder: Path, contigs: Contigs, samples: list[str], found: tuple[ContigMap | None, Binning | None]
+) -> list[dict[str, Any]]:
+    """Write bins, tables and the surface of the map, if only as empty files; return the rows of the bins."""
+    contig_map, binning = found
+    bin_of_contig = binning.bin_of_contig if binning else np.full(contigs.n, -1)
+    gc = _gc(contigs)
+    depth_columns = ["depth"] if len(samples) == 1 else [f"depth_{name}" for name in samples]
+    rows = [_bin_row(contigs, b, gc, binning) for b in range(binning.n_bins)] if binning else []
+    _write_bins(folder, contigs, bin_of_contig, n_bins=len(rows))
+    _write_rows(folder / "bins.tsv", (*_BIN_COLUMNS, *depth_columns), [tuple(row.values()) for row in rows])
+    _write_contig_table(folder / "contigs.tsv", (contigs, gc, depth_columns), found)
+    _write_rows(folder / "map.tsv", _MAP_COLUMNS, _map_rows(contig_map, binning) if contig_map else [])
+    names = (*_BIN_COLUMNS, *depth_columns)
+    return [dict(zip(names, row.values(), strict=True)) for row in rows]
+
+
+def _write_bins(folder: Path, contigs: Contigs, bin_of_contig: np.ndarray, *, n_bins: int) -> None:
+    bins = folder / "bins"
+    bins.mkdir(exist_ok=True)
+    for old in bins.iterdir():
+        if _BIN_FILE.fullmatch(old.name):  # of a run before, which may have found more bins
+            old.unlink()
+    for b in range(n_bins):
+        _write_contigs(bins / f"{bin_name(b)}.fasta", contigs, np.flatnonzero(bin_of_contig == b))
+    _write_contigs(folder / "unbinned.fasta", contigs, np.flatnonzero(bin_of_contig < 0))
+
+
+def _write_contigs(path: Path, contigs: Contigs, chosen: np.ndarray) -> None:
+    depth = ["" if not contigs.depth.shape[1] else f" depth={contigs.depth[c, 0]:.1f}" for c in chosen]
+    shape = ["yes" if contigs.is_circular[c] else "no" for c in chosen]
+    write_fasta(
+        path,
+        [contigs.names[c] for c in chosen],
+        [f"length={contigs.length[c]}{d} circular={s}" for c, d, s in zip(chosen, depth, shape, strict=True)],
+        [contigs.codes[contigs.start[c] : contigs.start[c + 1]] for c in chosen],
+    )
+
+
+def _gc(contigs: Contigs) -> np.ndarray:
+    """Return (m, 2) int64: the bases of each contig that are G or C, and those that are any base."""
+    if not contigs.n:
+        return np.zeros((0, 2), np.int64)
+    is_gc = (contigs.codes == 1) | (contigs.codes == 2)
+    per_contig = [np.add.reduceat(mask, contigs.start[:-1], dtype=np.int64) for mask in (is_gc, contigs.codes < 4)]
+    return np.column_stack(per_contig)
+
+
+def _share(gc: np.ndarray) -> float | None:
+    return float(gc[0] / gc[1]) if gc[1] else None
+
+
+def _bin_row(contigs: Contigs, b: int, gc: np.ndarray, binning: Binning) -> dict[str, Any]:
+    """Describe a bin.
+
+    ``border`` is the share of its bases whose second-best unit is outside of its region, ``apart`` its bases that lie
+    outside of its region themselves.
+    """
+    chosen = np.flatnonzero(binning.bin_of_contig == b)
+    length = contigs.length[chosen]
+    lengths = summarise_lengths(length.tolist())
+    weight = length / max(1, lengths.total)
+    of_unit = binning.bin_of_region[binning.regions.of_unit]
+    second = of_unit[binning.contig_units[chosen, 1]]
+    described = {
+        "bin": bin_name(b),
+        "contigs": lengths.n,
+        "bases": lengths.total,
+        "n50": lengths.n50,
+        "longest": lengths.longest,
+        "gc": _share(gc[chosen].sum(axis=0)),
+        "circular": int(contigs.is_circular[chosen].sum()),
+        "sureness": float((binning.membership.sureness[chosen] * weight).sum()),
+        "silhouette": None if np.isnan(binning.silhouette[b]) else float(binning.silhouette[b]),
+        "border": float(weight[second != b].sum()),
+        "apart": int(length[_is_apart(binning, chosen)].sum()),
+    }
+    depth = (contigs.depth[chosen] * weight[:, None]).sum(axis=0)
+    return described | {f"depth {s}": float(value) for s, value in enumerate(depth)}
+
+
+def _is_apart(binning: Binning, chosen: np.ndarray) -> np.ndarray:
+    region = binning.region_of_contig[chosen]
+    return (region >= 0) & (binning.bin_of_region[region] != binning.bin_of_contig[chosen])
+
+
+def _write_contig_table(
+    path: Path,
+    described: tuple[Contigs, np.ndarray, list[str]],
+    found: tuple[ContigMap | None, Binning | None],
+) -> None:
+    contigs, gc, depth_columns = described
+    contig_map, binning = found
+    notes = _notes(contigs, binning) if binning else []
+    rows = []
+    for c in range(contigs.n):
+        row = (contigs.names[c], int(contigs.length[c]), _share(gc[c]), bool(contigs.is_circular[c]))
+        known: tuple[Any, ...] = ("", None, "", None, None, None, None, "")
+        if contig_map and binning:
+            known = (*_place(c, contig_map, binning), notes[c])
+        rows.append((*row, *known, *contigs.depth[c].tolist()))
+    _write_rows(path, (*_CONTIG_COLUMNS, *depth_columns), rows)
+
+
+def _place(c: int, contig_map: ContigMap, binning: Binning) -> tuple[Any, ...]:
+    columns = contig_map.som.columns
+    units = [divmod(int(unit), columns) for unit in binning.contig_units[c]]
+    return (
+        bin_name(int(binning.bin_of_contig[c])),
+        float(binning.membership.sureness[c]),
+        bin_name(int(binning.membership.second[c])),
+        *units[0],
+        *units[1],
+    )
+
+
+def _notes(contigs: Contigs, binning: Binning) -> list[str]:
+    """Say what is peculiar about each contig."""
+    bin_of = binning.bin_of_contig
+    bases = np.bincount(np.maximum(0, bin_of), contigs.length * (bin_of >= 0), binning.n_bins)[bin_of]
+    is_plasmid = contigs.is_circular & (contigs.length < _PLASMID_SHARE * bases)
+    is_apart = _is_apart(binning, np.arange(contigs.n))
+    notes = (("plasmid or phage", is_plasmid & (bin_of >= 0)), ("apart on the map", is_apart & (bin_of >= 0)))
+    return [", ".join(text for text, is_so in notes if is_so[c]) for c in range(contigs.n)]
+
+
+def describe_map(contig_map: ContigMap | None, binning: Binning | None) -> dict[str, Any]:
+    """Return the figures of a map, for run.json."""
+    if not contig_map:
+        return {}
+    som, contrast = contig_map.som, contig_map.contrast
+    described: dict[str, Any] = {
+        "rows": som.rows,
+        "columns": som.columns,
+        "quantisation": som.history_[-1].quantisation,
+        "topographic": som.history_[-1].topographic,
+        "telling_axes": contrast.n_telling,
+        "strength": contrast.strength[: contrast.n_telling + 1].tolist(),
+        "strength_of_noise": contrast.threshold,
+    }
+    if binning:
+        described |= {
+            "pieces": binning.pieces.n, "valleys": binning.regions.n_valleys, "regions": binning.regions.n,
+        }  # fmt: skip
+    return described
+
+
+def _map_rows(contig_map: ContigMap, binning: Binning | None) -> list[tuple[Any, ...]]:
+    som = contig_map.som
+    height = som.u_matrix().reshape(-1).tolist()
+    hits: list[int | None] = [None] * len(height)
+    bins = [""] * len(height)
+    if binning:
+        hits = np.bincount(binning.piece_unit, minlength=len(height)).tolist()
+        bins = [bin_name(int(b)) for b in binning.bin_of_region[binning.regions.of_unit]]
+    return [(*divmod(u, som.columns), height[u], hits[u], bins[u]) for u in range(len(height))]
+
+
+def _write_rows(path: Path, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    write_tsv(path, {name: [row[i] for row in rows] for i, name in enumerate(names)})
