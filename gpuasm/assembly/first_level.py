@@ -46,7 +46,7 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
         tally, spectrum = _count_first(reads, k, options, stages)
     min_follow = min(2, spectrum.threshold)
     worth = window_worth(lengths, k, n_bases=n_bases)
-    rules = _Rules(min_follow, worth, options.mode, options.without)
+    rules = _Rules(min_follow, worth, options.mode, options.without, spectrum.threshold * worth / UNIT)
     first = _first_graph(reads, tally, rules, stages=stages, keep_islands=is_thin)
     laid, crossing, names = _first_crossing(reads, first.level, stages)
     for name, find_pieces in (("bridge gaps", _bridging), ("join meeting ends", _meeting)):
@@ -109,14 +109,15 @@ class _FirstGraph:
 class _Rules:
     """How to build and clean the first graph.
 
-    How often an edge must have been seen, what a window is worth in units of depth, the mode if it is known, and what
-    to leave out.
+    How often an edge must have been seen, what a window is worth in units of depth, the mode if it is known, what to
+    leave out, and the depth of the rarest solid k-mers.
     """
 
     min_follow: int
     worth: int
     mode: Mode | str
     without: tuple[str, ...]
+    least_depth: float
 
 
 def _first_graph(
@@ -131,7 +132,9 @@ def _first_graph(
         deep = scaled(tally, rules.worth)
         unitigs = build_unitigs(reads.words, deep, neighbour, unit=UNIT)
         stage.note(unitigs=unitigs.graph.n)
-    mode = choose_mode(rules.mode, unitigs.graph) if isinstance(rules.mode, str) else rules.mode
+    mode = rules.mode
+    if isinstance(mode, str):
+        mode = choose_mode(mode, unitigs.graph, least_depth=rules.least_depth)
     with stages.stage("clean graph", k=k) as stage:
         graph, pieces, removed = clean(
             unitigs.graph, mode=mode, without=rules.without, keep_islands=keep_islands, windows_are_dense=True

@@ -53,7 +53,7 @@ class Mode:
 ISOLATE = Mode("isolate", "as asked for")
 
 
-def choose_mode(asked: str, graph: UnitigGraph) -> Mode:
+def choose_mode(asked: str, graph: UnitigGraph, *, least_depth: float = 0.0) -> Mode:
     """Return the mode that was asked for, or for "auto" the one that fits the first graph.
 
     Parameters
@@ -62,6 +62,9 @@ def choose_mode(asked: str, graph: UnitigGraph) -> Mode:
         "auto", "isolate" or "meta".
     graph
         The unitigs of the first k, before clean-up.
+    least_depth
+        Depth that the solid threshold leaves at least. Where the typical depth is less than twice that, nothing could
+        lie below half of it, and that hardly anything does shows nothing.
     """
     if asked != "auto":
         return Mode(asked, "as asked for", keeps_variants=asked == "meta")
@@ -72,6 +75,8 @@ def choose_mode(asked: str, graph: UnitigGraph) -> Mode:
     reads = read_share(graph, typical)
     if share >= EVEN_SHARE and reads < READ_SHARE:
         mode = Mode("meta", f"{told}, but with only {reads:.0%} of what was read: something small is far deeper")
+    elif share >= EVEN_SHARE and typical < 2 * least_depth:
+        mode = Mode("meta", f"{told}, but with no k-mer below {least_depth:.1f} that shows nothing")
     elif share >= EVEN_SHARE:
         mode = Mode("isolate", f"{told}, at least {EVEN_SHARE:.0%}: one organism")
     _LOG.info("mode %s: %s", mode.name, mode.reason)

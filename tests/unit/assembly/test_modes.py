@@ -115,3 +115,10 @@ def test_a_deep_plasmid_among_traces_of_its_host_is_no_isolate_of_the_host():
     assert "deeper" in mode.reason
     graph, _ = graph_of([("chromosome", 90_000, 30.0), ("plasmid", 3000, 300.0)])
     assert choose_mode("auto", graph).is_isolate
+
+
+@pytest.mark.parametrize(("least_depth", "name"), [(0.0, "isolate"), (1.2, "isolate"), (1.3, "meta")])
+def test_where_nothing_could_be_shallower_evenness_shows_nothing(least_depth, name):
+    """Members of a virome that were read twice or three times each: all as deep as the threshold lets be."""
+    members = [(f"member{i}", 300, 2.5) for i in range(100)]
+    assert choose_mode("auto", graph_of(members)[0], least_depth=least_depth).name == name
