@@ -50,6 +50,8 @@ class Text:
         What each k-mer of a carried unitig or flank counts as, in units.
     copy : (n_flanks,) int64
         Depth of one copy at the arc of each flank, in units.
+    arcs : (n_flanks,) int64
+        The arc of the level's graph that each flank brings, on the host.
     """
 
     reads: Reads
@@ -58,6 +60,7 @@ class Text:
     n_unitigs: int
     depth: Array
     copy: Array
+    arcs: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: b
         n_unitigs=carried.size,
         depth=to_namespace(xp, np.maximum(1, depth)),
         copy=to_namespace(xp, _copy_at_arcs(graph, arcs, is_isolate=is_isolate)),
+        arcs=arcs,
     )
 
 

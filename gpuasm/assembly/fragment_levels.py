@@ -71,9 +71,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
     longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=state.n_bases)
     times = _times(state.lengths, lengths, longer[0] if longer else k)
     crossing, names = _with_reads(fragments, state, times=times)
-    return replace(
-        state, ladder=(*state.ladder, *longer), lengths=lengths, crossing=crossing, names=names, is_joined=True
-    )
+    return replace(state, ladder=(*state.ladder, *longer), joined_lengths=lengths, crossing=crossing, names=names)
 
 
 def _times(reads: np.ndarray, fragments: np.ndarray, k: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuasm.assembly.carrying import Text, next_text, set_carried, too_short_to_carry
 from gpuasm.assembly.cleaning import clean, note_clean
+from gpuasm.assembly.contradicted import contradicted_flanks, without_flanks
 from gpuasm.assembly.crossing import crossing_named_reads
 from gpuasm.assembly.debruijn import find_neighbours
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
@@ -25,7 +26,7 @@ _TWO_READS = 1.75
 def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     """Build the graph of the next k from the one before."""
     before, k0 = state.level, state.level.graph.k
-    two_reads = _TWO_READS * window_worth(state.lengths, k0, n_bases=state.n_bases) / UNIT
+    two_reads = _TWO_READS * window_worth(state.piece_lengths, k0, n_bases=state.n_bases) / UNIT
     set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, min_depth=two_reads))
     with stages.stage("count k-mers", k=k) as stage:
         text = next_text(state.crossing, state.names, before, k=k, is_isolate=state.mode.is_isolate)
@@ -63,12 +64,15 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, *, k0: int) -> tuple[T
     meet: the solid threshold of the first k, halved, and lowered as windows become fewer.
     """
     first = state.ladder[0]
-    windows = count_windows(state.lengths, tally.k), max(1, count_windows(state.lengths, first))
+    windows = count_windows(state.piece_lengths, tally.k), max(1, count_windows(state.piece_lengths, first))
     least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
-    is_kept = (tally.count >= least).astype(np.uint8)
-    worth = window_worth(state.lengths, tally.k, n_bases=state.n_bases)
-    tally = scaled(tally, worth)
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
+    per_base = count_windows(state.lengths, tally.k) / state.n_bases
+    given_up = contradicted_flanks(text, tally, dictionary, state.level.graph, windows_per_base=per_base)
+    text, gone = without_flanks(text, given_up, tally, dictionary)
+    is_kept = ((tally.count >= least) & ~gone).astype(np.uint8)
+    worth = window_worth(state.piece_lengths, tally.k, n_bases=state.n_bases)
+    tally = scaled(tally, worth)
     set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, has_all_reads=not state.is_joined)
     if least == 1 and bool(is_kept.all()):
         return tally, dictionary

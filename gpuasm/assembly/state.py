@@ -24,7 +24,7 @@ class AssemblyState:
     ladder : tuple of int
         All values of k of the assembly.
     lengths : (max + 1,) int64
-        How many pieces there are of each length: of reads, later of fragments joined from pairs.
+        How many reads there are of each length.
     spectrum : Spectrum
     removed : dict
         For each k so far, what each clean-up rule removed.
@@ -42,10 +42,10 @@ class AssemblyState:
         Rules that are left out.
     spanning : SpanningPairs, or None
         Pairs that may join unitigs; None where there are none.
-    is_joined : bool
-        Whether they are joined to fragments already.
     set_aside : tuple of UnitigGraph
         Unconnected unitigs of earlier graphs, too short for the next k.
+    joined_lengths : (max + 1,) int64, or None
+        How many fragments there are of each length, once pairs are joined to them.
     """
 
     ladder: tuple[int, ...]
@@ -59,8 +59,18 @@ class AssemblyState:
     mode: Mode = ISOLATE
     without: tuple[str, ...] = ()
     spanning: SpanningPairs | None = None
-    is_joined: bool = False
     set_aside: tuple[UnitigGraph, ...] = ()
+    joined_lengths: np.ndarray | None = None
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether pairs are joined to fragments already."""
+        return self.joined_lengths is not None
+
+    @property
+    def piece_lengths(self) -> np.ndarray:
+        """How many pieces there are of each length of what the next k is counted in: reads, or fragments."""
+        return self.lengths if self.joined_lengths is None else self.joined_lengths
 
     @property
     def remaining(self) -> tuple[int, ...]:

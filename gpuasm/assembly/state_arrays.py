@@ -32,7 +32,6 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         "removed": state.removed,
         "n_reads": state.crossing.n_reads,
         "n_bases": state.n_bases,
-        "is_joined": state.is_joined,
         "mode": vars(state.mode),
         "without": state.without,
         "n_pairs": state.spanning.n_pairs if state.spanning else 0,
@@ -44,6 +43,8 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
     for number, graph in enumerate(state.set_aside):
         arrays |= {f"aside_{number}_{name}": getattr(graph, name) for name in _GRAPH}
     arrays |= {f"crossing_{name}": to_host(getattr(state.crossing, name)) for name in _READS}
+    if state.joined_lengths is not None:
+        arrays["joined_lengths"] = state.joined_lengths
     if state.spanning:
         arrays |= {f"spanning_{name}": to_host(getattr(state.spanning.reads, name)) for name in _READS}
         arrays["inserts"] = state.spanning.inserts.histogram
@@ -78,7 +79,7 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         mode=Mode(**scalars["mode"]),
         without=tuple(scalars["without"]),
         spanning=spanning,
-        is_joined=scalars["is_joined"],
+        joined_lengths=arrays.get("joined_lengths"),
         set_aside=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["set_aside"])),
     )
 
