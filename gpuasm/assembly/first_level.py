@@ -12,7 +12,7 @@ from gpuasm.assembly.crossing import OnUnitigs, crossing_reads, find_on_unitigs
 from gpuasm.assembly.debruijn import find_neighbours, two_sided
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.fragment_levels import choose_longer_k, dense_ladder, fragment_lengths
-from gpuasm.assembly.ladder import FIRST_K_WHERE_THIN, check_ladder, choose_k
+from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, FIRST_K_WHERE_THIN, SPARSE, check_ladder, choose_k
 from gpuasm.assembly.levels import Level, make_level, vertices_along
 from gpuasm.assembly.local_depth import typical_depth
 from gpuasm.assembly.mates import SpanningPairs, spanning_pairs
@@ -39,9 +39,11 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     for one in ladder:
         _require_windows(lengths, one)
     tally, spectrum = _count_first(reads, k, options, stages)
-    is_thin = spectrum.is_thin
-    if is_thin and not options.k and k > FIRST_K_WHERE_THIN:
-        ladder = choose_k(lengths, first=FIRST_K_WHERE_THIN)
+    is_sparse = spectrum.rare_share > SPARSE or options.mode == "meta"  # some members are, whatever the spectrum
+    is_thin = spectrum.is_thin or is_sparse
+    first_k = FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN
+    if is_thin and not options.k and k > first_k:
+        ladder = choose_k(lengths, first=first_k)
         k = ladder[0]
         tally, spectrum = _count_first(reads, k, options, stages)
     min_follow = min(2, spectrum.threshold)
@@ -159,8 +161,8 @@ def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         tally = tally_kmers(reads, k, min_count=options.min_count or 2, progress=stage.advance)
         spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
-        if k == FIRST_K_WHERE_THIN and not options.min_count and not options.k:
-            spectrum = replace(spectrum, threshold=2, reason="2, as coverage is thin at k = 31")
+        if k in (FIRST_K_WHERE_THIN, FIRST_K_WHERE_SPARSE) and not options.min_count and not options.k:
+            spectrum = replace(spectrum, threshold=2, reason="2, as coverage is thin, or that of some members")
         tally = tally.at_least(spectrum.threshold)
         stage.note(distinct=int(spectrum.histogram.sum()), solid=tally.n, threshold=spectrum.threshold)
     if tally.n == 0:

@@ -11,8 +11,11 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 
 FIRST_K = 31
 FIRST_K_WHERE_THIN = 25
-"""Two reads that overlap by 25 to 30 bases are joined by it; where coverage is thin, such are needed to get on. At 21
-such overlaps are short repeats too often: false joins in a genome of 360 kb at 4x, none at 25."""
+"""Two reads that overlap by 25 to 30 bases are joined by it; where coverage is thin, such are needed to get on."""
+FIRST_K_WHERE_SPARSE = 21
+"""And by 21, where more than a window in a thousand is missing. Some of these overlaps are short repeats: reads
+contradict them at the next k (`gpuasm.assembly.contradicted`), but the tangles cost a tenth of auNGA at 15x."""
+SPARSE = 1e-3
 _SPARE_WINDOWS = 9
 _SHORTEST_STEP, _LONGEST_STEP = 8, 36
 

@@ -50,7 +50,13 @@ class Spectrum:
 
     @property
     def is_thin(self) -> bool:
-        """Whether some of the genome's windows must be expected to have been seen at most once.
+        """Whether some of the genome's windows must be expected to have been seen at most once."""
+        size = self.genome_size or int(self.histogram[2:].sum())
+        return size * self.rare_share >= 1
+
+    @property
+    def rare_share(self) -> float:
+        """Share of the genome's windows that must be expected to have been seen at most once.
 
         At a depth of d, Poisson gives each window the probability exp(-d) (1 + d) (Lander and Waterman 1988,
         doi:10.1016/0888-7543(88)90007-9). The depth is the peak's, unless half of all occurrences lie above four times
@@ -58,8 +64,7 @@ class Spectrum:
         """
         median = _median_multiplicity(self.histogram)
         depth = self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median
-        size = self.genome_size or int(self.histogram[2:].sum())
-        return size * math.exp(-depth) * (1 + depth) >= 1
+        return math.exp(-depth) * (1 + depth)
 
 
 def analyse_spectrum(histogram: np.ndarray, k: int, *, min_count: int | None = None) -> Spectrum:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
+from gpuasm.assembly.carrying import next_text
+from gpuasm.assembly.contradicted import contradicted_flanks
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.tally import tally_kmers
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.oracles.kmers import reverse_complement
@@ -29,20 +33,39 @@ def two_places(*, fold: int) -> tuple[str, list[str]]:
     return own[-5:] + shared + other[:1], reads + [first[-100:]] * 2
 
 
-@pytest.mark.parametrize(("fold", "goes_on"), [(10, False), (2, True)])
-def test_a_turn_that_deep_reads_do_not_take_ends_and_that_of_thin_ones_goes_on(fold: int, goes_on: bool):
-    turn, texts = two_places(fold=fold)
+def contradicted(texts: list[str]) -> tuple[AssemblyState, np.ndarray]:
+    """Return the state at k = 21 and which of its flanks to 41 are contradicted."""
     state = begin(Reads.from_strings(texts), AssemblyOptions(k=(21, 41)), Stages())
-    assert any(state.level.graph.arc_start[1:] > state.level.graph.arc_start[:-1])
+    text = next_text(state.crossing, state.names, state.level, k=41)
+    tally = tally_kmers(text.reads, 41, text.names, k0=21)
+    dictionary = Dictionary.of(tally.keys, k=41, k0=21)
+    per_base = (100 - 41 + 1) / 100
+    return state, contradicted_flanks(text, tally, dictionary, state.level.graph, windows_per_base=per_base)
+
+
+def takes(state: AssemblyState, turn: str) -> bool:
+    """Tell whether a unitig of the graph at k = 41 takes a turn."""
     graph = climb(state, 41, Stages()).level.graph
-    spelled = [graph.sequence(u) for u in range(graph.n)]
-    assert any(turn in one or reverse_complement(turn) in one for one in spelled) == goes_on
+    return any(turn in one or reverse_complement(turn) in one for one in map(graph.sequence, range(graph.n)))
+
+
+def test_a_turn_that_no_read_takes_while_reads_take_another_ends():
+    turn, texts = two_places(fold=10)
+    state, given_up = contradicted(texts)
+    assert given_up.tolist().count(True) == 1
+    assert not takes(state, turn)
+
+
+def test_what_thin_reads_miss_by_chance_goes_on():
+    _, texts = two_places(fold=2)
+    _, given_up = contradicted(texts)
+    assert given_up.size == 2
+    assert not given_up.any()
 
 
 def test_what_reads_take_at_the_next_k_stays():
     turn, texts = two_places(fold=10)
     through = random_text(600, 1) + random_text(SHARED, 2) + random_text(600, 3)
-    texts += [through[i : i + 100] for i in range(560, 600, 10)]
-    state = begin(Reads.from_strings(texts), AssemblyOptions(k=(21, 41)), Stages())
-    graph = climb(state, 41, Stages()).level.graph
-    assert any(turn in one or reverse_complement(turn) in one for one in map(graph.sequence, range(graph.n)))
+    state, given_up = contradicted(texts + [through[i : i + 100] for i in range(560, 600, 10)])
+    assert not given_up.any()
+    assert takes(state, turn)

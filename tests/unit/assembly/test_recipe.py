@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble, resume
-from gpuasm.assembly.ladder import check_ladder, choose_k
+from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, check_ladder, choose_k
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.errors import DataError, UsageError
 from gpuasm.sequence.encoding import decode
@@ -38,17 +38,19 @@ def test_values_of_k_by_read_length(length, expected):
 
 @given(length=st.integers(0, 2000), others=st.lists(st.integers(0, 2000), max_size=5))
 def test_a_ladder_for_thin_coverage_begins_lower(length, others):
-    ks = choose_k(lengths_of(length, *others), first=25)
+    ks = choose_k(lengths_of(length, *others), first=FIRST_K_WHERE_SPARSE)
     check_ladder(ks)
-    assert ks[0] <= 25
+    assert ks[0] <= FIRST_K_WHERE_SPARSE
 
 
 def test_thin_coverage_begins_lower():
-    deep, thin = simulated_reads(length=6000, fold=40, seed=5), simulated_reads(length=6000, fold=8, seed=5)
+    deep, thin, sparse = (simulated_reads(length=6000, fold=fold, seed=5) for fold in (40, 14, 8))
     assert assemble(deep).k[0] == 31
+    assert assemble(sparse).k[0] == 21
+    assert assemble(deep, AssemblyOptions(mode="meta")).k[0] == 21
+    assert assemble(sparse, AssemblyOptions(k=(31, 61))).k == (31, 61)
+    assert assemble(sparse).spectrum.k == 21
     assert assemble(thin).k[0] == 25
-    assert assemble(thin, AssemblyOptions(k=(31, 61))).k == (31, 61)
-    assert assemble(thin).spectrum.k == 25
 
 
 def test_k_follows_the_length_that_half_of_all_bases_reach():

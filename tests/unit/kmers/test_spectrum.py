@@ -49,6 +49,13 @@ def test_thin_where_windows_seen_once_are_expected(depth, kmers, thin):
     assert analyse_spectrum(spectrum(errors(1_000_000), poisson(depth, kmers)), 31).is_thin == thin
 
 
+@pytest.mark.parametrize(("depth", "share"), [(4, 0.0916), (8, 3e-3), (15, 4.9e-6)])
+def test_the_share_of_windows_seen_at_most_once(depth, share):
+    """Without errors, so that the peak is the depth even where it is small."""
+    found = analyse_spectrum(spectrum(poisson(depth, 1_000_000)), 31)
+    assert found.rare_share == pytest.approx(share, rel=0.7, abs=0)
+
+
 def test_a_mixture_is_as_thin_as_what_most_reads_come_from():
     mixture = spectrum(errors(1_000_000), poisson(12, 100_000), poisson(300, 10_000))
     assert not analyse_spectrum(mixture, 31).is_thin
