@@ -76,7 +76,8 @@ def command(
     """Sort the contigs of an assembly into bins, one for each genome, by composition and depth.
 
     DIR receives bins/bin_001.fasta and so on, unbinned.fasta, bins.tsv, contigs.tsv, map.npz, map.tsv, training.tsv,
-    run.json and report.html. All of them are always written; where there are no bins, run.json says why.
+    run.json and report.html. All of them are always written; where there are no bins, run.json says why. With
+    --stop-after map it is map.npz, map.tsv, training.tsv and run.json.
 
     \b
     Examples:
@@ -91,9 +92,9 @@ def command(
     options = BinOptions(window, min_map_contig, min_contig, min_bin, sureness)
     with run_session(common) as session:
         _make_folder(output)
-        run = _Run(output, options, session, map_path)
+        run = _Run(output, options, session, (map_path, stop_after))
         run.inputs = [{"path": str(path)} for path in (contigs_path, *depth_paths)]
-        status = run.work((contigs_path, depth_paths), use_depth=not no_depth, stop_after=stop_after)
+        status = run.work((contigs_path, depth_paths), use_depth=not no_depth)
     click.echo(f"{output / 'bins.tsv'}: {status}")
 
 
@@ -113,11 +114,12 @@ def _make_folder(folder: Path) -> None:
 class _Run:
     """One binning into one folder."""
 
-    def __init__(self, folder: Path, options: BinOptions, session: Session, map_path: Path | None) -> None:
-        self.folder, self.options, self.session, self.map_path = folder, options, session, map_path
+    def __init__(self, folder: Path, options: BinOptions, session: Session, steps: tuple[Path | None, str]) -> None:
+        self.folder, self.options, self.session = folder, options, session
+        self.map_path, self.stop_after = steps
         self.inputs: list[dict[str, Any]] = []
 
-    def work(self, paths: tuple[Path, tuple[Path, ...]], *, use_depth: bool, stop_after: str) -> str:
+    def work(self, paths: tuple[Path, tuple[Path, ...]], *, use_depth: bool) -> str:
         """Read, train, bin and write; return how it went."""
         from gpuasm.cli.contig_inputs import no_contigs, read_contigs_with_depth
         from gpuasm.clustering.bins import NothingToBinError
@@ -129,7 +131,7 @@ class _Run:
             with self.session.stages.stage("read contigs") as stage:
                 contigs, samples = read_contigs_with_depth(*paths, use_depth=use_depth)
                 stage.note(contigs=contigs.n, bases=int(contigs.codes.size), samples=len(samples))
-            found = self._find(contigs, stop_after=stop_after)
+            found = self._find(contigs)
         except NothingToBinError as error:
             status = f"no bin: {error}"
             _LOG.warning(status)
@@ -140,7 +142,7 @@ class _Run:
             status = "done" if found[1] else "stopped after map"
         return self._write((contigs, samples), found, status)
 
-    def _find(self, contigs: Contigs, *, stop_after: str) -> tuple[ContigMap, Binning | None]:
+    def _find(self, contigs: Contigs) -> tuple[ContigMap, Binning | None]:
         from gpuasm.cli.contig_map_file import load_contig_map
         from gpuasm.clustering.bins import bin_contigs, train_contig_map
 
@@ -149,7 +151,7 @@ class _Run:
             contig_map = load_contig_map(self.map_path, session.xp)
         else:
             contig_map = train_contig_map(contigs, self.options, xp=session.xp, stages=session.stages)
-        if stop_after == "map":
+        if self.stop_after == "map":
             return contig_map, None
         return contig_map, bin_contigs(contigs, contig_map, self.options, stages=session.stages)
 
@@ -157,17 +159,17 @@ class _Run:
         self, read: tuple[Contigs, list[str]], found: tuple[ContigMap | None, Binning | None], status: str
     ) -> str:
         """Write every output; return what to tell the user."""
-        from gpuasm.cli.bin_outputs import describe_map, write_binning, write_training
-        from gpuasm.cli.contig_map_file import save_contig_map
+        from gpuasm.cli.bin_outputs import describe_map, write_binning, write_map
         from gpuasm.cli.manifest import write_manifest
         from gpuasm.report import write_bin_report
 
         contigs, samples = read
         contig_map, binning = found
+        bins: list[dict[str, Any]] = []
         with self.session.stages.stage("write results"):
-            bins = write_binning(self.folder, contigs, samples, found)
-            write_training(self.folder, contig_map)
-            save_contig_map(self.folder / "map.npz", contig_map)
+            write_map(self.folder, contig_map, binning)
+            if self.stop_after == "bins":
+                bins = write_binning(self.folder, contigs, samples, found)
         binned = sum(row["bases"] for row in bins)
         write_manifest(
             self.folder / "run.json",
@@ -184,7 +186,8 @@ class _Run:
             warnings=self.session.warnings,
             threads=self.session.threads,
         )  # fmt: skip
-        write_bin_report(self.folder)
+        if self.stop_after == "bins":
+            write_bin_report(self.folder)
         if not binning:
             return status
         share = 100 * binned / max(1, int(contigs.codes.size))

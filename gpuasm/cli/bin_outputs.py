@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.cli.contig_map_file import save_contig_map
 from gpuasm.clustering.bins import Binning, ContigMap
 from gpuasm.clustering.pieces import Contigs
 from gpuasm.io import write_fasta, write_tsv
@@ -33,8 +34,10 @@ def bin_name(number: int) -> str:
     return f"bin_{number + 1:03d}" if number >= 0 else ""
 
 
-def write_training(folder: Path, contig_map: ContigMap | None) -> None:
-    """Write training.tsv: how well the map fitted after each epoch, 0 being its start."""
+def write_map(folder: Path, contig_map: ContigMap | None, binning: Binning | None) -> None:
+    """Write map.npz; map.tsv, its surface; and training.tsv, how well it fitted after each epoch, 0 being its start."""
+    save_contig_map(folder / "map.npz", contig_map)
+    _write_rows(folder / "map.tsv", _MAP_COLUMNS, _map_rows(contig_map, binning) if contig_map else [])
     history = contig_map.som.history_ if contig_map else []
     rows = [(epoch, errors.quantisation, errors.topographic) for epoch, errors in enumerate(history)]
     _write_rows(folder / "training.tsv", _TRAINING_COLUMNS, rows)
@@ -43,8 +46,8 @@ def write_training(folder: Path, contig_map: ContigMap | None) -> None:
 def write_binning(
     folder: Path, contigs: Contigs, samples: list[str], found: tuple[ContigMap | None, Binning | None]
 ) -> list[dict[str, Any]]:
-    """Write bins, tables and the surface of the map, if only as empty files; return the rows of the bins."""
-    contig_map, binning = found
+    """Write bins and tables, if only as empty files; return the rows of the bins."""
+    binning = found[1]
     bin_of_contig = binning.bin_of_contig if binning else np.full(contigs.n, -1)
     gc = _gc(contigs)
     depth_columns = ["depth"] if len(samples) == 1 else [f"depth_{name}" for name in samples]
@@ -52,7 +55,6 @@ def write_binning(
     _write_bins(folder, contigs, bin_of_contig, n_bins=len(rows))
     _write_rows(folder / "bins.tsv", (*_BIN_COLUMNS, *depth_columns), [tuple(row.values()) for row in rows])
     _write_contig_table(folder / "contigs.tsv", (contigs, gc, depth_columns), found)
-    _write_rows(folder / "map.tsv", _MAP_COLUMNS, _map_rows(contig_map, binning) if contig_map else [])
     names = (*_BIN_COLUMNS, *depth_columns)
     return [dict(zip(names, row.values(), strict=True)) for row in rows]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.clustering import EpochErrors, MapGrid, SelfOrganisingMap
-from gpuasm.clustering.bins import ContigMap
+from gpuasm.clustering.bins import ContigMap, NothingToBinError
 from gpuasm.clustering.contrast import Contrast
 from gpuasm.errors import DataError, NoInputError
 from gpuasm.io import atomic_output
@@ -42,9 +42,15 @@ def load_contig_map(path: Path, xp: Any) -> ContigMap:
     ------
     NoInputError
         If the file is not there.
+    NothingToBinError
+        If it is the empty file of a run without contigs for a map.
     DataError
         If it is no such map.
     """
+    if path.is_file() and path.stat().st_size == 0:
+        raise NothingToBinError(
+            "a trained map", "an empty one: no contig was long enough", "assemble more reads", path=path
+        )
     try:
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}

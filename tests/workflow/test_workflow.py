@@ -100,7 +100,7 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     steps = {path.stem: json.loads(path.read_text()) for path in (folder / "results" / "cut" / "status").iterdir()}
     assert {step: status["status"] for step, status in steps.items()} == {
         "check_reads": "failed", "count_kmers": "skipped", "de_bruijn_graph": "skipped", "assemble_contigs": "skipped",
-        "euler_paths": "skipped",
+        "euler_paths": "skipped", "train_som": "skipped", "bin_contigs": "skipped",
     }  # fmt: skip
     assert (folder / "results" / "cut" / "assembly" / "contigs.fasta").read_text() == ""
     assert (folder / "results" / "good" / "benchmarks" / "assemble_contigs.tsv").exists()
@@ -108,6 +108,12 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     row = dict(zip(header.split("\t"), tour.split("\t"), strict=True))
     assert (row["tour"], row["walk"]) == ("circuit", "contig_000001+")
     assert (folder / "results" / "cut" / "tours" / "tours.tsv").read_text() == ""
+    assert (folder / "results" / "cut" / "bins" / "bins.tsv").read_text() == ""
+    assert len((folder / "results" / "good" / "bins" / "bins.tsv").read_text().splitlines()) == 2
+    assert (folder / "results" / "good" / "bins" / "bins" / "bin_001.fasta").read_text().count(">") == 1
+    assert "Map of contigs" in (folder / "results" / "report.html").read_text()
+    for rule in ("train_som", "bin_contigs"):
+        assert (folder / "results" / "good" / "benchmarks" / f"{rule}.tsv").exists()
 
 
 def test_without_euler_paths(project):
@@ -116,6 +122,14 @@ def test_without_euler_paths(project):
     assert done.returncode == 0, done.stderr
     assert "rule assemble_contigs" in done.stdout
     assert "rule euler_paths" not in done.stdout
+
+
+def test_without_bins(project):
+    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", bins="false"), "-n")
+    assert done.returncode == 0, done.stderr
+    assert "rule report" in done.stdout
+    assert "rule train_som" not in done.stdout
+    assert "rule bin_contigs" not in done.stdout
 
 
 def test_second_entry_point_with_a_simulated_and_an_unpaired_sample(project):
@@ -170,6 +184,7 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         ({"min_count": "0"}, "min_count is 0; it must be auto or a number from 1 on"),
         ({"mode": "single"}, "mode is 'single'; it must be auto, isolate or meta"),
         ({"trim": "always"}, "trim is 'always'; it must be auto, true or false"),
+        ({"min_bin": "none"}, "min_bin is 'none'; it must be a whole number from 1 on"),
         ({"samples": "none.tsv"}, "none.tsv: no such sample sheet"),
     ],
 )
@@ -201,10 +216,10 @@ def test_the_configuration_says_how_reads_are_cleaned(project, settings, options
 def test_devices_follow_the_resources(project):
     folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", device="cuda")
     on_device = snakemake(folder, "-n", "-p").stdout
-    assert on_device.count("--device cuda") == 3
+    assert on_device.count("--device cuda") == 4
     sent_away = snakemake(folder, "-n", "-p", "--set-resources", "assemble_contigs:gpu=0").stdout
-    # One of those on the CPU makes the Euler tours, which is never done elsewhere.
-    assert (sent_away.count("--device cuda"), sent_away.count("--device cpu")) == (2, 2)
+    # Two of those on the CPU make the Euler tours and cut the map, which is never done elsewhere.
+    assert (sent_away.count("--device cuda"), sent_away.count("--device cpu")) == (3, 3)
 
 
 @pytest.mark.parametrize("profile", ["slurm", "local-gpu"])

@@ -12,6 +12,7 @@ from snakemake.utils import validate
 COLUMNS = ["sample", "reads_1", "reads_2", "latitude", "longitude"]
 STEPS = ["check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs"]
 TOUR_STEPS = ["euler_paths"]  # taken only if the configuration says so
+BIN_STEPS = ["train_som", "bin_contigs"]  # likewise
 
 
 def read_samples(path):
@@ -133,6 +134,13 @@ def tours_wanted(wildcards):
     )
 
 
+def bins_wanted(wildcards):
+    """Return the tables of bins of all samples, if the configuration asks for them."""
+    return collect(
+        "results/{sample}/bins/bins.tsv", sample=SAMPLES if config["bins"] else []
+    )
+
+
 def read_arguments(wildcards, input):
     """Return the options of gpuasm that name the reads of a sample."""
     files = [shlex.quote(str(path)) for path in input.reads]
@@ -147,9 +155,18 @@ def cleaning_arguments():
 
 def memory_mb(wildcards, input, attempt):
     """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure."""
-    files = [Path(path) for path in input.reads]
-    size_mb = sum(path.stat().st_size for path in files if path.is_file()) / 1e6
-    return attempt * int(max(2000, 20 * size_mb))
+    return attempt * int(max(2000, 20 * size_mb(input.reads)))
+
+
+def memory_mb_of_contigs(wildcards, input, attempt):
+    """Return the memory to ask a cluster for where contigs are binned, in MB."""
+    return attempt * int(max(2000, 40 * size_mb([input.contigs])))
+
+
+def size_mb(paths):
+    """Return the size of those files that are there already, in MB."""
+    files = [Path(path) for path in paths]
+    return sum(path.stat().st_size for path in files if path.is_file()) / 1e6
 
 
 def python_command():
@@ -170,6 +187,7 @@ def guard_command():
 for problem in disagreement(config, "../schemas/config.schema.yaml"):
     raise WorkflowError(f"the configuration cannot be used: {problem}")
 STEPS += TOUR_STEPS if config["euler_paths"] else []
+STEPS += BIN_STEPS if config["bins"] else []
 SAMPLES = read_samples(config["samples"])
 GPUASM = f"{python_command()} -m gpuasm"
 GUARD = guard_command()

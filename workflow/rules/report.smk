@@ -7,6 +7,7 @@ rule report:
         status=collect(
             "results/{sample}/status/{step}.json", sample=SAMPLES, step=STEPS
         ),
+        bins=bins_wanted,
     output:
         page=report(
             "results/report.html", caption="../report/report.rst", category="Report"
@@ -28,6 +29,7 @@ rule report:
         runs=[f"{sample}=results/{sample}/assembly" for sample in SAMPLES],
         status="results/*/status/*.json",
         benchmarks="results/*/benchmarks/*.tsv",
+        bins="--bins 'results/*/bins'" if config["bins"] else "",
     shell:
-        "{params.gpuasm} report {params.runs:q} --status {params.status:q} --benchmarks {params.benchmarks:q}"
+        "{params.gpuasm} report {params.runs:q} --status {params.status:q} --benchmarks {params.benchmarks:q} {params.bins}"
         " -o {output.page:q} --summary {output.summary:q} > {log:q} 2>&1"

@@ -88,7 +88,8 @@ def test_tables_of_the_map_fit_the_map(run_cli, tmp_path, contigs):
 def test_a_map_trained_before_gives_the_same_bins(run_cli, tmp_path, contigs):
     assert run_cli("bin", contigs, "-o", tmp_path / "one", *OPTIONS)[0] == 0
     assert run_cli("bin", contigs, "-o", tmp_path / "map", "--stop-after", "map", *OPTIONS)[0] == 0
-    assert status(tmp_path / "map") == "stopped after map"
+    assert {path.name for path in (tmp_path / "map").iterdir()} == {"map.npz", "map.tsv", "training.tsv", "run.json"}
+    assert json.loads((tmp_path / "map" / "run.json").read_text())["status"] == "stopped after map"
     assert run_cli("bin", contigs, "-o", tmp_path / "two", "--map", tmp_path / "map" / "map.npz", *OPTIONS)[0] == 0
     for name in ("bins.tsv", "contigs.tsv", "map.tsv", "training.tsv", "bins/bin_001.fasta"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
@@ -138,6 +139,16 @@ def test_nothing_to_bin_is_no_error_and_all_files_are_there(run_cli, tmp_path, t
     assert (out / "bins.tsv").read_text().startswith("bin\t")
     assert len(rows(out / "contigs.tsv")) == text.count(">")
     assert (out / "unbinned.fasta").read_text().count(">") == text.count(">")
+
+
+def test_the_empty_map_of_too_short_contigs_bins_nothing(run_cli, tmp_path):
+    path, out = tmp_path / "contigs.fasta", tmp_path / "out"
+    path.write_text(">a depth=3\nACGT\n")
+    assert run_cli("bin", path, "-o", tmp_path / "map", "--stop-after", "map", "--device", "cpu", "-q")[0] == 0
+    assert (tmp_path / "map" / "map.npz").read_bytes() == b""
+    assert run_cli("bin", path, "--map", tmp_path / "map" / "map.npz", "-o", out, "--device", "cpu", "-q")[0] == 0
+    assert "no contig was long enough" in status(out)
+    assert (out / "unbinned.fasta").read_text().startswith(">a ")
 
 
 def test_one_contig_is_one_bin(run_cli, tmp_path, rng):
