@@ -37,7 +37,8 @@ def find_tips(
     tip that is but a few reads deep also goes, however deep the other, where the other leads on: two reads of one error
     end, the truth does not. Two errors near the end of a read make tips twice as long: these go where they are as rare
     as two errors at once, and the other way in is four times as deep. What is longer, or deeper, is true: beside a
-    repeat, another copy would seem the only way on without it.
+    repeat, another copy would seem the only way on without it. But what is a few reads deep may hold what bridges took
+    back, errors and all: there one error spoils k k-mers at any k.
 
     Where every read has many windows, what goes for a few reads holds of deeper short tips beside what is twice as
     deep, where they meet at least: what so many reads show does not end in all of them at once, but duplicates of one
@@ -64,7 +65,7 @@ def find_tips(
     (n,) bool
     """
     is_tip = np.zeros(graph.n, dtype=bool)
-    longest = int((reach or graph.k) * strictness)
+    longest = int((reach or graph.k) * strictness), int(graph.k * strictness)
     order = (graph.depth, graph.n_kmers)
     few = FEW_READS if strictness == 1.0 and judges_few else 0.0
     is_dense = windows_are_dense and strictness == 1.0
@@ -78,8 +79,9 @@ def find_tips(
 def _mark(arc_start, arc_to, arc_depth, order, bounds, limits, is_tip):
     depth, n_kmers = order
     rare, half, twice_wrong = bounds
-    longest, alternative, few, some, nothing, is_dense = limits
+    reaches, alternative, few, some, nothing, is_dense = limits
     for u in range(depth.size):
+        longest = reaches[1] if depth[u] < some else reaches[0]
         n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
         n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]
         if n_kmers[u] > 2 * longest or (n_forward == 0) == (n_backward == 0):

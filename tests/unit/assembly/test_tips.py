@@ -62,6 +62,13 @@ def test_at_a_larger_k_an_error_reaches_no_further_than_at_the_first(n_kmers, de
     assert tips(unitigs, "trunk>branch trunk>tip", k=61) == {"tip"}
 
 
+@pytest.mark.parametrize(("n_kmers", "depth", "goes"), [(61, 2.5, True), (61, 3.5, False), (62, 2.5, False)])
+def test_what_bridges_took_back_reaches_as_far_as_any_k(n_kmers, depth, goes):
+    """Single reads hold errors at every k; they bridge where all is a few reads deep."""
+    unitigs = fork(tip_kmers=n_kmers, tip_depth=depth, other_depth=6.0)
+    assert ("tip" in tips(unitigs, "trunk>branch trunk>tip", nearby=6.0, k=61, reach=31)) == goes
+
+
 @pytest.mark.parametrize("copies", [2, 5, 40])
 def test_a_single_copy_that_ends_beside_several_of_a_repeat_stays(copies):
     """Without it, the other copies' bases would seem the only way on."""
