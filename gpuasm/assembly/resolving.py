@@ -25,6 +25,7 @@ from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.overlaps import find_overlaps
 from gpuasm.assembly.splitting import Fill, split
 from gpuasm.assembly.state import AssemblyState
+from gpuasm.assembly.terminal_repeats import tell_each_end
 from gpuasm.assembly.threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.walks import MOST_STEPS
@@ -107,6 +108,8 @@ def resolve(graph: UnitigGraph, pairs: SpanningPairs | None) -> Resolved:
     if found.fills:
         graph, pieces = split(graph, found.fills, depth_near_by(graph), longest=pairs.inserts.longest)
         gaps = _moved(gaps, graph, pieces)
+    graph, pieces, counts["terminal_repeats"] = tell_each_end(graph)
+    gaps = _moved(gaps, graph, pieces)
     return Resolved(graph, gaps, {**counts, "gaps": len(gaps)})
 
 
