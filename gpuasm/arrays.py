@@ -160,6 +160,11 @@ def compute_capability() -> tuple[int, int]:
     return int(text[:-1]), int(text[-1])
 
 
+def multiprocessor_count() -> int:
+    """Return the multiprocessors of the current device."""
+    return int(_cupy().cuda.Device().attributes["MultiProcessorCount"])
+
+
 def _cupy() -> Any:
     try:
         import cupy  # noqa: PLC0415 - costs a second with a context: only when a device is asked for

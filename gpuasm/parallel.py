@@ -21,7 +21,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import types
+from numba import extending, types
 from threadpoolctl import ThreadpoolController
 
 from gpuasm import arrays
@@ -29,6 +29,13 @@ from gpuasm.arrays import Array
 
 inlined = functools.partial(numba.njit, inline="always")
 """The decorator for scalar helpers that bodies for CPU and CUDA call."""
+
+
+@extending.intrinsic
+def fused_multiply_add(context, a, b, c):  # noqa: ARG001 - numba's signature
+    """Return a * b + c, rounded once; for compiled CPU loops, on numbers of one floating-point type."""
+    return c(a, b, c), lambda _context, builder, _signature, arguments: builder.fma(*arguments)
+
 
 _ENTRY = re.compile(r"\.entry\s+(\w+)")
 _BLOCK = 256
@@ -260,6 +267,7 @@ __all__ = [
     "available_cpus",
     "compiled",
     "for_each",
+    "fused_multiply_add",
     "inlined",
     "ordered_map",
     "run_chunks",

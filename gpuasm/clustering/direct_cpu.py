@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.parallel import compiled, inlined, run_chunks
+from gpuasm.parallel import fused_multiply_add as fma
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV = 0, 1, 2
 _TILE = 256
@@ -89,13 +90,13 @@ def _distances(row, present, tile, form, total):
             ta, tb, tc, td = tile[a], tile[b], tile[c], tile[d]
             for j in range(_TILE):
                 da, db, dc, dd = xa - ta[j], xb - tb[j], xc - tc[j], xd - td[j]
-                total[j] = (((total[j] + da * da) + db * db) + dc * dc) + dd * dd
+                total[j] = fma(dd, dd, fma(dc, dc, fma(db, db, fma(da, da, total[j]))))
             k += 4
     while k < present.size:
         x, t = row[present[k]], tile[present[k]]
         if form == 0:
             for j in range(_TILE):
-                total[j] += (x - t[j]) * (x - t[j])
+                total[j] = fma(x - t[j], x - t[j], total[j])
         elif form == 1:
             for j in range(_TILE):
                 total[j] += abs(x - t[j])

@@ -12,13 +12,13 @@ from gpuasm.resources import memory_budget, require_memory
 def bytes_for_map(n: int, d: int, grid: MapGrid) -> int:
     """Return an upper estimate of the bytes that training takes beside the rows themselves.
 
-    Rows are copied once, centred; their sums are float64; a map holds sums, what is smoothed along one axis (twice on a
-    hexagonal lattice) and along both, and its weights several times.
+    Rows are laid out anew, as they are and centred; sums are float64; a map holds sums, what is smoothed along one axis
+    (twice on a hexagonal lattice) and along both, and its weights several times.
     """
     pieces = min(n, grid.n_units) + n // 256
     channels = 2 * d
     per_unit = (8 * channels * (4 if grid.is_hexagonal else 3)) + 16 * d + 64
-    return 4 * n * d + 128 * n + 8 * channels * pieces + per_unit * grid.n_units
+    return 12 * n * d + 192 * n + 8 * channels * pieces + per_unit * grid.n_units
 
 
 def require_memory_for_map(rows: Array, grid: MapGrid) -> None:

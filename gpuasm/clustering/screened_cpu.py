@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.clustering.direct_cpu import EUCLIDEAN, best_two_direct
-from gpuasm.clustering.screening import centred, threshold
+from gpuasm.clustering.screening import centred, squared_lengths, threshold
 from gpuasm.parallel import compiled, ordered_map, run_chunks, single_threaded_blas
+from gpuasm.parallel import fused_multiply_add as fma
 
 _KEPT = 8
 """Units a row keeps from the screening; where more may be the best, all units are measured."""
@@ -26,13 +27,13 @@ class ScreenedRows:
         self.rows = rows
         self._centre = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
         self._centred = centred(rows, self._centre)
-        self._norms = np.sqrt(np.einsum("ij,ij->i", self._centred, self._centred, dtype=np.float64))
+        self._norms = np.sqrt(squared_lengths(self._centred))
 
     def best_two(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Find the two nearest units of each row; see `gpuasm.clustering.search`."""
         n = self.rows.shape[0]
         shifted = centred(weights, self._centre)
-        squares = np.einsum("ij,ij->i", shifted, shifted, dtype=np.float64)
+        squares = squared_lengths(shifted)
         halves = (0.5 * squares).astype(np.float32)
         largest = float(np.sqrt(squares.max()))
         kept, score = np.full((n, _KEPT), -1, np.int32), np.full((n, _KEPT), np.inf, np.float32)
@@ -96,7 +97,7 @@ def _decide(first, last, rows, weights, kept, score, norms, largest, unit, value
                 total = np.float32(0)
                 for k in range(d):
                     difference = rows[i, k] - weights[kept[i, at], k]
-                    total += difference * difference
+                    total = fma(difference, difference, total)
                 _insert_any(kept[i, at], total, i, unit, value)
 
 

@@ -4,7 +4,7 @@ With rows and weights less the same centre, x and w, the squared distance is |x|
 what a matrix product gives. In float32, with u = 2^-24, any order of summation, and W the largest |w|, s is off by no
 more than E = u ((d + 1) |x| W + W^2 + (|x| + W)^2): the product by d u |x| W, the halved norm, rounded once, and the
 subtraction by u (W^2 + |x| W), and taking the centre off by u (|x| + W)^2. The distance as it is defined (columns in
-order, each operation rounded) is off by a factor of at most 1 +- g, g = (d + 3) u. A unit with s > T, where
+order, differences and sums rounded) is off by a factor of at most 1 +- g, g = (d + 3) u. A unit with s > T, where
 
     T = b + 2 E + 2 g / (1 - g) (b + E + |x|^2 / 2),     b = s of the second best so far,
 
@@ -16,17 +16,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.parallel import inlined
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.parallel import for_each, inlined
 
-ROUNDING = 2.0**-24
-SLACK = 1.02
-"""For terms of second order in u, and for T itself being computed in floating point."""
+
+def squared_lengths(vectors: Array) -> Array:
+    """Return the sum of squares of each row, float64."""
+    xp = array_namespace(vectors)
+    out = xp.empty(vectors.shape[0], np.float64)
+    _add_squares(vectors.shape[0], vectors.reshape(-1), vectors.shape[1], out)
+    return out
 
 
 @inlined()
 def threshold(best, norm, largest, d):
     """Return T for float64 arguments: s of the second best, |x|, the largest |w|, and the columns."""
-    rounding = 5.960464477539063e-08  # ROUNDING
+    rounding = 5.960464477539063e-08  # u; 1.02 stands for terms of second order in u, and for T's own rounding
     spread = norm + largest
     error = 1.02 * rounding * ((d + 1) * norm * largest + largest * largest + spread * spread) + d * 1e-37
     factor = 1.02 * (d + 3) * rounding
@@ -37,3 +42,12 @@ def threshold(best, norm, largest, d):
 def centred(values: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """Return values - centre in float32, rounded once."""
     return np.subtract(values, centre, dtype=np.float32)
+
+
+@for_each
+def _add_squares(i, vectors, d, out):
+    total = 0.0
+    for k in range(i * d, (i + 1) * d):
+        value = float(vectors[k])
+        total += value * value
+    out[i] = total

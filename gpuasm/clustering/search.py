@@ -1,8 +1,8 @@
 """The two nearest units of each row: what is meant by a distance, and who finds them fastest.
 
-Distances are float32 and defined to the bit: columns are taken in order, and each operation is rounded, with no fused
-multiply-add, so total = total + (x - w) * (x - w). A missing value counts nothing. Of equally near units the lowest is
-best. How they are found does not matter to the result, so CPU and CUDA, screened or not, give the same bits.
+Distances are float32 and defined to the bit: columns are taken in order, x - w is rounded, and its square is added by
+one fused multiply-add: total = fma(x - w, x - w, total). A missing value counts nothing. Of equally near units the
+lowest is best. How they are found does not matter to the result: CPU and CUDA, screened or not, give the same bits.
 """
 
 from __future__ import annotations

@@ -41,33 +41,27 @@ def unit_sums(rows: Array, unit: Array, n_units: int, *, has_missing: bool) -> A
     piece_begin = xp.zeros(n_units + 1, np.int64)
     piece_begin[1:] = xp.cumsum(pieces)
     most = n // _PIECE + min(n, n_units)  # no need to ask the device how many pieces there are
+    unit_of = xp.searchsorted(piece_begin, xp.arange(most), side="right") - 1  # n_units beyond the last piece
     channels = 2 * d if has_missing else d + 1
     partial = xp.empty(most * channels, np.float64)
     flat = rows.reshape(-1)
     if has_missing:
-        _add_present(most * d, flat, order, begin, piece_begin, n_units, d, partial)
+        _add_present(most * d, flat, order, begin, piece_begin, unit_of, n_units, d, partial)
     else:
-        _add_rows(most * channels, flat, order, begin, piece_begin, n_units, d, partial)
+        _add_rows(most * channels, flat, order, begin, piece_begin, unit_of, n_units, d, partial)
     out = xp.empty(n_units * channels, np.float64)
     _add_pieces(n_units * channels, partial, piece_begin, channels, out)
     return out.reshape(n_units, channels)
 
 
 @for_each
-def _add_rows(i, rows, order, begin, piece_begin, n_units, d, partial):
+def _add_rows(i, rows, order, begin, piece_begin, unit_of, n_units, d, partial):
     piece = i // (d + 1)
     column = i % (d + 1)
-    if piece < piece_begin[n_units]:
-        low = 0  # the last unit whose pieces begin at or before this one
-        high = n_units
-        while high - low > 1:
-            middle = (low + high) // 2
-            if piece_begin[middle] <= piece:
-                low = middle
-            else:
-                high = middle
-        first = begin[low] + (piece - piece_begin[low]) * _PIECE
-        last = min(begin[low + 1], first + _PIECE)
+    unit = unit_of[piece]
+    if unit < n_units:
+        first = begin[unit] + (piece - piece_begin[unit]) * _PIECE
+        last = min(begin[unit + 1], first + _PIECE)
         if column == d:
             partial[i] = float(last - first)
         else:
@@ -78,20 +72,13 @@ def _add_rows(i, rows, order, begin, piece_begin, n_units, d, partial):
 
 
 @for_each
-def _add_present(i, rows, order, begin, piece_begin, n_units, d, partial):
+def _add_present(i, rows, order, begin, piece_begin, unit_of, n_units, d, partial):
     piece = i // d
     column = i % d
-    if piece < piece_begin[n_units]:
-        low = 0
-        high = n_units
-        while high - low > 1:
-            middle = (low + high) // 2
-            if piece_begin[middle] <= piece:
-                low = middle
-            else:
-                high = middle
-        first = begin[low] + (piece - piece_begin[low]) * _PIECE
-        last = min(begin[low + 1], first + _PIECE)
+    unit = unit_of[piece]
+    if unit < n_units:
+        first = begin[unit] + (piece - piece_begin[unit]) * _PIECE
+        last = min(begin[unit + 1], first + _PIECE)
         total = 0.0
         present = 0.0
         for j in range(first, last):

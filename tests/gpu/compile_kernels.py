@@ -104,7 +104,7 @@ def _call_everything() -> None:
 
 
 def _train_maps() -> None:
-    rows = np.random.default_rng(1).normal(size=(60, 3)).astype(np.float32)
+    rows = np.random.default_rng(1).normal(size=(60, 9)).astype(np.float32)
     SelfOrganisingMap(3, 4, metric="cosine", epochs=1).fit(rows)
     rows[::5, 1] = np.nan
     SelfOrganisingMap(3, 4, epochs=1).fit(rows)

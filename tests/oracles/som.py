@@ -20,13 +20,14 @@ def distances(rows: np.ndarray, weights: np.ndarray, metric: str = "euclidean") 
 
 
 def distances_by_definition(rows: np.ndarray, weights: np.ndarray, metric: str = "euclidean") -> np.ndarray:
-    """Return (n, units) float32: columns added in order, each operation rounded."""
+    """Return (n, units) float32: columns in order, differences rounded, squares added with one rounding."""
     total = np.zeros((rows.shape[0], weights.shape[0]), np.float32)
     for k in range(rows.shape[1]):
         difference = rows[:, k, None] - weights[None, :, k]
         difference = np.where(np.isnan(difference), np.float32(0), difference)
         if metric == "euclidean":
-            total = total + difference * difference
+            wide = difference.astype(np.longdouble)  # wide enough for the product and, but for 1 in 2^40, the sum
+            total = (total + wide * wide).astype(np.float32)
         elif metric == "manhattan":
             total = total + np.abs(difference)
         else:

@@ -1,0 +1,145 @@
+"""Run CUDA C++ on the CPU, a thread at a time: slow, but what a kernel computes can be tested without a device.
+
+Threads of a block are fibres that change places at ``__syncthreads()``; blocks run one after another. Warp functions
+are not there, and neither races nor speed can be seen.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COMPILER = shutil.which("g++")
+
+_BEFORE = r"""
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <utility>
+#include <vector>
+#include <ucontext.h>
+#define __global__
+#define __device__
+#define __shared__
+#define __restrict__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+using std::max; using std::min;
+struct dim3 { unsigned x, y, z; };
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(16) double2 { double x, y; };
+static float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+static dim3 threadIdx, blockIdx, blockDim, gridDim;
+float4 shared[1 << 14];
+static float __fsub_rn(float a, float b) { return a - b; }
+static float __fadd_rn(float a, float b) { return a + b; }
+static float __fmul_rn(float a, float b) { return a * b; }
+static float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+static double __dadd_rn(double a, double b) { return a + b; }
+static double __dmul_rn(double a, double b) { return a * b; }
+static float __int_as_float(int bits) { float f; memcpy(&f, &bits, 4); return f; }
+static int __float_as_int(float f) { int i; memcpy(&i, &f, 4); return i; }
+template <class T> static T atomicMin(T* at, T value) { T old = *at; *at = std::min(old, value); return old; }
+template <class T> static T atomicAdd(T* at, T value) { T old = *at; *at = old + value; return old; }
+
+static ucontext_t scheduler;
+static std::vector<ucontext_t> fibres;
+static std::vector<std::vector<char>> stacks;
+static std::vector<char> done;
+static std::function<void()> body;
+static unsigned current;
+static void __syncthreads() { swapcontext(&fibres[current], &scheduler); }
+static void run_fibre() { body(); done[current] = 1; swapcontext(&fibres[current], &scheduler); }
+
+static void run_block(unsigned n) {
+    fibres.resize(n); stacks.resize(n); done.assign(n, 0);
+    for (unsigned t = 0; t < n; t++) {
+        stacks[t].resize(1 << 16);
+        getcontext(&fibres[t]);
+        fibres[t].uc_stack.ss_sp = stacks[t].data();
+        fibres[t].uc_stack.ss_size = stacks[t].size();
+        fibres[t].uc_link = nullptr;
+        makecontext(&fibres[t], run_fibre, 0);
+    }
+    for (bool any = true; any;) {
+        any = false;
+        for (current = 0; current < n; current++) {
+            if (done[current]) continue;
+            threadIdx = {current % blockDim.x, current / blockDim.x, 0};
+            any = true;
+            swapcontext(&scheduler, &fibres[current]);
+        }
+    }
+}
+
+template <class... P, size_t... I>
+static void call(void (*kernel)(P...), void** arguments, std::index_sequence<I...>) {
+    body = [=] { kernel(*(P*)arguments[I]...); };
+    for (unsigned y = 0; y < gridDim.y; y++)
+        for (unsigned x = 0; x < gridDim.x; x++) { blockIdx = {x, y, 0}; run_block(blockDim.x * blockDim.y); }
+}
+template <class... P> static int count_of(void (*)(P...)) { return sizeof...(P); }
+template <class... P> static void launch(void (*kernel)(P...), unsigned gx, unsigned gy, unsigned bx, unsigned by,
+                                         void** arguments) {
+    gridDim = {gx, gy, 1}; blockDim = {bx, by, 1};
+    call(kernel, arguments, std::index_sequence_for<P...>{});
+}
+"""
+_AFTER = """
+extern "C" void run_{name}(unsigned gx, unsigned gy, unsigned bx, unsigned by, void** arguments) {{
+    launch({name}, gx, gy, bx, by, arguments);
+}}
+extern "C" int count_{name}() {{ return count_of({name}); }}
+"""
+
+
+class Kernel:
+    """A kernel that is called as cupy's are, with numpy arrays and numpy scalars."""
+
+    max_dynamic_shared_size_bytes = 0
+
+    def __init__(self, library: ctypes.CDLL, name: str) -> None:
+        self._run, self._n = getattr(library, f"run_{name}"), getattr(library, f"count_{name}")()
+
+    def __call__(
+        self, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[Any, ...], shared_mem: int = 0
+    ) -> None:
+        assert len(args) == self._n
+        assert shared_mem <= 1 << 18
+        held = []
+        for arg in args:
+            if isinstance(arg, np.ndarray):
+                assert arg.flags.c_contiguous
+                held.append(ctypes.c_void_p(arg.ctypes.data))
+            else:
+                assert isinstance(arg, np.generic), "kernels take arrays and numpy scalars"
+                held.append(ctypes.create_string_buffer(arg.tobytes(), arg.nbytes))
+        pointers = (ctypes.c_void_p * len(held))(*(ctypes.addressof(one) for one in held))
+        sizes = [int(size) for size in (*grid, 1)[:2]] + [int(size) for size in (*block, 1)[:2]]
+        self._run(*(ctypes.c_uint(size) for size in sizes), pointers)
+
+
+def emulated(folder: Path) -> Callable[..., tuple[Kernel, ...]]:
+    """Return what stands in for `gpuasm.arrays.cuda_functions`; libraries are kept in a folder."""
+
+    def cuda_functions(source: str, *names: str) -> tuple[Kernel, ...]:
+        library = folder / f"{hashlib.sha256(repr((source, names)).encode()).hexdigest()[:16]}.so"
+        if not library.exists():
+            text = library.with_suffix(".cpp")
+            text.write_text(_BEFORE + source + "".join(_AFTER.format(name=name) for name in names))
+            command = [str(COMPILER), "-O1", "-std=c++17", "-w", "-ffp-contract=off", "-shared", "-fPIC"]
+            subprocess.run([*command, str(text), "-o", str(library)], check=True, capture_output=True, text=True)
+        loaded = ctypes.CDLL(str(library))
+        return tuple(Kernel(loaded, name) for name in names)
+
+    return cuda_functions
