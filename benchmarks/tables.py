@@ -260,6 +260,31 @@ def community(results: list[Result]) -> str:
     return "\n\n".join(parts)
 
 
+def bins(results: list[Result]) -> str:
+    """Bins of communities beside a peer's, genome by genome; of isolates, how many are one bin."""
+    parts = []
+    for result in results:
+        if result["benchmark"] != "bins":
+            continue
+        told = []
+        by_set: dict[str, list[Result]] = {}
+        for row in result["rows"]:
+            by_set.setdefault(row["set"], []).append(row)
+        isolates = [rows for rows in by_set.values() if len(rows[0]["genomes"]) == 1]
+        communities = [rows for rows in by_set.values() if len(rows[0]["genomes"]) > 1]
+        for rows in communities:
+            told.append([rows[0]["set"], "good genomes", "", *(f"{r['good']} of {len(r['genomes'])}" for r in rows)])
+            for genomes in zip(*(row["genomes"] for row in rows), strict=True):
+                pairs = [f"{g['completeness']:.1f} / {g['contamination']:.2f}" for g in genomes]
+                told.append([rows[0]["set"], genomes[0]["genome"], f"{genomes[0]['assembled']:.1f}", *pairs])
+        single = [sum(rows[i]["bins"] == 1 for rows in isolates) for i in range(len(isolates[0]) if isolates else 0)]
+        told.append([f"{len(isolates)} isolates", "of one bin", "", *single])
+        binners = [row["binner"] for row in next(iter(by_set.values()))]
+        head = ["set", "completeness % / contamination % of", "assembled %", *binners]
+        parts.append(_section(result, markdown(head, told)))
+    return "\n\n".join(parts)
+
+
 def ablation(results: list[Result]) -> str:
     """Contigs without one stage or rule of gpuasm in turn: what each is worth."""
     columns = {"contigs": "contigs", "nga50": "NGA50", "aunga": "auNGA", "misassemblies": "misassemblies",
@@ -281,6 +306,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "assemblers": assemblers,
     "community": community,
     "ablation": ablation,
+    "bins": bins,
 }
 
 

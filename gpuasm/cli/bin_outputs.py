@@ -20,9 +20,8 @@ _PLASMID_SHARE = 0.25
 
 _MAP_COLUMNS = ("row", "column", "height", "pieces", "bin")
 _TRAINING_COLUMNS = ("epoch", "quantisation", "topographic")
-_CONTIG_COLUMNS = (
-    "contig", "length", "gc", "circular", "bin", "sureness", "second", "unit_row", "unit_column", "second_unit_row",
-    "second_unit_column", "note",
+_PLACE_COLUMNS = (
+    "bin", "sureness", "second", "unit_row", "unit_column", "second_unit_row", "second_unit_column", "note",
 )  # fmt: skip
 _BIN_COLUMNS = (
     "bin", "contigs", "bases", "n50", "longest", "gc", "circular", "sureness", "silhouette", "border", "apart",
@@ -135,27 +134,34 @@ def _write_contig_table(
 ) -> None:
     contigs, gc, depth_columns = described
     contig_map, binning = found
-    notes = _notes(contigs, binning) if binning else []
-    rows = []
-    for c in range(contigs.n):
-        row = (contigs.names[c], int(contigs.length[c]), _share(gc[c]), bool(contigs.is_circular[c]))
-        known: tuple[Any, ...] = ("", None, "", None, None, None, None, "")
-        if contig_map and binning:
-            known = (*_place(c, contig_map, binning), notes[c])
-        rows.append((*row, *known, *contigs.depth[c].tolist()))
-    _write_rows(path, (*_CONTIG_COLUMNS, *depth_columns), rows)
+    nothing: list[Any] = [None] * contigs.n
+    columns: dict[str, Any] = {
+        "contig": contigs.names,
+        "length": contigs.length,
+        "gc": [_share(counts) for counts in gc],
+        "circular": contigs.is_circular,
+        **dict.fromkeys(_PLACE_COLUMNS, nothing),
+    }
+    if contig_map and binning:
+        columns |= _places(contigs, contig_map, binning)
+    depths = zip(depth_columns, contigs.depth.T, strict=False)  # without contigs there is no depth
+    write_tsv(path, {**columns, **dict.fromkeys(depth_columns, nothing), **dict(depths)})
 
 
-def _place(c: int, contig_map: ContigMap, binning: Binning) -> tuple[Any, ...]:
-    columns = contig_map.som.columns
-    units = [divmod(int(unit), columns) for unit in binning.contig_units[c]]
-    return (
-        bin_name(int(binning.bin_of_contig[c])),
-        float(binning.membership.sureness[c]),
-        bin_name(int(binning.membership.second[c])),
-        *units[0],
-        *units[1],
+def _places(contigs: Contigs, contig_map: ContigMap, binning: Binning) -> dict[str, Any]:
+    """Return the columns of contigs that say where they belong."""
+    row, column = np.divmod(binning.contig_units, contig_map.som.columns)
+    values = (
+        [bin_name(b) for b in binning.bin_of_contig.tolist()],
+        binning.membership.sureness,
+        [bin_name(b) for b in binning.membership.second.tolist()],
+        row[:, 0],
+        column[:, 0],
+        row[:, 1],
+        column[:, 1],
+        _notes(contigs, binning),
     )
+    return dict(zip(_PLACE_COLUMNS, values, strict=True))
 
 
 def _notes(contigs: Contigs, binning: Binning) -> list[str]:

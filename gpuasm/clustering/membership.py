@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,17 +34,17 @@ class Membership:
 
     probability: np.ndarray
 
-    @property
+    @functools.cached_property
     def best(self) -> np.ndarray:
         """The likeliest bin of each contig, (m,) int64."""
         return self.probability.argmax(axis=1)
 
-    @property
+    @functools.cached_property
     def sureness(self) -> np.ndarray:
         """Its probability, (m,) float64."""
         return self.probability.max(axis=1)
 
-    @property
+    @functools.cached_property
     def second(self) -> np.ndarray:
         """The next likeliest bin, (m,) int64; -1 where there is but one."""
         if self.probability.shape[1] < 2:

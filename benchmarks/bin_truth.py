@@ -1,0 +1,121 @@
+"""Where contigs truly come from, and how complete and pure bins are by that."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gpuasm.io.contigs import ContigRecord
+
+LEAST_COMPLETENESS, MOST_CONTAMINATION = 90.0, 5.0
+LEAST_LENGTH = 500
+
+
+@dataclass
+class Truth:
+    """Where contigs come from.
+
+    Attributes
+    ----------
+    length
+        Bases of each genome.
+    owner
+        The genome of each contig that matches one.
+    covered
+        Of each contig, the stretches of its genome that it covers: sequence, begin, end.
+    """
+
+    length: dict[str, int]
+    owner: dict[str, str] = field(default_factory=dict)
+    covered: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
+
+    def completeness(self, genome: str, contigs: Iterable[str]) -> float:
+        """Return the percentage of a genome that contigs of its own among ``contigs`` cover."""
+        stretches = [s for c in contigs if self.owner.get(c) == genome for s in self.covered[c]]
+        return 100 * covered_bases(stretches) / self.length[genome]
+
+
+def covered_bases(stretches: Iterable[tuple[str, int, int]]) -> int:
+    """Return how many bases lie in at least one of the stretches."""
+    total, sequence, reached = 0, "", 0
+    for name, begin, end in sorted(stretches):
+        if name != sequence:
+            sequence, reached = name, 0
+        total += max(0, end - max(begin, reached))
+        reached = max(reached, end)
+    return total
+
+
+def find_truth(contigs: Path, sheet: Path, folder: Path, *, threads: int) -> Truth:
+    """Lay contigs on all genomes at once."""
+    with sheet.open(newline="") as file:
+        genomes = [
+            (r["genome"], (sheet.parent / r["reference"]).resolve(strict=True))
+            for r in csv.DictReader(file, delimiter="\t")
+        ]
+    length: dict[str, int] = defaultdict(int)
+    references = folder / "references.fasta"
+    with references.open("w") as file:
+        for genome, path in genomes:
+            with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+                for line in lines:
+                    if line.startswith(">"):
+                        file.write(f">{genome}|{line[1:].split()[0]}\n")
+                    else:
+                        file.write(line)
+                        length[genome] += len(line.strip())
+    command = ["minimap2", "-x", "asm5", "-c", "--secondary=no", "-t", str(threads), str(references), str(contigs)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return truth_of(csv.reader(done.stdout.splitlines(), delimiter="\t"), dict(length))
+
+
+def truth_of(alignments: Iterable[Sequence[str]], length: dict[str, int]) -> Truth:
+    """Return the truth by rows of PAF whose targets are named GENOME|SEQUENCE."""
+    matches: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    stretches: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+    for row in alignments:
+        contig, target = row[0], row[5]
+        matches[contig][target.partition("|")[0]] += int(row[9])
+        stretches[contig].append((target, int(row[7]), int(row[8])))
+    truth = Truth(length)
+    for contig, found in matches.items():
+        owner = max(found, key=lambda genome: (found[genome], genome))
+        truth.owner[contig] = owner
+        truth.covered[contig] = [s for s in stretches[contig] if s[0].partition("|")[0] == owner]
+    return truth
+
+
+def judge(bins: Mapping[str, Sequence[ContigRecord]], contigs: Sequence[ContigRecord], truth: Truth) -> dict[str, Any]:
+    """Judge bins: how complete and pure each genome is in the bin that has most of it."""
+    rows = []
+    for genome in truth.length:
+        best = max(bins, key=lambda b: truth.completeness(genome, [c.name for c in bins[b]]), default=None)
+        inside = bins[best] if best else []
+        bases = sum(c.codes.size for c in inside)
+        own = sum(c.codes.size for c in inside if truth.owner.get(c.name) == genome)
+        completeness = truth.completeness(genome, [c.name for c in inside])
+        contamination = 100 * (1 - own / bases) if bases else 0.0
+        rows.append(
+            {
+                "genome": genome,
+                "completeness": round(completeness, 2),
+                "contamination": round(contamination, 2),
+                "assembled": round(
+                    truth.completeness(genome, [c.name for c in contigs if c.codes.size >= LEAST_LENGTH]), 2
+                ),
+                "is_good": completeness >= LEAST_COMPLETENESS and contamination < MOST_CONTAMINATION,
+            }
+        )
+    return {
+        "bins": len(bins),
+        "good": sum(row["is_good"] for row in rows),
+        "binned_bases": sum(c.codes.size for inside in bins.values() for c in inside),
+        "bases": sum(c.codes.size for c in contigs),
+        "genomes": rows,
+    }  # fmt: skip
