@@ -11,6 +11,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.neighbourhood import Neighbourhood
+from gpuasm.clustering.online import OnlineTraining
 from gpuasm.clustering.search import Searcher
 from gpuasm.clustering.smoothing import smooth, smooth_terms
 from gpuasm.clustering.sums import unit_sums
@@ -62,6 +63,18 @@ class BatchTraining:
             units, values = self.searcher(weights)
             self.note_errors(units, values)
             weights = self._updated(weights, units[0], weighting)
+            if progress is not None:
+                progress(1)
+        return weights
+
+    def run_online(
+        self, weights: Array, online: OnlineTraining, progress: Callable[[int], object] | None = None
+    ) -> Array:
+        """Train online instead, with the same errors noted before each epoch; return the weights."""
+        rows = self.searcher.rows  # of length 1 for the cosine metric
+        for stages in online.stages(rows.shape[0]):
+            self.note_errors(*self.searcher(weights))
+            weights = online.epoch(rows, weights, stages)
             if progress is not None:
                 progress(1)
         return weights

@@ -69,7 +69,7 @@ class Searcher:
         if metric == "cosine":
             rows = self._directions(rows)
         screens = _FORM[metric] == EUCLIDEAN and not self.has_missing
-        self._rows = rows
+        self.rows = rows
         self._ready: Any = None
         if xp is not np:
             from gpuasm.clustering.search_cuda import RowsOnDevice  # noqa: PLC0415 - only where there is a device
@@ -96,7 +96,7 @@ class Searcher:
             weights = unit_vectors(weights)
         if self._ready is not None:
             return self._ready.best_two(weights)
-        return best_two_direct(self._rows, weights, _FORM[self.metric])
+        return best_two_direct(self.rows, weights, _FORM[self.metric])
 
     def best_units(self, weights: Array) -> BestUnits:
         """Find the two nearest units of each row, with their distances."""

@@ -13,14 +13,15 @@ from gpuasm.clustering.batch import BatchTraining, EpochErrors
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.memory import require_memory_for_map
 from gpuasm.clustering.neighbourhood import neighbourhood_of
+from gpuasm.clustering.online import OnlineTraining
 from gpuasm.clustering.rows import checked_rows
-from gpuasm.clustering.schedule import decayed, radii
+from gpuasm.clustering.schedule import decayed, radii, rates
 from gpuasm.clustering.search import BestUnits, Searcher
 from gpuasm.clustering.start import start_weights
 from gpuasm.clustering.surface import distance_to_neighbours
 from gpuasm.errors import UsageError
 
-TRAININGS = ("batch",)
+TRAININGS = ("batch", "online")
 
 
 class SelfOrganisingMap:
@@ -36,7 +37,8 @@ class SelfOrganisingMap:
         See `neighbourhood_of`.
     metric : "euclidean", "cosine", "manhattan" or "chebyshev"
         How rows are compared with units. Units become weighted means of rows whatever the metric.
-    training : "batch"
+    training : "batch" or "online"
+        All rows at once, or one after another, in an order drawn for each epoch: slower, and seldom better.
     epochs
         How often all rows are looked at.
     start : "pca", "linear", "random", or (units, d) array
@@ -45,9 +47,11 @@ class SelfOrganisingMap:
         Radius of the neighbourhood in the first and the last epoch, in distances between units; for "gaussian" its
         standard deviation. Without: a quarter of the shorter side, at least 1, and 0.5.
     decay : "linear" or "exponential"
-        How the radius falls.
+        How the radius, and the rate, fall.
+    rate : (first, last)
+        How far a row pulls its best unit, in online training.
     seed
-        For a random start.
+        For a random start, and for the order of rows in online training.
 
     Attributes
     ----------
@@ -81,6 +85,7 @@ class SelfOrganisingMap:
         start: str | Array = "pca",
         radius: tuple[float, float] | None = None,
         decay: str = "linear",
+        rate: tuple[float, float] = (0.5, 0.02),
         seed: int = 0,
     ) -> None:
         self.rows, self.columns = rows, columns
@@ -88,7 +93,7 @@ class SelfOrganisingMap:
         self.neighbourhood, self.metric = neighbourhood, metric
         self.training, self.epochs = training, epochs
         self.start, self.seed = start, seed
-        self.radius, self.decay = radius, decay
+        self.radius, self.decay, self.rate = radius, decay, rate
 
     def fit(self, X: Array, y: Any = None, *, progress: Callable[[int], object] | None = None) -> SelfOrganisingMap:  # noqa: ARG002, N803 - scikit-learn's names
         """Train the map.
@@ -118,7 +123,7 @@ class SelfOrganisingMap:
             )
         if not isinstance(self.epochs, (int, np.integer)) or self.epochs < 1:
             raise UsageError("at least one epoch", repr(self.epochs), "give a whole number such as 20")
-        bounds = radii(grid, self.radius)
+        bounds, falling_rate = radii(grid, self.radius), rates(self.rate)
         steps = [decayed(bounds, epoch, self.epochs, decay=self.decay) for epoch in range(self.epochs)]
         neighbourhood_of(MapGrid(2, 2), self.neighbourhood, 1.0)  # an unknown name is told before anything is done
         X = checked_rows(_as_array(X))  # noqa: N806
@@ -126,8 +131,14 @@ class SelfOrganisingMap:
         require_memory_for_map(X, grid)
         weights = to_namespace(xp, start_weights(X, grid, self.start, seed=self.seed))
         training = BatchTraining(X, grid, self.metric)
-        epochs = (neighbourhood_of(grid, self.neighbourhood, radius) for radius in steps)
-        weights = training.run(weights, epochs, progress)
+        if self.training == "batch":
+            epochs = (neighbourhood_of(grid, self.neighbourhood, radius) for radius in steps)
+            weights = training.run(weights, epochs, progress)
+        else:
+            online = OnlineTraining(
+                grid, self.metric, self.neighbourhood, bounds, falling_rate, self.decay, self.epochs, self.seed
+            )
+            weights = training.run_online(weights, online, progress)
         units, values = training.searcher(weights)
         training.note_errors(units, values)
         self.grid_, self.weights_, self.labels_ = grid, weights, units[0]

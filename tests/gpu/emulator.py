@@ -47,6 +47,8 @@ static float __fmul_rn(float a, float b) { return a * b; }
 static float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 static double __dadd_rn(double a, double b) { return a + b; }
 static double __dmul_rn(double a, double b) { return a * b; }
+static float __fsqrt_rn(float a) { return std::sqrt(a); }
+static float __fdiv_rn(float a, float b) { return a / b; }
 static float __int_as_float(int bits) { float f; memcpy(&f, &bits, 4); return f; }
 static int __float_as_int(float f) { int i; memcpy(&i, &f, 4); return i; }
 template <class T> static T atomicMin(T* at, T value) { T old = *at; *at = std::min(old, value); return old; }
@@ -138,6 +140,8 @@ def emulated(folder: Path) -> Callable[..., tuple[Kernel, ...]]:
             text = library.with_suffix(".cpp")
             text.write_text(_BEFORE + source + "".join(_AFTER.format(name=name) for name in names))
             command = [str(COMPILER), "-O1", "-std=c++17", "-w", "-ffp-contract=off", "-shared", "-fPIC"]
+            # A kernel named as a function of the C library must not be taken for it.
+            command.append("-Wl,-Bsymbolic")
             subprocess.run([*command, str(text), "-o", str(library)], check=True, capture_output=True, text=True)
         loaded = ctypes.CDLL(str(library))
         return tuple(Kernel(loaded, name) for name in names)

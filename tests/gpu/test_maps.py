@@ -61,11 +61,16 @@ def test_screened_units_are_the_same(spacing):
         {"metric": "cosine", "start": "random"},
         {"metric": "manhattan", "start": "linear", "missing": 0.1},
         {"metric": "chebyshev", "topology": "toroidal", "missing": 0.1},
+        {"training": "online", "lattice": "hexagonal"},
+        {"training": "online", "neighbourhood": "bubble", "missing": 0.1},
+        {"training": "online", "metric": "cosine", "neighbourhood": "mexican_hat", "radius": (6, 1)},
     ],
     ids=str,
 )
-@pytest.mark.parametrize("shape", [(4000, 12), (20_000, 40)])
+@pytest.mark.parametrize("shape", [(4000, 12), (20_000, 40)], ids=str)
 def test_training_gives_the_same_bytes(shape, options):
+    if options.get("training") == "online":
+        shape = 1500, shape[1]
     options = dict(options)
     rows, missing = blobs(*shape), options.pop("missing", 0)
     rows[np.random.default_rng(5).random(rows.shape) < missing] = np.nan

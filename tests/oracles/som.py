@@ -72,6 +72,17 @@ def epoch(rows: np.ndarray, weights: np.ndarray, grid, best: np.ndarray, *, kind
     return np.where(count > 0, total / np.where(count > 0, count, 1), weights)
 
 
+def online(rows: np.ndarray, weights: np.ndarray, grid, stages, *, kind: str, radii, metric: str) -> np.ndarray:
+    """Return the weights after the stages of an online training with these radii."""
+    weights = weights.astype(np.float64).copy()
+    for stage, radius in zip(stages, radii, strict=True):
+        h, _ = weighting(grid, kind, radius)
+        for i in stage.order:
+            best = int(distances(rows[i : i + 1], weights, metric).argmin())
+            weights += stage.rate * h[:, best, None] * np.nan_to_num(rows[i] - weights)
+    return weights
+
+
 def touching(grid) -> np.ndarray:
     """Return (units, units): whether two units touch, by their distance on the map."""
     across, down = axis_offsets(grid)
