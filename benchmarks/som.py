@@ -94,7 +94,12 @@ def peer_speed(xp: Any, case: tuple[int, int, int, int], *, epochs: int) -> list
         else:
             data_now, scale = data, 1.0
         began = time.perf_counter()
-        train(data_now, start, (rows, columns), (min(rows, columns) / 4, 0.5), epochs)
+        try:
+            train(data_now, start, (rows, columns), (min(rows, columns) / 4, 0.5), epochs)
+        except Exception as error:
+            found.append({**row, "failed": repr(error)[:200]})
+            print(found[-1], flush=True)
+            continue
         row |= {"median_s": (time.perf_counter() - began) / epochs * scale, "epochs": epochs, "scaled_by": scale}
         found.append(row)
         print(found[-1], flush=True)

@@ -17,7 +17,7 @@ from gpuasm.clustering.smoothing import smooth, smooth_terms
 from gpuasm.clustering.sums import unit_sums
 from gpuasm.parallel import for_each
 
-_CHUNK = 256
+_CHUNK = 32
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class BatchTraining:
         _add_errors(
             n_chunks, units.shape[1], units[0], units[1], values[0], self._neighbours.reshape(-1),
             self._neighbours.shape[1],
-            0.5 if self.searcher.metric == "cosine" else 1.0, self.searcher.metric == "euclidean",
+            0.5 if self.searcher.metric == "cosine" else 1.0, int(self.searcher.metric == "euclidean"),
             sums[0], sums[1],
         )  # fmt: skip
         self._errors.append(sums)
