@@ -77,6 +77,7 @@ def thread_count() -> int:
     return _state["threads"] or available_cpus()
 
 
+@functools.cache  # asked by every loop; neither changes while a process runs
 def available_cpus() -> int:
     """Return the CPUs this process may run on: its affinity, cut by the container's CPU quota."""
     n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
