@@ -11,7 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from gpuasm.clustering.bins import BinOptions
+from gpuasm.clustering.contrast import find_contrast
+from gpuasm.clustering.pieces import cut_contigs
 from gpuasm.io.contigs import ContigRecord
+from gpuasm.kmers import count_tetramers
 
 LEAST_COMPLETENESS, MOST_CONTAMINATION = 90.0, 5.0
 LEAST_LENGTH = 500
@@ -119,3 +125,40 @@ def judge(bins: Mapping[str, Sequence[ContigRecord]], contigs: Sequence[ContigRe
         "bases": sum(c.codes.size for c in contigs),
         "genomes": rows,
     }  # fmt: skip
+
+
+def told_pieces(contigs: Sequence[ContigRecord], truth: Truth) -> dict[str, float]:
+    """Return the percentage of pieces that are nearest to the centre of their own genome, as they are seen.
+
+    By shares of tetranucleotides with median 0 and median deviation 1 in each column (robust z-scores), the same of
+    logarithms of shares (centred log-ratios), and by the axes that gpuasm bin uses.
+    """
+    options = BinOptions()
+    start = np.concatenate([[0], np.cumsum([c.codes.size for c in contigs])])
+    pieces = cut_contigs(np.diff(start), window=options.window, least=options.least)
+    begin = start[pieces.contig]
+    counts = count_tetramers(np.concatenate([c.codes for c in contigs]), begin + pieces.begin, begin + pieces.end)
+    share = counts / counts.sum(axis=1, keepdims=True)
+    ratio = np.log(counts + 0.5)
+    owner = np.array([truth.owner.get(contigs[c].name, "") for c in pieces.contig])
+    seen = {
+        "robust z-scores": robust_scores(share),
+        "of log-ratios": robust_scores(ratio - ratio.mean(axis=1, keepdims=True)),
+        "contrast": find_contrast(counts, pieces.contig, options.window).place(counts),
+    }
+    return {name: round(100 * nearest_share(rows, owner), 2) for name, rows in seen.items()}
+
+
+def robust_scores(rows: np.ndarray) -> np.ndarray:
+    apart = rows - np.median(rows, axis=0)
+    deviation = np.median(np.abs(apart), axis=0)
+    return apart / np.where(deviation > 0, deviation, 1.0)
+
+
+def nearest_share(rows: np.ndarray, owner: np.ndarray) -> float:
+    """Return the share of rows whose nearest centre is that of their own class; rows of class "" do not count."""
+    names = sorted(set(owner.tolist()) - {""})
+    centre = np.array([rows[owner == name].mean(axis=0) for name in names])
+    distance = np.column_stack([((rows - c) ** 2).sum(axis=1) for c in centre])
+    nearest = np.array(names)[distance.argmin(axis=1)]
+    return float((nearest == owner)[owner != ""].mean())

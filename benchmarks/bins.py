@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from bin_truth import LEAST_COMPLETENESS, LEAST_LENGTH, MOST_CONTAMINATION, find_truth, judge
+from bin_truth import LEAST_COMPLETENESS, LEAST_LENGTH, MOST_CONTAMINATION, find_truth, judge, told_pieces
 from processes import GPUASM, Usage, measure, require_programs
 from record import record
 
@@ -71,6 +71,7 @@ def main(*, sheet: Path, only: tuple[str, ...], threads: int, path: Path | None)
             plain = folder / "contigs.fasta"  # names alone: MetaBAT takes whole headers for names
             write_fasta(plain, [c.name for c in contigs], [""] * len(contigs), [c.codes for c in contigs])
             truth = find_truth(plain, file_of["genomes"], folder, threads=threads)
+            told = told_pieces(contigs, truth) if len(truth.length) > 1 else {}
             depth = write_depth(folder / "depth.tsv", contigs)
             for name in names:
                 work = folder / name.replace(" ", "_")
@@ -81,6 +82,7 @@ def main(*, sheet: Path, only: tuple[str, ...], threads: int, path: Path | None)
                     usage, files = run_gpuasm(file_of["contigs"], work, threads=threads, options=name.split()[1:])
                 bins = {file.name: read_contigs(file) for file in files}
                 row = {"set": entry["name"], "binner": name, **usage.as_dict(), **judge(bins, contigs, truth)}
+                row |= {"told_pieces": told} if told else {}
                 rows.append(row)
                 print(
                     *(row[key] for key in ("set", "binner", "wall_s", "bins", "good")), len(row["genomes"]), flush=True

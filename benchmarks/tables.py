@@ -277,6 +277,10 @@ def bins(results: list[Result]) -> str:
             for genomes in zip(*(row["genomes"] for row in rows), strict=True):
                 pairs = [f"{g['completeness']:.1f} / {g['contamination']:.2f}" for g in genomes]
                 told.append([rows[0]["set"], genomes[0]["genome"], f"{genomes[0]['assembled']:.1f}", *pairs])
+            seen = ", ".join(f"{share:.1f} by {name}" for name, share in rows[0].get("told_pieces", {}).items())
+            told.append(
+                [rows[0]["set"], f"pieces nearest to their own genome's centre, %: {seen}", "", *[""] * len(rows)]
+            )
         single = [sum(rows[i]["bins"] == 1 for rows in isolates) for i in range(len(isolates[0]) if isolates else 0)]
         told.append([f"{len(isolates)} isolates", "of one bin", "", *single])
         binners = [row["binner"] for row in next(iter(by_set.values()))]

@@ -15,6 +15,7 @@ from gpuasm.clustering.regions import Regions, find_regions
 from gpuasm.clustering.som import SelfOrganisingMap
 from gpuasm.errors import DataError
 from gpuasm.kmers import count_tetramers
+from gpuasm.kmers.composition import LENGTH
 from gpuasm.stages import Stages
 
 EPOCHS = 15
@@ -220,6 +221,15 @@ def _counts(contigs: Contigs, begin: np.ndarray, end: np.ndarray, xp: Any) -> np
     return to_host(count_tetramers(codes, first, last))
 
 
+def _counts_of_contigs(contigs: Contigs, window: int, xp: Any) -> np.ndarray:
+    """Count the words of whole contigs, (m, 136): in windows that share three bases, lest one thread count millions."""
+    pieces = cut_contigs(contigs.length, window=window, least=1)
+    start = contigs.start[pieces.contig]
+    end = np.minimum(start + pieces.end + LENGTH - 1, contigs.start[pieces.contig + 1])
+    counts = _counts(contigs, start + pieces.begin, end, xp)
+    return np.add.reduceat(counts, np.flatnonzero(np.diff(pieces.contig, prepend=-1)), axis=0)
+
+
 def _depth_scale(contigs: Contigs, pieces: Pieces) -> np.ndarray:
     """Return the median of the logarithm of depth in each sample, and its usual noise, (2, samples) float64."""
     depth = np.maximum(contigs.depth[pieces.contig], 1 / READ)
@@ -255,7 +265,7 @@ def _binned(
     region_of_contig = _most_of(pieces, regions, contigs.n)
     start = np.where(region_of_contig >= 0, bin_of_region[region_of_contig], -1)
     n_bins = int(bin_of_region.max()) + 1
-    counts = _counts(contigs, contigs.start[:-1], contigs.start[1:], xp)
+    counts = _counts_of_contigs(contigs, contig_map.window, xp)
     length, place = np.maximum(1, counts.sum(axis=1)), contig_map.contrast.place(counts)
     membership = assign(
         place, length, contigs.depth,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.bin_truth import covered_bases, judge, truth_of
+from benchmarks.bin_truth import covered_bases, judge, nearest_share, robust_scores, truth_of
 from gpuasm.io.contigs import ContigRecord
 
 LENGTH = {"a": 10_000, "b": 4000}
@@ -69,3 +69,9 @@ def test_no_bins_are_no_genomes(truth):
     found = judge({}, CONTIGS, truth)
     assert [row["completeness"] for row in found["genomes"]] == [0, 0]
     assert (found["bins"], found["good"]) == (0, 0)
+
+
+def test_rows_are_told_by_their_nearest_centre():
+    rows = np.array([[0.0], [1.0], [4.0], [10.0], [9.0], [50.0]])
+    assert nearest_share(rows, np.array(["a", "a", "b", "b", "b", ""])) == pytest.approx(0.8)
+    assert robust_scores(rows)[:, 0].tolist() == pytest.approx(((rows[:, 0] - 6.5) / 4.5).tolist())

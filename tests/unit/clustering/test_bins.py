@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuasm.clustering.bins import BinOptions, NothingToBinError, bin_contigs, train_contig_map
+from gpuasm.clustering.bins import BinOptions, NothingToBinError, _counts_of_contigs, bin_contigs, train_contig_map
 from gpuasm.errors import DataError
+from gpuasm.kmers import count_tetramers
 from gpuasm.sequence.encoding import reverse_complement
 from tests.communities import community, contigs_of, cut, genome
 
@@ -38,6 +39,14 @@ def test_each_genome_is_a_bin(with_depth):
     assert completeness.min() > (0.98 if with_depth else 0.95)
     assert contamination.max() < 0.01
     assert found.silhouette.min() > 0.4
+
+
+@pytest.mark.parametrize("window", [1, 3, 50, 1000])
+def test_words_of_contigs_are_counted_whole(rng, window):
+    parts = [rng.integers(0, 5, n, np.uint8) for n in (1, 2, 3, 4, 49, 99, 100, 101, 700)]
+    contigs = contigs_of(parts)
+    whole = count_tetramers(contigs.codes, contigs.start[:-1], contigs.start[1:])
+    assert np.array_equal(_counts_of_contigs(contigs, window, np), whole)
 
 
 def test_an_isolate_is_one_bin():

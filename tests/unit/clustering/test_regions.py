@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.clustering import MapGrid, SelfOrganisingMap
-from gpuasm.clustering.regions import _flood, find_regions, is_apart
+from gpuasm.clustering.regions import MOST_ROWS, _flood, find_regions, is_apart
 
 
 def clouds(rng, *centres, n=200, d=4):
@@ -46,6 +46,12 @@ def test_each_cloud_is_a_region(rng, n_clouds):
     assert found.n_valleys >= found.n
 
 
+@pytest.mark.parametrize("d", [3, 20, 60])
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_is_one_region_in_any_number_of_columns(seed, d):
+    assert regions_of(np.random.default_rng(seed).normal(size=(300, d)).astype(np.float32)).n == 1
+
+
 def test_regions_are_numbered_by_their_rows(rng):
     rows = np.concatenate([clouds(rng, 0, n=60), clouds(rng, 9, n=300), clouds(rng, -9, n=120)])
     found = regions_of(rows)
@@ -66,6 +72,12 @@ def test_one_cloud_cut_in_two_is_not_apart_and_two_clouds_are(seed, d):
 def test_an_even_stretch_cut_in_two_is_not_apart(rng):
     stretch = rng.uniform(0, 20, size=(1000, 1))  # as depth falls from the origin of replication to its end
     assert not is_apart(stretch[stretch[:, 0] < 10], stretch[stretch[:, 0] >= 10])
+
+
+def test_many_rows_are_as_few(rng):
+    found = regions_of(clouds(rng, 8, -8, n=MOST_ROWS * 3))
+    assert found.n == 2
+    assert (found.of_row.reshape(2, -1) == found.of_row[[0, -1]][:, None]).mean() > 0.999
 
 
 def test_few_rows_and_equal_rows_are_not_apart():
