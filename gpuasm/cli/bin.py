@@ -36,11 +36,15 @@ _LENGTH = click.IntRange(min=1)
     help="Depth of the contigs in one or several samples; may be repeated.  [default: what the headers of CONTIGS say]",
 )
 @click.option("--no-depth", is_flag=True, help="Bin by composition alone.")
-@click.option("--map", "map_path", type=_FILE, metavar="FILE", help="Use a map trained before instead of a new one.")
+@click.option(
+    "--map", "map_path", type=_FILE, metavar="FILE", help="Use a map trained before, with its window and least length."
+)
 @click.option(
     "--stop-after", type=click.Choice(["map", "bins"]), default="bins", show_default=True, help="map: train only."
 )
-@click.option("--window", type=_LENGTH, default=5000, show_default=True, metavar="N", help="Bases of a piece.")
+@click.option(
+    "--window", type=click.IntRange(min=500), default=5000, show_default=True, metavar="N", help="Bases of a piece."
+)
 @click.option(
     "--min-map-contig", type=_LENGTH, default=2500, show_default=True, metavar="N",
     help="Least length of contigs that make the map.",

@@ -205,7 +205,7 @@ def _pieces(contigs: Contigs, lengths: tuple[int, int], xp: Any, stages: Stages)
         counts = _counts(contigs, start + pieces.begin, start + pieces.end, xp)
         stage.advance(pieces.n)
     # Runs of N are no composition.
-    has_bases = counts.sum(axis=1) >= least // 2
+    has_bases = counts.sum(axis=1) >= min(window, least) // 2
     if not has_bases.any():
         longest = int(contigs.length.max(initial=0))
         raise NothingToBinError(

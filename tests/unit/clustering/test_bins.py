@@ -49,6 +49,14 @@ def test_words_of_contigs_are_counted_whole(rng, window):
     assert np.array_equal(_counts_of_contigs(contigs, window, np), whole)
 
 
+@pytest.mark.parametrize("window", [500, 1000, 20_000])
+def test_genomes_are_told_in_windows_of_any_length(window):
+    contigs, owner = community(3)
+    found = bins_of(contigs, BinOptions(window=window, least_bin=100_000))
+    assert found.n_bins == 3
+    assert quality(contigs, owner, found.bin_of_contig, 3)[1].max() < 0.02
+
+
 def test_an_isolate_is_one_bin():
     contigs, _ = community(1)
     found = bins_of(contigs)
