@@ -51,7 +51,8 @@ class BinnedContigs:
 def read_bin_run(folder: str | Path) -> Run:
     """Read a folder that ``gpuasm bin`` wrote as a run of its own."""
     folder = Path(folder)
-    run = Run(folder.resolve().name, folder)
+    path = folder.resolve()
+    run = Run((path.parent if path.name == "bins" else path).name, folder)
     run.manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     run.binning = _binning(folder)
     return run

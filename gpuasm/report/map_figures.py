@@ -23,6 +23,8 @@ def map_figure(binning: BinnedContigs, name: str) -> str:
     """Draw the U-matrix, darker where neighbours differ more, with the longest contigs coloured by bin."""
 
     def draw(axes: Axes) -> None:
+        from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - as in svg_figure
+
         n_rows, n_columns = len(binning.height), len(binning.height[0])
         axes.imshow(_shades(binning.height), aspect="auto", interpolation="nearest")
         names = [row["bin"] for row in binning.bins]
@@ -38,12 +40,14 @@ def map_figure(binning: BinnedContigs, name: str) -> str:
             if chosen and 0 < number <= 2 * len(_PALETTE):
                 largest = chosen[0]
                 axes.annotate(
-                    bin_name.removeprefix("bin_"), (largest.column, largest.row), color=INK, fontsize=9,
-                    ha="center", va="center", fontweight="bold",
+                    bin_name.removeprefix("bin_"), (largest.column, largest.row), (0, 4), textcoords="offset points",
+                    color=INK, fontsize=9, ha="center", fontweight="bold",
                 )  # fmt: skip
         axes.set_xlim(-0.5, n_columns - 0.5)
         axes.set_ylim(n_rows - 0.5, -0.5)
         axes.grid(visible=False)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("column of the map; its left edge meets the right, its upper edge the lower")
         axes.set_ylabel("row")
 

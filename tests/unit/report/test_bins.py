@@ -55,7 +55,7 @@ def test_a_binning_has_a_page_of_its_own(folder):
     assert run.status == "ok"
     page = render([run])
     parse(page)
-    assert "<h1>Bins of bins</h1>" in page
+    assert "<h1>Bins of soil</h1>" in page
     assert "<h3>Reads</h3>" not in page
     assert "assembled" not in page
 
