@@ -93,7 +93,7 @@ def command(
 
     if no_depth and depth_paths:
         raise UsageError("--depth or --no-depth", "both", "leave one out")
-    options = BinOptions(window, min_map_contig, min_contig, min_bin, sureness)
+    options = BinOptions(window=window, least=min_map_contig, shortest=min_contig, least_bin=min_bin, sureness=sureness)
     with run_session(common) as session:
         _make_folder(output)
         run = _Run(output, options, session, (map_path, stop_after))

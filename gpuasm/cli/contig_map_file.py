@@ -63,7 +63,7 @@ def load_contig_map(path: Path, xp: Any) -> ContigMap:
             "a map that gpuasm bin wrote", "another file", "write one with --stop-after map", path=path
         ) from error
     window, least = found["pieces"].tolist()
-    return ContigMap(som, contrast, found["depth_scale"], window, least)
+    return ContigMap(som, contrast, depth_scale=found["depth_scale"], window=window, least=least)
 
 
 def _restored(found: dict[str, np.ndarray], xp: Any) -> SelfOrganisingMap:

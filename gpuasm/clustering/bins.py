@@ -42,9 +42,9 @@ class BinOptions:
     least
         Least length of contigs that make the map.
     shortest
-        Least length of contigs that are joined to bins.
+        Least length of contigs that are joined to bins; those on the map always are.
     least_bin
-        Least bases of a bin in pieces on the map; what is smaller, such as a plasmid or a phage, is no genome.
+        Least bases of a bin in contigs on the map; what is smaller, such as a plasmid or a phage, is no genome.
     sureness
         Least probability with which a contig belongs to its bin.
     """
@@ -97,7 +97,7 @@ class Binning:
     bin_of_contig : (m,) int64
         Bins are numbered by their bases, most first; -1 for contigs in none.
     region_of_contig : (m,) int64
-        The region that holds most of a contig's bases on the map; -1 for contigs that are not on it.
+        The region that holds the most of a contig's bases on the map; -1 for contigs that are not on it.
     contig_units : (m, 2) int32
         The nearest and the second nearest unit of each contig as a whole.
     silhouette : (bins,) float64
@@ -150,7 +150,7 @@ def train_contig_map(
     with stages.stage("train map", rows=som.rows, columns=som.columns, total=EPOCHS, unit="epochs") as stage:
         som.fit(to_namespace(xp, rows), progress=stage.advance)
         stage.note(pieces=pieces.n, axes=int(contrast.axes.shape[1]), telling_axes=contrast.n_telling)
-    return ContigMap(som, contrast, scale, options.window, options.least)
+    return ContigMap(som, contrast, depth_scale=scale, window=options.window, least=options.least)
 
 
 def bin_contigs(
@@ -261,19 +261,27 @@ def _binned(
 ) -> Binning:  # fmt: skip
     pieces, unit, regions, rows = on_map
     som, xp = contig_map.som, array_namespace(contig_map.som.weights_)
-    bin_of_region = _large_enough(np.bincount(regions.of_row, pieces.length, regions.n), options.least_bin)
     region_of_contig = _most_of(pieces, regions, contigs.n)
-    start = np.where(region_of_contig >= 0, bin_of_region[region_of_contig], -1)
-    n_bins = int(bin_of_region.max()) + 1
+    is_on_map = region_of_contig >= 0
+    bases = np.bincount(region_of_contig[is_on_map], contigs.length[is_on_map], regions.n)
+    bin_of_region = _large_enough(bases, options.least_bin)
     counts = _counts_of_contigs(contigs, contig_map.window, xp)
     length, place = np.maximum(1, counts.sum(axis=1)), contig_map.contrast.place(counts)
-    membership = assign(
-        place, length, contigs.depth,
-        start=start, n_bins=n_bins, window=contig_map.window, sureness=options.sureness,
-    )  # fmt: skip
+    is_long = contigs.length >= min(options.shortest, contig_map.least)
+    while True:
+        start = np.where(is_on_map, bin_of_region[region_of_contig], -1)
+        n_bins = int(bin_of_region.max()) + 1
+        membership = assign(
+            place, length, contigs.depth,
+            start=start, n_bins=n_bins, window=contig_map.window, sureness=options.sureness,
+        )  # fmt: skip
+        is_sure = is_long & (membership.sureness >= options.sureness)
+        has_contigs = np.bincount(membership.best[is_sure], minlength=n_bins) > 0
+        if has_contigs.all():
+            break
+        bin_of_region = _without_empty(bin_of_region, has_contigs)
     whole = Pieces(np.arange(contigs.n), np.zeros(contigs.n, np.int64), contigs.length)
     best = som.best_units(to_namespace(xp, _rows(contigs, whole, place, contig_map.depth_scale)))
-    is_sure = (membership.sureness >= options.sureness) & (contigs.length >= options.shortest)
     return Binning(
         pieces=pieces,
         piece_unit=unit,
@@ -297,16 +305,23 @@ def _large_enough(bases: np.ndarray, least: int) -> np.ndarray:
     return bins
 
 
+def _without_empty(bin_of_region: np.ndarray, has_contigs: np.ndarray) -> np.ndarray:
+    """Return the bins numbered anew without those that no contig is surely in; the first stays in any case."""
+    stays = has_contigs if has_contigs.any() else np.arange(has_contigs.size) == 0
+    number = np.where(stays, np.cumsum(stays) - 1, -1)
+    return np.where(bin_of_region >= 0, number[bin_of_region], -1)
+
+
 def _most_of(pieces: Pieces, regions: Regions, n_contigs: int) -> np.ndarray:
-    """Return the region with more than half of each contig's bases on the map; -1 where there is none."""
-    pair = pieces.contig * regions.n + regions.of_row
-    found, which = np.unique(pair, return_inverse=True)
+    """Return the region with most of each contig's bases on the map, the lower number of equals; -1 without any."""
+    found, which = np.unique(pieces.contig * regions.n + regions.of_row, return_inverse=True)
     bases = np.bincount(which, pieces.length)
-    of_contig = np.bincount(pieces.contig, pieces.length, n_contigs)
-    has_most = 2 * bases > of_contig[found // regions.n]
-    region = np.full(n_contigs, -1)
-    region[found[has_most] // regions.n] = found[has_most] % regions.n
-    return region
+    contig, region = np.divmod(found, regions.n)
+    order = np.lexsort((region, -bases, contig))
+    is_first = np.diff(contig[order], prepend=-1) > 0
+    most = np.full(n_contigs, -1)
+    most[contig[order][is_first]] = region[order][is_first]
+    return most
 
 
 def _silhouette(rows: np.ndarray, bin_of_row: np.ndarray, n_bins: int) -> np.ndarray:

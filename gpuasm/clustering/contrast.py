@@ -95,7 +95,7 @@ def find_contrast(counts: np.ndarray, contig: np.ndarray, window: int) -> Contra
     strength = np.maximum(0.0, strength[::-1])
     threshold = largest_of_noise(whitening.shape[1], n, freedom + weight)
     n_kept = max(MIN_AXES, int((strength > threshold).sum()))
-    return Contrast(scale, mean, _turned(axes[:, :n_kept]), strength, threshold)
+    return Contrast(scale, mean, axes=_turned(axes[:, :n_kept]), strength=strength, threshold=threshold)
 
 
 def largest_of_noise(n_columns: int, n: int, freedom: float) -> float:

@@ -91,9 +91,9 @@ def assign(
                 likelihood[:, b] += _of_depth(level, counting[:, s], _summary(level[of_bin], length[of_bin]))
         found = Membership(_normalised(likelihood))
         sure = np.where(found.sureness >= sureness, found.best, -1)
-        # A bin that would be left without any contig keeps those it had.
-        is_empty = np.bincount(sure[sure >= 0], minlength=n_bins) == 0
-        bin_of = np.where(np.isin(bin_of, np.flatnonzero(is_empty)) & (sure < 0), bin_of, sure)
+        # A bin that would be left without any contig is described by those it had.
+        empty = np.flatnonzero(np.bincount(sure[sure >= 0], minlength=n_bins) == 0)
+        bin_of = np.where(np.isin(bin_of, empty), bin_of, sure)
     return found
 
 

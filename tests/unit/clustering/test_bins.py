@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuasm.clustering.bins import BinOptions, NothingToBinError, _counts_of_contigs, bin_contigs, train_contig_map
+from gpuasm.clustering.bins import (
+    BinOptions,
+    NothingToBinError,
+    _counts_of_contigs,
+    _most_of,
+    _without_empty,
+    bin_contigs,
+    train_contig_map,
+)
+from gpuasm.clustering.pieces import Pieces
+from gpuasm.clustering.regions import Regions
 from gpuasm.errors import DataError
 from gpuasm.kmers import count_tetramers
 from gpuasm.sequence.encoding import reverse_complement
@@ -80,6 +90,34 @@ def test_what_is_smaller_than_a_bin_joins_the_isolate_and_is_told():
     assert found.regions.n == 2
     assert (found.bin_of_region[found.region_of_contig[9:]] == -1).all()
     assert (found.bin_of_contig == 0).all()
+
+
+def test_a_region_that_holds_but_the_lesser_part_of_a_contig_is_no_bin():
+    chimera = np.concatenate([genome(200_000, 1), genome(150_000, 2)])
+    parts = [*cut(genome(400_000, 1), (20_000,)), *cut(genome(400_000, 3), (20_000,)), chimera]
+    found = bins_of(contigs_of(parts, [20.0] * 20 + [60.0] * 20 + [20.0]))
+    region = found.regions.of_row[found.pieces.contig == 40]
+    assert len(set(region.tolist())) == 2
+    assert found.n_bins == 2
+    assert found.bin_of_contig.tolist() == [found.bin_of_contig[0]] * 20 + [found.bin_of_contig[20]] * 20 + [
+        found.bin_of_contig[0]
+    ]
+
+
+def test_a_bin_that_no_contig_is_surely_in_goes():
+    of_region, some, none = np.array([2, -1, 0, 1]), np.array([True, False, True]), np.zeros(3, bool)
+    assert _without_empty(of_region, some).tolist() == [1, -1, 0, -1]
+    assert _without_empty(of_region, none).tolist() == [-1, -1, 0, -1]
+    contigs, _ = community(3)
+    found = bins_of(contigs, BinOptions(least_bin=100_000, shortest=10**9, sureness=1.0))
+    assert found.n_bins >= 1
+    assert np.bincount(found.bin_of_contig + 1, minlength=found.n_bins + 1)[1:].min() > 0
+
+
+def test_each_contig_has_the_region_with_the_most_of_it():
+    pieces = Pieces(np.array([0, 0, 0, 2, 2]), np.array([0, 5, 9, 0, 4]), np.array([5, 9, 11, 4, 8]))
+    regions = Regions(np.arange(3, dtype=np.int32), np.array([2, 0, 0, 2, 1]), 3, 3)
+    assert _most_of(pieces, regions, 3).tolist() == [0, -1, 1]
 
 
 def test_genomes_of_one_composition_are_told_by_depth():

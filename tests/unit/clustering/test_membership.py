@@ -59,7 +59,19 @@ def test_one_bin_takes_all_and_has_no_second():
     assert found.second.tolist() == [-1, -1, -1]
 
 
+def assigned_as(place, start):
+    """Assign contigs of one piece each, without depth, to two bins."""
+    length, start = np.full(len(start), 5000), np.array(start)
+    depth = np.zeros((start.size, 0))
+    return assign(np.array(place), length, depth, start=start, n_bins=2, window=5000, sureness=0.9)
+
+
 def test_a_bin_keeps_its_contigs_if_none_is_surely_in_it():
-    place, length = np.zeros((4, 2)), np.full(4, 5000)
-    found = assign(place, length, np.zeros((4, 0)), start=np.array([0, 0, 1, 1]), n_bins=2, window=5000, sureness=0.9)
-    assert np.allclose(found.probability, 0.5)
+    assert np.allclose(assigned_as(np.zeros((4, 2)), [0, 0, 1, 1]).probability, 0.5)
+
+
+def test_a_bin_whose_contigs_are_all_surely_in_the_other_is_no_harm():
+    # The second bin's centre lies between its two contigs, where nothing is.
+    found = assigned_as([[-20.0]] * 3 + [[20.0]] * 3 + [[-40.0], [60.0]], [0, 0, 0, 1, 1, 1, 1, 0])
+    assert np.allclose(found.probability.sum(axis=1), 1)
+    assert found.best[:6].tolist() == [0, 0, 0, 1, 1, 1]
