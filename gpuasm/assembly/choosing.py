@@ -4,7 +4,8 @@ Each pair of a link tells how long its fragment would be along each walk, and it
 is chosen when, all pairs taken together, it is a thousand times as likely as any other; the likelihood of a pair is
 that of its insert size among all fragments that could link the two unitigs at that distance. And the pairs must be as
 many as the depth of the two unitigs lets expect at that distance: a few pairs where there should be many come from a
-longer way, a tandem repeat mostly, of which only the longest fragments reach the other side.
+longer way, a tandem repeat mostly, of which only the longest fragments reach the other side. A single pair decides
+nothing where several should be: of a thousand reads across a repeat, some have the other copy's base by an error.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ _BATCH = 1 << 17
 """Links at a time, so that the walks of all of them never are in memory."""
 LEAD = 10 * 256
 """How much likelier the chosen walk must be: log2 in 1 / 256."""
+_ALONE = 6 * 16
+"""Sixteenths of the expected number of pairs from which a single one decides nothing: it comes alone by chance in less
+than one of fifty links, and more often by an error at a base where copies differ."""
 _AGAINST_READ = 12 * 256
 """What a read that shows another way takes from a walk: it may be an error, or chimeric."""
 _FEWEST, _MOST = 4, 24
@@ -72,7 +76,7 @@ def choose_walks(links: Links, graph: GraphArrays, inserts: InsertSizes) -> Chos
             int(some.size), links.first[some], links.first[some + 1], links.left, links.right, links.left_thread,
             links.right_thread, walks.found, walks.unitigs, walks.size, walks.gap, graph.start, links.source[some],
             links.target[some], graph.k, inserts.shortest, inserts.longest, density, histogram, graph.depth, per_pair,
-            MOST_WALKS, MOST_STEPS, MOST_UNITIGS, LEAD, _AGAINST_READ, surprises, scores, best,
+            MOST_WALKS, MOST_STEPS, MOST_UNITIGS, _ALONE, LEAD, _AGAINST_READ, surprises, scores, best,
         )  # fmt: skip
         parts.append(_taken(walks, best))
     return Chosen(*(xp.concatenate(arrays) for arrays in zip(*parts, strict=True)))
@@ -137,8 +141,8 @@ def surprise_256(n, sixteenths):
 @for_each
 def _choose(
     i, first, last, left, right, left_thread, right_thread, found, unitigs, size, gap, start, source, target, k,
-    shortest, longest, density, histogram, depth, per_pair, most_walks, most_steps, per_thread, lead, against,
-    surprises, scores, best,
+    shortest, longest, density, histogram, depth, per_pair, most_walks, most_steps, per_thread, alone, lead,
+    against, surprises, scores, best,
 ):  # fmt: skip
     n = np.int64(found[i])
     best[i] = -1
@@ -157,6 +161,8 @@ def _choose(
             score = -n_pairs * np.int64(log2_256(expected))
             sixteenths = min(depth[source[i] >> 1], depth[target[i] >> 1]) * expected // per_pair
             surprise = surprise_256(n_pairs, sixteenths)
+            if n_pairs == 1 and sixteenths >= alone:
+                surprise = max(surprise, np.int64(lead))
             score -= surprise
             surprises[h] = surprise
             for p in range(first[i], last[i]):
@@ -181,5 +187,5 @@ def _choose(
             fits = fits_threads(p, left_thread, right_thread, unitigs, most_steps * top, size[top], per_thread)
             if fits and insert >= shortest and insert <= longest:
                 fitting += 1
-        if rivals == 0 and surprises[top] < lead and 2 * fitting > last[i] - first[i]:
+        if rivals == 0 and surprises[top] < lead and 2 * fitting > n_pairs:
             best[i] = top - most_walks * i

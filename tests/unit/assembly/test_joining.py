@@ -116,6 +116,18 @@ def test_few_pairs_where_many_are_expected_choose_nothing():
     assert (choose_walks(links, graph, state.spanning.inserts).size <= 1).all()
 
 
+def test_one_pair_that_goes_astray_joins_nothing():
+    """Of two copies of a repeat, one pair begins before the first and ends behind the second."""
+    genome = repeat_genome()
+    reads = pairs_of(genome, fold=25)
+    before, behind = genome[1500 - 80 : 1500 + 20], genome[3150 + 130 : 3150 + 230]
+    state = first_level(Reads.from_strings([*texts_of(reads), before, reverse_complement(behind)], paired=True))
+    fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+    found = texts_of(fragments.reads)
+    assert len(found) > 10
+    assert all(text in genome or reverse_complement(text) in genome for text in found)
+
+
 def test_anchors_are_where_the_reads_are():
     genome = repeat_genome()
     reads = pairs_of(genome, fold=20)
