@@ -17,6 +17,7 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.clustering.direct_cpu import CHEBYSHEV, EUCLIDEAN, MANHATTAN
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.neighbourhood import Neighbourhood, neighbourhood_of
+from gpuasm.clustering.rows import column_ranges
 from gpuasm.clustering.schedule import decayed
 from gpuasm.parallel import compiled
 from gpuasm.parallel import fused_multiply_add as fma
@@ -85,12 +86,13 @@ class OnlineTraining:
 
             return online_epoch_cuda(rows, weights, self.grid, stages, form=FORMS[self.metric])
         columns = np.ascontiguousarray(weights.T)
+        low, high = column_ranges(rows)
         shape = self.grid.rows, self.grid.columns
         total = np.empty(self.grid.n_units, np.float32)
         for stage in stages:
             _run(
-                rows, columns, stage.order, shape, stage.factors, stage.is_table, self.grid.is_hexagonal, stage.rate,
-                FORMS[self.metric], total,
+                rows, columns, stage.order, low, high, shape, stage.factors, stage.is_table, self.grid.is_hexagonal,
+                stage.rate, FORMS[self.metric], total,
             )  # fmt: skip
         return np.ascontiguousarray(columns.T)
 
@@ -109,11 +111,11 @@ def _factors(weights: Neighbourhood) -> tuple[np.ndarray, np.ndarray]:
 
 
 @compiled()
-def _run(rows, columns, order, shape, factors, is_table, is_hexagonal, rate, form, total):
+def _run(rows, columns, order, low, high, shape, factors, is_table, is_hexagonal, rate, form, total):
     for i in order:
         row = rows[i]
         best = _best(row, columns, form, total)
-        _pull(row, columns, best, shape, factors, is_table, is_hexagonal, rate, total)
+        _pull(row, columns, best, low, high, shape, factors, is_table, is_hexagonal, rate, total)
 
 
 @compiled()
@@ -150,7 +152,7 @@ def _best(row, columns, form, total):
 
 
 @compiled()
-def _pull(row, columns, best, shape, factors, is_table, is_hexagonal, rate, pull):
+def _pull(row, columns, best, low, high, shape, factors, is_table, is_hexagonal, rate, pull):
     n_rows, n_columns = shape
     across, down = factors
     best_row, best_column = best // n_columns, best % n_columns
@@ -171,4 +173,5 @@ def _pull(row, columns, best, shape, factors, is_table, is_hexagonal, rate, pull
         x, w = row[k], columns[k]
         if not np.isnan(x):
             for u in range(pull.size):
-                w[u] = fma(pull[u], x - w[u], w[u])
+                moved = fma(pull[u], x - w[u], w[u])
+                w[u] = min(max(moved, low[k]), high[k]) if pull[u] < np.float32(0) else moved

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions, to_namespace
 from gpuasm.clustering.grid import MapGrid
+from gpuasm.clustering.rows import column_ranges
 
 if TYPE_CHECKING:
     from gpuasm.clustering.online import Stage
@@ -21,6 +22,7 @@ def online_epoch_cuda(rows: Array, weights: Array, grid: MapGrid, stages: list[S
     (step,) = cuda_functions(_CUDA, "step")
     columns = xp.ascontiguousarray(weights.T)
     order = to_namespace(xp, np.concatenate([stage.order for stage in stages]))
+    data = rows, columns, *column_ranges(rows), order
     best = xp.full(order.size, np.iinfo(np.uint64).max, np.uint64)
     blocks = (-(-grid.n_units // _BLOCK),)
     shape = np.int32(grid.rows), np.int32(grid.columns), np.int32(d), np.int32(form), np.int32(grid.is_hexagonal)
@@ -30,12 +32,12 @@ def online_epoch_cuda(rows: Array, weights: Array, grid: MapGrid, stages: list[S
         pull = across, down, np.int32(0 if stage.is_table else down.shape[0]), np.float64(stage.rate)
         for i in range(n_done, n_done + stage.order.size):
             # The row before is pulled to with what held when it was looked at.
-            step(blocks, (_BLOCK,), (rows, columns, order, np.int64(i), np.int64(i), *shape, *(last or pull), best),
+            step(blocks, (_BLOCK,), (*data, np.int64(i), np.int64(i), *shape, *(last or pull), best),
                  shared_mem=_BLOCK * 8)  # fmt: skip
             last = pull
         n_done += stage.order.size
     if last is not None:
-        step(blocks, (_BLOCK,), (rows, columns, order, np.int64(n_done), np.int64(-1), *shape, *last, best),
+        step(blocks, (_BLOCK,), (*data, np.int64(n_done), np.int64(-1), *shape, *last, best),
              shared_mem=_BLOCK * 8)  # fmt: skip
     return xp.ascontiguousarray(columns.T)
 
@@ -45,9 +47,9 @@ typedef long long i64;
 typedef unsigned long long u64;
 
 // Move each unit to row i - 1, then measure it to row i, or to none if next is negative.
-extern "C" __global__ void step(const float* rows, float* columns, const i64* order, i64 i, i64 next, int n_rows,
-    int n_columns, int d, int form, int hexagonal, const double* across, const double* down, int n_terms, double rate,
-    u64* best) {
+extern "C" __global__ void step(const float* rows, float* columns, const float* low, const float* high,
+    const i64* order, i64 i, i64 next, int n_rows, int n_columns, int d, int form, int hexagonal,
+    const double* across, const double* down, int n_terms, double rate, u64* best) {
     extern __shared__ float4 shared[];
     u64* least = (u64*)shared;
     const int n_units = n_rows * n_columns, u = blockIdx.x * blockDim.x + threadIdx.x;
@@ -74,6 +76,7 @@ extern "C" __global__ void step(const float* rows, float* columns, const i64* or
             float w = columns[(i64)k * n_units + u];
             if (i > 0 && before[k] == before[k]) {
                 w = __fmaf_rn(pull, __fsub_rn(before[k], w), w);
+                if (pull < 0.0f) w = fminf(fmaxf(w, low[k]), high[k]);
                 columns[(i64)k * n_units + u] = w;
             }
             const float x = now[k];

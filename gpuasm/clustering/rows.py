@@ -55,3 +55,11 @@ def checked_rows(rows: Array, *, n_columns: int | None = None) -> Array:
                 place=f"{name} {int(xp.flatnonzero(is_empty)[0])}",
             )
     return rows
+
+
+def column_ranges(rows: Array) -> tuple[Array, Array]:
+    """Return the least and the greatest value of each column, float32, infinite where all are missing."""
+    xp = array_namespace(rows)
+    missing = xp.isnan(rows)
+    low, high = (xp.where(missing, xp.float32(sign * np.inf), rows) for sign in (1, -1))
+    return low.min(axis=0), high.max(axis=0)

@@ -21,6 +21,8 @@ _DEPTH = 8
 _BLOCKS_PER_MULTIPROCESSOR = 2
 _MOST_PARTS = 64
 _NAMES = {EUCLIDEAN: "euclidean", MANHATTAN: "manhattan", CHEBYSHEV: "chebyshev"}
+_INFINITY = 0x7F800000
+"""The bits of an infinite float32."""
 _SCREEN_FROM = 32
 """Columns from which the second look at what a screening leaves is little beside the first."""
 _SAMPLE = 32 * TILE
@@ -79,7 +81,7 @@ class _Direct:
             xp.empty((plan.n_parts, 2, plan.stride), np.float32),
             xp.empty((plan.n_parts, 2, plan.stride), np.int32),
         )
-        nothing = xp.zeros(1, np.float64)
+        nothing, bounds = xp.zeros(1, np.float64), xp.full(plan.stride, _INFINITY, np.uint32)
         some = nothing if only is None else only
         listed = (some, np.int32(only is not None), np.int32(plan.n))
         tiles = unit_tiles(weights)
@@ -88,7 +90,7 @@ class _Direct:
             plan.grid, (256,),
             (self._columns, np.int64(self._columns.shape[1]), tiles, np.int64(tiles.shape[1]), nothing, np.int32(d),
              np.int32(weights.shape[0]), np.int32(plan.n_tiles), np.int32(plan.tiles_per_part), some,
-             np.int32(plan.n), nothing, nothing, value, unit, nothing),
+             np.int32(plan.n), nothing, nothing, bounds, value, unit, nothing),
             shared_mem=shared_bytes(self._variant),
         )  # fmt: skip
         merge(
@@ -145,7 +147,7 @@ class _Screen:
             plan.grid, (256,),
             (self._columns, np.int64(self._columns.shape[1]), self._tiles, np.int64(self._tiles.shape[1]), self._halves,
              np.int32(d), np.int32(self._weights.shape[0]), np.int32(plan.n_tiles), np.int32(plan.tiles_per_part),
-             some, np.int32(plan.n), self._norms, self._largest, value, unit, count),
+             some, np.int32(plan.n), self._norms, self._largest, count, value, unit, count),
             shared_mem=shared_bytes("screen"),
         )  # fmt: skip
         measure(

@@ -28,8 +28,8 @@ def kept_by_thread(variant: str) -> int:
 
 
 def shared_bytes(variant: str) -> int:
-    """Return the shared memory of a block: two buffers of eight columns of rows and units, and what threads keep."""
-    return 4 * (2 * 2 * 8 * TILE + 8 * 2 * kept_by_thread(variant) * 256)
+    """Return the shared memory of a block: two buffers of eight columns of rows and units, and what is kept of rows."""
+    return 4 * (2 * 2 * 8 * TILE + 8 * 2 * kept_by_thread(variant) * 256 + TILE)
 
 
 _SKELETON = """
@@ -70,13 +70,16 @@ __device__ __forceinline__ void keep_two(float v, int u, float* value, int* unit
     const float* __restrict__ rows, i64 rows_stride, const float* __restrict__ units, i64 units_stride, \
     const float* __restrict__ halves, int d, int n_units, int n_tiles, int tiles_per_part, \
     const int* __restrict__ list, int n, const double* __restrict__ norms, const double* __restrict__ largest, \
-    float* __restrict__ part_value, int* __restrict__ part_unit, int* __restrict__ part_count
+    unsigned* bounds, float* __restrict__ part_value, int* __restrict__ part_unit, int* __restrict__ part_count
 template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
     extern __shared__ float4 shared[];
     float* row_tile = (float*)shared;                      // [2][8][128]
     float* unit_tile = row_tile + 2 * 8 * 128;             // [2][8][128]
     float* kept_value = unit_tile + 2 * 8 * 128;           // [8][KEPT][256]
     int* kept_unit = (int*)(kept_value + 8 * KEPT * 256);  // [8][KEPT][256]
+    // No unit farther than this is among the best two of a row, as the bits of a value, which is not negative. It is
+    // the least second value of any thread or block so far: how soon it falls does not matter to the result.
+    unsigned* bound = (unsigned*)(kept_unit + 8 * KEPT * 256);  // [128]
     const int thread = threadIdx.x;
     const int first_tile = blockIdx.y * tiles_per_part;
     const int last_tile = min(n_tiles, first_tile + tiles_per_part);
@@ -91,6 +94,9 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
         kept_value[i * 256 + thread] = __int_as_float(0x7f800000);
         kept_unit[i * 256 + thread] = -1;
     }
+    #if !SCREEN
+    if (thread < 128) bound[thread] = atomicMin(bounds + first_row + thread, 0x7f800000u);
+    #endif
     int source[4];
     #pragma unroll
     for (int q = 0; q < 4; q++) {
@@ -162,7 +168,14 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
             for (int j = 1; j < 8; j++) least = fminf(least, total[i][j]);
             float* value = kept_value + i * KEPT * 256 + thread;
             int* unit = kept_unit + i * KEPT * 256 + thread;
-            if (least < value[(KEPT - 1) * 256]) {
+            #if SCREEN
+            const bool may_be_best = true;
+            #else
+            const int row = row_at + (i >> 2) * 16 + (i & 3);
+            const float limit = __int_as_float(((volatile int*)bound)[row]);
+            const bool may_be_best = least <= limit;
+            #endif
+            if (may_be_best && least < value[(KEPT - 1) * 256]) {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const int u = first_unit + j * 16;
@@ -178,10 +191,16 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
                         unit[at * 256] = u;
                     }
                 }
+                #if !SCREEN
+                if (value[256] < limit) atomicMin(bound + row, (unsigned)__float_as_int(value[256]));
+                #endif
             }
         }
     }
     __syncthreads();
+    #if !SCREEN
+    if (thread < 128) atomicMin(bounds + first_row + thread, bound[thread]);
+    #endif
     // A thread a row: its values lie with 16 threads. Row thread of the tile is row i of those of one lane of rows.
     if (thread >= 128 || first_row + thread >= n) return;
     const int i = ((thread >> 4) & 1) * 4 + (thread & 3);
@@ -221,7 +240,7 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
 
 // All rows, or those of a list.
 #define ARGUMENTS rows, rows_stride, units, units_stride, halves, d, n_units, n_tiles, tiles_per_part, list, n, norms, \
-    largest, part_value, part_unit, part_count
+    largest, bounds, part_value, part_unit, part_count
 extern "C" __global__ void __launch_bounds__(256, 2) search(PARAMETERS) { search_rows<false>(ARGUMENTS); }
 extern "C" __global__ void __launch_bounds__(256, 2) search_listed(PARAMETERS) { search_rows<true>(ARGUMENTS); }
 

@@ -75,11 +75,15 @@ def epoch(rows: np.ndarray, weights: np.ndarray, grid, best: np.ndarray, *, kind
 def online(rows: np.ndarray, weights: np.ndarray, grid, stages, *, kind: str, radii, metric: str) -> np.ndarray:
     """Return the weights after the stages of an online training with these radii."""
     weights = weights.astype(np.float64).copy()
+    low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
     for stage, radius in zip(stages, radii, strict=True):
         h, _ = weighting(grid, kind, radius)
         for i in stage.order:
             best = int(distances(rows[i : i + 1], weights, metric).argmin())
-            weights += stage.rate * h[:, best, None] * np.nan_to_num(rows[i] - weights)
+            pull = stage.rate * h[:, best, None]
+            moved = weights + pull * (rows[i] - weights)
+            moved = np.where(pull < 0, np.clip(moved, low, high), moved)
+            weights = np.where(np.isnan(rows[i]), weights, moved)
     return weights
 
 
