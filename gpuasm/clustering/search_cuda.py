@@ -10,6 +10,8 @@ first.
 
 from __future__ import annotations
 
+from math import gcd
+
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions, multiprocessor_count
@@ -81,7 +83,7 @@ class _Direct:
             xp.empty((plan.n_parts, 2, plan.stride), np.float32),
             xp.empty((plan.n_parts, 2, plan.stride), np.int32),
         )
-        nothing, bounds = xp.zeros(1, np.float64), xp.full(plan.stride, _INFINITY, np.uint32)
+        nothing, bounds = xp.zeros(1, np.float64), xp.full(2 * plan.stride, _INFINITY, np.uint32)
         some = nothing if only is None else only
         listed = (some, np.int32(only is not None), np.int32(plan.n))
         tiles = unit_tiles(weights)
@@ -89,7 +91,7 @@ class _Direct:
         search(
             plan.grid, (256,),
             (self._columns, np.int64(self._columns.shape[1]), tiles, np.int64(tiles.shape[1]), nothing, np.int32(d),
-             np.int32(weights.shape[0]), np.int32(plan.n_tiles), np.int32(plan.tiles_per_part), some,
+             np.int32(weights.shape[0]), np.int32(plan.n_tiles), np.int32(plan.tiles_per_part), plan.leap, some,
              np.int32(plan.n), nothing, nothing, bounds, value, unit, nothing),
             shared_mem=shared_bytes(self._variant),
         )  # fmt: skip
@@ -147,7 +149,7 @@ class _Screen:
             plan.grid, (256,),
             (self._columns, np.int64(self._columns.shape[1]), self._tiles, np.int64(self._tiles.shape[1]), self._halves,
              np.int32(d), np.int32(self._weights.shape[0]), np.int32(plan.n_tiles), np.int32(plan.tiles_per_part),
-             some, np.int32(plan.n), self._norms, self._largest, count, value, unit, count),
+             plan.leap, some, np.int32(plan.n), self._norms, self._largest, count, value, unit, count),
             shared_mem=shared_bytes("screen"),
         )  # fmt: skip
         measure(
@@ -169,6 +171,9 @@ class _Plan:
         self.n_parts = -(-self.n_tiles // self.tiles_per_part)
         self.stride = row_tiles * TILE
         self.grid = (row_tiles, self.n_parts)
+        self.leap = np.int32(
+            next(s for s in range(round(0.618 * self.n_tiles) | 1, 0, -1) if gcd(s, self.n_tiles) == 1)
+        )
 
 
 def best_parts(row_tiles: int, unit_tiles: int, at_once: int) -> int:

@@ -29,7 +29,7 @@ def kept_by_thread(variant: str) -> int:
 
 def shared_bytes(variant: str) -> int:
     """Return the shared memory of a block: two buffers of eight columns of rows and units, and what is kept of rows."""
-    return 4 * (2 * 2 * 8 * TILE + 8 * 2 * kept_by_thread(variant) * 256 + TILE)
+    return 4 * (2 * 2 * 8 * TILE + 8 * 2 * kept_by_thread(variant) * 256 + 2 * TILE)
 
 
 _SKELETON = """
@@ -68,7 +68,7 @@ __device__ __forceinline__ void keep_two(float v, int u, float* value, int* unit
 // rows and units have their columns first, padded with zeros to whole tiles and to eight columns.
 #define PARAMETERS \
     const float* __restrict__ rows, i64 rows_stride, const float* __restrict__ units, i64 units_stride, \
-    const float* __restrict__ halves, int d, int n_units, int n_tiles, int tiles_per_part, \
+    const float* __restrict__ halves, int d, int n_units, int n_tiles, int tiles_per_part, int stride_of_tiles, \
     const int* __restrict__ list, int n, const double* __restrict__ norms, const double* __restrict__ largest, \
     unsigned* bounds, float* __restrict__ part_value, int* __restrict__ part_unit, int* __restrict__ part_count
 template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
@@ -77,10 +77,12 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
     float* unit_tile = row_tile + 2 * 8 * 128;             // [2][8][128]
     float* kept_value = unit_tile + 2 * 8 * 128;           // [8][KEPT][256]
     int* kept_unit = (int*)(kept_value + 8 * KEPT * 256);  // [8][KEPT][256]
-    // No unit farther than this is among the best two of a row, as the bits of a value, which is not negative. It is
-    // the least second value of any thread or block so far: how soon it falls does not matter to the result.
-    unsigned* bound = (unsigned*)(kept_unit + 8 * KEPT * 256);  // [128]
-    const int thread = threadIdx.x;
+    // The least value of each row in this block, and what no unit beyond is among the row's best two: the second least
+    // value that any block has met so far. Both are bits of values that are not negative. How soon they fall does not
+    // matter to the result.
+    unsigned* least_of_row = (unsigned*)(kept_unit + 8 * KEPT * 256);  // [128]
+    unsigned* bound = least_of_row + 128;                              // [128]
+    const int thread = threadIdx.x, n_padded = gridDim.x * 128;
     const int first_tile = blockIdx.y * tiles_per_part;
     const int last_tile = min(n_tiles, first_tile + tiles_per_part);
     const int first_row = blockIdx.x * 128;
@@ -95,7 +97,10 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
         kept_unit[i * 256 + thread] = -1;
     }
     #if !SCREEN
-    if (thread < 128) bound[thread] = atomicMin(bounds + first_row + thread, 0x7f800000u);
+    if (thread < 128) {
+        least_of_row[thread] = 0x7f800000u;
+        bound[thread] = atomicMin(bounds + n_padded + first_row + thread, 0x7f800000u);
+    }
     #endif
     int source[4];
     #pragma unroll
@@ -106,19 +111,25 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
     float4 next_rows, next_units;
     #define LOAD(tile, column) { \\
         const float* from = rows + (i64)((column) + load_column) * rows_stride; \\
-        if (LISTED) next_rows = make_float4(from[source[0]], from[source[1]], from[source[2]], from[source[3]]); \\
-        else next_rows = *(const float4*)(from + source[0]); \\
+        { \\
+            if (LISTED) next_rows = make_float4(from[source[0]], from[source[1]], from[source[2]], from[source[3]]); \\
+            else next_rows = *(const float4*)(from + source[0]); \\
+        } \\
         next_units = *(const float4*)(units + (i64)((column) + load_column) * units_stride + (i64)(tile) * 128 \\
                                       + load_at); }
     #define STORE(buffer) { \\
         *(float4*)(row_tile + ((buffer) * 8 + load_column) * 128 + load_at) = next_rows; \\
         *(float4*)(unit_tile + ((buffer) * 8 + load_column) * 128 + load_at) = next_units; }
 
-    int buffer = 0;
-    LOAD(first_tile, 0)
+    // Tiles in an order that leaps over the map: as neighbours are alike, a row would else meet one nearer unit after
+    // another on the way to its best.
+    int buffer = 0, tile = (int)((i64)first_tile * stride_of_tiles % n_tiles), next_tile = tile;
+    LOAD(tile, 0)
     STORE(0)
     __syncthreads();
-    for (int tile = first_tile; tile < last_tile; tile++) {
+    for (int turn = first_tile; turn < last_tile; turn++, tile = next_tile) {
+        next_tile += stride_of_tiles;
+        if (next_tile >= n_tiles) next_tile -= n_tiles;
         float total[8][8];
         #pragma unroll
         for (int i = 0; i < 8; i++)
@@ -126,9 +137,9 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
             for (int j = 0; j < 8; j++) total[i][j] = 0.0f;
         for (int column = 0; column < d; column += 8) {
             const bool is_last = column + 8 >= d;
-            const bool more = !is_last || tile + 1 < last_tile;
+            const bool more = !is_last || turn + 1 < last_tile;
             if (more) {
-                if (is_last) LOAD(tile + 1, 0)
+                if (is_last) LOAD(next_tile, 0)
                 else LOAD(tile, column + 8)
             }
             const float* a = row_tile + buffer * 8 * 128 + row_at;
@@ -175,31 +186,37 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
             const float limit = __int_as_float(((volatile int*)bound)[row]);
             const bool may_be_best = least <= limit;
             #endif
-            if (may_be_best && least < value[(KEPT - 1) * 256]) {
+            if (may_be_best && least <= value[(KEPT - 1) * 256]) {
                 #pragma unroll
                 for (int j = 0; j < 8; j++) {
                     const int u = first_unit + j * 16;
                     const float v = total[i][j];
-                    if (u < n_units && v < value[(KEPT - 1) * 256]) {
+                    #define IS_BEFORE(k) (v < value[(k) * 256] || (v == value[(k) * 256] && u < unit[(k) * 256]))
+                    if (u < n_units && IS_BEFORE(KEPT - 1)) {
                         int at = KEPT - 1;
-                        while (at > 0 && v < value[(at - 1) * 256]) {
+                        while (at > 0 && IS_BEFORE(at - 1)) {
                             value[at * 256] = value[(at - 1) * 256];
                             unit[at * 256] = unit[(at - 1) * 256];
                             at--;
                         }
                         value[at * 256] = v;
                         unit[at * 256] = u;
+                        #if !SCREEN
+                        const unsigned bits = __float_as_int(v);
+                        atomicMin(bound + row, max(bits, atomicMin(least_of_row + row, bits)));
+                        #endif
                     }
                 }
-                #if !SCREEN
-                if (value[256] < limit) atomicMin(bound + row, (unsigned)__float_as_int(value[256]));
-                #endif
             }
         }
     }
     __syncthreads();
     #if !SCREEN
-    if (thread < 128) atomicMin(bounds + first_row + thread, bound[thread]);
+    if (thread < 128) {
+        unsigned* all = bounds + first_row + thread;
+        const unsigned least = least_of_row[thread], before = atomicMin(all, least);
+        atomicMin(all + n_padded, min(bound[thread], max(least, before)));
+    }
     #endif
     // A thread a row: its values lie with 16 threads. Row thread of the tile is row i of those of one lane of rows.
     if (thread >= 128 || first_row + thread >= n) return;
@@ -239,8 +256,8 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
 }
 
 // All rows, or those of a list.
-#define ARGUMENTS rows, rows_stride, units, units_stride, halves, d, n_units, n_tiles, tiles_per_part, list, n, norms, \
-    largest, bounds, part_value, part_unit, part_count
+#define ARGUMENTS rows, rows_stride, units, units_stride, halves, d, n_units, n_tiles, tiles_per_part, \
+    stride_of_tiles, list, n, norms, largest, bounds, part_value, part_unit, part_count
 extern "C" __global__ void __launch_bounds__(256, 2) search(PARAMETERS) { search_rows<false>(ARGUMENTS); }
 extern "C" __global__ void __launch_bounds__(256, 2) search_listed(PARAMETERS) { search_rows<true>(ARGUMENTS); }
 
