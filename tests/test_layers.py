@@ -32,7 +32,7 @@ HOMES_OF_LIBRARIES = {
     "cupy": "arrays.py",
     "numba": "parallel.py",
     "threadpoolctl": "parallel.py",
-    "sklearn": "clustering/som.py",
+    "sklearn": "clustering/*.py",
     "Bio": "io/*.py",
     "pysam": "io/bam.py",
     "cutadapt": "io/trimming.py",

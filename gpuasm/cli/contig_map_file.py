@@ -12,6 +12,7 @@ from gpuasm.arrays import to_host, to_namespace
 from gpuasm.clustering import EpochErrors, MapGrid, SelfOrganisingMap
 from gpuasm.clustering.bins import ContigMap, NothingToBinError
 from gpuasm.clustering.contrast import Contrast
+from gpuasm.clustering.normalising import fit_normalisation
 from gpuasm.errors import DataError, NoInputError
 from gpuasm.io import atomic_output
 
@@ -72,5 +73,6 @@ def _restored(found: dict[str, np.ndarray], xp: Any) -> SelfOrganisingMap:
     som.grid_ = MapGrid(rows, columns, "toroidal")
     som.weights_ = to_namespace(xp, found["weights"])
     som.history_ = [EpochErrors(*map(float, row)) for row in found["history"]]
+    som.normalisation_ = fit_normalisation(found["weights"], "none")
     som.n_features_in_ = int(found["weights"].shape[1])
     return som

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,21 +9,28 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.clustering.batch import BatchTraining, EpochErrors
+from gpuasm.clustering.density import density_around, pareto_radius
 from gpuasm.clustering.grid import MapGrid
+from gpuasm.clustering.immersion import u_star_clusters
 from gpuasm.clustering.memory import require_memory_for_map
 from gpuasm.clustering.neighbourhood import neighbourhood_of
+from gpuasm.clustering.normalising import Normalisation, fit_normalisation
 from gpuasm.clustering.online import OnlineTraining
+from gpuasm.clustering.parameters import Parameters
 from gpuasm.clustering.rows import checked_rows
 from gpuasm.clustering.schedule import decayed, radii, rates
 from gpuasm.clustering.search import BestUnits, Searcher
 from gpuasm.clustering.start import start_weights
 from gpuasm.clustering.surface import distance_to_neighbours
+from gpuasm.clustering.ustar import u_star
+from gpuasm.clustering.watershed import watersheds
 from gpuasm.errors import UsageError
 
 TRAININGS = ("batch", "online")
+CLUSTERINGS = ("watershed", "ustar")
 
 
-class SelfOrganisingMap:
+class SelfOrganisingMap(Parameters):
     """A map of units, each a point among the rows, such that units close on the map are close among the rows.
 
     Parameters
@@ -50,6 +56,9 @@ class SelfOrganisingMap:
         How the radius, and the rate, fall.
     rate : (first, last)
         How far a row pulls its best unit, in online training.
+    normalise : "none", "minmax", "zscore" or "robust"
+        How columns are brought to one scale; see `fit_normalisation`. Learned by `fit`, and then applied to all rows
+        that the map is given.
     seed
         For a random start, and for the order of rows in online training.
 
@@ -57,7 +66,8 @@ class SelfOrganisingMap:
     ----------
     grid_ : MapGrid
     weights_ : (units, d) float32
-        Where the rows of `fit` live. Unit u lies in row u // columns of the map.
+        Where the rows of `fit` live, on the scale of normalised rows. Unit u lies in row u // columns of the map.
+    normalisation_ : Normalisation
     labels_ : (n,) int32
         Best unit of each row of `fit`.
     history_ : list of EpochErrors
@@ -86,6 +96,7 @@ class SelfOrganisingMap:
         radius: tuple[float, float] | None = None,
         decay: str = "linear",
         rate: tuple[float, float] = (0.5, 0.02),
+        normalise: str = "none",
         seed: int = 0,
     ) -> None:
         self.rows, self.columns = rows, columns
@@ -94,6 +105,7 @@ class SelfOrganisingMap:
         self.training, self.epochs = training, epochs
         self.start, self.seed = start, seed
         self.radius, self.decay, self.rate = radius, decay, rate
+        self.normalise = normalise
 
     def fit(self, X: Array, y: Any = None, *, progress: Callable[[int], object] | None = None) -> SelfOrganisingMap:  # noqa: ARG002, N803 - scikit-learn's names
         """Train the map.
@@ -126,7 +138,10 @@ class SelfOrganisingMap:
         bounds, falling_rate = radii(grid, self.radius), rates(self.rate)
         steps = [decayed(bounds, epoch, self.epochs, decay=self.decay) for epoch in range(self.epochs)]
         neighbourhood_of(MapGrid(2, 2), self.neighbourhood, 1.0)  # an unknown name is told before anything is done
-        X = checked_rows(_as_array(X))  # noqa: N806
+        X = _as_array(X)  # noqa: N806
+        checked = checked_rows(X)
+        normalisation = fit_normalisation(X, self.normalise)
+        X = checked if self.normalise == "none" else normalisation.apply(X)  # noqa: N806
         xp = array_namespace(X)
         require_memory_for_map(X, grid)
         weights = to_namespace(xp, start_weights(X, grid, self.start, seed=self.seed))
@@ -142,6 +157,7 @@ class SelfOrganisingMap:
         units, values = training.searcher(weights)
         training.note_errors(units, values)
         self.grid_, self.weights_, self.labels_ = grid, weights, units[0]
+        self.normalisation_: Normalisation = normalisation
         self.history_: list[EpochErrors] = training.errors()
         self.n_features_in_ = int(X.shape[1])
         return self
@@ -154,9 +170,23 @@ class SelfOrganisingMap:
         """Train the map and return the place of each row on it; see `transform`."""
         return self._places(self.fit(X, y).labels_)
 
+    def normalised(self, X: Array) -> Array:  # noqa: N803
+        """Return rows as the map compares them, (n, d) float32.
+
+        Raises
+        ------
+        UsageError
+            If the map is not trained.
+        DataError
+            If rows are not as `checked_rows` wants them.
+        """
+        X = _as_array(X)  # noqa: N806
+        checked = checked_rows(X, n_columns=self._weights().shape[1])
+        return checked if self.normalisation_.kind == "none" else self.normalisation_.apply(X)
+
     def best_units(self, X: Array) -> BestUnits:  # noqa: N803
         """Find the nearest and the second nearest unit of each row, with their distances."""
-        X = checked_rows(_as_array(X), n_columns=self._weights().shape[1])  # noqa: N806
+        X = self.normalised(X)  # noqa: N806
         return Searcher(X, self.metric).best_units(to_namespace(array_namespace(X), self._weights()))
 
     def predict(self, X: Array) -> Array:  # noqa: N803
@@ -174,35 +204,56 @@ class SelfOrganisingMap:
         """Return the mean distance of each unit to those that touch it, (rows, columns) float32, on the host."""
         return self.grid_.image(distance_to_neighbours(to_host(self._weights()), self.grid_, self.metric))
 
+    def p_matrix(self, X: Array) -> np.ndarray:  # noqa: N803
+        """Return how many rows lie within the Pareto radius of each unit, (rows, columns) float64, on the host."""
+        X = self.normalised(X)  # noqa: N806
+        radius = pareto_radius(X, self.metric)
+        return density_around(self._weights(), X, radius, metric=self.metric, grid=self.grid_)
+
+    def u_star_matrix(self, X: Array) -> np.ndarray:  # noqa: N803
+        """Return the U-matrix lowered where rows are dense, (rows, columns) float64, on the host; see `u_star`."""
+        return u_star(self.u_matrix(), self.p_matrix(X))
+
+    def clusters(self, method: str = "watershed", X: Array | None = None, *, depth: float = 0.2) -> np.ndarray:  # noqa: N803
+        """Cut the map into clusters; ``clusters()[som.predict(X)]`` are those of rows.
+
+        Parameters
+        ----------
+        method
+            "watershed": the valleys of the U-matrix; "ustar": U*C, by walks on U-matrix and P-matrix and the valleys of
+            the U*-matrix. See `watersheds` and `u_star_clusters`.
+        X : (n, d) numbers
+            Rows whose density counts, for "ustar".
+        depth
+            Valleys less deep than this share of the walls' height are joined; U*C was published with 0.
+
+        Returns
+        -------
+        (units,) int32, on the host.
+
+        Raises
+        ------
+        UsageError
+            If the method is unknown, or rows are missing.
+        """
+        if method not in CLUSTERINGS:
+            raise UsageError(f"a clustering named {' or '.join(CLUSTERINGS)}", repr(method), "use one of those names")
+        heights = self.u_matrix()
+        if method == "watershed":
+            return watersheds(heights, self.grid_, depth=depth)
+        if X is None:
+            raise UsageError("rows, whose density counts in U*C", "none", "give those that the map was trained with")
+        density = self.p_matrix(X)
+        return u_star_clusters(heights, density, u_star(heights, density), self.grid_, depth=depth)
+
     def component_planes(self) -> np.ndarray:
-        """Return the weights as they lie on the map, (d, rows, columns) float32, on the host."""
-        return np.moveaxis(self.grid_.image(to_host(self._weights())), 2, 0)
+        """Return the weights as they lie on the map, (d, rows, columns) float32, on the host and the data's scale."""
+        return np.moveaxis(self.grid_.image(self.normalisation_.undo(to_host(self._weights()))), 2, 0)
 
     def hit_map(self, X: Array | None = None) -> np.ndarray:  # noqa: N803
         """Return the rows of each unit, of ``X`` or of the rows of `fit`: (rows, columns) int64, on the host."""
         units = self.labels_ if X is None else self.predict(X)
         return self.grid_.image(np.bincount(to_host(units), minlength=self.grid_.n_units))
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002 - scikit-learn's signature
-        """Return the parameters by name."""
-        return {name: getattr(self, name) for name in _PARAMETERS}
-
-    def set_params(self, **parameters: Any) -> SelfOrganisingMap:
-        """Set parameters by name.
-
-        Raises
-        ------
-        UsageError
-            If there is no such parameter.
-        """
-        for name, value in parameters.items():
-            if name not in _PARAMETERS:
-                raise UsageError(f"a parameter named {', '.join(_PARAMETERS)}", repr(name), "use one of those names")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        return f"SelfOrganisingMap({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what this is; only scikit-learn asks, so it can be imported."""
@@ -227,9 +278,6 @@ class SelfOrganisingMap:
         return self.weights_
 
 
-_PARAMETERS = tuple(inspect.signature(SelfOrganisingMap).parameters)
-
-
 def _as_array(values: Any) -> Array:
     """Return lists, tables and the like as an array; arrays stay where they are."""
-    return values if hasattr(values, "dtype") and hasattr(values, "reshape") else np.asarray(values, dtype=np.float32)
+    return values if hasattr(values, "dtype") and hasattr(values, "reshape") else np.asarray(values, dtype=np.float64)

@@ -107,7 +107,7 @@ def _train_maps() -> None:
     rows = np.random.default_rng(1).normal(size=(60, 9)).astype(np.float32)
     SelfOrganisingMap(3, 4, metric="cosine", epochs=1).fit(rows)
     rows[::5, 1] = np.nan
-    SelfOrganisingMap(3, 4, epochs=1).fit(rows)
+    SelfOrganisingMap(3, 4, epochs=1).fit(rows).p_matrix(rows)
 
 
 def nvrtc_supports(cc: tuple[int, int]) -> bool:

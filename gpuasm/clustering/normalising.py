@@ -1,0 +1,93 @@
+"""Columns brought to one scale before a map is trained, so that none counts more for the unit it is measured in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.errors import UsageError
+
+KINDS = ("none", "minmax", "zscore", "robust")
+_MAD_TO_SD = 1.4826
+"""Standard deviation of a normal distribution by its median absolute deviation,"""
+_MEAN_AD_TO_SD = 1.2533
+"""and by its mean absolute deviation."""
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """What is taken off each column, and what it is divided by; missing values stay missing.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    shift, scale : (d,) float64
+        On the host. A column that is constant has scale 1, so that it becomes zeros.
+    """
+
+    kind: str
+    shift: np.ndarray
+    scale: np.ndarray
+
+    def apply(self, rows: Array) -> Array:
+        """Return (rows - shift) / scale as float32, computed in float64, where the rows live."""
+        if self.kind == "none":
+            return rows.astype(np.float32, copy=False)
+        shift, scale = self._beside(rows)
+        return ((rows - shift) / scale).astype(np.float32)
+
+    def undo(self, rows: Array) -> Array:
+        """Return rows * scale + shift as float32, computed in float64: what `apply` was given."""
+        if self.kind == "none":
+            return rows.astype(np.float32, copy=False)
+        shift, scale = self._beside(rows)
+        return (rows * scale + shift).astype(np.float32)
+
+    def _beside(self, rows: Array) -> tuple[Array, Array]:
+        xp = array_namespace(rows)
+        return to_namespace(xp, self.shift), to_namespace(xp, self.scale)
+
+
+def fit_normalisation(rows: Array, kind: str) -> Normalisation:
+    """Learn a normalisation from rows.
+
+    Parameters
+    ----------
+    rows : (n, d) numbers
+        NaN where a value is missing; no column without any value.
+    kind
+        "none"; "minmax": least value to 0 and largest to 1; "zscore": mean 0 and standard deviation 1; "robust":
+        median 0, and median absolute deviation 1 / 1.4826, so that normal columns have standard deviation 1 and
+        outliers do not count. Where more than half of a column are one value, the mean absolute deviation from the
+        median stands in.
+
+    Raises
+    ------
+    UsageError
+        If the kind is unknown.
+    """
+    if kind not in KINDS:
+        raise UsageError(f"a normalisation named {', '.join(KINDS)}", repr(kind), "use one of those names")
+    d = rows.shape[1]
+    if kind == "none":
+        return Normalisation(kind, np.zeros(d), np.ones(d))
+    columns = np.ascontiguousarray(to_host(rows).T, dtype=np.float64)
+    found = [_shift_and_scale(column[~np.isnan(column)], kind) for column in columns]
+    shift, scale = np.array(found, np.float64).reshape(d, 2).T
+    return Normalisation(kind, shift.copy(), scale.copy())
+
+
+def _shift_and_scale(column: np.ndarray, kind: str) -> tuple[float, float]:
+    least, most = float(column.min()), float(column.max())
+    if least == most:  # its mean may be off by a rounding, which a tiny deviation would then blow up
+        return least, 1.0
+    if kind == "minmax":
+        return least, most - least
+    if kind == "zscore":
+        return float(column.mean()), float(column.std())
+    median = float(np.median(column))
+    apart = np.abs(column - median)
+    return median, _MAD_TO_SD * float(np.median(apart)) or _MEAN_AD_TO_SD * float(apart.mean())

@@ -1,0 +1,44 @@
+"""What scikit-learn wants of an estimator: parameters by name, as the constructor takes them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+from gpuasm.errors import UsageError
+
+
+class Parameters:
+    """Base of estimators: each parameter of the constructor is kept as an attribute of its name."""
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        return tuple(inspect.signature(cls).parameters)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - scikit-learn's signature
+        """Return the parameters by name; with ``deep`` also those of estimators among them, as "som__rows"."""
+        found = {name: getattr(self, name) for name in self._names()}
+        inner = {name: value for name, value in found.items() if deep and isinstance(value, Parameters)}
+        return found | {f"{name}__{key}": v for name, value in inner.items() for key, v in value.get_params().items()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name.
+
+        Raises
+        ------
+        UsageError
+            If there is no such parameter.
+        """
+        for name, value in parameters.items():
+            outer, _, inner = name.partition("__")
+            if inner and isinstance(getattr(self, outer, None), Parameters):
+                getattr(self, outer).set_params(**{inner: value})
+                continue
+            if name not in self._names():
+                raise UsageError(f"a parameter named {', '.join(self._names())}", repr(name), "use one of those names")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params(deep=False).items())
+        return f"{type(self).__name__}({inside})"

@@ -1,0 +1,289 @@
+"""Tables of numbers in, a row for each thing: text, arrays of numpy, and the .lrn of Databionic ESOM."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpuasm.errors import DataError, GpuasmError, UsageError
+from gpuasm.io.graph_text import bad_line, line_blocks, numbered_lines, quoted
+
+_NPY, _ZIP = b"\x93NUMPY", b"PK\x03\x04"
+_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
+_ESOM_IGNORED, _ESOM_DATA, _ESOM_CLASS, _ESOM_KEY = 0, 1, 3, 9
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A table of numbers.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the rows; "1", "2" and so on where the file does not tell.
+    columns : list of str
+        Of the columns; "column_1" and so on where the file does not tell.
+    values : (n, d) float64
+        NaN where a value is missing.
+    classes : list of str
+        Of the rows, "" where unknown; empty if there is no column of classes.
+    has_header : bool
+        Whether the file tells the names of the columns.
+    """
+
+    names: list[str]
+    columns: list[str]
+    values: np.ndarray
+    classes: list[str] = field(default_factory=list)
+    has_header: bool = False
+
+    def with_columns(self, wanted: Sequence[str]) -> Matrix:
+        """Return the columns of these names in this order, if all are there; else the table as it is."""
+        place = {name: i for i, name in enumerate(self.columns)}
+        if not self.has_header or list(wanted) == self.columns or not set(wanted) <= set(place):
+            return self
+        chosen = [place[name] for name in wanted]
+        return Matrix(self.names, list(wanted), self.values[:, chosen], self.classes, has_header=True)
+
+
+def read_matrix(
+    path: str | os.PathLike[str], *, name_column: str | None = None, class_column: str | None = None
+) -> Matrix:
+    """Read a table of numbers; its format is told by its content.
+
+    Parameters
+    ----------
+    path
+        Text, compressed or not, with tabs, semicolons, commas or blanks between fields; .npy; .npz; or .lrn. "-" is
+        standard input. The first line is a header if any of its fields, the first aside, is no number. In an .npz the
+        values are "values", "X" or the only matrix; "names", "columns" and "classes" may stand beside it.
+    name_column, class_column
+        Headers of the columns that hold the names and the classes of rows. Without: the first column holds names if it
+        is no number in the first row; a key (9) and a class (3) in an .lrn.
+
+    Raises
+    ------
+    DataError
+        If there are no rows, lines differ in length, or a field is neither a number nor missing.
+    UsageError
+        If there is no such column.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    blocks = line_blocks(path)
+    head = next(blocks, b"")
+    blocks = itertools.chain([head], blocks)
+    try:
+        if head.startswith((_NPY, _ZIP)):
+            if name_column or class_column:
+                raise UsageError("no name of a column with arrays", name_column or class_column or "", "leave it out")
+            return _from_arrays(b"".join(blocks), is_archive=head.startswith(_ZIP))
+        lines = ((number, line) for number, line in numbered_lines(blocks) if line.strip() and line[0] != "#")
+        if head.lstrip().startswith((b"%", b"#")) and (esom := _esom_header(lines)) is not None:
+            header, rows = esom
+            return _from_esom(header, rows)
+        return _from_text(lines, name_column, class_column)
+    except GpuasmError as error:
+        if error.path is None:
+            raise type(error)(
+                error.expected, error.found, error.remedy, path=os.fspath(path), place=error.place
+            ) from error
+        raise
+
+
+def read_classes(path: str | os.PathLike[str], names: Sequence[str]) -> list[str]:
+    """Read the classes of rows: two columns, name and class, or the .cls of Databionic ESOM.
+
+    Returns
+    -------
+    The class of each of ``names``, "" where the file does not tell.
+
+    Raises
+    ------
+    DataError
+        If a line has no two fields, or no row has a class.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    found: dict[str, str] = {}
+    titles: dict[str, str] = {}
+    try:
+        for number, line in numbered_lines(line_blocks(path)):
+            if not line.strip() or line[0] == "#":
+                continue
+            fields = _fields(line.lstrip("% "), _separator(line.lstrip("% ")))
+            if line[0] == "%":  # "% n", or "% class name red green blue"
+                titles |= {fields[0]: fields[1]} if len(fields) > 1 else {}
+                continue
+            if len(fields) < 2:
+                raise bad_line(number, "a name and a class", quoted(line), "separate them by a tab")
+            found[fields[0]] = titles.get(fields[1], fields[1])
+    except DataError as error:
+        raise DataError(error.expected, error.found, error.remedy, path=os.fspath(path), place=error.place) from error
+    if not found.keys() & set(names):
+        raise DataError(
+            "classes of rows of the table", "other names", "give names as the table has them", path=os.fspath(path)
+        )
+    return [found.get(name, "") for name in names]
+
+
+def _from_arrays(data: bytes, *, is_archive: bool) -> Matrix:
+    try:
+        loaded = np.load(io.BytesIO(data), allow_pickle=False)
+        arrays = {name: loaded[name] for name in loaded.files} if is_archive else {"values": loaded}
+    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
+        raise DataError("arrays that numpy wrote", str(error), "write the file anew") from error
+    matrices = {name: a for name, a in arrays.items() if a.ndim == 2 and a.dtype.kind in "fiub"}
+    name = next((n for n in ("values", "X") if n in matrices), next(iter(matrices), None))
+    if name is None or (name not in ("values", "X") and len(matrices) > 1):
+        raise DataError(
+            'a matrix of numbers, named "values" if it is not the only one',
+            ", ".join(f"{n} {a.shape}" for n, a in arrays.items()) or "nothing",
+            "write it with numpy.savez(file, values=...)",
+        )
+    texts = {key: [str(v) for v in arrays[key].ravel()] for key in ("names", "columns", "classes") if key in arrays}
+    values = matrices[name].astype(np.float64)
+    for key, size in (("names", values.shape[0]), ("columns", values.shape[1]), ("classes", values.shape[0])):
+        if len(texts.get(key, ())) not in (0, size):
+            raise DataError(f"{size} {key}", f"{len(texts[key])}", "write one for each row or column")
+    return _matrix(values, texts.get("names"), texts.get("columns"), texts.get("classes", []))
+
+
+def _matrix(
+    values: np.ndarray, names: list[str] | None, columns: list[str] | None, classes: list[str] | None = None
+) -> Matrix:
+    if 0 in values.shape:
+        raise DataError(
+            "at least one row and one column of numbers", f"{values.shape[0]} rows, {values.shape[1]} columns",
+            "give a table with numbers",
+        )  # fmt: skip
+    return Matrix(
+        names or [str(i + 1) for i in range(values.shape[0])],
+        columns or [f"column_{i + 1}" for i in range(values.shape[1])],
+        values,
+        classes or [],
+        has_header=bool(columns),
+    )
+
+
+def _from_text(lines: Iterator[tuple[int, str]], name_column: str | None, class_column: str | None) -> Matrix:
+    first_number, first = next(lines, (1, ""))
+    if not first:
+        raise DataError("rows of numbers", "an empty file", "give a table with numbers")
+    separator = _separator(first)
+    fields = _fields(first, separator)
+    has_header = bool(name_column or class_column) or not all(map(_is_number, fields[1:] or fields))
+    header = fields if has_header else []
+    name_place, class_place = _place(header, name_column), _place(header, class_column)
+    if not has_header:
+        lines = itertools.chain([(first_number, first)], lines)
+    rows: list[np.ndarray] = []
+    names: list[str] = []
+    classes: list[str] = []
+    width = len(fields)
+    for number, line in lines:
+        cells = _fields(line, separator)
+        if not rows:
+            if len(cells) == width + 1 and header:  # as R writes tables: no header above the names
+                width, header = width + 1, ["", *header]
+                class_place = class_place + 1 if class_place is not None else None
+                name_place = 0 if name_place is None else name_place + 1
+            if name_place is None and not _is_number(cells[0]):
+                name_place = 0
+        if len(cells) != width:
+            raise bad_line(number, f"{width} fields, as before", f"{len(cells)}", "check the separators")
+        if name_place is not None:
+            names.append(cells[name_place])
+        if class_place is not None:
+            classes.append("" if cells[class_place].lower() in _MISSING else cells[class_place])
+        rows.append(_numbers(cells, {name_place, class_place}, number))
+    kept = [i for i in range(width) if i not in (name_place, class_place)]
+    values = np.array(rows).reshape(len(rows), len(kept))
+    return _matrix(values, names, [header[i] for i in kept] if header else None, classes)
+
+
+def _place(header: list[str], wanted: str | None) -> int | None:
+    if wanted is None:
+        return None
+    if wanted in header:
+        return header.index(wanted)
+    raise UsageError(
+        f"a column named {wanted!r}", ", ".join(header[:8]) or "no header", "give the name as the first line has it"
+    )
+
+
+def _numbers(cells: list[str], left_out: set[int | None], number: int) -> np.ndarray:
+    chosen = [cell for i, cell in enumerate(cells) if i not in left_out] if left_out != {None} else cells
+    try:
+        return np.array(list(map(float, chosen)))
+    except ValueError:
+        return np.array([_number(cell, number) for cell in chosen])
+
+
+def _number(cell: str, line: int) -> float:
+    if cell.lower() in _MISSING:
+        return np.nan
+    try:
+        return float(cell)
+    except ValueError:
+        raise bad_line(
+            line, "a number, or NA where it is missing", quoted(cell), "mend it, or leave the column out"
+        ) from None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell.lower() in _MISSING
+    return True
+
+
+def _separator(line: str) -> str | None:
+    return next((s for s in "\t;," if s in line), None)
+
+
+def _fields(line: str, separator: str | None) -> list[str]:
+    return [cell.strip().strip('"') for cell in line.split(separator)]
+
+
+def _esom_header(lines: Iterator[tuple[int, str]]) -> tuple[list[list[str]], Iterable[tuple[int, str]]] | None:
+    """Take the lines that begin with % off; return their fields, and the lines that follow."""
+    header: list[list[str]] = []
+    for number, line in lines:
+        if line[0] != "%":
+            return (header, itertools.chain([(number, line)], lines)) if len(header) >= 3 else None
+        text = line[1:].strip()
+        header.append(_fields(text, "\t" if "\t" in text else None))
+    return (header, ()) if len(header) >= 3 else None
+
+
+def _from_esom(header: list[list[str]], lines: Iterable[tuple[int, str]]) -> Matrix:
+    try:
+        types = [int(t) for t in header[2]]
+    except ValueError:
+        raise DataError(
+            "a third line that tells the kinds of columns, % 9 1 1 ...", " ".join(header[2][:8]), "mend the header"
+        ) from None
+    titles = header[3] if len(header) > 3 and len(header[3]) == len(types) else []
+    kept = [i for i, kind in enumerate(types) if kind == _ESOM_DATA]
+    places = [next((i for i, kind in enumerate(types) if kind == wanted), None) for wanted in (_ESOM_KEY, _ESOM_CLASS)]
+    rows: list[np.ndarray] = []
+    keys: list[str] = []
+    classes: list[str] = []
+    for number, line in lines:
+        cells = _fields(line, "\t" if "\t" in line else None)
+        if len(cells) != len(types):
+            raise bad_line(number, f"{len(types)} fields", f"{len(cells)}", "check the separators")
+        rows.append(_numbers([cells[i] for i in kept], {None}, number))
+        for place, texts in zip(places, (keys, classes), strict=True):
+            if place is not None:
+                texts.append(cells[place])
+    values = np.array(rows).reshape(len(rows), len(kept))
+    return _matrix(values, keys, [titles[i] for i in kept] if titles else None, classes)
