@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.clustering.contrast import PRIOR_WEIGHT
 from gpuasm.clustering.grid import MapGrid
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, single_threaded_blas
 
 VALLEY = 0.5
 """Two groups are apart if between them lie fewer rows than this share of those around the sparser group's centre,"""
 SIGMAS = 3.0
 """by so many standard deviations of the difference of such counts."""
+FEWEST_ROWS = 10
+"""Smaller groups tell nothing."""
 MOST_ROWS = 4000
 """Rows of a group that are looked at, evenly taken: more would tell the same, in a time that grows with the map."""
 _PLACES = np.linspace(0.25, 0.75, 9)
@@ -67,20 +70,39 @@ def find_regions(rows: np.ndarray, units: np.ndarray, surface: np.ndarray, grid:
 
 
 def is_apart(one: np.ndarray, other: np.ndarray) -> bool:
-    """Tell whether two groups of rows leave a gap along the line through their means.
+    """Tell whether two groups of rows leave a gap along the line that tells them apart best.
 
+    That line is Fisher's discriminant: the difference of the means, seen through how the groups themselves scatter.
+    Each half of the rows is laid along the line of the other half: any rows lie apart along a line made to part them.
     One cloud cut in two is densest at the cut. Counted are rows in slices of a third of the distance: around either
     mean, and wherever between them there are the fewest.
     """
-    low, high = one.mean(axis=0), other.mean(axis=0)
-    line = high - low
-    squared = float(line @ line)
-    if squared == 0.0:
+    if min(one.shape[0], other.shape[0]) < FEWEST_ROWS:
         return False
-    along = np.concatenate([(one - low) @ line, (other - low) @ line]) / squared  # 0 at one mean, 1 at the other
+    halves = [(one[::2], other[::2]), (one[1::2], other[1::2])]
+    along = np.concatenate([_along(halves[i], _discriminant(*halves[1 - i])) for i in (0, 1)])
     around = min(_in_slice(along, 0.0), _in_slice(along, 1.0))
     between = min(_in_slice(along, place) for place in _PLACES)
     return between < VALLEY * around and around - between > SIGMAS * np.sqrt(around + between)
+
+
+def _discriminant(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the direction that tells two groups apart; plain noise stands in, as two rows for each column."""
+    low, high = one.mean(axis=0, dtype=np.float64), other.mean(axis=0, dtype=np.float64)
+    inside = np.concatenate([one - low, other - high])
+    weight = PRIOR_WEIGHT * one.shape[1]
+    with single_threaded_blas():
+        scatter = (inside.T @ inside + weight * np.eye(one.shape[1])) / (inside.shape[0] + weight)
+        return np.linalg.solve(scatter, high - low)
+
+
+def _along(groups: tuple[np.ndarray, np.ndarray], line: np.ndarray) -> np.ndarray:
+    """Return where the rows of two groups lie along a line, 0 at the mean of the first and 1 at that of the other."""
+    first, second = (group @ line for group in groups)
+    distance = second.mean() - first.mean()
+    if distance <= 0:
+        return np.full(first.size + second.size, np.inf)
+    return (np.concatenate([first, second]) - first.mean()) / distance
 
 
 def _in_slice(along: np.ndarray, place: float) -> int:

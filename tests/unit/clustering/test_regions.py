@@ -47,9 +47,10 @@ def test_each_cloud_is_a_region(rng, n_clouds):
 
 
 @pytest.mark.parametrize("d", [3, 20, 60])
+@pytest.mark.parametrize("n", [100, 300])
 @pytest.mark.parametrize("seed", range(3))
-def test_noise_is_one_region_in_any_number_of_columns(seed, d):
-    assert regions_of(np.random.default_rng(seed).normal(size=(300, d)).astype(np.float32)).n == 1
+def test_noise_is_one_region_in_any_number_of_columns(seed, n, d):
+    assert regions_of(np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)).n == 1
 
 
 def test_regions_are_numbered_by_their_rows(rng):
@@ -67,6 +68,14 @@ def test_one_cloud_cut_in_two_is_not_apart_and_two_clouds_are(seed, d):
     side = cloud @ rng.normal(size=d) > 0
     assert not is_apart(cloud[side], cloud[~side])
     assert is_apart(cloud, cloud + 5.0 / np.sqrt(d))
+
+
+def test_clouds_that_scatter_along_the_line_of_their_means_are_told_beside_it(rng):
+    one = rng.normal(size=(300, 2)) * [4, 1]  # as the islands of a genome make it scatter
+    other = rng.normal(size=(300, 2)) * [4, 1] + [6, 6]
+    along = np.concatenate([one, other]) @ [1, 1]
+    assert np.histogram(along, 9)[0][3:6].min() > 40  # no gap between the means
+    assert is_apart(one, other)
 
 
 def test_an_even_stretch_cut_in_two_is_not_apart(rng):
