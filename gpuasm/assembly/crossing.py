@@ -32,18 +32,23 @@ class OnUnitigs:
         The oriented unitig along which the piece begins, -1 where none of its k-mers is in the graph.
     base : (n_pieces,) int64
         Where its first base lies on that oriented unitig; before 0 where the unitig begins later.
+    last_oriented, last_base : (n_pieces,) int32 and int64
+        The same for the unitig along which the piece ends, as its last k-mer in the graph tells.
     """
 
     contained: Array
     oriented: Array
     base: Array
+    last_oriented: Array
+    last_base: Array
 
 
 def find_on_unitigs(reads: Reads, level: Level) -> OnUnitigs:
     """Find where reads lie on the unitigs of a level of plain k, by their first and last k-mer in the graph."""
     xp, n = array_namespace(reads.words), reads.n_pieces
-    laid = OnUnitigs(xp.empty(n, dtype=bool), xp.empty(n, np.int32), xp.empty(n, np.int64))
-    d, out = level.dictionary, (laid.contained, laid.oriented, laid.base)
+    places = (xp.empty(n, np.int32), xp.empty(n, np.int64), xp.empty(n, np.int32), xp.empty(n, np.int64))
+    laid = OnUnitigs(xp.empty(n, dtype=bool), *places)
+    d, out = level.dictionary, (laid.contained, *places)
     window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(level.graph.n_kmers)]))
     unitigs = (level.strand, level.unitig_of, window_start)
     _lay(n, reads.start, reads.length, reads.words, d.k, d.keys, d.slots, d.mask, *unitigs, *out)
@@ -82,7 +87,24 @@ def _contained_named(r, start, length, k, names, strand, unitig_of, contained):
 
 
 @for_each
-def _lay(r, start, length, words, k, keys, slots, mask, strand, unitig_of, window_start, contained, oriented, base):
+def _lay(
+    r,
+    start,
+    length,
+    words,
+    k,
+    keys,
+    slots,
+    mask,
+    strand,
+    unitig_of,
+    window_start,
+    contained,
+    oriented,
+    base,
+    last_oriented,
+    last_base,
+):
     contained[r] = True
     oriented[r] = -1
     base[r] = 0
@@ -124,6 +146,16 @@ def _lay(r, start, length, words, k, keys, slots, mask, strand, unitig_of, windo
                     b = 2 * number + (1 if backward < forward else 0)
                     last = p
                     break
+    last_oriented[r] = oriented[r]
+    last_base[r] = base[r]
+    if b >= 0:
+        u = np.int64(unitig_of[b >> 1])
+        turned = (b & 1) ^ np.int64(strand[b >> 1])
+        i = (b >> 1) - window_start[u]
+        if turned:
+            i = window_start[u + 1] - 1 - (b >> 1)
+        last_oriented[r] = 2 * u + turned
+        last_base[r] = i - (last - start[r])
     if b >= 0 and last > first:
         a_turned, b_turned = (a & 1) ^ np.int64(strand[a >> 1]), (b & 1) ^ np.int64(strand[b >> 1])
         distance = (a >> 1) - (b >> 1) if a_turned else (b >> 1) - (a >> 1)

@@ -158,8 +158,8 @@ def _overhangs(reads: Reads, laid: OnUnitigs, graph: UnitigGraph, is_dead: np.nd
     """Return what hangs over dead ends: the ends that reads run towards (side 0), or those behind them (1)."""
     xp, k = array_namespace(reads.words), graph.k
     length = to_namespace(xp, graph.length)
-    oriented = xp.maximum(laid.oriented, 0)
-    beyond = -laid.base if side else laid.base + reads.length - length[oriented >> 1]
+    oriented = xp.maximum(laid.oriented if side else laid.last_oriented, 0)
+    beyond = -laid.base if side else laid.last_base + reads.length - length[oriented >> 1]
     dead = to_namespace(xp, is_dead)[oriented ^ side]
     rows = xp.flatnonzero((laid.oriented >= 0) & (beyond > 0) & (beyond <= reads.length - k) & dead)
     some = (rows[i : i + _ROWS_AT_A_TIME] for i in range(0, int(rows.size), _ROWS_AT_A_TIME))

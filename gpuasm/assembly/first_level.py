@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.cleaning import Removed, clean, note_clean
+from gpuasm.assembly.compaction import Pieces
 from gpuasm.assembly.crossing import OnUnitigs, crossing_reads, find_on_unitigs
 from gpuasm.assembly.debruijn import find_neighbours, two_sided
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
@@ -49,9 +50,11 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     min_follow = min(2, spectrum.threshold)
     worth = window_worth(lengths, k, n_bases=n_bases)
     rules = _Rules(min_follow, worth, options.mode, options.without, spectrum.threshold * worth / UNIT)
-    first = _first_graph(reads, tally, rules, stages=stages, keep_islands=is_thin)
+    first = _first_graph(reads, tally, rules, stages=stages, cleans=not is_thin)
     laid, crossing, names = _first_crossing(reads, first.level, stages)
-    for name, find_pieces in (("bridge gaps", _bridging), ("join meeting ends", _meeting)):
+    steps = (("bridge gaps", _bridging), ("join meeting ends", _meeting))
+    # Where coverage is thin, much that looks like a tip before bridges come is true, and gone before the others come.
+    for step, (name, find_pieces) in enumerate(steps[:1] + steps if is_thin else steps):
         with stages.stage(name, k=k) as stage:
             pieces = find_pieces(reads, (laid, crossing, names), first.level)
             if "bridges" in options.without:
@@ -60,7 +63,8 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
         if pieces.n_pieces or (is_thin and find_pieces is _bridging):
             reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
             before, rules = first.removed, replace(rules, mode=first.mode)
-            first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True)
+            keeps = is_thin and step == 0  # islands may still be bridged to others
+            first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True, keep_islands=keeps)
             first = replace(first, removed=before + first.removed)
             laid, crossing, names = _first_crossing(reads, first.level, stages)
     with stages.stage("find pairs across junctions", k=k) as stage:
@@ -123,7 +127,14 @@ class _Rules:
 
 
 def _first_graph(
-    reads: Reads, tally: Tally, rules: _Rules, *, stages: Stages, has_mercy: bool = False, keep_islands: bool = False
+    reads: Reads,
+    tally: Tally,
+    rules: _Rules,
+    *,
+    stages: Stages,
+    has_mercy: bool = False,
+    keep_islands: bool = False,
+    cleans: bool = True,
 ) -> _FirstGraph:
     k = tally.k
     with stages.stage("build graph", k=k) as stage:
@@ -137,10 +148,12 @@ def _first_graph(
     mode = rules.mode
     if isinstance(mode, str):
         mode = choose_mode(mode, unitigs.graph, least_depth=rules.least_depth)
+    graph, pieces, removed = unitigs.graph, Pieces.identity(unitigs.graph.n), Removed()
     with stages.stage("clean graph", k=k) as stage:
-        graph, pieces, removed = clean(
-            unitigs.graph, mode=mode, without=rules.without, keep_islands=keep_islands, windows_are_dense=True
-        )
+        if cleans:
+            graph, pieces, removed = clean(
+                graph, mode=mode, without=rules.without, keep_islands=keep_islands, windows_are_dense=True
+            )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, deep, (graph, pieces), k0=0)
         is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)

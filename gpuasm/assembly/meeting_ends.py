@@ -75,13 +75,14 @@ def _pairs(reads: Reads, laid: OnUnitigs, level: Level, found: Overlaps) -> np.n
         return np.zeros(found.n, np.int64)
     xp = array_namespace(reads.words)
     first, second = pieces_of_mates(reads)
-    here, there = laid.oriented[first].astype(np.int64), laid.oriented[second].astype(np.int64)
+    # Mates read towards each other: where they end, they are next to what lies between them.
+    here, there = laid.last_oriented[first].astype(np.int64), laid.last_oriented[second].astype(np.int64)
     n_ends, length = 2 * level.graph.n, to_namespace(xp, level.graph.length)
     wanted = np.unique(found.end * n_ends + found.other)
     link = here * n_ends + there
     rows = xp.flatnonzero((here >= 0) & (there >= 0) & xp.isin(link, to_namespace(xp, wanted)))
     here, there = here[rows], there[rows]
-    apart = length[here >> 1] - laid.base[first[rows]] + length[there >> 1] - laid.base[second[rows]]
+    apart = length[here >> 1] - laid.last_base[first[rows]] + length[there >> 1] - laid.last_base[second[rows]]
     # Which of the two mates is the first says nothing.
     link = np.concatenate([to_host(link[rows]), to_host(there * n_ends + here)])
     apart, order = np.tile(to_host(apart), 2), np.argsort(link, kind="stable")

@@ -3,7 +3,8 @@
 Where depth falls so low that k-mers occur once, solid k-mers leave gaps, and the graph two dead ends. A read that ends
 one gap's side and begins the other bridges it: the rare k-mers between its last k-mer at one dead end and its next at
 another are taken back. Errors in well-covered places never qualify, since their flanks go on. After Li et al. (2015),
-doi:10.1093/bioinformatics/btv033, but judged on the cleaned graph, in which the tips at a dead end are gone. What is
+doi:10.1093/bioinformatics/btv033. Bridges are found twice: in the graph as it is, since a short piece two reads deep
+beside a repeat would go as a tip, and in the cleaned graph, in which the tips at a dead end are gone. What is
 left of a tip may be the only way on and hide the dead end: between two unitigs a read may leave up to k windows before
 the end of the one and come in up to k windows behind that of the other. The tip then has a rival, and goes. A read that
 comes back by the end that it left by bridges nothing: its molecule folded back on itself, as ends of cDNA do.

@@ -97,3 +97,13 @@ def test_of_paired_reads_pairs_must_say_so_and_less_suffices(genome, overlap, ac
     assert n == n_joins
     assert len(contigs) == 2 - n_joins
     assert all(is_in(contig, genome) for contig in contigs)
+
+
+def test_reads_that_begin_before_a_junction_tell_what_hangs_over_the_end_behind_it(genome):
+    """The dead end's unitig is short: the read that hangs over it begins on the one before."""
+    other = decode(simulated_genome(length=1500, seed=13))
+    other = other[:700] + genome[1400:1440] + other[740:]
+    left, right = genome[:1475], genome[1482:]
+    texts = [*tiled(other), *tiled(left), genome[1398:1498]]
+    assert joined([*texts, *tiled(right)])[0] == 1
+    assert joined([*texts[:-1], *tiled(right)])[0] == 0

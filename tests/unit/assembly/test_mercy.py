@@ -95,3 +95,24 @@ def test_a_junction_without_reads_at_the_larger_k_stays_a_junction(seed, fold):
     text = decode(genome)
     for contig in contigs:
         assert contig.sequence in text or reverse_complement(contig.sequence) in text
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_a_short_true_piece_beside_a_repeat_is_bridged_before_tips_go(copies):
+    """The piece, two reads deep, leads into a deeper repeat: without its bridge it looks like an error's tip."""
+    left, piece, repeat, right, *others = (decode(simulated_genome(length=1000, seed=seed)) for seed in range(20, 28))
+    piece, repeat = piece[:50], repeat[:40]
+    texts = []
+    for i in range(copies - 1):
+        text = others[2 * i] + repeat + others[2 * i + 1]
+        texts += tiled(text, 0, len(text))
+    whole = left + piece + repeat + right
+    start = len(left) + 20  # of the two reads that hold the piece's last 30 bases
+    texts += tiled(whole, 0, len(left))
+    texts += [whole[start : start + 100]] * 2
+    texts += tiled(whole, len(left) + 60, len(whole))
+    texts.append(whole[len(left) - 50 : start + 40])  # the bridge: 20 bases of the piece are in no other read
+    options = AssemblyOptions(k=(31, 61), min_contig_length=100, mode="meta")
+    contigs = [contig.sequence for contig in assemble(Reads.from_strings(texts), options).contigs]
+    joined = whole[len(left) - 100 : len(left) + 60]
+    assert any(joined in contig or joined in reverse_complement(contig) for contig in contigs)
