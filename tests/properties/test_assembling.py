@@ -52,7 +52,8 @@ def test_order_strand_and_threads_do_not_matter(name):
 @pytest.mark.parametrize("fold", [4, 12, 60])
 def test_contigs_hold_kmers_of_reads_each_once(name, fold):
     texts = texts_of(name, fold=fold, seed=fold)
-    assembly = assemble(Reads.from_strings(texts), AssemblyOptions(k=KS, min_contig_length=1))
+    without = ("bridges",) if fold < 10 else ()  # there ends meet whose reads overlap by less than k
+    assembly = assemble(Reads.from_strings(texts), AssemblyOptions(k=KS, min_contig_length=1, without=without))
     assert_arcs_overlap(assembly.graph)
     known = count_kmers(texts, 31)
     assert set(count_kmers([c.sequence for c in assembly.contigs], 31)) <= set(known)
