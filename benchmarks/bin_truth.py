@@ -143,7 +143,7 @@ def told_pieces(contigs: Sequence[ContigRecord], truth: Truth) -> dict[str, floa
     owner = np.array([truth.owner.get(contigs[c].name, "") for c in pieces.contig])
     seen = {
         "robust z-scores": robust_scores(share),
-        "of log-ratios": robust_scores(ratio - ratio.mean(axis=1, keepdims=True)),
+        "robust z-scores of log-ratios": robust_scores(ratio - ratio.mean(axis=1, keepdims=True)),
         "contrast": find_contrast(counts, pieces.contig, options.window).place(counts),
     }
     return {name: round(100 * nearest_share(rows, owner), 2) for name, rows in seen.items()}
