@@ -14,6 +14,8 @@ from gpuasm.assembly.compaction import Pieces, compact
 from gpuasm.assembly.local_depth import local_depth
 from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
 from gpuasm.assembly.modes import ISOLATE, Mode
+from gpuasm.assembly.one_copy import one_copy_depth
+from gpuasm.assembly.similar_ways import find_similar_ways
 from gpuasm.assembly.tips import find_tips
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.stages import Stage
@@ -29,12 +31,13 @@ class Removed:
     tips: int = 0
     low_depth_connections: int = 0
     bubbles: int = 0
+    similar_ways: int = 0
     islands: int = 0
     rounds: int = field(default=0)
 
     @property
     def total(self) -> int:
-        return self.tips + self.low_depth_connections + self.bubbles + self.islands
+        return self.tips + self.low_depth_connections + self.bubbles + self.similar_ways + self.islands
 
     def __add__(self, other: Removed) -> Removed:
         """Return what two clean-ups of one k removed, together."""
@@ -98,20 +101,28 @@ class _Rules:
         )
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
         self.mode, self.without = mode, without
+        self.merges_variants = mode.merges_variants and "similar-ways" not in without
 
     def one_round(
         self, graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed
     ) -> tuple[UnitigGraph, Pieces]:
         for name, rule in self.of_unitigs:
             marked = rule(graph, self._nearby(graph), strictness=strictness)
-            if marked.any():
-                graph, pieces = compact(graph, pieces, is_removed=marked)
-            setattr(removed, name, getattr(removed, name) + int(marked.sum()))
+            graph, pieces = self._without(marked, (graph, pieces), name, removed)
+        if strictness == 1.0 and self.merges_variants:
+            graph, pieces = self._without(self._similar(graph), (graph, pieces), "similar_ways", removed)
         islands = np.zeros(graph.n, dtype=bool) if "islands" in self.without else find_islands(graph)
-        if islands.any():
-            graph, pieces = compact(graph, pieces, is_removed=islands)
-        removed.islands += int(islands.sum())
-        return graph, pieces
+        return self._without(islands, (graph, pieces), "islands", removed)
+
+    def _similar(self, graph: UnitigGraph) -> np.ndarray:
+        return find_similar_ways(graph, one_copy_depth(graph, is_isolate=self.mode.is_isolate))
+
+    @staticmethod
+    def _without(
+        marked: np.ndarray, made: tuple[UnitigGraph, Pieces], rule: str, removed: Removed
+    ) -> tuple[UnitigGraph, Pieces]:
+        setattr(removed, rule, getattr(removed, rule) + int(marked.sum()))
+        return compact(*made, is_removed=marked) if marked.any() else made
 
     def _nearby(self, graph: UnitigGraph) -> np.ndarray:
         return local_depth(graph, is_isolate=self.mode.is_isolate)

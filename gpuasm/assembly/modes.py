@@ -4,7 +4,7 @@ isolate: one depth. It bounds the local depth, and what is unconnected, short an
 meta: no typical depth. Rules compare with the longest unitig near by only, and unconnected unitigs stay. Where meta was
 asked for, so do variants that more reads show than errors would: the rarer strain's. Contigs end at these, and uneven
 depth alone does not show that there are strains (a phage of 36 kb with thin contaminants came in two): where the
-graph decides, one sequence is made of them.
+graph decides, one sequence is made of them (`gpuasm.assembly.similar_ways`).
 """
 
 from __future__ import annotations
@@ -48,6 +48,11 @@ class Mode:
     @property
     def is_isolate(self) -> bool:
         return self.name == "isolate"
+
+    @property
+    def merges_variants(self) -> bool:
+        """Whether ways that say nearly the same are made into one, however deep the rarer is."""
+        return not self.keeps_variants
 
 
 ISOLATE = Mode("isolate", "as asked for")

@@ -13,6 +13,7 @@ RULES = (
     "tips",
     "low-depth-connections",
     "bubbles",
+    "similar-ways",
     "islands",
     "few-reads",
     "larger-k",

@@ -1,0 +1,123 @@
+"""Superbubbles by their definition, and the choice between their ways by trying all."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+from gpuasm.assembly.similar_ways import DIFFERENCES, LONGEST, OF_BASES
+from gpuasm.assembly.unitig_graph import UnitigGraph
+from tests.oracles.kmers import reverse_complement
+
+
+def superbubble(graph: UnitigGraph, entrance: int) -> tuple[set[int], int] | None:
+    """Return what lies between an entrance and its exit, without them, and the exit; None if it is no entrance.
+
+    Onodera et al. (2013): what is reached from the entrance without going through the exit is what reaches the exit
+    without going through the entrance, it has no cycle, and no other unitig in it is an exit. Nothing in it may be
+    there on both strands, nor lead nowhere.
+    """
+    found = []
+    for end in range(2 * graph.n):
+        if end in (entrance, entrance ^ 1):
+            continue
+        ahead = _reached(graph, entrance, stop=end)
+        behind = {v ^ 1 for v in _reached(graph, end ^ 1, stop=entrance ^ 1)}
+        if end in ahead and ahead == behind and not _has_cycle(graph, ahead, end):
+            found.append((ahead - {entrance, end}, end))
+    # The exit is the one that is met first: its superbubble holds no other exit.
+    found = [own for own in found if not any(other[1] in own[0] for other in found)]
+    if not found:
+        return None
+    inner, end = found[0]
+    strands = {v >> 1 for v in inner} | {entrance >> 1, end >> 1}
+    return (inner, end) if inner and len(strands) == len(inner) + 2 else None
+
+
+def not_on_kept_ways(graph: UnitigGraph) -> set[int]:
+    """Return what `find_similar_ways` should mark, ends of any depth."""
+    told: set[int] = set()
+    goes: set[int] = set()
+    for entrance in range(2 * graph.n):
+        inner, end = superbubble(graph, entrance) or (set(), -1)
+        if not inner or entrance > end ^ 1 or {v >> 1 for v in inner} & told:
+            continue
+        through = _ways(graph, entrance, end)
+        kept = min(through, key=lambda way: (_missing(graph, way), way[::-1]))
+        rest, text = inner - set(kept), _text_of(graph, kept)
+        longest = max(sum(int(graph.n_kmers[v >> 1]) for v in way[1:-1]) for way in through)
+        if longest <= LONGEST and all(_is_similar(graph, v, text) for v in rest):
+            told |= {v >> 1 for v in inner}
+            goes |= {v >> 1 for v in rest}
+    return goes
+
+
+def _is_similar(graph: UnitigGraph, v: int, text: str) -> bool:
+    return OF_BASES * _differences(graph, v, text) <= DIFFERENCES * len(graph.sequence(v >> 1))
+
+
+def _ways(graph: UnitigGraph, v: int, end: int) -> list[list[int]]:
+    if v == end:
+        return [[v]]
+    return [[v, *rest] for w in _following(graph, v) for rest in _ways(graph, w, end)]
+
+
+def _following(graph: UnitigGraph, v: int) -> list[int]:
+    return graph.arc_to[graph.arc_start[v] : graph.arc_start[v + 1]].tolist()
+
+
+def _missing(graph: UnitigGraph, way: list[int]) -> int:
+    count, n_kmers = graph.count.tolist(), graph.n_kmers.tolist()
+    full = max(count[v >> 1] // n_kmers[v >> 1] for v in (way[0], way[-1]))
+    return sum(max(0, full * n_kmers[v >> 1] - count[v >> 1]) for v in way[1:-1])
+
+
+def _text_of(graph: UnitigGraph, way: list[int]) -> str:
+    """Return the text of a way, of its first and last unitig k - 1 bases at most beyond what lies between."""
+    k = graph.k
+    texts = [_oriented(graph, v) for v in way]
+    texts[0] = texts[0][-(k - 1) :]
+    texts[-1] = texts[-1][: 2 * (k - 1)]
+    for before, after in itertools.pairwise(texts):
+        assert before[-(k - 1) :] == after[: k - 1]
+    return texts[0] + "".join(text[k - 1 :] for text in texts[1:])
+
+
+def _differences(graph: UnitigGraph, v: int, text: str) -> int:
+    """Return the edits between an oriented unitig and the most similar part of a text."""
+    own = _oriented(graph, v)
+
+    @cache
+    def fewest(i: int, j: int) -> int:
+        if i == 0:
+            return 0
+        if j == 0:
+            return i
+        return min(fewest(i - 1, j - 1) + (own[i - 1] != text[j - 1]), fewest(i - 1, j) + 1, fewest(i, j - 1) + 1)
+
+    return min(fewest(len(own), j) for j in range(len(text) + 1))
+
+
+def _oriented(graph: UnitigGraph, v: int) -> str:
+    text = graph.sequence(v >> 1)
+    return reverse_complement(text) if v & 1 else text
+
+
+def _reached(graph: UnitigGraph, start: int, *, stop: int) -> set[int]:
+    found, todo = {start}, [start]
+    while todo:
+        v = todo.pop()
+        for w in _following(graph, v) if v != stop else ():
+            if w not in found:
+                found.add(w)
+                todo.append(w)
+    return found
+
+
+def _has_cycle(graph: UnitigGraph, inside: set[int], end: int) -> bool:
+    left = set(inside)
+    while True:
+        free = {v for v in left if v == end or not set(_following(graph, v)) & left}
+        if not free:
+            return bool(left)
+        left -= free
