@@ -25,6 +25,9 @@ SECTIONS = {
         "unitigs": "Build the compacted de Bruijn graph of reads.",
         "bin": "Sort contigs into bins, one for each genome.",
     },
+    "Maps": {
+        "som": "Train self-organising maps of tables, and draw them.",
+    },
     "Graphs": {
         "graph": "Generate, describe, convert and draw directed graphs.",
         "euler": "Find Euler circuits and paths.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,6 +87,7 @@ def command(
       gpuasm bin assembly/contigs.fasta -o bins
       gpuasm bin contigs.fasta --depth depth_of_three_samples.tsv -o bins
     """
+    from gpuasm.cli.folders import make_own_folder
     from gpuasm.cli.session import run_session
     from gpuasm.clustering.bins import BinOptions
 
@@ -95,24 +95,11 @@ def command(
         raise UsageError("--depth or --no-depth", "both", "leave one out")
     options = BinOptions(window=window, least=min_map_contig, shortest=min_contig, least_bin=min_bin, sureness=sureness)
     with run_session(common) as session:
-        _make_folder(output)
+        make_own_folder(output, "bin")
         run = _Run(output, options, session, (map_path, stop_after))
         run.inputs = [{"path": str(path)} for path in (contigs_path, *depth_paths)]
         status = run.work((contigs_path, depth_paths), use_depth=not no_depth)
     click.echo(f"{output / 'bins.tsv'}: {status}")
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder, unless it is that of an assembly, whose run.json and contigs.tsv would be lost."""
-    from gpuasm.cli.folders import make_folder
-
-    make_folder(folder)
-    try:
-        before = json.loads((folder / "run.json").read_text(encoding="utf-8")).get("command")
-    except (OSError, ValueError, AttributeError):
-        return
-    if before != "bin":
-        raise UsageError("a folder of its own", f"results of gpuasm {before} in {folder}", "name another with -o")
 
 
 class _Run:

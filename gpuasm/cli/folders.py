@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from gpuasm.errors import OutputError
+from gpuasm.errors import OutputError, UsageError
 
 
 def make_folder(folder: Path) -> None:
@@ -24,3 +25,22 @@ def make_folder(folder: Path) -> None:
             "name another with -o, or change the permissions",
             path=folder,
         ) from error
+
+
+def make_own_folder(folder: Path, command: str) -> None:
+    """Make a folder, unless it holds results of another command, whose run.json would be lost.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be made.
+    UsageError
+        If it holds the results of another command.
+    """
+    make_folder(folder)
+    try:
+        before = json.loads((folder / "run.json").read_text(encoding="utf-8")).get("command")
+    except (OSError, ValueError, AttributeError):
+        return
+    if before != command:
+        raise UsageError("a folder of its own", f"results of gpuasm {before} in {folder}", "name another with -o")

@@ -7,6 +7,7 @@ from gpuasm.clustering.lvq import MapClassifier
 from gpuasm.clustering.normalising import Normalisation, fit_normalisation
 from gpuasm.clustering.search import BestUnits
 from gpuasm.clustering.som import SelfOrganisingMap
+from gpuasm.clustering.state import map_of, state_of
 
 __all__ = [
     "BestUnits",
@@ -18,4 +19,6 @@ __all__ = [
     "UnitLabels",
     "fit_normalisation",
     "label_units",
+    "map_of",
+    "state_of",
 ]

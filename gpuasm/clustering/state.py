@@ -1,0 +1,88 @@
+"""A trained map as plain arrays, to be kept in any file that holds arrays, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import to_host, to_namespace
+from gpuasm.clustering.batch import EpochErrors
+from gpuasm.clustering.grid import MapGrid
+from gpuasm.clustering.normalising import Normalisation
+from gpuasm.clustering.som import SelfOrganisingMap
+from gpuasm.errors import DataError, GpuasmError, UsageError
+
+VERSION = 1
+"""Rises when an array changes its meaning or goes away."""
+
+
+def state_of(som: SelfOrganisingMap) -> dict[str, np.ndarray]:
+    """Return what a trained map is made of: ``numpy.savez("map.npz", **state_of(som))`` saves it.
+
+    Raises
+    ------
+    UsageError
+        If the map is not trained.
+    """
+    if not hasattr(som, "weights_"):
+        raise UsageError("a trained map", "one without weights", "call fit first")
+    parameters = {name: _plain(value) for name, value in som.get_params().items()}
+    return {
+        "som_version": np.array(VERSION),
+        "parameters": np.array(json.dumps(parameters)),
+        "weights": to_host(som.weights_),
+        "units": to_host(som.labels_),
+        "history": np.array([(e.quantisation, e.topographic) for e in som.history_], np.float64).reshape(-1, 2),
+        "normalisation": np.stack([som.normalisation_.shift, som.normalisation_.scale]),
+    }
+
+
+def map_of(state: Mapping[str, np.ndarray], *, xp: Any = np) -> SelfOrganisingMap:
+    """Return the map that `state_of` took apart: ``map_of(numpy.load("map.npz"))``.
+
+    Parameters
+    ----------
+    state
+        Its arrays; others may be among them.
+    xp
+        Namespace for the weights and the units of rows.
+
+    Raises
+    ------
+    DataError
+        If an array is missing or does not fit, or a later version wrote them.
+    """
+    try:
+        version = int(state["som_version"])
+        if version > VERSION:
+            raise DataError(f"a map of version {VERSION}", f"version {version}", "use a later gpuasm")
+        parameters: dict[str, Any] = json.loads(str(state["parameters"]))
+        som = SelfOrganisingMap().set_params(
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
+        )
+        grid = MapGrid(som.rows, som.columns, som.topology, som.lattice)
+        weights, units = np.asarray(state["weights"]), np.asarray(state["units"])
+        shift, scale = np.asarray(state["normalisation"], np.float64)
+        if weights.dtype != np.float32 or weights.shape != (grid.n_units, shift.size):
+            raise DataError(f"weights of {grid.n_units} units", f"shape {weights.shape}", "train the map anew")
+        history = [EpochErrors(*map(float, row)) for row in state["history"]]
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, GpuasmError):
+            raise
+        raise DataError("the arrays of a trained map", f"others ({error})", "train the map anew") from error
+    som.grid_, som.weights_, som.labels_ = grid, to_namespace(xp, weights), to_namespace(xp, units)
+    som.normalisation_ = Normalisation(som.normalise, shift.copy(), scale.copy())
+    som.history_, som.n_features_in_ = history, int(shift.size)
+    return som
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON knows it; weights to start from are not kept, as the trained ones are."""
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, str | int | float | None) else "random"
