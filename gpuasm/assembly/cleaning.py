@@ -115,7 +115,7 @@ class _Rules:
         return self._without(islands, (graph, pieces), "islands", removed)
 
     def _similar(self, graph: UnitigGraph) -> np.ndarray:
-        return find_similar_ways(graph, one_copy_depth(graph, is_isolate=self.mode.is_isolate))
+        return find_similar_ways(graph, one_copy_depth(graph, self.mode))
 
     @staticmethod
     def _without(

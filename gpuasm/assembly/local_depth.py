@@ -15,6 +15,8 @@ from gpuasm.parallel import compiled
 
 EVEN_SHARE = 0.7
 """A graph has one depth where so much of it lies within a factor of two of the typical depth."""
+LONG = 200
+"""k-mers of a long unitig: what strains that differ in one base of a hundred have in common is seldom longer."""
 _RADIUS = 3
 """Arcs to look along: from one branch of a bubble inside a repeat to the flank of the repeat."""
 
@@ -79,6 +81,11 @@ def read_share(graph: UnitigGraph, typical: float) -> float:
     counts = graph.depth >= typical / 2
     near = counts & (graph.depth <= typical * 2)
     return float(graph.count[near].sum() / max(1, graph.count[counts].sum()))
+
+
+def long_share(graph: UnitigGraph) -> float:
+    """Return the share of what was read that lies in unitigs of more than `LONG` k-mers."""
+    return float(graph.count[graph.n_kmers > LONG].sum() / max(1, graph.count.sum()))
 
 
 def _telling(graph: UnitigGraph) -> np.ndarray:

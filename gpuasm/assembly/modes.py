@@ -10,12 +10,12 @@ graph decides, one sequence is made of them (`gpuasm.assembly.similar_ways`).
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuasm.assembly.few_reads import FEW_READS
-from gpuasm.assembly.local_depth import EVEN_SHARE, even_share, read_share, typical_depth
+from gpuasm.assembly.local_depth import EVEN_SHARE, even_share, long_share, read_share, typical_depth
 from gpuasm.assembly.unitig_graph import UnitigGraph
 
 _LOG = logging.getLogger(__name__)
@@ -25,6 +25,10 @@ ERRORS = 0.06
 READ_SHARE = 0.2
 """What lies near the typical depth holds at least this share of all that was read, if it is the sample: a plasmid or a
 phage among traces of its host holds nearly all reads on few k-mers."""
+
+POPULATION = 0.1
+"""Of a population, as of a virus in its host, less than this share of what was read lies in unitigs that are longer
+than what strains one base of a hundred apart have in common. Thin samples have a sixth, communities nine tenths."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,14 @@ class Mode:
         Why, in one sentence.
     keeps_variants : bool
         Whether the rarer of two ways may be a strain's.
+    is_population : bool
+        Whether variants stand so densely that nothing tells how deep one copy is.
     """
 
     name: str
     reason: str
     keeps_variants: bool = False
+    is_population: bool = False
 
     @property
     def is_isolate(self) -> bool:
@@ -84,6 +91,9 @@ def choose_mode(asked: str, graph: UnitigGraph, *, least_depth: float = 0.0) -> 
         mode = Mode("meta", f"{told}, but with no k-mer below {least_depth:.1f} that shows nothing")
     elif share >= EVEN_SHARE:
         mode = Mode("isolate", f"{told}, at least {EVEN_SHARE:.0%}: one organism")
+    if not mode.is_isolate and long_share(graph) < POPULATION:
+        told = f"less than {POPULATION:.0%} of what was read lies in long unitigs: a population"
+        mode = replace(mode, reason=f"{mode.reason}; {told}", is_population=True)
     _LOG.info("mode %s: %s", mode.name, mode.reason)
     return mode
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.assembly.local_depth import depth_near_by, local_depth
+from gpuasm.assembly.local_depth import LONG, depth_near_by, local_depth
+from gpuasm.assembly.modes import Mode
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
-_TELLING = 200
-"""k-mers of a unitig that tells: what strains that differ in one base of a hundred share is seldom longer."""
 
-
-def one_copy_depth(graph: UnitigGraph, *, is_isolate: bool) -> np.ndarray:
+def one_copy_depth(graph: UnitigGraph, mode: Mode) -> np.ndarray:
     """Return the depth of one copy around each unitig: (n,) float64.
 
     It is the local depth, but no more than the median depth of the k-mers of the unitig's component, and infinite
@@ -27,10 +25,12 @@ def one_copy_depth(graph: UnitigGraph, *, is_isolate: bool) -> np.ndarray:
     ----------
     graph
         The graph.
-    is_isolate
-        Whether the graph has one depth: then the local depth says it all.
+    mode
+        What the sample is: an isolate has one depth, and the local depth says it all; of a population nothing tells.
     """
-    if is_isolate or graph.n == 0:
+    if mode.is_population:
+        return np.full(graph.n, np.inf)
+    if mode.is_isolate or graph.n == 0:
         return local_depth(graph)
     component = _components(graph.arc_start, graph.arc_to)
     n_kmers, depth = graph.n_kmers, graph.depth
@@ -40,7 +40,7 @@ def one_copy_depth(graph: UnitigGraph, *, is_isolate: bool) -> np.ndarray:
     before = np.cumsum(n_kmers[order])
     half = before[first] - n_kmers[order][first] + (total + 1) // 2
     median = depth[order][np.searchsorted(before, half)]
-    telling = np.add.reduceat(np.where(n_kmers > _TELLING, n_kmers, 0)[order], first)
+    telling = np.add.reduceat(np.where(n_kmers > LONG, n_kmers, 0)[order], first)
     of = np.empty(graph.n, np.int64)
     of[order] = np.repeat(np.arange(first.size), np.diff(first, append=graph.n))
     return np.where((2 * telling > total)[of], np.minimum(depth_near_by(graph), median[of]), np.inf)

@@ -122,3 +122,12 @@ def test_where_nothing_could_be_shallower_evenness_shows_nothing(least_depth, na
     """Members of a virome that were read twice or three times each: all as deep as the threshold lets be."""
     members = [(f"member{i}", 300, 2.5) for i in range(100)]
     assert choose_mode("auto", graph_of(members)[0], least_depth=least_depth).name == name
+
+
+def test_where_hardly_anything_is_long_the_sample_is_a_population():
+    short = [(f"u{i}", 150, float(10 + i * i)) for i in range(40)]
+    for n_long, expected in ((20, True), (2000, False)):
+        mode = choose_mode("auto", graph_of([*short, ("long", n_long, 300.0)])[0])
+        assert not mode.is_isolate
+        assert mode.is_population == expected
+    assert not choose_mode("meta", graph_of(short)[0]).is_population
