@@ -49,17 +49,25 @@ def find_bubbles(
     Returns
     -------
     (n,) bool
+
+    Notes
+    -----
+    Where two ways lead in and two out, none of them but a few reads deep, two copies of a repeat pass. If all other
+    branches together are no deeper than one copy, a branch a few reads deep is the second copy's own, and stays.
     """
     marked = np.zeros(graph.n, dtype=bool)
     rare = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants)
-    both = nearby * HALVES if strictness == 1.0 and judges_few else np.zeros(graph.n)
-    _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), rare, both, SHARE * strictness, marked)
+    copy = nearby * HALVES
+    both = copy if strictness == 1.0 and judges_few else np.zeros(graph.n)
+    bounds = (rare, both, copy)
+    _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), bounds, SHARE * strictness, marked)
     return marked
 
 
 @compiled()
-def _mark(arc_start, arc_to, order, rare, both, share, marked):
+def _mark(arc_start, arc_to, order, bounds, share, marked):
     depth, n_kmers = order
+    rare, both, copy = bounds
     for u in range(depth.size):
         if arc_start[2 * u + 1] - arc_start[2 * u] != 1 or arc_start[2 * u + 2] - arc_start[2 * u + 1] != 1:
             continue
@@ -76,7 +84,27 @@ def _mark(arc_start, arc_to, order, rare, both, share, marked):
             if arc_to[arc_start[rival]] != target or abs(n_kmers[rival >> 1] - n_kmers[u]) > MAX_LENGTH_DIFFERENCE:
                 continue
             other = rival >> 1
+            if depth[u] < FEW_READS and _is_second_copy(u, before, target, copy[u], (arc_start, arc_to, depth)):
+                continue
             if depth[u] < rare[u] and depth[u] <= share * depth[other]:
                 marked[u] = True
             if depth[u] < FEW_READS and depth[u] + depth[other] <= both[u] and is_above(other, u, depth, n_kmers):
                 marked[u] = True
+
+
+@compiled()
+def _is_second_copy(u, before, target, copy, graph):
+    arc_start, arc_to, depth = graph
+    others = -depth[u]
+    for arc in range(arc_start[before], arc_start[before + 1]):
+        others += depth[arc_to[arc] >> 1]
+    return others <= copy and _n_ways(before ^ 1, graph) >= 2 and _n_ways(target, graph) >= 2
+
+
+@compiled()
+def _n_ways(oriented, graph):
+    arc_start, arc_to, depth = graph
+    n = 0
+    for arc in range(arc_start[oriented], arc_start[oriented + 1]):
+        n += depth[arc_to[arc] >> 1] >= FEW_READS
+    return n

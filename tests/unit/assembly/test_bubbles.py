@@ -92,3 +92,28 @@ def test_the_rarest_of_three_go():
 )
 def test_what_is_no_simple_bubble_stays(arcs):
     assert bubble(arcs=arcs, others=[("other", 900, DEPTH)]) == set()
+
+
+TWO_COPIES = "one>left other>left right>third right>fourth"
+WAYS = (("one", 900, 10.0), ("other", 900, 9.0), ("third", 900, 10.0), ("fourth", 900, 9.0))
+
+
+@pytest.mark.parametrize(
+    ("main", "ways", "arcs", "goes"),
+    [
+        (6.0, WAYS, TWO_COPIES, False),
+        (12.0, WAYS, TWO_COPIES, False),
+        (13.0, WAYS, TWO_COPIES, True),  # both copies are in it
+        (6.0, WAYS[:3], "one>left other>left right>third", True),  # one copy passes
+        (6.0, (*WAYS[:3], ("fourth", 900, 2.0)), TWO_COPIES, True),  # and an error beside it
+        (6.0, (*WAYS, ("branch", K, 9.0)), TWO_COPIES + " left>branch branch>right", True),
+    ],
+)
+@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize("strictness", [2 / 3, 1.0])
+def test_where_two_copies_pass_few_reads_may_be_the_second(main, ways, arcs, goes, is_turned, strictness):
+    every = f"{ARCS} {arcs}"
+    if is_turned:
+        every = " ".join(f"{b}>{a}" for a, b in (one.split(">") for one in every.split()))
+    found = bubble(rare=(K, 1.0), main=(K, main), arcs=every, others=ways, nearby=10.0, strictness=strictness)
+    assert ("rare" in found) == goes
