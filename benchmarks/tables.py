@@ -179,11 +179,22 @@ def real_reads(results: list[Result]) -> str:
 def assemblers(results: list[Result]) -> str:
     """How many sets pass each rule, and the figures of every set beside the peers'."""
     parts = []
-    for result in results:
-        if result["benchmark"] == "assemblers":
-            compared = [found for name in result["parameters"]["sets"] if (found := _compared(result, name))]
-            parts += [_section(result, _passed(compared)), _quality(compared)]
+    for result, compared in _every_compared(results):
+        parts += [_section(result, _passed(compared)), _quality(compared)]
     return "\n\n".join(parts)
+
+
+def assemblers_in_short(results: list[Result]) -> str:
+    """How many sets pass each rule."""
+    return "\n\n".join(_section(result, _passed(compared)) for result, compared in _every_compared(results))
+
+
+def _every_compared(results: list[Result]) -> list[tuple[Result, list[Result]]]:
+    return [
+        (result, [found for name in result["parameters"]["sets"] if (found := _compared(result, name))])
+        for result in results
+        if result["benchmark"] == "assemblers"
+    ]
 
 
 def _compared(result: Result, name: str) -> Result | None:
@@ -308,6 +319,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "same_bytes": same_bytes,
     "real_reads": real_reads,
     "assemblers": assemblers,
+    "assemblers_in_short": assemblers_in_short,
     "community": community,
     "ablation": ablation,
     "bins": bins,
