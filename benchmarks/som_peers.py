@@ -60,17 +60,23 @@ def _somoclu() -> Peer | None:
 
 
 def _minisom() -> Peer | None:
-    module = installed("minisom")
-    if module is None:
+    if installed("minisom") is None:
         return None
 
     def train(rows, start, shape, sigma, epochs):
-        first, last = sigma
-        som = module.MiniSom(*shape, rows.shape[1], sigma=first, learning_rate=0.5, random_seed=1)
-        som._learning_rate_decay_function = lambda rate, t, n: rate + (0.02 - rate) * t / n
-        som._sigma_decay_function = lambda sigma, t, n: sigma + (last - sigma) * t / n
-        som._weights = start.reshape(*shape, -1).astype(np.float64)
-        som.train(rows.astype(np.float64), epochs * rows.shape[0], random_order=True)
-        return som.get_weights().reshape(start.shape)
+        n = epochs * rows.shape[0]
+        order = np.random.default_rng(1).permutation(np.arange(n) % rows.shape[0])
+        return minisom_in_order(rows, start, shape, (order, np.linspace(*sigma, n), np.linspace(0.5, 0.02, n)))
 
     return train
+
+
+def minisom_in_order(rows, start, shape, schedule) -> Trained:
+    """Train online by a schedule: the rows as they are taken, and the radius and the rate at each of these steps."""
+    order, radii, rates = schedule
+    som = installed("minisom").MiniSom(*shape, rows.shape[1], sigma=radii[0], learning_rate=rates[0])
+    som._learning_rate_decay_function = lambda _rate, t, _n: rates[t]
+    som._sigma_decay_function = lambda _sigma, t, _n: radii[t]
+    som._weights = start.reshape(*shape, -1).astype(np.float64)
+    som.train(rows[order].astype(np.float64), order.size, random_order=False)
+    return som.get_weights().reshape(start.shape)
