@@ -16,7 +16,7 @@ PARETO_SHARE = 0.2013
 rows, and tells four fifths of what there is to know of their density."""
 _SAMPLE_FOR_RADIUS = 2000
 _SAMPLE_FOR_DENSITY = 5000
-"""Rows, evenly taken, that are counted around units; a fifth of these is a thousand, told to some 3 %."""
+"""Rows, drawn at random, that are counted around units; a fifth of these is a thousand, told to some 3 %."""
 _FORMS = {"euclidean": EUCLIDEAN, "cosine": EUCLIDEAN, "manhattan": MANHATTAN, "chebyshev": CHEBYSHEV}
 
 
@@ -26,8 +26,8 @@ def pareto_radius(rows: Array, metric: str = "euclidean") -> float:
     Parameters
     ----------
     rows : (n, d) float32
-        As the map compares them, where they live; NaN where a value is missing. Of more than 2000 these are taken,
-        evenly.
+        As the map compares them, where they live; NaN where a value is missing. Of more than 2000 these
+        are drawn.
     metric
         As for `SelfOrganisingMap`.
 
@@ -36,7 +36,7 @@ def pareto_radius(rows: Array, metric: str = "euclidean") -> float:
     DataError
         If there are fewer than two rows.
     """
-    sample = _evenly(rows, _SAMPLE_FOR_RADIUS)
+    sample = _sampled(rows, _SAMPLE_FOR_RADIUS)
     n = sample.shape[0]
     if n < 2:
         raise DataError("at least two rows, for distances between them", f"{n}", "give more rows")
@@ -59,7 +59,7 @@ def density_around(
     ----------
     weights : (units, d) float32
     rows : (n, d) float32
-        Of more than 5000 these are counted, evenly taken, and the counts are brought to n.
+        Of more than 5000 these are drawn and counted, and the counts are brought to n.
     radius
         Such as `pareto_radius`.
     metric
@@ -72,7 +72,7 @@ def density_around(
     (rows, columns) float64, on the host.
     """
     xp = array_namespace(rows)
-    sample, weights = _evenly(rows, _SAMPLE_FOR_DENSITY), to_namespace(xp, weights)
+    sample, weights = _sampled(rows, _SAMPLE_FOR_DENSITY), to_namespace(xp, weights)
     if metric == "cosine":
         sample, weights = unit_vectors(sample), unit_vectors(weights)
     limit = {"euclidean": radius * radius, "cosine": 2 * radius}.get(metric, radius)
@@ -83,9 +83,13 @@ def density_around(
     return grid.image(to_host(count) * (rows.shape[0] / sample.shape[0]))
 
 
-def _evenly(rows: Array, most: int) -> Array:
+def _sampled(rows: Array, most: int) -> Array:
+    """Return rows drawn at random, always the same: every sixth, say, may be of one kind where kinds take turns."""
     n = rows.shape[0]
-    return rows if n <= most else rows[array_namespace(rows).asarray(np.arange(most) * n // most)]
+    if n <= most:
+        return rows
+    chosen = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    return rows[array_namespace(rows).asarray(chosen)]
 
 
 def _distances(values: np.ndarray, metric: str) -> np.ndarray:
