@@ -15,7 +15,7 @@ from cuda.bindings import nvrtc
 
 import gpuasm
 from gpuasm import parallel
-from gpuasm.assembly import assemble, consensus, unitigs_of_reads
+from gpuasm.assembly import assemble, consensus, unitigs_of_reads, walks
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
@@ -93,6 +93,8 @@ def _call_everything() -> None:
     for k, k0 in ((31, 0), (61, 31)):
         tally_cuda._window_keys(reads, (tiles.position, tiles.count), names, k=k, k0=k0)
     count_tetramers(np.zeros(9, np.uint8), np.zeros(1, np.int64), np.full(1, 9))
+    walks._agree(1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), 8, 10, np.empty(8, np.int32))
+    walks._middle(1, np.zeros(1, np.int64), np.ones(1, np.int64), *np.ones((4, 1), np.int32))
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))
     generators.deep_eulerian(10, 3)
     find_euler_circuits(de_bruijn_graph(4, 8), pairing="fifo")  # more circuits than are spliced

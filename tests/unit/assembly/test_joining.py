@@ -102,6 +102,33 @@ def test_a_tandem_repeat_keeps_its_units():
     assert all(text in genome or reverse_complement(text) in genome for text in long)
 
 
+def tangled_genome(copies: int = 8, sites: int = 6, seed: int = 11) -> str:
+    """Copies of a repeat with one of two bases at each of some places, each copy with a choice of its own."""
+    rng, repeat = np.random.default_rng(seed), list(random_text(20 * sites + 20, seed))
+    genome = random_text(1000, seed + 1)
+    for i in range(copies):
+        for site in range(20, 20 * sites + 1, 20):
+            repeat[site] = "AC"[int(rng.integers(2))]
+        genome += "".join(repeat) + random_text(1000, seed + 2 + i)
+    return genome
+
+
+@pytest.mark.parametrize("errors", [0.0, 0.004])
+def test_reads_lead_through_tangles(errors):
+    """At k = 31 any choice of bases is a walk, 64 between any two sides; the reads at both ends tell all six."""
+    genome = tangled_genome()
+    state = first_level(pairs_of(genome, errors=errors))
+    fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+    found = texts_of(fragments.reads)
+    assert all(_holds(genome, text) for text in found)
+    copies = [genome[start - 20 : start + 160] for start in range(1000, len(genome) - 1000, 1140)]
+    assert sum(any(_holds(text, copy) for text in found) for copy in copies) >= 6
+
+
+def _holds(text: str, part: str) -> bool:
+    return part in text or reverse_complement(part) in text
+
+
 def test_few_pairs_where_many_are_expected_choose_nothing():
     """Of a link with one walk, all but two pairs are left out: so few say that the true way is longer."""
     state = first_level(pairs_of(repeat_genome(), fold=100))
