@@ -313,6 +313,25 @@ def ablation(results: list[Result]) -> str:
     return "\n\n".join(parts)
 
 
+def maps(results: list[Result]) -> str:
+    """Training of self-organising maps: each case beside the published figures and other programs."""
+    parts = []
+    for result in sorted((r for r in results if r["benchmark"] == "som"), key=lambda r: r["machine"]["cpus"]):
+        seed_case = result["parameters"]["seed_case"]
+        cases: dict[tuple[int, ...], list[Result]] = {}
+        for row in result["rows"]:
+            cases.setdefault(tuple(row.get("case", seed_case)), []).append(row)
+        told = []
+        for (n, d, height, width), rows in cases.items():
+            for row in rows:
+                seconds = row.get("median_s", row.get("s"))
+                time = "not measured" if seconds is None else f"{seconds * 1e3:,.2f}"
+                told.append([f"{n:,} x {d} on {height} x {width}", row["program"], row["what"], time])
+        head = ["rows x columns on units", "by", "what", "ms"]
+        parts.append(_section(result, markdown(head, told)))
+    return "\n\n".join(parts)
+
+
 TABLES: dict[str, Callable[[list[Result]], str]] = {
     "speed": speed,
     "exactness": exactness,
@@ -323,6 +342,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "community": community,
     "ablation": ablation,
     "bins": bins,
+    "maps": maps,
 }
 
 
