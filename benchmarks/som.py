@@ -108,7 +108,10 @@ def peer_speed(xp: Any, case: tuple[int, int, int, int], *, epochs: int) -> list
 
 
 def strategies(xp: Any) -> list[dict[str, Any]]:
-    """Time the two strategies of old beside today's search, on the case of old; all must find the same units."""
+    """Time the two strategies of old beside today's search, on the case of old, and tell whether units are the same.
+
+    Units are drawn from the rows, so many are equal: over map units, a block keeps any of the equally near.
+    """
     n, d, rows, columns = SEED_CASE
     data = arrays.to_namespace(xp, blobs(n, d))
     weights = arrays.to_namespace(xp, start_weights(data, MapGrid(rows, columns), "random", seed=0))

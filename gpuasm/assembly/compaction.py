@@ -31,9 +31,7 @@ class Pieces:
         return cls(np.arange(n + 1, dtype=np.int64), 2 * np.arange(n, dtype=np.int32))
 
 
-def compact(
-    graph: UnitigGraph, pieces: Pieces, *, is_removed: np.ndarray | None = None, arc_removed: np.ndarray | None = None
-) -> tuple[UnitigGraph, Pieces]:
+def compact(graph: UnitigGraph, pieces: Pieces, *, is_removed: np.ndarray | None = None) -> tuple[UnitigGraph, Pieces]:
     """Remove and join.
 
     Parameters
@@ -42,8 +40,6 @@ def compact(
         A graph and what it is made of.
     is_removed : (n,) bool
         Unitigs to take out, with their arcs.
-    arc_removed : (m,) bool
-        Arcs to take out; of an arc and its twin, both must be marked.
 
     Returns
     -------
@@ -53,8 +49,6 @@ def compact(
     gone = np.zeros(graph.n, dtype=bool) if is_removed is None else is_removed
     source = graph.arc_from
     kept = ~(gone[source >> 1] | gone[graph.arc_to >> 1])
-    if arc_removed is not None:
-        kept &= ~arc_removed
     source, target, count = source[kept], graph.arc_to[kept], graph.arc_count[kept]
     walks = _drop(strand_walks(_forced(source, target, 2 * graph.n)), gone)
     joined = _join(graph, walks, (source, target, count))

@@ -16,7 +16,6 @@ ALL_COUNTED = 10_000
 
 _WORD_BITS = 64
 _LOWEST_BITS = np.uint64(0x0101010101010101)
-_EIGHT_A = np.uint64(0x4141414141414141)
 
 
 @dataclass(frozen=True)

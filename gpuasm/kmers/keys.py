@@ -46,11 +46,6 @@ def doubling_chain(k: int) -> list[int]:
     return chain
 
 
-def plain_mask(k: int) -> np.uint64:
-    """Return the uint64 with the 2k lowest bits set."""
-    return np.uint64((1 << (2 * k)) - 1)
-
-
 @inlined()
 def reverse_complement_plain(kmer, k):
     """Return the reverse complement of a k-mer of at most 31 bases in the low bits of a uint64."""

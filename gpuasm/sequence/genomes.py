@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,8 +121,3 @@ def _diverged(codes: np.ndarray, rate: float, key: np.uint64) -> np.ndarray:
     unit = random_units(key, 0, codes.size)
     step = random_words(key, codes.size, codes.size) % np.uint64(3) + np.uint64(1)
     return np.where(unit < rate, (codes + step) & 3, codes).astype(np.uint8)
-
-
-def genome_length(molecules: Sequence[Molecule]) -> int:
-    """Return the bases of all molecules, each counted once."""
-    return sum(int(molecule.codes.size) for molecule in molecules)
