@@ -84,7 +84,7 @@ def bounds_of(contigs: Sequence[Contig]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
 
 
-def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int) -> Checked:
+def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int, extends_ends: bool = True) -> Checked:
     """Lay reads back on contigs, mend what they contradict, and tell depth and copies.
 
     Parameters
@@ -96,6 +96,8 @@ def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int) -
         All reads, on the host or on a device; mates are reads 2i and 2i + 1 where they are paired.
     min_length
         Shorter contigs are dropped in the end.
+    extends_ends
+        Whether reads that hang over free ends make them longer.
     """
     bounds = bounds_of(contigs)
     codes = np.concatenate([contig.codes for contig in contigs]) if contigs else np.empty(0, np.uint8)
@@ -104,7 +106,8 @@ def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int) -
     xp = array_namespace(reads.words)
     targets = Targets.of([c.codes for c in contigs], [c.is_circular for c in contigs], reach=reach, xp=xp)
     index = index_seeds(targets, typical)
-    ends = free_ends(targets, bounds, np.array([c.free_ends for c in contigs], bool).reshape(-1, 2))
+    is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & extends_ends
+    ends = free_ends(targets, bounds, is_free)
     seen = _look(reads, targets, index, ends)
     fixes = decide(seen.votes, seen.evidence.own_depth, bounds)
     codes[fixes.place] = fixes.code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -52,13 +53,11 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     rules = _Rules(min_follow, worth, options.mode, options.without, spectrum.threshold * worth / UNIT)
     first = _first_graph(reads, tally, rules, stages=stages, cleans=not is_thin)
     laid, crossing, names = _first_crossing(reads, first.level, stages)
-    steps = (("bridge gaps", _bridging), ("join meeting ends", _meeting))
+    steps = _steps(options)
     # Where coverage is thin, much that looks like a tip before bridges come is true, and gone before the others come.
     for step, (name, find_pieces) in enumerate(steps[:1] + steps if is_thin else steps):
         with stages.stage(name, k=k) as stage:
             pieces = find_pieces(reads, (laid, crossing, names), first.level)
-            if "bridges" in options.without:
-                pieces = pieces.select(slice(0))
             stage.note(bridges=pieces.n_pieces)
         if pieces.n_pieces or (is_thin and find_pieces is _bridging):
             reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
@@ -83,10 +82,24 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
 
 _Found = tuple[OnUnitigs, Reads, Array]
 """Where reads lie on unitigs, the reads across junctions, and the names of their windows."""
+_Step = tuple[str, Callable[[Reads, _Found, Level], Reads]]
+
+
+def _steps(options: AssemblyOptions) -> tuple[_Step, ...]:
+    """Return what finds text for the gaps of the first graph, by the names of their stages."""
+    steps: tuple[_Step, ...] = (("bridge gaps", _bridging), ("join meeting ends", _meeting))
+    rules = ("bridges", "meeting-ends")
+    return tuple(
+        (name, _no_pieces if rule in options.without else find) for (name, find), rule in zip(steps, rules, strict=True)
+    )
 
 
 def _bridging(_: Reads, found: _Found, level: Level) -> Reads:
     return bridging_pieces(*found[1:], level)
+
+
+def _no_pieces(reads: Reads, found: _Found, _: Level) -> Reads:  # noqa: ARG001 - as the others are called
+    return found[1].select(slice(0))
 
 
 def _meeting(reads: Reads, found: _Found, level: Level) -> Reads:

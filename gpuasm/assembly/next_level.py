@@ -17,7 +17,7 @@ from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.unitigs import build_unitigs
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
-from gpuasm.stages import Stages
+from gpuasm.stages import Stage, Stages
 
 _TWO_READS = 1.75
 """Windows a position that tell two reads from one that another touches."""
@@ -33,7 +33,7 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
         stage.note(distinct=tally.n)
     with stages.stage("build graph", k=k) as stage:
-        tally, dictionary = _kept(text, tally, state, k0=k0)
+        tally, dictionary = _kept(text, tally, state, stage)
         neighbour = find_neighbours(text.reads.words, tally, dictionary, lower=before.neighbour, min_follow=1)
         unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=UNIT)
         stage.note(unitigs=unitigs.graph.n)
@@ -57,20 +57,24 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     )
 
 
-def _kept(text: Text, tally: Tally, state: AssemblyState, *, k0: int) -> tuple[Tally, Dictionary]:
+def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple[Tally, Dictionary]:
     """Scale a tally, give what is carried its depth, and drop k-mers that are neither carried nor frequent enough.
 
     Both halves of a k-mer are solid already, so one occurrence suffices, unless the reads are so deep that errors
     meet: the solid threshold of the first k, halved, and lowered as windows become fewer.
     """
-    first = state.ladder[0]
+    first, k0 = state.ladder[0], state.level.graph.k
     windows = count_windows(state.piece_lengths, tally.k), max(1, count_windows(state.piece_lengths, first))
     least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
     per_base = count_windows(state.lengths, tally.k) / state.n_bases
-    given_up = contradicted_flanks(text, tally, dictionary, state.level.graph, windows_per_base=per_base)
-    text, gone = without_flanks(text, given_up, tally, dictionary)
-    is_kept = ((tally.count >= least) & ~gone).astype(np.uint8)
+    is_frequent = tally.count >= least
+    if "contradicted-flanks" not in state.without:
+        given_up = contradicted_flanks(text, tally, dictionary, state.level.graph, windows_per_base=per_base)
+        text, gone = without_flanks(text, given_up, tally, dictionary)
+        is_frequent &= ~gone
+        stage.note(flanks_given_up=int(given_up.sum()))
+    is_kept = is_frequent.astype(np.uint8)
     worth = window_worth(state.piece_lengths, tally.k, n_bases=state.n_bases)
     tally = scaled(tally, worth)
     set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, has_all_reads=not state.is_joined)

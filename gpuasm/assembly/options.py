@@ -10,6 +10,7 @@ STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
 """What an assembly consists of, in order; it can be stopped after each."""
 RULES = (
     "bridges",
+    "meeting-ends",
     "tips",
     "low-depth-connections",
     "bubbles",
@@ -17,9 +18,14 @@ RULES = (
     "islands",
     "few-reads",
     "larger-k",
+    "contradicted-flanks",
     "fragments",
     "joins",
+    "overlaps",
+    "lost-junctions",
+    "terminal-repeats",
     "check",
+    "end-extension",
 )
 """What can be left out, to see what it is worth."""
 MODES = ("auto", "isolate", "meta")

@@ -7,6 +7,7 @@ made in the graph (`splitting`). Of the others the distance is known, but not th
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -83,12 +84,12 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> tuple[UnitigGraph, li
     if state.spanning is None:
         return graph, []
     with stages.stage("join by pairs", k=graph.k) as stage:
-        resolved = resolve(graph, state.spanning)
+        resolved = resolve(graph, state.spanning, without=state.without)
         stage.note(**resolved.counts)
     return resolved.graph, resolved.gaps
 
 
-def resolve(graph: UnitigGraph, pairs: SpanningPairs | None) -> Resolved:
+def resolve(graph: UnitigGraph, pairs: SpanningPairs | None, *, without: Collection[str] = ()) -> Resolved:
     """Join what pairs join for certain.
 
     Parameters
@@ -97,19 +98,22 @@ def resolve(graph: UnitigGraph, pairs: SpanningPairs | None) -> Resolved:
         The last cleaned graph.
     pairs
         The pairs that may join its unitigs; None leaves the graph as it is.
+    without
+        Rules to leave out, of `gpuasm.assembly.options.RULES`.
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
-    found = _find_joins(graph, pairs)
+    found = _find_joins(graph, pairs, without)
     overlaps = sum(fill.overlap > 0 for fill in found.fills) - found.n_lost
     counts = {"links": found.n_links, "walks": len(found.fills) - overlaps - found.n_lost, "overlaps": overlaps}
-    counts["lost_junctions"] = found.n_lost
+    counts |= {"lost_junctions": found.n_lost, "terminal_repeats": 0}
     gaps = found.gaps
     if found.fills:
         graph, pieces = split(graph, found.fills, depth_near_by(graph), longest=pairs.inserts.longest)
         gaps = _moved(gaps, graph, pieces)
-    graph, pieces, counts["terminal_repeats"] = tell_each_end(graph)
-    gaps = _moved(gaps, graph, pieces)
+    if "terminal-repeats" not in without:
+        graph, pieces, counts["terminal_repeats"] = tell_each_end(graph)
+        gaps = _moved(gaps, graph, pieces)
     return Resolved(graph, gaps, {**counts, "gaps": len(gaps)})
 
 
@@ -134,7 +138,7 @@ class _Found:
     n_lost: int = 0
 
 
-def _find_joins(graph: UnitigGraph, pairs: SpanningPairs) -> _Found:
+def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str]) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
     arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
     reaches = Reaches.of(index)
@@ -145,9 +149,12 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs) -> _Found:
     table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
-    found = _Joins(graph, some, choose_walks(some, arrays, inserts), _of(evidence, joins), inserts).found(
+    chosen = choose_walks(some, arrays, inserts)
+    found = _Joins(graph, some, chosen, _of(evidence, joins), inserts, overlaps="overlaps" not in without).found(
         is_single, links.n
     )
+    if "lost-junctions" in without:
+        return found
     may_join = np.repeat(is_single & (graph.n_kmers >= graph.k), 2)
     may_join[to_host(some.source)] = may_join[to_host(some.target) ^ 1] = False
     lost = find_lost_junctions(graph, may_join)
@@ -204,9 +211,16 @@ class _Joins:
     """The joins that were accepted, and what to make of each."""
 
     def __init__(
-        self, graph: UnitigGraph, links: Links, chosen: Chosen, evidence: Evidence, inserts: InsertSizes
+        self,
+        graph: UnitigGraph,
+        links: Links,
+        chosen: Chosen,
+        evidence: Evidence,
+        inserts: InsertSizes,
+        *,
+        overlaps: bool,
     ) -> None:
-        self.graph, self.evidence, self.inserts = graph, evidence, inserts
+        self.graph, self.evidence, self.inserts, self.may_overlap = graph, evidence, inserts, overlaps
         self.source, self.target = to_host(links.source).tolist(), to_host(links.target).tolist()
         self.size, self.n_walks = to_host(chosen.size).tolist(), to_host(chosen.n_walks).tolist()
         self.unitigs = to_host(chosen.unitigs).reshape(-1, MOST_STEPS)
@@ -245,7 +259,7 @@ class _Joins:
     def _overlaps(self, i: int) -> list[int]:
         source, target = self.source[i], self.target[i]
         is_dead = self.graph.arc_start[1:] == self.graph.arc_start[:-1]
-        if self.n_walks[i] > 0 or not (is_dead[source] and is_dead[target ^ 1]):
+        if not self.may_overlap or self.n_walks[i] > 0 or not (is_dead[source] and is_dead[target ^ 1]):
             return []
         gap = self._gap(i)
         return find_overlaps(self.graph, source, target, gap=gap.size, spread=_spread(gap))

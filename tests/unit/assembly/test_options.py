@@ -47,6 +47,14 @@ def test_what_is_left_out_is_not_done(reads, rule):
     match rule:
         case "bridges":
             assert counts["bridge gaps"]["bridges"] == 0
+        case "meeting-ends":
+            assert counts["join meeting ends"]["bridges"] == 0
+        case "contradicted-flanks":
+            assert all("flanks_given_up" not in record.counts for record in stages.records)
+        case "overlaps" | "lost-junctions" | "terminal-repeats":
+            assert counts["join by pairs"][rule.replace("-", "_")] == 0
+        case "end-extension":
+            assert counts["lay reads back"]["bases_added"] == 0
         case "larger-k":
             assert len(assembly.k) == 1
         case "fragments":
@@ -66,5 +74,6 @@ def test_all_of_it_is_done_by_default(reads):
     assert {"bridge gaps", "join mates", "join by pairs", "lay reads back"} <= names
     assert assembly.k[-1] > 100
     assert assembly.state is None
+    assert any("flanks_given_up" in record.counts for record in stages.records)
     for rule in OF_CLEANING:  # else leaving them out would show nothing
         assert any(counts[rule.replace("-", "_")] for counts in assembly.removed.values()), rule
