@@ -20,6 +20,7 @@ from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.generators import de_bruijn_graph
+from gpuasm.graph.undirected_graph import undirected_graph
 from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_cuda
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
@@ -102,6 +103,7 @@ def _call_everything() -> None:
     generators.many_circuits(10)
     generators.random_eulerian(10, 20)
     generators.shuffled(generators.rmat(3, 2))
+    undirected_graph(generators.rmat(3, 2), np.ones(generators.rmat(3, 2).n_edges))
     _train_maps()
 
 

@@ -1,0 +1,174 @@
+"""Undirected graphs without loops and parallel edges, as compressed sparse rows that hold each edge both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.errors import DataError
+from gpuasm.graph.directed_graph import DirectedGraph, Label
+from gpuasm.graph.rows import index_type, offsets_of, rows_of_slots
+from gpuasm.parallel import for_each
+
+
+class UndirectedGraph:
+    """An undirected graph: no self-loops, no parallel edges, the neighbours of each vertex in rising order.
+
+    Arrays are on the host or on a device and stay there; they must not be changed afterwards.
+
+    Parameters
+    ----------
+    row_offsets : (n + 1,) int64
+        Where the neighbours of each vertex begin; the last entry is twice the number of edges.
+    columns : (2 m,) int32, int64 where n is above 2^31 - 1
+        The neighbours, rising in each row.
+    weights : (2 m,) float64, optional
+        The weight of the edge in each slot, the same in both of its slots; None: all are 1.
+    names
+        A name for each vertex, or None: then vertices are called by their numbers.
+    """
+
+    def __init__(
+        self,
+        row_offsets: Array,
+        columns: Array,
+        *,
+        weights: Array | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.row_offsets, self.columns, self.weights, self.names = row_offsets, columns, weights, names
+
+    @property
+    def n_vertices(self) -> int:
+        return int(self.row_offsets.size) - 1
+
+    @property
+    def n_edges(self) -> int:
+        return int(self.columns.size) // 2
+
+    @cached_property
+    def degree(self) -> Array:
+        """Neighbours of each vertex, (n,) int64."""
+        return self.row_offsets[1:] - self.row_offsets[:-1]
+
+    @cached_property
+    def strength(self) -> Array:
+        """Weight of the edges of each vertex, (n,) float64, summed in the order of the row."""
+        if self.weights is None:
+            return self.degree.astype(np.float64)
+        sums = array_namespace(self.columns).empty(self.n_vertices, np.float64)
+        _sum_runs(self.n_vertices, self.row_offsets, self.weights, sums)
+        return sums
+
+    def label_of(self, number: int) -> Label:
+        """Return the name of a vertex, or its number in a graph without names."""
+        return int(number) if self.names is None else self.names[int(number)]
+
+    def moved_to(self, xp: Any) -> UndirectedGraph:
+        """Return the graph with its arrays where namespace ``xp`` keeps them; itself, if they are there."""
+        if array_namespace(self.columns) is xp:
+            return self
+        weights = None if self.weights is None else to_namespace(xp, self.weights)
+        return UndirectedGraph(
+            to_namespace(xp, self.row_offsets), to_namespace(xp, self.columns), weights=weights, names=self.names
+        )
+
+    def induced(self, vertices: Array) -> UndirectedGraph:
+        """Return the subgraph of some vertices, (s,) integers in rising order: they are numbered 0 to s - 1.
+
+        It has no names: its vertex i is ``vertices[i]`` of this graph.
+        """
+        xp, n = array_namespace(self.columns), int(vertices.size)
+        number = xp.full(self.n_vertices, -1, index_type(n))
+        number[vertices] = xp.arange(n, dtype=number.dtype)
+        offsets = xp.zeros(n + 1, np.int64)
+        xp.cumsum(self.degree[vertices], out=offsets[1:])
+        row = rows_of_slots(offsets, int(offsets[-1]))
+        slot = (self.row_offsets[vertices] - offsets[:-1])[row] + xp.arange(row.size)
+        target = number[self.columns[slot]]
+        kept = target >= 0
+        weights = None if self.weights is None else self.weights[slot[kept]]
+        return UndirectedGraph(offsets_of(row[kept], n), target[kept], weights=weights)
+
+
+def undirected_graph(graph: DirectedGraph, weights: Array | None = None) -> UndirectedGraph:
+    """Return the undirected graph of a directed one: each pair of joined vertices once, self-loops left out.
+
+    Weights of parallel edges are summed, and so are those of the two directions; only where every edge has its like
+    the other way round, of the same weight, as a symmetric matrix is written, an edge and its like are one.
+
+    Parameters
+    ----------
+    graph
+        On the host or on a device.
+    weights : (m,) numbers, optional
+        The weight of each edge of ``graph``, where its arrays are.
+
+    Raises
+    ------
+    DataError
+        If there are not as many weights as edges.
+    """
+    xp, n = array_namespace(graph.columns), graph.n_vertices
+    if weights is not None and weights.shape != graph.columns.shape:
+        raise DataError(f"a weight for each of {graph.n_edges} edges", f"{weights.size}", "give as many")
+    source, target = (ends.astype(np.int64) for ends in graph.edges())
+    forward, back = source * n + target, target * n + source
+    proper = source != target
+    del source, target
+    if weights is None:
+        keys = xp.concatenate([forward[proper], back[proper]])
+        del forward, back, proper
+        keys.sort()
+        keys = keys[_starts_runs(keys)]
+        return _of_keys(keys, None, n=n, names=graph.names)
+    values = weights.astype(np.float64, copy=False)[proper]
+    one_way, other_way = (_summed(keys[proper], values) for keys in (forward, back))
+    if all(map(_equal, one_way, other_way)):
+        return _of_keys(*one_way, n=n, names=graph.names)
+    keys, values = (xp.concatenate(parts) for parts in zip(one_way, other_way, strict=True))
+    return _of_keys(*_summed(keys, values), n=n, names=graph.names)
+
+
+def _equal(first: Array, second: Array) -> bool:
+    return first.shape == second.shape and bool((first == second).all())
+
+
+def _starts_runs(keys: Array) -> Array:
+    """Tell of each of some sorted keys whether it differs from the one before."""
+    first = array_namespace(keys).ones(keys.size, bool)
+    first[1:] = keys[1:] != keys[:-1]
+    return first
+
+
+def _summed(keys: Array, values: Array) -> tuple[Array, Array]:
+    """Return the distinct keys, rising, and the sum of the values of each, added in the order they had."""
+    xp = array_namespace(keys)
+    order = xp.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    starts = xp.flatnonzero(_starts_runs(keys))
+    sums = xp.empty(starts.size, np.float64)
+    bounds = xp.concatenate([starts.astype(np.int64), xp.asarray([keys.size], np.int64)])
+    _sum_runs(sums.size, bounds, values, sums)
+    return keys[starts], sums
+
+
+def _of_keys(keys: Array, values: Array | None, *, n: int, names: Sequence[str] | None) -> UndirectedGraph:
+    """Make a graph of distinct rising keys, row * n + column."""
+    kind = index_type(n)
+    rows = (keys // max(n, 1)).astype(kind)
+    offsets = offsets_of(rows, n)
+    del rows
+    return UndirectedGraph(offsets, (keys % max(n, 1)).astype(kind), weights=values, names=names)
+
+
+@for_each
+def _sum_runs(i, bounds, values, sums):
+    total = 0.0
+    for at in range(bounds[i], bounds[i + 1]):
+        total += values[at]
+    sums[i] = total
