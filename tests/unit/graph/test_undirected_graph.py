@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from types import ModuleType
 
@@ -23,7 +24,7 @@ def as_dict(graph: UndirectedGraph) -> dict[tuple[int, int], float]:
     offsets, columns = to_host(graph.row_offsets), to_host(graph.columns)
     weights = np.ones(columns.size) if graph.weights is None else to_host(graph.weights)
     rows = np.repeat(np.arange(graph.n_vertices), np.diff(offsets))
-    assert all(np.all(np.diff(columns[a:b]) > 0) for a, b in zip(offsets, offsets[1:], strict=False))
+    assert all(np.all(np.diff(columns[a:b]) > 0) for a, b in itertools.pairwise(offsets))
     return {(int(u), int(v)): float(w) for u, v, w in zip(rows, columns, weights, strict=True)}
 
 
