@@ -13,6 +13,7 @@ import numpy as np
 from gpuasm.errors import DataError
 from gpuasm.graph.building import from_edges, from_named_edges
 from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.io.edge_weights import WEIGHT_COLUMN, EdgeWeights
 from gpuasm.io.graph_text import bad_line, numbered_lines, quoted
 from gpuasm.io.growing import GrowingArray
 from gpuasm.parallel import compiled
@@ -61,23 +62,54 @@ def read_edge_list(blocks: Iterable[bytes]) -> DirectedGraph:
     DataError
         If a line has other than two columns.
     """
+    return _read_edges(blocks, None)[0]
+
+
+def read_weighted_edge_list(blocks: Iterable[bytes], weights: EdgeWeights) -> tuple[DirectedGraph, np.ndarray | None]:
+    """Read an edge list whose third column, if the first line has one, is the weight of the edge.
+
+    Returns
+    -------
+    The graph, and (m,) float64 in the order of its edges or None.
+
+    Raises
+    ------
+    DataError
+        If a line has other columns than the first, or a weight is none.
+    """
+    blocks = iter(blocks)
+    head = next(blocks, b"")
+    lines = (line.strip() for line in head.split(b"\n"))
+    first = next((line for line in lines if line and line[:1] not in b"#%"), b"").decode(errors="replace")
+    weighted = len(_BETWEEN.split(first)) == WEIGHT_COLUMN
+    return _read_edges(itertools.chain([head] if head else [], blocks), weights if weighted else None)
+
+
+def _read_edges(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
     ends, blocks, n = _Ends(), iter(blocks), 0
+    columns = 2 if weights is None else WEIGHT_COLUMN
     for block in blocks:
         if not ends.n_lines and (comment := _OUR_COMMENT.match(block)):
             n = int(comment.group(1))
-        status, position = ends.scan(block)
+        n_lines = ends.n_lines
+        status, position = ends.scan(block, columns)
         if status == _COLUMNS:
-            raise _bad_columns(ends, block, position)
+            raise _bad_columns(ends, block, position, columns)
+        if weights is not None:
+            weights.add(block[:position], n_lines)
         if status == _NO_NUMBER:
-            return _read_named(ends, block[position:], blocks)
+            return _read_named(ends, [block[position:], *blocks], weights)
     source, target = ends.source.finish(), ends.target.finish()
-    source, target, stated = _without_header(source, target, is_ours=n > 0)
-    n = max(n, stated)
-    highest = max(int(source.max()), int(target.max())) if source.size else -1
+    if weights is None:
+        source, target, stated = _without_header(source, target, is_ours=n > 0)
+        n = max(n, stated)
+    names, highest = None, max(int(source.max()), int(target.max())) if source.size else -1
     if highest >= max(n, _FEW_IDS, _SPARSE_IDS * 2 * source.size):
         ids, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
-        return from_edges(numbers[: source.size], numbers[source.size :], names=[str(i) for i in ids.tolist()])
-    return from_edges(source, target, max(n, highest + 1))
+        source, target, names = numbers[: source.size], numbers[source.size :], [str(i) for i in ids.tolist()]
+        n, highest = len(names), -1
+    n = max(n, highest + 1)
+    return from_edges(source, target, n, names=names), None if weights is None else weights.sort(source, n)
 
 
 def read_matrix_market(blocks: Iterable[bytes]) -> DirectedGraph:
@@ -90,9 +122,30 @@ def read_matrix_market(blocks: Iterable[bytes]) -> DirectedGraph:
     DataError
         If the header is of another kind, an entry is outside the matrix or not like the header says, or some miss.
     """
+    return _read_entries(blocks, None)[0]
+
+
+def read_weighted_matrix_market(
+    blocks: Iterable[bytes], weights: EdgeWeights
+) -> tuple[DirectedGraph, np.ndarray | None]:
+    """Read a square Matrix Market file and its values, (m,) float64 in the order of the edges; None of a pattern.
+
+    Raises
+    ------
+    DataError
+        As `read_matrix_market`, and if a value is no weight.
+    """
+    return _read_entries(blocks, weights)
+
+
+def _read_entries(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
     blocks = iter(blocks)
     text = next(blocks)
-    columns, mirrored = _read_banner(text.split(b"\n", 1)[0].decode(errors="replace"))
+    columns, symmetry = _read_banner(text.split(b"\n", 1)[0].decode(errors="replace"))
+    if weights is not None and columns > WEIGHT_COLUMN:
+        raise bad_line(1, "real values as weights", "complex ones", "write their absolute values")
+    if columns < WEIGHT_COLUMN:
+        weights = None
     while (found := re.search(rb"\n(?=[ \t]*[^%\s])", text)) is None or b"\n" not in text[found.end() :]:
         more = next(blocks, None)
         if more is None:
@@ -104,31 +157,39 @@ def read_matrix_market(blocks: Iterable[bytes]) -> DirectedGraph:
     )
     ends = _Ends(n_lines=text[:size_end].count(b"\n"))
     for block in itertools.chain([text[size_end:]], blocks):
+        n_lines = ends.n_lines
         status, position = ends.scan(block, columns)
         if status != _FINE:
             line = block[position:].split(b"\n", 1)[0].decode(errors="replace")
             raise bad_line(
                 ends.n_lines + 1, f"{columns} columns, the first two whole numbers", quoted(line), "check the line"
             )
-    return _from_entries(ends, n, n_entries, mirrored)
+        if weights is not None:
+            weights.add(block, n_lines)
+    return _from_entries(ends, (n, n_entries), symmetry, weights)
 
 
-def _from_entries(ends: _Ends, n: int, n_entries: int, mirrored: bool) -> DirectedGraph:  # noqa: FBT001
+def _from_entries(
+    ends: _Ends, size: tuple[int, int], symmetry: str, weights: EdgeWeights | None
+) -> tuple[DirectedGraph, np.ndarray | None]:
     source, target = ends.source.finish() - 1, ends.target.finish() - 1
+    n, n_entries = size
     if source.size != n_entries:
         raise DataError(f"{n_entries} entries, as the header says", str(source.size), "copy the file anew")
     if source.size and not (min(source.min(), target.min()) >= 0 and max(source.max(), target.max()) < n):
         raise DataError(f"rows and columns from 1 to {n}", "one outside", "number them from 1, or correct the header")
-    if mirrored:
+    if _SYMMETRIES[symmetry]:
         pairs = np.stack([source, target, target, source], axis=1).reshape(-1, 2)
         kept = np.ones(len(pairs), dtype=bool)
         kept[1::2] = source != target
         source, target = pairs[kept].T
-    return from_edges(source, target, n)
+        if weights is not None:
+            weights.mirror(kept, negated=symmetry == "skew-symmetric")
+    return from_edges(source, target, n), None if weights is None else weights.sort(source, n)
 
 
-def _read_banner(line: str) -> tuple[int, bool]:
-    """Return the columns of an entry, and whether entries are mirrored."""
+def _read_banner(line: str) -> tuple[int, str]:
+    """Return the columns of an entry, and the symmetry."""
     words = line.lower().split()
     if len(words) != 5 or words[1:3] != ["matrix", "coordinate"]:
         raise bad_line(
@@ -136,7 +197,7 @@ def _read_banner(line: str) -> tuple[int, bool]:
         )
     if words[3] not in _FIELD_COLUMNS or words[4] not in _SYMMETRIES:
         raise bad_line(1, "a field and a symmetry of Matrix Market", quoted(line), "correct the first line")
-    return _FIELD_COLUMNS[words[3]], _SYMMETRIES[words[4]]
+    return _FIELD_COLUMNS[words[3]], words[4]
 
 
 def _read_size(line: str, number: int) -> tuple[int, int]:
@@ -160,29 +221,44 @@ def _without_header(source: np.ndarray, target: np.ndarray, *, is_ours: bool) ->
     return source[1:], target[1:], int(source[0])
 
 
-def _read_named(ends: _Ends, rest: bytes, blocks: Iterable[bytes]) -> DirectedGraph:
+def _read_named(
+    ends: _Ends, blocks: list[bytes], weights: EdgeWeights | None
+) -> tuple[DirectedGraph, np.ndarray | None]:
     """Go on where the first vertex is that is no number; those before become names."""
-    before, first = ends.n_lines, rest.split(b"\n", 1)[0].decode(errors="replace")
+    before, first = ends.n_lines, blocks[0].split(b"\n", 1)[0].decode(errors="replace")
+    columns = 2 if weights is None else WEIGHT_COLUMN
     if ends.source.size:
         _log.info("vertices are taken as names, as line %d is %s", before + 1, quoted(first))
     edges = [
         (str(a), str(b)) for a, b in zip(ends.source.finish().tolist(), ends.target.finish().tolist(), strict=True)
     ]
-    for number, line in numbered_lines([rest, *blocks]):
+    for number, line in numbered_lines(blocks):
         text = line.strip()
         if text and text[0] not in "#%":
             words = _BETWEEN.split(text)
-            if len(words) != 2 or not all(words):
-                raise _columns_error(before + number, text)
+            if len(words) != columns or not all(words):
+                raise _columns_error(before + number, text, columns)
             edges.append((words[0], words[1]))
-    return from_named_edges(edges)
+    graph = from_named_edges(edges)
+    if weights is None:
+        return graph, None
+    for block in blocks:
+        weights.add(block, before)
+        before += block.count(b"\n")
+    source = np.array([graph.number_of(a) for a, _ in edges], np.int64)
+    return graph, weights.sort(source, graph.n_vertices)
 
 
-def _bad_columns(ends: _Ends, block: bytes, position: int) -> DataError:
-    return _columns_error(ends.n_lines + 1, block[position:].split(b"\n", 1)[0].decode(errors="replace").strip())
+def _bad_columns(ends: _Ends, block: bytes, position: int, columns: int) -> DataError:
+    return _columns_error(
+        ends.n_lines + 1, block[position:].split(b"\n", 1)[0].decode(errors="replace").strip(), columns
+    )
 
 
-def _columns_error(number: int, line: str) -> DataError:
+def _columns_error(number: int, line: str, columns: int) -> DataError:
+    if columns == WEIGHT_COLUMN:
+        remedy = "give every line a weight, as the first has, with a tab, spaces or a comma between the columns"
+        return bad_line(number, "three columns: two vertices and the weight of the edge", quoted(line), remedy)
     return bad_line(
         number,
         "two columns: the vertices an edge leads from and to",

@@ -16,7 +16,13 @@ from gpuasm.errors import DataError, GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.names import WordNames
 from gpuasm.io import graph_writers
-from gpuasm.io.edge_lists import read_edge_list, read_matrix_market
+from gpuasm.io.edge_lists import (
+    read_edge_list,
+    read_matrix_market,
+    read_weighted_edge_list,
+    read_weighted_matrix_market,
+)
+from gpuasm.io.edge_weights import EdgeWeights, check_weights
 from gpuasm.io.graph_text import line_blocks, read_adjacency, read_gfa
 from gpuasm.io.sources import STDIN, open_input
 
@@ -34,6 +40,10 @@ _READERS: dict[str, Callable[..., DirectedGraph]] = {
     "edges": read_edge_list,
     "mtx": read_matrix_market,
     "gfa": read_gfa,
+}
+_WEIGHTED_READERS: dict[str, Callable[..., tuple[DirectedGraph, np.ndarray | None]]] = {
+    "edges": read_weighted_edge_list,
+    "mtx": read_weighted_matrix_market,
 }
 _FORMAT_OF_SUFFIX = {
     ".npz": "npz",
@@ -66,14 +76,52 @@ def read_graph(path: str | os.PathLike[str]) -> DirectedGraph:
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
     """
+    return _read(path, None)[0]
+
+
+def read_weighted_graph(
+    path: str | os.PathLike[str], *, allow_negative: bool = False
+) -> tuple[DirectedGraph, np.ndarray | None]:
+    """Read a graph of any format and the weights of its edges.
+
+    Weights are the values of a Matrix Market file, the third column of an edge list, or the array "weights" of .npz.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard input.
+    allow_negative
+        Whether a weight may be below 0.
+
+    Returns
+    -------
+    graph
+        As `read_graph`.
+    weights : (m,) float64, or None
+        In the order of the edges; None where the file has none: pattern, two columns, adjacency text, GFA.
+
+    Raises
+    ------
+    DataError
+        If the content is wrong, or a weight is not finite or negative; it names the line or the edge.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    return _read(path, EdgeWeights(allow_negative=allow_negative))
+
+
+def _read(path: str | os.PathLike[str], weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
     try:
         if _begins_with_zip(path):
-            return _read_npz(path)
+            return _read_npz(path, weights)
         blocks = line_blocks(path)
         head = next(blocks, b"")
         if head.startswith(_ZIP):
-            return _read_npz(BytesIO(b"".join([head, *blocks])))
-        return _READERS[format_of_text(head)](itertools.chain([head] if head else [], blocks))
+            return _read_npz(BytesIO(b"".join([head, *blocks])), weights)
+        chosen, text = format_of_text(head), itertools.chain([head] if head else [], blocks)
+        if weights is not None and chosen in _WEIGHTED_READERS:
+            return _WEIGHTED_READERS[chosen](text, weights)
+        return _READERS[chosen](text), None
     except GpuasmError as error:
         if error.path is not None:
             raise
@@ -130,7 +178,7 @@ def _begins_with_zip(path: str | os.PathLike[str]) -> bool:
         return file.read(len(_ZIP)) == _ZIP
 
 
-def _read_npz(file: Any) -> DirectedGraph:
+def _read_npz(file: Any, weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
     try:
         with np.load(file, allow_pickle=False) as arrays:
             names: Any = None
@@ -139,7 +187,10 @@ def _read_npz(file: Any) -> DirectedGraph:
             elif "name_bytes" in arrays:
                 text, offsets = arrays["name_bytes"].tobytes(), arrays["name_offsets"].tolist()
                 names = [text[first:last].decode() for first, last in itertools.pairwise(offsets)]
-            return DirectedGraph.from_csr(arrays["row_offsets"], arrays["columns"], names)
+            graph = DirectedGraph.from_csr(arrays["row_offsets"], arrays["columns"], names)
+            if weights is None or "weights" not in arrays:
+                return graph, None
+            return graph, check_weights(arrays["weights"], graph.n_edges, allow_negative=weights.allow_negative)
     except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
         if isinstance(error, GpuasmError):
             raise

@@ -1,0 +1,158 @@
+"""Weights of edges as text: the third column of edge lists and of Matrix Market."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.errors import DataError
+from gpuasm.graph.rows import group_by
+from gpuasm.io.graph_text import bad_line, quoted
+from gpuasm.io.growing import GrowingArray
+from gpuasm.parallel import compiled
+
+WEIGHT_COLUMN = 3
+
+
+class EdgeWeights:
+    """The weights of the edges read so far, in the order of the file; `sort` brings them into that of a graph.
+
+    Parameters
+    ----------
+    allow_negative
+        Whether a weight may be below 0. What is not finite is refused in any case.
+    """
+
+    def __init__(self, *, allow_negative: bool = False) -> None:
+        self.allow_negative = allow_negative
+        self._values = GrowingArray(np.float64)
+
+    def add(self, block: bytes, n_lines_before: int) -> None:
+        """Append the third column of a block of lines that are known to have three, or to be comments.
+
+        Raises
+        ------
+        DataError
+            If a weight is no finite number, or negative; it names the line.
+        """
+        text, room = np.frombuffer(block, np.uint8), block.count(b"\n")
+        values, begins = np.empty(room, np.float64), np.empty(room, np.int64)
+        n = _scan_weights(text, values, begins, _POWERS)
+        values, begins = values[:n], begins[:n]
+        for i in np.flatnonzero(np.isnan(values)).tolist():
+            values[i] = _float_of(block[begins[i] :].split(None, 1)[0].split(b",", 1)[0])
+        wrong = ~np.isfinite(values)
+        if not self.allow_negative:
+            wrong |= values < 0
+        if wrong.any():
+            begin = int(begins[wrong.argmax()])
+            word = block[begin:].split(None, 1)[0].decode(errors="replace")
+            raise bad_line(
+                n_lines_before + block[:begin].count(b"\n") + 1,
+                "a finite weight" if self.allow_negative else "a finite weight of 0 or more",
+                quoted(word),
+                "correct the third column",
+            )
+        self._values.append(values)
+
+    def sort(self, source: np.ndarray, n: int) -> np.ndarray:
+        """Return the weights in the order of the edges of a graph whose edges came from these sources, (m,) float64."""
+        return group_by(source, self._values.finish(), n)[1]
+
+    def mirror(self, kept: np.ndarray, *, negated: bool) -> None:
+        """Let each weight be followed by that of the edge back, negated or not, and keep those marked."""
+        if negated and not self.allow_negative:
+            raise DataError("weights of 0 or more", "a skew-symmetric matrix", "write the entries as a general matrix")
+        both = np.repeat(self._values.finish(), 2)
+        if negated:
+            both[1::2] *= -1.0
+        self._values = GrowingArray(np.float64)
+        self._values.append(both[kept])
+
+
+def check_weights(weights: np.ndarray, n_edges: int, *, allow_negative: bool = False) -> np.ndarray:
+    """Return weights that come as an array as (m,) float64.
+
+    Raises
+    ------
+    DataError
+        If they are not a number for each edge, finite, and of 0 or more.
+    """
+    if weights.shape != (n_edges,) or weights.dtype.kind not in "iuf":
+        raise DataError(
+            f"a weight for each of {n_edges} edges",
+            f"{weights.dtype} of shape {weights.shape}",
+            "give as many numbers as edges",
+        )
+    values = weights.astype(np.float64, copy=False)
+    wrong = ~np.isfinite(values) if allow_negative else ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        edge = int(wrong.argmax())
+        kind = "finite weights" if allow_negative else "finite weights of 0 or more"
+        raise DataError(kind, f"{values[edge]} at edge {edge}", "correct the weights")
+    return values
+
+
+def _float_of(word: bytes) -> float:
+    """Return a number in any of the usual notations; NaN if it is none."""
+    try:
+        return float("nan") if b"_" in word else float(word)
+    except ValueError:
+        return float("nan")
+
+
+_POWERS = 10.0 ** np.arange(16)
+_POINT, _MINUS, _PLUS, _NEWLINE = 46, 45, 43, 10
+
+
+@compiled()
+def _scan_weights(text, values, begins, powers):
+    """Read the third word of each line that is no comment.
+
+    Plain decimals of up to 15 digits are an integer over a power of ten, both exact, so that the quotient is rounded
+    as it should be; all else is left NaN, for the slow way.
+    """
+    at, n = 0, 0
+    while at < text.size:
+        column = 0
+        while text[at] != _NEWLINE:
+            byte = text[at]
+            if byte in {32, 44, 9, 13}:
+                at += 1
+                continue
+            if column == 0 and byte in {35, 37}:
+                while text[at] != _NEWLINE:
+                    at += 1
+                break
+            first = at
+            while text[at] > 32 and text[at] != 44:
+                at += 1
+            column += 1
+            if column == 3:
+                begins[n] = first
+                values[n] = _decimal(text, first, at, powers)
+                n += 1
+        at += 1
+    return n
+
+
+@compiled()
+def _decimal(text, at, end, powers):
+    negative = text[at] == _MINUS
+    if negative or text[at] == _PLUS:
+        at += 1
+    digits, decimals, value, after_point = 0, 0, np.int64(0), False
+    while at < end:
+        digit = np.int64(text[at]) - 48
+        if text[at] == _POINT and not after_point:
+            after_point = True
+        elif 0 <= digit <= 9 and digits < 15:
+            value = value * 10 + digit
+            digits += 1
+            decimals += after_point
+        else:
+            return np.nan
+        at += 1
+    if digits == 0:
+        return np.nan
+    number = np.float64(value) / powers[decimals]
+    return -number if negative else number
