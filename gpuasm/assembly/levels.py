@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.compaction import Pieces
 from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.assembly.unitigs import Unitigs
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
-from gpuasm.parallel import compiled
+from gpuasm.parallel import for_each, inlined
 
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
@@ -48,8 +48,16 @@ class Level:
     def of(cls, graph: UnitigGraph, keys: Array, strand: Array, *, k0: int) -> Level:
         """Make a level of a graph, the (n_kmers,) keys of its windows and the strands on which it reads them."""
         xp = array_namespace(keys)
-        unitig_of = to_namespace(xp, np.repeat(np.arange(graph.n, dtype=np.int32), graph.n_kmers))
-        neighbour = to_namespace(xp, _neighbours_along(graph, to_host(strand)))
+        window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(graph.n_kmers)]))
+        unitig_of = xp.empty(keys.size, np.int32)
+        _tell_owner(int(keys.size), window_start, graph.n, unitig_of)
+        rows = (graph.start, graph.is_circular, graph.arc_start, graph.arc_to, graph.bases)
+        start, is_circular, arc_start, arc_to, bases = (to_namespace(xp, a) for a in rows)
+        neighbour = xp.empty(8 * keys.size, np.int32)
+        _link(
+            int(keys.size), unitig_of, window_start, start, is_circular, arc_start, arc_to, bases, graph.k, strand,
+            neighbour,
+        )  # fmt: skip
         return cls(graph, Dictionary.of(keys, k=graph.k, k0=k0), strand, unitig_of, neighbour)
 
 
@@ -75,50 +83,70 @@ def vertices_along(unitigs: Unitigs, pieces: Pieces) -> Array:
     xp = array_namespace(unitigs.path)
     windows = unitigs.graph.n_kmers
     old_start = np.concatenate([[0], np.cumsum(windows)])
-    size = windows[pieces.piece >> 1]
-    new_start = to_namespace(xp, np.concatenate([[0], np.cumsum(size)]))
+    new_start = to_namespace(xp, np.concatenate([[0], np.cumsum(windows[pieces.piece >> 1])]))
     first, oriented = to_namespace(xp, old_start[pieces.piece >> 1]), to_namespace(xp, pieces.piece)
-    j = xp.arange(int(new_start[-1]), dtype=np.int64)
-    at = xp.searchsorted(new_start[1:], j, side="right")
-    i = j - new_start[at]
-    backwards = (oriented[at] & 1) == 1
-    source = first[at] + xp.where(backwards, new_start[at + 1] - new_start[at] - 1 - i, i)
-    return unitigs.path[source] ^ backwards
+    vertex = xp.empty(int(new_start[-1]), unitigs.path.dtype)
+    _take_vertex(int(vertex.size), new_start, first, oriented, int(oriented.size), unitigs.path, vertex)
+    return vertex
 
 
-def _neighbours_along(graph: UnitigGraph, strand: np.ndarray) -> np.ndarray:
-    window_start = np.concatenate([[0], np.cumsum(graph.n_kmers)])
-    neighbour = np.full(8 * int(window_start[-1]), -1, np.int32)
-    rows = (graph.arc_start, graph.arc_to)
-    _link(graph.bases, graph.start, window_start, graph.is_circular, rows, graph.k, strand, neighbour)
-    return neighbour
+@inlined()
+def _row_of(j, row_start, n_rows):
+    """Return the row that entry j lies in."""
+    low, high = np.int64(0), np.int64(n_rows)  # row_start[low] <= j < row_start[high]
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if row_start[middle] <= j:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
-@compiled()
-def _link(bases, start, window_start, is_circular, rows, k, strand, neighbour):
-    arc_start, arc_to = rows
-    for u in range(is_circular.size):
-        first, last = window_start[u], window_start[u + 1] - 1
-        for j in range(first, last + 1):
-            if j == last and not is_circular[u]:
-                continue
-            after = first if j == last else j + 1
-            position = start[u] + j - first
-            here, there = 2 * j + np.int64(strand[j]), 2 * after + np.int64(strand[after])
-            # A circle's text ends with its own beginning: the base after the last window is base k - 1 of the first.
-            next_base = bases[start[u] + k - 1] if j == last else bases[position + k]
-            neighbour[4 * here + next_base] = there
-            neighbour[4 * (there ^ 1) + 3 - bases[position]] = here ^ 1
-        for side in range(2):
-            vertex = 2 * first + np.int64(strand[first] ^ 1) if side else 2 * last + np.int64(strand[last])
+@for_each
+def _take_vertex(j, new_start, first, oriented, n_pieces, path, vertex):
+    piece = _row_of(j, new_start, n_pieces)
+    if oriented[piece] & 1:
+        vertex[j] = path[first[piece] + new_start[piece + 1] - 1 - j] ^ 1
+    else:
+        vertex[j] = path[first[piece] + j - new_start[piece]]
+
+
+@for_each
+def _tell_owner(j, window_start, n_unitigs, unitig_of):
+    unitig_of[j] = _row_of(j, window_start, n_unitigs)
+
+
+@for_each
+def _link(
+    j, unitig_of, window_start, start, is_circular, arc_start, arc_to, bases, k, strand, neighbour
+):  # fmt: skip
+    u = np.int64(unitig_of[j])
+    first, last = window_start[u], window_start[u + 1] - 1
+    here = 2 * np.int64(j) + np.int64(strand[j])
+    twin = here ^ 1
+    for base in range(4):
+        neighbour[4 * here + base] = -1
+        neighbour[4 * twin + base] = -1
+    if j < last or is_circular[u]:
+        after = first if j == last else j + 1
+        # A circle's text ends with its own beginning: the base after the last window is base k - 1 of the first.
+        next_base = np.int64(bases[start[u] + k - 1 if j == last else start[u] + j - first + k])
+        neighbour[4 * here + next_base] = 2 * after + np.int64(strand[after])
+    if j > first or is_circular[u]:
+        before = last if j == first else j - 1
+        next_base = 3 - np.int64(bases[start[u] + before - first])
+        neighbour[4 * twin + next_base] = (2 * before + np.int64(strand[before])) ^ 1
+    for side in range(2):
+        if j == (first if side else last):
             for arc in range(arc_start[2 * u + side], arc_start[2 * u + side + 1]):
-                w = arc_to[arc] >> 1
+                w = np.int64(arc_to[arc]) >> 1
                 if arc_to[arc] & 1:
                     at = window_start[w + 1] - 1
-                    target = 2 * at + np.int64(strand[at] ^ 1)
-                    base = 3 - bases[start[w + 1] - k]
+                    target = (2 * at + np.int64(strand[at])) ^ 1
+                    next_base = 3 - np.int64(bases[start[w + 1] - k])
                 else:
                     at = window_start[w]
                     target = 2 * at + np.int64(strand[at])
-                    base = bases[start[w] + k - 1]
-                neighbour[4 * vertex + base] = target
+                    next_base = np.int64(bases[start[w] + k - 1])
+                neighbour[4 * (twin if side else here) + next_base] = target
