@@ -20,7 +20,8 @@ ALLOWED = {part: set(CHAIN[:rank]) for rank, part in enumerate(CHAIN)}
 ALLOWED |= {"stages": {"errors", "arrays"}, "resources": {"errors"}}
 ALLOWED["graph"] = {"errors", "arrays", "parallel", "primitives", "sequence"}
 ALLOWED["clustering"] = {"errors", "arrays", "parallel", "primitives", "sequence", "kmers"}
-for part in ("kmers", "assembly", "graph", "clustering"):
+ALLOWED["samples"] = {"errors", "arrays", "parallel", "primitives", "sequence", "kmers", "graph"}
+for part in ("kmers", "assembly", "graph", "clustering", "samples"):
     ALLOWED[part] |= {"stages", "resources"}
 ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
 ALLOWED["report"] = {"errors", "io", "resources"}

@@ -12,7 +12,7 @@ import numpy as np
 from gpuasm.errors import DataError
 from gpuasm.io.compression import BrokenStreamError
 from gpuasm.io.sources import Source
-from gpuasm.sequence.encoding import CODE_OF_BYTE
+from gpuasm.sequence.encoding import ACGT_CODE_OF_BYTE, CODE_OF_BYTE
 from gpuasm.sequence.genomes import Molecule
 
 _CIRCULAR = re.compile(rb"\b(?:circular=(?:yes|true)|topology=circular)\b", re.IGNORECASE)
@@ -49,8 +49,15 @@ class Record:
     codes: np.ndarray
 
 
-def fasta_records(path: str | Path) -> Iterator[Record]:
+def fasta_records(path: str | Path, *, acgt_only: bool = False) -> Iterator[Record]:
     """Read whole sequences of a FASTA file, plain or compressed.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard input.
+    acgt_only
+        Whether all letters but A, C, G and T are no bases, as k-mers of other programs have it.
 
     Raises
     ------
@@ -67,17 +74,17 @@ def fasta_records(path: str | Path) -> Iterator[Record]:
         found = repr(text[:1].decode("latin-1"))
         raise DataError("FASTA, whose first letter is >", found, "give a FASTA file", path=path)
     for number, record in enumerate(re.split(rb"^>", text, flags=re.MULTILINE)[1:], start=1):
-        yield _record(record, number, path)
+        yield _record(record, number, path, ACGT_CODE_OF_BYTE if acgt_only else CODE_OF_BYTE)
 
 
-def _record(record: bytes, number: int, path: str | Path) -> Record:
+def _record(record: bytes, number: int, path: str | Path, code_of_byte: np.ndarray) -> Record:
     header, _, body = record.partition(b"\n")
     bases = body.translate(None, delete=_WHITE_SPACE)
     name = header.split(maxsplit=1)[0].decode("utf-8", "replace") if header.split() else f"sequence_{number}"
     if not bases:
         found = f"none after the header {name}"
         raise DataError("a sequence", found, "complete the file", path=path, place=f"record {number}")
-    return Record(name, header, CODE_OF_BYTE[np.frombuffer(bases, dtype=np.uint8)])
+    return Record(name, header, code_of_byte[np.frombuffer(bases, dtype=np.uint8)])
 
 
 def _molecule(record: Record, *, circular: bool) -> Molecule:

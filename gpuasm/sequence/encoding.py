@@ -28,6 +28,11 @@ for _two, _base in ONE_OF_TWO.items():
     for _byte in (ord(_two), ord(_two) + 32):
         CODE_OF_BYTE[_byte], IS_ONE_OF_TWO[_byte] = CODE_OF_BYTE[ord(_base)], True
 
+ACGT_CODE_OF_BYTE = np.full(256, NOT_A_BASE, dtype=np.uint8)
+"""(256,) uint8: the same for A, C, G and T in either case alone; every other letter is no base."""
+for _letter in b"ACGTacgt":
+    ACGT_CODE_OF_BYTE[_letter] = CODE_OF_BYTE[_letter]
+
 BYTE_OF_CODE = np.frombuffer(b"ACGTN", dtype=np.uint8).copy()
 """(5,) uint8: the letter of each code."""
 

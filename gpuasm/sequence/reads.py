@@ -60,10 +60,14 @@ class Reads:
         paired
             Whether texts 2i and 2i + 1 are mates.
         """
+        return cls.from_codes((encode(text) for text in texts), paired=paired)
+
+    @classmethod
+    def from_codes(cls, texts: Iterable[np.ndarray], *, paired: bool = False) -> Reads:
+        """Make reads of codes, (n,) uint8 each: 4 and above cuts the read. See `from_strings`."""
         codes, start, length, read, position, n_reads = [], [], [], [], 0, 0
-        for number, text in enumerate(texts):
+        for number, code in enumerate(texts):
             n_reads += 1
-            code = encode(text)
             is_base = np.concatenate([[False], code < NOT_A_BASE, [False]])
             edges = np.flatnonzero(is_base[1:] != is_base[:-1])
             for first, last in edges.reshape(-1, 2):

@@ -25,6 +25,7 @@ from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
 from gpuasm.primitives import strand_walks
+from gpuasm.samples import SketchKind, sketch_kmers, sketch_text
 from gpuasm.sequence.reads import Reads
 from tests.samples import simulated_genome, simulated_pairs, simulated_reads
 
@@ -96,6 +97,8 @@ def _call_everything() -> None:
     count_tetramers(np.zeros(9, np.uint8), np.zeros(1, np.int64), np.full(1, 9))
     walks._agree(1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), 8, 10, np.empty(8, np.int32))
     walks._middle(1, np.zeros(1, np.int64), np.ones(1, np.int64), *np.ones((4, 1), np.int32))
+    sketch_text(reads, SketchKind.bottom(21, 9))
+    sketch_kmers(np.zeros(1, np.uint64), SketchKind.scaled(21, 1))
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))
     generators.deep_eulerian(10, 3)
     find_euler_circuits(de_bruijn_graph(4, 8), pairing="fifo")  # more circuits than are spliced

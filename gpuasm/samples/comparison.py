@@ -1,0 +1,120 @@
+"""All sketches against all: how many hashes each two samples share, in integers, the same on every device.
+
+Mash's rule for bottom sketches: of the union of two sketches the s least hashes are taken, and those that are in both
+are counted. A common hash that is the i-th of one sketch and the j-th of the other, with c common ones before it, is
+the (i + j - c)-th of the union, all counted from 0: it counts where that is below s. So one pass over an index of who
+has which hash, hashes ascending, counts every pair; hashes that a single sample has cost nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.samples.sketches import Sketches, SketchKind
+
+_NO_BOUND = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What all pairs of samples share.
+
+    Attributes
+    ----------
+    kind : SketchKind
+    names : tuple of str
+    sizes : (n,) int64
+        Hashes of each sample.
+    shared : (n, n) int32
+        Hashes that two samples share, of those compared; symmetric.
+    """
+
+    kind: SketchKind
+    names: tuple[str, ...]
+    sizes: np.ndarray
+    shared: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return len(self.names)
+
+    @property
+    def compared(self) -> np.ndarray:
+        """Hashes of the union of each two sketches that were compared, (n, n) int64: at most a bottom sketch's size."""
+        union = self.sizes[:, None] + self.sizes[None, :] - self.shared
+        return union if self.kind.is_scaled else np.minimum(union, self.kind.size)
+
+
+def compare(sketches: Sketches, xp: Any = np) -> Comparison:
+    """Compare all sketches with all, where namespace ``xp`` computes."""
+    shared = to_host(shared_hashes(sketches, xp))
+    return Comparison(sketches.kind, sketches.names, sketches.sizes, shared)
+
+
+def shared_hashes(sketches: Sketches, xp: Any = np) -> Array:
+    """Count the hashes that each two samples share.
+
+    Parameters
+    ----------
+    sketches
+        On the host or on the device of ``xp``.
+    xp
+        numpy or cupy: where to count.
+
+    Returns
+    -------
+    (n, n) int32 of ``xp``, symmetric; on the diagonal the hashes of each sample.
+    """
+    n = sketches.n
+    shared = xp.zeros((n, n), np.int32)
+    hashes = to_namespace(xp, sketches.hashes)
+    offsets = xp.asarray(sketches.offsets)
+    if hashes.size:
+        index = _index(hashes, offsets)
+        size = _NO_BOUND if sketches.kind.is_scaled else sketches.kind.size
+        if xp is np:
+            from gpuasm.samples.shared_cpu import count_shared_cpu as count  # noqa: PLC0415 - either twin, never both
+        else:
+            from gpuasm.samples.shared_cuda import count_shared_cuda as count  # noqa: PLC0415
+        count(index, size, shared)
+    shared += shared.T.copy()
+    diagonal = xp.arange(n)
+    shared[diagonal, diagonal] = xp.asarray(sketches.sizes.astype(np.int32))
+    return shared
+
+
+def _index(hashes: Array, offsets: Array) -> tuple[Array, ...]:
+    """Return who has which hash.
+
+    Returns
+    -------
+    offsets : (n + 1,) int64
+        As given.
+    ids : (total,) int32
+        The number of each hash among the different ones, ascending.
+    start : (distinct + 1,) int64
+        Where the holders of each hash begin.
+    place : (total,) int64
+        Where each hash of each sample stands among the holders.
+    holder, rank : (total,) int32
+        The samples that have a hash, ascending, and the how-manieth it is of theirs.
+    """
+    xp = array_namespace(hashes)
+    total = hashes.size
+    order = xp.argsort(hashes, kind="stable")  # samples with one hash stay in order
+    ordered = hashes[order]
+    is_first = xp.ones(total, dtype=bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    number = xp.cumsum(is_first, dtype=np.int64) - 1
+    ids = xp.empty(total, np.int32)
+    ids[order] = number.astype(np.int32)
+    place = xp.empty(total, np.int64)
+    place[order] = xp.arange(total, dtype=np.int64)
+    start = xp.append(xp.flatnonzero(is_first), xp.asarray([total])).astype(np.int64)
+    holder = xp.searchsorted(offsets, order, side="right") - 1
+    rank = order - offsets[holder]
+    return offsets, ids, start, place, holder.astype(np.int32), rank.astype(np.int32)

@@ -1,0 +1,132 @@
+"""Shared hashes of all pairs against sets, and the distances made of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm import arrays
+from gpuasm.samples import (
+    Sketches,
+    SketchKind,
+    compare,
+    comparison,
+    containment,
+    containment_distance,
+    jaccard,
+    mash_distance,
+    shared_cuda,
+)
+from tests.gpu import emulator
+from tests.oracles.sketches import mash_shared
+
+
+def sketches_of(sets: list[set[int]], kind: SketchKind) -> Sketches:
+    parts = [np.array(sorted(one)[: kind.size or None], np.uint64) for one in sets]
+    return Sketches.join(kind, [f"s{i}" for i in range(len(sets))], parts)
+
+
+def related_sets(rng: np.random.Generator, n: int, size: int) -> list[set[int]]:
+    """Samples of a few families, some the same, some of few hashes."""
+    families = rng.integers(0, 1 << 62, (4, 2 * size))
+    sets = [set(rng.choice(families[i % 4], rng.integers(1, 2 * size), replace=False).tolist()) for i in range(n)]
+    return [*sets, sets[0], set(), set(list(sets[1])[:3])]
+
+
+def check(sets, kind, xp=np):
+    found = compare(sketches_of(sets, kind), xp)
+    kept = [sorted(one)[: kind.size or None] for one in sets]
+    for a in range(len(sets)):
+        for b in range(len(sets)):
+            shared, compared = mash_shared(kept[a], kept[b], kind.size or 1 << 40)
+            if a != b:
+                assert (found.shared[a, b], found.compared[a, b]) == (shared, compared)
+    return found
+
+
+@pytest.mark.parametrize("kind", [SketchKind.bottom(21, 50), SketchKind.scaled(21, 1)], ids=["bottom", "scaled"])
+def test_shared_hashes_are_those_of_sets(kind, xp, rng):
+    found = check(related_sets(rng, 20, 50), kind, xp)
+    assert found.shared.dtype == np.int32
+    assert np.array_equal(np.diag(found.shared), found.sizes)
+
+
+@given(sets=st.lists(st.sets(st.integers(0, 30)), max_size=6), size=st.integers(1, 12))
+def test_any_small_sets(sets, size):
+    found = check(sets, SketchKind.bottom(21, size))
+    assert np.array_equal(found.shared, found.shared.T)
+
+
+def test_threads_do_not_matter(threads, rng):
+    sketches = sketches_of(related_sets(rng, 1100, 20), SketchKind.bottom(21, 20))
+    whole = compare(sketches).shared
+    assert np.array_equal(whole[:40, :40], compare(first_of(sketches, 40)).shared)
+
+
+def first_of(sketches, n):
+    return Sketches.join(sketches.kind, sketches.names[:n], [sketches.of(i) for i in range(n)])
+
+
+@pytest.mark.skipif(emulator.COMPILER is None, reason="needs g++ to run kernels without a device")
+@pytest.mark.parametrize("kind", [SketchKind.bottom(21, 50), SketchKind.scaled(21, 1)], ids=["bottom", "scaled"])
+def test_the_cuda_kernel_counts_the_same(kind, rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(shared_cuda, "cuda_functions", emulator.emulated(tmp_path))
+    sketches = sketches_of(related_sets(rng, 300, 50), kind)
+    index = comparison._index(sketches.hashes, sketches.offsets)
+    shared = np.zeros((sketches.n, sketches.n), np.int32)
+    shared_cuda.count_shared_cuda(index, kind.size or 1 << 40, shared)
+    assert np.array_equal(shared, np.triu(compare(sketches).shared, 1))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [SketchKind.bottom(21, 300), SketchKind.scaled(21, 1)], ids=["bottom", "scaled"])
+def test_devices_count_the_same(kind, rng):
+    sketches = sketches_of(related_sets(rng, 900, 300), kind)
+    found = [compare(sketches, xp).shared for xp in (np, arrays.namespace_of("cuda"))]
+    assert np.array_equal(*found)
+
+
+def test_distances_of_mash():
+    """Printed by Mash 2.3 for pairs with these counts, k = 21."""
+    kind = SketchKind.bottom(21, 1000)
+    counts = {1000: "0", 993: "0.000167546", 916: "0.00213483", 445: "0.0230782", 9: "0.191731", 1: "0.295981", 0: "1"}
+    base = np.arange(3000, dtype=np.uint64)
+    for shared, wanted in counts.items():
+        other = np.concatenate([base[:shared], base[2000 : 3000 - shared]])
+        found = compare(Sketches.join(kind, ["a", "b"], [base[:1000], other]))
+        # Hashes of the other sketch alone are all larger: the union's least 1,000 are those of the first.
+        assert (found.shared[0, 1], found.compared[0, 1]) == (shared, 1000)
+        assert f"{mash_distance(found)[0, 1]:.6g}" == wanted
+
+
+def test_distances_of_k_3_end_at_1():
+    found = compare(
+        Sketches.join(
+            SketchKind.bottom(3, 99), ["a", "b"], [np.arange(50, dtype=np.uint64), np.arange(49, 98, dtype=np.uint64)]
+        )
+    )
+    assert mash_distance(found)[0, 1] == 1.0
+
+
+def test_jaccard_and_containment():
+    found = compare(sketches_of([set(range(10)), set(range(8, 28)), set()], SketchKind.scaled(21, 1)))
+    assert jaccard(found)[0, 1] == 2 / 28
+    assert (containment(found)[0, 1], containment(found)[1, 0]) == (0.2, 0.1)
+    distance = containment_distance(found)
+    assert distance[0, 1] == pytest.approx(1 - 0.2 ** (1 / 21))
+    assert distance[0, 2] == distance[2, 1] == 1.0
+    assert np.diag(distance).tolist() == np.diag(mash_distance(found)).tolist() == [0.0] * 3
+    assert math.isclose(mash_distance(found)[0, 1], -math.log(2 * (2 / 28) / (1 + 2 / 28)) / 21)
+
+
+def test_containment_needs_scaled_sketches():
+    with pytest.raises(ValueError, match="scaled"):
+        containment(compare(sketches_of([{1}, {2}], SketchKind.bottom(21, 5))))
+
+
+def test_no_sample():
+    assert compare(sketches_of([], SketchKind.bottom(21, 5))).shared.shape == (0, 0)
