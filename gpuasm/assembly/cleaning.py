@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuasm.assembly.bubbles import find_bubbles
 from gpuasm.assembly.compaction import Pieces, compact
+from gpuasm.assembly.fold_backs import find_fold_backs
 from gpuasm.assembly.local_depth import local_depth
 from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
 from gpuasm.assembly.modes import ISOLATE, Mode
@@ -30,6 +31,7 @@ class Removed:
 
     tips: int = 0
     low_depth_connections: int = 0
+    fold_backs: int = 0
     bubbles: int = 0
     similar_ways: int = 0
     islands: int = 0
@@ -37,7 +39,7 @@ class Removed:
 
     @property
     def total(self) -> int:
-        return self.tips + self.low_depth_connections + self.bubbles + self.similar_ways + self.islands
+        return sum(vars(self).values()) - self.rounds
 
     def __add__(self, other: Removed) -> Removed:
         """Return what two clean-ups of one k removed, together."""
@@ -96,6 +98,7 @@ class _Rules:
         variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
             ("low_depth_connections", partial(find_low_depth_connections, **few, **variants)),
+            ("fold_backs", partial(find_fold_backs, **few, **variants)),
             ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **few)),
             ("bubbles", partial(find_bubbles, **few, **variants)),
         )

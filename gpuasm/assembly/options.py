@@ -13,6 +13,7 @@ RULES = (
     "meeting-ends",
     "tips",
     "low-depth-connections",
+    "fold-backs",
     "bubbles",
     "similar-ways",
     "islands",
