@@ -24,6 +24,7 @@ RULES = (
     "joins",
     "overlaps",
     "lost-junctions",
+    "direct-repeats",
     "terminal-repeats",
     "check",
     "end-extension",

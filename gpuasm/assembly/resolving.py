@@ -7,6 +7,7 @@ made in the graph (`splitting`). Of the others the distance is known, but not th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,7 @@ from gpuasm.assembly.accepting import SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.anchors import AnchorIndex
 from gpuasm.assembly.choosing import Chosen, choose_walks
 from gpuasm.assembly.compaction import Pieces
+from gpuasm.assembly.direct_repeats import find_direct_repeats
 from gpuasm.assembly.insert_sizes import InsertSizes
 from gpuasm.assembly.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
 from gpuasm.assembly.links import Links, link_pairs
@@ -84,13 +86,15 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> tuple[UnitigGraph, li
     if state.spanning is None:
         return graph, []
     with stages.stage("join by pairs", k=graph.k) as stage:
-        resolved = resolve(graph, state.spanning, without=state.without)
+        # How deep a chromosome is tells of its plasmids, but not of another organism.
+        without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats")
+        resolved = resolve(graph, state.spanning, without=without)
         stage.note(**resolved.counts)
     return resolved.graph, resolved.gaps
 
 
 def resolve(graph: UnitigGraph, pairs: SpanningPairs | None, *, without: Collection[str] = ()) -> Resolved:
-    """Join what pairs join for certain.
+    """Join what pairs join for certain, and what nothing else can be made of.
 
     Parameters
     ----------
@@ -104,12 +108,12 @@ def resolve(graph: UnitigGraph, pairs: SpanningPairs | None, *, without: Collect
     if pairs is None or graph.n == 0:
         return Resolved(graph)
     found = _find_joins(graph, pairs, without)
-    overlaps = sum(fill.overlap > 0 for fill in found.fills) - found.n_lost
-    counts = {"links": found.n_links, "walks": len(found.fills) - overlaps - found.n_lost, "overlaps": overlaps}
-    counts |= {"lost_junctions": found.n_lost, "terminal_repeats": 0}
-    gaps = found.gaps
-    if found.fills:
-        graph, pieces = split(graph, found.fills, depth_near_by(graph), longest=pairs.inserts.longest)
+    overlaps = sum(fill.overlap > 0 for fill in found.fills)
+    counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
+    counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2, "terminal_repeats": 0}
+    fills, gaps = found.fills + found.lost + found.repeats, found.gaps
+    if fills:
+        graph, pieces = split(graph, fills, depth_near_by(graph), longest=pairs.inserts.longest)
         gaps = _moved(gaps, graph, pieces)
     if "terminal-repeats" not in without:
         graph, pieces, counts["terminal_repeats"] = tell_each_end(graph)
@@ -135,7 +139,8 @@ class _Found:
     fills: list[Fill]
     gaps: list[Gap]
     n_links: int
-    n_lost: int = 0
+    lost: list[Fill] = field(default_factory=list)
+    repeats: list[Fill] = field(default_factory=list)
 
 
 def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str]) -> _Found:
@@ -153,18 +158,34 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
     found = _Joins(graph, some, chosen, _of(evidence, joins), inserts, overlaps="overlaps" not in without).found(
         is_single, links.n
     )
-    if "lost-junctions" in without:
-        return found
     may_join = np.repeat(is_single & (graph.n_kmers >= graph.k), 2)
     may_join[to_host(some.source)] = may_join[to_host(some.target) ^ 1] = False
-    lost = find_lost_junctions(graph, may_join)
-    expected = expected_pairs([(x, y, -shared) for x, y, shared in lost], arrays, reaches, inserts)
-    fills = [
-        Fill((x, y), shared)
-        for (x, y, shared), pairs_expected in zip(lost, expected, strict=True)
-        if pairs_expected < SIXTEENTHS * _MANY_PAIRS
-    ]
-    return replace(found, fills=found.fills + fills, n_lost=len(fills))
+    linked = set(zip(to_host(links.source).tolist(), to_host(links.target).tolist(), strict=True))
+    lost = find_lost_junctions(graph, may_join) if "lost-junctions" not in without else []
+    repeats = find_direct_repeats(graph, may_join) if "direct-repeats" not in without else []
+    lost_fills = [[Fill((x, y), shared)] for x, y, shared in lost]
+    repeat_fills = [[Fill(walk) for walk in each.walks] for each in repeats if not each.rivals & linked]
+    return replace(
+        found,
+        lost=_undecided(lost_fills, arrays, reaches, inserts),
+        repeats=_undecided(repeat_fills, arrays, reaches, inserts),
+    )
+
+
+def _undecided(joins: list[list[Fill]], graph: GraphArrays, reaches: Reaches, inserts: InsertSizes) -> list[Fill]:
+    """Return the joins, made together, at none of which so many pairs are expected that these would have decided."""
+    inner = np.diff(to_host(graph.start)) - (graph.k - 1)
+    gaps = []
+    for fill in itertools.chain(*joins):
+        between = int(inner[[o >> 1 for o in fill.walk[1:-1]]].sum())
+        gaps.append((fill.walk[0], fill.walk[-1], between - (fill.overlap or graph.k - 1)))
+    expected = expected_pairs(gaps, graph, reaches, inserts)
+    kept, first = [], 0
+    for together in joins:
+        if max(expected[first : first + len(together)]) < SIXTEENTHS * _MANY_PAIRS:
+            kept += together
+        first += len(together)
+    return kept
 
 
 def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
