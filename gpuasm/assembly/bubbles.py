@@ -24,6 +24,7 @@ def find_bubbles(
     nearby: np.ndarray,
     *,
     strictness: float = 1.0,
+    few: float = FEW_READS,
     judges_few: bool = True,
     keeps_variants: bool = False,
 ) -> np.ndarray:
@@ -41,6 +42,8 @@ def find_bubbles(
         Its local depth.
     strictness
         Share of the full thresholds to use.
+    few
+        Depth below which there are but a few reads.
     judges_few
         Whether a branch a few reads deep may go before an equal one.
     keeps_variants
@@ -60,18 +63,20 @@ def find_bubbles(
     copy = nearby * HALVES
     both = copy if strictness == 1.0 and judges_few else np.zeros(graph.n)
     bounds = (rare, both, copy)
-    _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), bounds, SHARE * strictness, marked)
+    limits = (SHARE * strictness, few)
+    _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), bounds, limits, marked)
     return marked
 
 
 @compiled()
-def _mark(arc_start, arc_to, order, bounds, share, marked):
+def _mark(arc_start, arc_to, order, bounds, limits, marked):
     depth, n_kmers = order
+    share, few = limits
     rare, both, copy = bounds
     for u in range(depth.size):
         if arc_start[2 * u + 1] - arc_start[2 * u] != 1 or arc_start[2 * u + 2] - arc_start[2 * u + 1] != 1:
             continue
-        if depth[u] >= max(rare[u], FEW_READS):
+        if depth[u] >= max(rare[u], few):
             continue
         target = arc_to[arc_start[2 * u]]
         before = arc_to[arc_start[2 * u + 1]] ^ 1
@@ -84,27 +89,28 @@ def _mark(arc_start, arc_to, order, bounds, share, marked):
             if arc_to[arc_start[rival]] != target or abs(n_kmers[rival >> 1] - n_kmers[u]) > MAX_LENGTH_DIFFERENCE:
                 continue
             other = rival >> 1
-            if depth[u] < FEW_READS and _is_second_copy(u, before, target, copy[u], (arc_start, arc_to, depth)):
+            if depth[u] < few and _is_second_copy(u, before, target, (copy[u], few), (arc_start, arc_to, depth)):
                 continue
             if depth[u] < rare[u] and depth[u] <= share * depth[other]:
                 marked[u] = True
-            if depth[u] < FEW_READS and depth[u] + depth[other] <= both[u] and is_above(other, u, depth, n_kmers):
+            if depth[u] < few and depth[u] + depth[other] <= both[u] and is_above(other, u, depth, n_kmers):
                 marked[u] = True
 
 
 @compiled()
-def _is_second_copy(u, before, target, copy, graph):
+def _is_second_copy(u, before, target, limits, graph):
     arc_start, arc_to, depth = graph
+    copy, few = limits
     others = -depth[u]
     for arc in range(arc_start[before], arc_start[before + 1]):
         others += depth[arc_to[arc] >> 1]
-    return others <= copy and _n_ways(before ^ 1, graph) >= 2 and _n_ways(target, graph) >= 2
+    return others <= copy and _n_ways(before ^ 1, few, graph) >= 2 and _n_ways(target, few, graph) >= 2
 
 
 @compiled()
-def _n_ways(oriented, graph):
+def _n_ways(oriented, few, graph):
     arc_start, arc_to, depth = graph
     n = 0
     for arc in range(arc_start[oriented], arc_start[oriented + 1]):
-        n += depth[arc_to[arc] >> 1] >= FEW_READS
+        n += depth[arc_to[arc] >> 1] >= few
     return n

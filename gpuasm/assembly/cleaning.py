@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuasm.assembly.bubbles import find_bubbles
 from gpuasm.assembly.compaction import Pieces, compact
+from gpuasm.assembly.few_reads import FEW_READS
 from gpuasm.assembly.fold_backs import find_fold_backs
 from gpuasm.assembly.local_depth import local_depth
 from gpuasm.assembly.low_depth import find_islands, find_low_depth_connections
@@ -52,6 +53,7 @@ def clean(
     mode: Mode = ISOLATE,
     without: Collection[str] = (),
     keep_islands: bool = False,
+    few: float = FEW_READS,
     windows_are_dense: bool = False,
     reach: int | None = None,
 ) -> tuple[UnitigGraph, Pieces, Removed]:
@@ -67,6 +69,8 @@ def clean(
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     keep_islands
         Whether unconnected unitigs stay, as they do while they may still be bridged to others.
+    few
+        Depth below which there are but a few reads.
     windows_are_dense
         Whether k is small beside the reads: see `gpuasm.assembly.tips.find_tips`.
     reach
@@ -78,7 +82,7 @@ def clean(
     """
     pieces, removed = Pieces.identity(graph.n), Removed()
     left_out = frozenset(without) | ({"islands"} if keep_islands or not mode.is_isolate else set())
-    rules = _Rules(mode, left_out, windows_are_dense=windows_are_dense, reach=reach)
+    rules = _Rules(mode, left_out, few=few, windows_are_dense=windows_are_dense, reach=reach)
     for strictness in _ROUNDS:
         before = removed.total
         graph, pieces = rules.one_round(graph, pieces, strictness=strictness, removed=removed)
@@ -92,15 +96,15 @@ class _Rules:
     """The rules of clean-up as one mode, and what is left out, let them be."""
 
     def __init__(
-        self, mode: Mode, without: frozenset[str], *, windows_are_dense: bool, reach: int | None = None
+        self, mode: Mode, without: frozenset[str], *, few: float, windows_are_dense: bool, reach: int | None = None
     ) -> None:
-        few: dict[str, Any] = {"judges_few": "few-reads" not in without}
+        of_few: dict[str, Any] = {"few": few, "judges_few": "few-reads" not in without}
         variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
-            ("low_depth_connections", partial(find_low_depth_connections, **few, **variants)),
-            ("fold_backs", partial(find_fold_backs, **few, **variants)),
-            ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **few)),
-            ("bubbles", partial(find_bubbles, **few, **variants)),
+            ("low_depth_connections", partial(find_low_depth_connections, **of_few, **variants)),
+            ("fold_backs", partial(find_fold_backs, **of_few, **variants)),
+            ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **of_few)),
+            ("bubbles", partial(find_bubbles, **of_few, **variants)),
         )
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
         self.mode, self.without = mode, without

@@ -13,6 +13,7 @@ from gpuasm.assembly.compaction import Pieces
 from gpuasm.assembly.crossing import OnUnitigs, crossing_reads, find_on_unitigs
 from gpuasm.assembly.debruijn import find_neighbours, two_sided
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
+from gpuasm.assembly.few_reads import FEW_READS
 from gpuasm.assembly.fragment_levels import choose_longer_k, dense_ladder, fragment_lengths
 from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, FIRST_K_WHERE_THIN, SPARSE, check_ladder, choose_k
 from gpuasm.assembly.levels import Level, make_level, vertices_along
@@ -165,7 +166,12 @@ def _first_graph(
     with stages.stage("clean graph", k=k) as stage:
         if cleans:
             graph, pieces, removed = clean(
-                graph, mode=mode, without=rules.without, keep_islands=keep_islands, windows_are_dense=True
+                graph,
+                mode=mode,
+                without=rules.without,
+                keep_islands=keep_islands,
+                few=FEW_READS * rules.worth / UNIT,
+                windows_are_dense=True,
             )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, deep, (graph, pieces), k0=0)

@@ -28,6 +28,7 @@ def find_fold_backs(
     nearby: np.ndarray,
     *,
     strictness: float = 1.0,
+    few: float = FEW_READS,
     judges_few: bool = True,
     keeps_variants: bool = False,
 ) -> np.ndarray:
@@ -41,6 +42,8 @@ def find_fold_backs(
         Its local depth.
     strictness
         Share of the full thresholds to use.
+    few
+        Depth below which there are but a few reads.
     judges_few
         Whether of a few reads it suffices that other ways are deeper.
     keeps_variants
@@ -53,8 +56,8 @@ def find_fold_backs(
     """
     marked = np.zeros(graph.n, dtype=bool)
     bound = rare_depth(nearby, HALF * strictness, keeps_variants=keeps_variants)
-    few = FEW_READS if strictness == 1.0 and judges_few else 0.0
-    limits = (graph.k, ALTERNATIVE / strictness, few)
+    goes_alone = few if strictness == 1.0 and judges_few else 0.0
+    limits = (graph.k, ALTERNATIVE / strictness, goes_alone)
     _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), bound, limits, marked)
     return marked
 

@@ -30,6 +30,7 @@ def find_low_depth_connections(
     nearby: np.ndarray,
     *,
     strictness: float = 1.0,
+    few: float = FEW_READS,
     judges_few: bool = True,
     keeps_variants: bool = False,
 ) -> np.ndarray:
@@ -47,6 +48,8 @@ def find_low_depth_connections(
         Its local depth.
     strictness
         Share of the full thresholds to use.
+    few
+        Depth below which there are but a few reads.
     judges_few
         Whether less makes connections suspect that are a few reads deep.
     keeps_variants
@@ -61,7 +64,7 @@ def find_low_depth_connections(
     variant = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants)
     usual = ALTERNATIVE / strictness
     to_few = ALTERNATIVE_TO_FEW if strictness == 1.0 and judges_few else usual
-    limits = (2 * graph.k, usual, to_few, NEGLIGIBLE * strictness, NOTHING * strictness)
+    limits = (2 * graph.k, few, usual, to_few, NEGLIGIBLE * strictness, NOTHING * strictness)
     bounds = (rare, variant, nearby * (HALF * strictness))
     _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, bounds, limits, marked)
     return marked
@@ -70,11 +73,11 @@ def find_low_depth_connections(
 @compiled()
 def _mark(arc_start, arc_to, depth, n_kmers, bounds, limits, marked):
     rare, variant, half = bounds
-    longest, usual, for_few, negligible, nothing = limits
+    longest, few, usual, for_few, negligible, nothing = limits
     for u in range(depth.size):
         if n_kmers[u] > longest:
             continue
-        alternative = for_few if depth[u] < FEW_READS else usual
+        alternative = for_few if depth[u] < few else usual
         ahead = _deepest_rival(2 * u, arc_start, arc_to, depth)
         behind = _deepest_rival(2 * u + 1, arc_start, arc_to, depth)
         weaker, stronger = min(ahead, behind), max(ahead, behind)

@@ -25,6 +25,7 @@ def find_tips(
     nearby: np.ndarray,
     *,
     strictness: float = 1.0,
+    few: float = FEW_READS,
     judges_few: bool = True,
     windows_are_dense: bool = False,
     reach: int | None = None,
@@ -52,6 +53,8 @@ def find_tips(
         Its local depth.
     strictness
         Share of the full thresholds to use, for rounds that start gently.
+    few
+        Depth below which there are but a few reads.
     judges_few
         Whether a tip a few reads deep goes where the other way leads on.
     windows_are_dense
@@ -67,9 +70,9 @@ def find_tips(
     is_tip = np.zeros(graph.n, dtype=bool)
     longest = int((reach or graph.k) * strictness), int(graph.k * strictness)
     order = (graph.depth, graph.n_kmers)
-    few = FEW_READS if strictness == 1.0 and judges_few else 0.0
+    goes_alone = few if strictness == 1.0 and judges_few else 0.0
     is_dense = windows_are_dense and strictness == 1.0
-    limits = (longest, ALTERNATIVE / strictness, few, FEW_READS * strictness, NOTHING * strictness, is_dense)
+    limits = (longest, ALTERNATIVE / strictness, goes_alone, few * strictness, NOTHING * strictness, is_dense)
     bounds = (nearby * (RARE * strictness), nearby * (HALF * strictness), nearby * (TWICE_WRONG * strictness))
     _mark(graph.arc_start, graph.arc_to, graph.arc_count / graph.unit, order, bounds, limits, is_tip)
     return is_tip & ~graph.is_circular

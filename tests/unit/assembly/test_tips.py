@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.tips import find_tips
+from gpuasm.sequence.encoding import decode
+from gpuasm.sequence.reads import Reads
 from tests.graphs import K, all_near, graph_of, marked
+from tests.samples import simulated_genome, simulated_texts
 
 DEPTH = 30.0
 
@@ -160,3 +164,21 @@ def test_what_is_well_covered_does_not_end_where_windows_are_dense(tip, branch, 
     assert tips(unitigs, arcs, nearby=16.0) == set()
     assert ("tip" in tips(unitigs, arcs, nearby=16.0, dense=True)) == goes
     assert tips(unitigs, arcs, nearby=16.0, strictness=2 / 3, dense=True) == set()
+
+
+def test_a_few_reads_are_as_deep_as_their_windows_count():
+    """At k = 31 a window of reads of 100 bases stands for 1.4 of them: two to three reads are 3.4 deep."""
+    graph, number = graph_of(fork(tip_kmers=K + 6, tip_depth=3.4), "trunk>branch trunk>tip")
+    nearby = all_near(graph, DEPTH)
+    assert marked(find_tips(graph, nearby), number) == set()
+    assert marked(find_tips(graph, nearby, few=3 * 100 / 70), number) == {"tip"}
+
+
+def test_reads_that_leave_the_genome_together_cut_no_contig():
+    """Three do, of one molecule copied wrong; one of them ends first, so that some windows have three reads."""
+    genome = simulated_genome(length=5000, seed=3)
+    texts = simulated_texts(genome, fold=20, length=100, error_rate=0.0)
+    tail = decode(simulated_genome(length=2000, seed=4))
+    away = [decode(genome)[2500 - 100 + n : 2500] + tail[:n] for n in (37, 37, 20)]
+    contigs = assemble(Reads.from_strings(texts + away), AssemblyOptions(k=(31,))).contigs
+    assert len(contigs) == 1
