@@ -47,6 +47,12 @@ class DataError(GpuasmError, ValueError):
     exit_code = 65
 
 
+class ConvergenceError(GpuasmError, ArithmeticError):
+    """An iteration that did not come to its end in the steps allowed."""
+
+    exit_code = 65
+
+
 class NoInputError(GpuasmError, FileNotFoundError):
     """An input file that is not there or cannot be read."""
 

@@ -21,7 +21,8 @@ ALLOWED |= {"stages": {"errors", "arrays"}, "resources": {"errors"}}
 ALLOWED["graph"] = {"errors", "arrays", "parallel", "primitives", "sequence"}
 ALLOWED["clustering"] = {"errors", "arrays", "parallel", "primitives", "sequence", "kmers"}
 ALLOWED["samples"] = {"errors", "arrays", "parallel", "primitives", "sequence", "kmers", "graph"}
-for part in ("kmers", "assembly", "graph", "clustering", "samples"):
+ALLOWED["ranking"] = {"errors", "arrays", "parallel", "primitives", "sequence", "graph"}
+for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking"):
     ALLOWED[part] |= {"stages", "resources"}
 ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
 ALLOWED["report"] = {"errors", "io", "resources"}

@@ -25,6 +25,7 @@ from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
 from gpuasm.primitives import strand_walks
+from gpuasm.ranking import power_iteration, random_walks
 from gpuasm.samples import SketchKind, sketch_kmers, sketch_text
 from gpuasm.sequence.reads import Reads
 from tests.samples import simulated_genome, simulated_pairs, simulated_reads
@@ -107,6 +108,9 @@ def _call_everything() -> None:
     generators.random_eulerian(10, 20)
     generators.shuffled(generators.rmat(3, 2))
     undirected_graph(generators.rmat(3, 2), np.ones(generators.rmat(3, 2).n_edges))
+    graph = generators.rmat(3, 2)
+    power_iteration(graph, weights=np.ones(graph.n_edges))
+    random_walks(graph, weights=np.ones(graph.n_edges))
     _train_maps()
 
 

@@ -1,7 +1,7 @@
 """Run CUDA C++ on the CPU, a thread at a time: slow, but what a kernel computes can be tested without a device.
 
-Threads of a block are fibres that change places at ``__syncthreads()``; blocks run one after another. Warp functions
-are not there, and neither races nor speed can be seen.
+Threads of a block are fibres that change places at ``__syncthreads()``; blocks run one after another. Of the warp
+functions only a shuffle that the whole block takes part in is there, and neither races nor speed can be seen.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BEFORE = r"""
 #include <ucontext.h>
 #define __global__
 #define __device__
-#define __shared__
+#define __shared__ static
 #define __restrict__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
@@ -61,6 +61,18 @@ static std::vector<char> done;
 static std::function<void()> body;
 static unsigned current;
 static void __syncthreads() { swapcontext(&fibres[current], &scheduler); }
+static double exchanged[1024];
+static double __shfl_down_sync(unsigned, double value, int delta, int width) {  // all threads of the block must call it
+    unsigned own = current;
+    exchanged[own] = value;
+    __syncthreads();
+    double other = (int)(own % width) + delta < width ? exchanged[own + delta] : value;
+    __syncthreads();
+    return other;
+}
+static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
 static void run_fibre() { body(); done[current] = 1; swapcontext(&fibres[current], &scheduler); }
 
 static void run_block(unsigned n) {
@@ -138,7 +150,11 @@ def emulated(folder: Path) -> Callable[..., tuple[Kernel, ...]]:
         library = folder / f"{hashlib.sha256(repr((source, names)).encode()).hexdigest()[:16]}.so"
         if not library.exists():
             text = library.with_suffix(".cpp")
-            text.write_text(_BEFORE + source + "".join(_AFTER.format(name=name) for name in names))
+            text.write_text(
+                _BEFORE
+                + source.replace("extern __shared__", "extern")
+                + "".join(_AFTER.format(name=name) for name in names)
+            )
             command = [str(COMPILER), "-O1", "-std=c++17", "-w", "-ffp-contract=off", "-shared", "-fPIC"]
             # A kernel named as a function of the C library must not be taken for it.
             command.append("-Wl,-Bsymbolic")

@@ -1,0 +1,122 @@
+"""PageRank by power iteration over the reversed graph, to a tolerance.
+
+Vertices without edges out all hand on their rank in the same way, so they are lumped into one for the iteration [1]_:
+what they hold is what the others do not, and their own ranks follow from the others' in the end.
+
+References
+----------
+.. [1] Ipsen and Selee (2007), SIAM J. Matrix Anal. Appl. 29, 1281-1296. doi:10.1137/060664331
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, to_host
+from gpuasm.errors import ConvergenceError, UsageError
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.ranking.pull_cpu import PullCpu
+from gpuasm.ranking.pull_cuda import PullCuda
+from gpuasm.ranking.teleport import DEFAULT_RESET, Surfer, make_surfer
+from gpuasm.stages import Stages
+
+DEFAULT_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class PowerRanks:
+    """PageRank by power iteration.
+
+    Attributes
+    ----------
+    ranks : (n,) float64
+        They sum to 1.
+    n_iterations
+        How many were done.
+    change
+        Sum of the absolute changes of the last iteration, with the vertices without edges out as one.
+    error_bound
+        At most so far are the ranks from the true ones, as a sum of absolute differences, rounding aside.
+    """
+
+    ranks: Array
+    n_iterations: int
+    change: float
+    error_bound: float
+
+
+def power_iteration(
+    graph: DirectedGraph,
+    *,
+    weights: Array | None = None,
+    teleport: Array | None = None,
+    reset: float = DEFAULT_RESET,
+    tolerance: float = DEFAULT_TOLERANCE,
+    max_iterations: int = 1000,
+    stages: Stages | None = None,
+) -> PowerRanks:
+    """Return the PageRank of each vertex.
+
+    The rank of v is (1 - reset) times the sum, over the edges into v, of the rank of their source times the edge's
+    share of the weight that leaves the source, plus the teleport share of v times reset and times (1 - reset) of the
+    rank of the vertices that no edge leaves.
+
+    Parameters
+    ----------
+    graph
+        On the host or a device, which does the work. Its reversed graph is kept (`DirectedGraph.reverse`).
+    weights : (m,), optional
+        Of the edges, not negative. An edge that occurs twice counts twice.
+    teleport : (n,), optional
+        Not negative; need not sum to 1. Uniform, if None.
+    reset
+        Probability to stop at a vertex: 1 minus the damping factor.
+    tolerance
+        Iteration ends when the ranks change by no more than this in sum. (networkx divides its ``tol`` by the number
+        of vertices: its tol is ``tolerance / n``.)
+    max_iterations
+        How many iterations there may be.
+
+    Raises
+    ------
+    ConvergenceError
+        If the tolerance is not reached.
+    DataError, UsageError
+        As `make_surfer`.
+    """
+    if not tolerance > 0 or max_iterations < 1:
+        raise UsageError(
+            "a tolerance above 0 and at least one iteration", f"{tolerance} and {max_iterations}", "change them"
+        )
+    surfer = make_surfer(graph, weights=weights, teleport=teleport, reset=reset)
+    if graph.n_vertices == 0:
+        return PowerRanks(surfer.xp.zeros(0), 0, 0.0, 0.0)
+    with (stages or Stages()).stage("power iteration", unit="iterations", reset=reset, tolerance=tolerance) as stage:
+        pull = (PullCpu if surfer.xp is np else PullCuda)(surfer)
+        change, n_done = np.inf, 0
+        while change > tolerance:
+            if n_done == max_iterations:
+                raise _not_converged(surfer, change, tolerance, max_iterations)
+            change = pull.step()
+            n_done += 1
+            stage.advance()
+        stage.note(iterations=n_done, change=change)
+        return PowerRanks(pull.finish(), n_done, change, change * (1 - reset) / reset)
+
+
+def l1_distance(first: Array, second: Array) -> float:
+    """Return the sum of the absolute differences of two rows of ranks."""
+    return float(np.abs(to_host(first) - to_host(second)).sum())
+
+
+def _not_converged(surfer: Surfer, change: float, tolerance: float, max_iterations: int) -> ConvergenceError:
+    needed = int(np.ceil(np.log(max(tolerance, 1e-300) / max(change, 1e-300)) / np.log1p(-min(surfer.reset, 0.999999))))
+    if tolerance < 1e-14:
+        remedy = "take a larger tolerance: this one is below what rounding leaves"
+    else:
+        remedy = f"allow more iterations, {max_iterations + max(needed, 1)} will do, or take a larger tolerance"
+    return ConvergenceError(
+        f"changes of at most {tolerance:g} after {max_iterations} iterations", f"{change:.3g}", remedy
+    )

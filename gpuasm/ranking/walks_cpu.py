@@ -1,0 +1,143 @@
+"""Random walks on the CPU: each thread takes a range of the coupons and keeps visits of its own.
+
+A thread moves several coupons in turns. A step waits for memory twice, where the row of a vertex begins and what lies
+there; of several walks the processor has many such reads under way at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpuasm.parallel import compiled, ordered_map, thread_count
+from gpuasm.ranking.chances import first_above, high_product
+from gpuasm.sequence.randomness import random_bits
+
+if TYPE_CHECKING:
+    from gpuasm.ranking.walks import WalkPlan
+
+_FEWEST_WALKS = 1 << 12  # a thread's
+
+
+def walk_cpu(plan: WalkPlan) -> tuple[np.ndarray, np.ndarray]:
+    """Let all coupons walk until they stop.
+
+    Returns
+    -------
+    visits : (n,) of the plan's type
+        Of all coupons, without their starts.
+    returns : (n,) of the plan's type
+        How often coupons came back to where they started.
+    """
+    n, graph = plan.surfer.graph.n_vertices, plan.surfer.graph
+    n_parts = max(1, min(thread_count(), plan.n_walks // _FEWEST_WALKS))
+    bounds = np.linspace(0, plan.n_walks, n_parts + 1).astype(np.int64)
+    arrays = graph.row_offsets, graph.columns, plan.edge_thresholds, plan.start_offsets, plan.teleport_thresholds
+    visits, returns = np.zeros(n, plan.dtype), np.zeros(n, plan.dtype)
+
+    def walk(part: int) -> tuple[int, np.ndarray, np.ndarray]:
+        first, last = bounds[part], bounds[part + 1]
+        start, end = (_start_of(plan, int(coupon)) for coupon in (first, last - 1))
+        own_visits, own_returns = np.zeros(n, plan.dtype), np.zeros(end - start + 1, plan.dtype)
+        _walk(first, last, start, *arrays, plan.coupons, plan.key, plan.stop, own_visits, own_returns)
+        return start, own_visits, own_returns
+
+    for start, own_visits, own_returns in ordered_map(walk, range(n_parts if plan.n_walks else 0)):
+        visits += own_visits
+        returns[start : start + own_returns.size] += own_returns
+    return visits, returns
+
+
+def _start_of(plan: WalkPlan, coupon: int) -> int:
+    """Return the vertex that a coupon starts from."""
+    if plan.start_offsets.size == 0:
+        return coupon // plan.coupons
+    return int(np.searchsorted(plan.start_offsets, coupon, side="right")) - 1
+
+
+_LANES = 32
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+
+
+@compiled()
+def _walk(
+    coupon,
+    last,
+    first_start,
+    row_offsets,
+    columns,
+    edge_thresholds,
+    start_offsets,
+    teleport_thresholds,
+    coupons,
+    key,
+    stop,
+    visits,
+    returns,
+):
+    n, n_walking = np.uint64(row_offsets.size - 1), min(_LANES, last - coupon)
+    at, start, edge = np.empty(_LANES, np.int64), np.empty(_LANES, np.int64), np.empty(_LANES, np.int64)
+    own_key, word, clock = np.empty(_LANES, np.uint64), np.empty(_LANES, np.uint64), np.empty(_LANES, np.uint64)
+    vertex = first_start
+    for lane in range(n_walking):
+        vertex, own_key[lane] = _begin(coupon, vertex, start_offsets, coupons, key)
+        at[lane] = start[lane] = vertex
+        clock[lane] = 0
+        coupon += 1
+    while n_walking > 0:
+        lane = 0
+        while lane < n_walking:
+            if random_bits(own_key[lane], clock[lane]) >= stop:
+                word[lane] = random_bits(own_key[lane], clock[lane] + _ONE)
+                clock[lane] += _TWO
+                lane += 1
+            elif coupon < last:
+                vertex, own_key[lane] = _begin(coupon, vertex, start_offsets, coupons, key)
+                at[lane] = start[lane] = vertex
+                clock[lane] = 0
+                coupon += 1
+            else:
+                n_walking -= 1
+                at[lane], start[lane] = at[n_walking], start[n_walking]
+                own_key[lane], clock[lane] = own_key[n_walking], clock[n_walking]
+        for lane in range(n_walking):
+            edge[lane] = _choose(row_offsets, edge_thresholds, at[lane], word[lane])
+        for lane in range(n_walking):
+            if edge[lane] >= 0:
+                at[lane] = columns[edge[lane]]
+            elif teleport_thresholds.size:
+                share = high_product(word[lane], teleport_thresholds[-1])
+                at[lane] = first_above(teleport_thresholds, 0, teleport_thresholds.size, share)
+            else:
+                at[lane] = high_product(word[lane], n)
+            visits[at[lane]] += 1
+            if at[lane] == start[lane]:
+                returns[at[lane] - first_start] += 1
+
+
+@compiled()
+def _begin(coupon, vertex, start_offsets, coupons, key):
+    """Return where a coupon starts, at ``vertex`` or behind it, and the key of its random numbers."""
+    if start_offsets.size == 0:
+        vertex = coupon // coupons
+        number = coupon % coupons
+    else:
+        while start_offsets[vertex + 1] <= coupon:
+            vertex += 1
+        number = coupon - start_offsets[vertex]
+    return vertex, random_bits(random_bits(key, np.uint64(vertex)), np.uint64(number))
+
+
+@compiled()
+def _choose(row_offsets, edge_thresholds, vertex, word):
+    """Return the edge that a random word chooses among those that leave a vertex; -1 if there is none."""
+    first, last = row_offsets[vertex], row_offsets[vertex + 1]
+    if first == last:
+        return np.int64(-1)
+    if edge_thresholds.size == 0:
+        return first + np.int64(high_product(word, np.uint64(last - first)))
+    total = edge_thresholds[last - 1]
+    if total == 0:
+        return np.int64(-1)
+    return np.int64(first_above(edge_thresholds, first, last, high_product(word, total)))
