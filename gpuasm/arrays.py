@@ -134,6 +134,15 @@ def device_memory_used() -> int:
     return 0 if cupy is None else int(cupy.get_default_memory_pool().total_bytes())
 
 
+def sparse_linear_algebra(xp: Any) -> Any:
+    """Return scipy.sparse.linalg for numpy, cupyx.scipy.sparse.linalg for cupy."""
+    if xp is np:
+        from scipy.sparse import linalg  # noqa: PLC0415 - slow to import, and few need it
+    else:
+        from cupyx.scipy.sparse import linalg  # noqa: PLC0415
+    return linalg
+
+
 @functools.cache
 def cuda_functions(source: str, *names: str) -> tuple[Any, ...]:
     """Compile CUDA C++ once a process (cupy keeps the binary on disk) and return the named kernels.

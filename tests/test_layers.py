@@ -22,7 +22,8 @@ ALLOWED["graph"] = {"errors", "arrays", "parallel", "primitives", "sequence"}
 ALLOWED["clustering"] = {"errors", "arrays", "parallel", "primitives", "sequence", "kmers"}
 ALLOWED["samples"] = {"errors", "arrays", "parallel", "primitives", "sequence", "kmers", "graph"}
 ALLOWED["ranking"] = {"errors", "arrays", "parallel", "primitives", "sequence", "graph"}
-for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking"):
+ALLOWED["densest"] = {"errors", "arrays", "parallel", "primitives", "sequence", "graph"}
+for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking", "densest"):
     ALLOWED[part] |= {"stages", "resources"}
 ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
 ALLOWED["report"] = {"errors", "io", "resources"}

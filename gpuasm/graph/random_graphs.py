@@ -42,17 +42,29 @@ def rmat(
     seed, xp
         Which graph, and where it shall be.
     """
+    source, target = rmat_edges(scale, edge_factor << scale, chances=chances, seed=seed, xp=xp)
+    return from_edges(source, target, 1 << scale)
+
+
+def rmat_edges(
+    scale: int,
+    m: int,
+    *,
+    chances: tuple[float, float, float] = GRAPH500,
+    seed: int = 0,
+    xp: Any = np,
+) -> tuple[Array, Array]:
+    """Return source and target of m edges of an R-MAT graph of 2^scale vertices, in random order; see `rmat`."""
     a, b, c = chances
-    if not (0 < scale <= 40 and edge_factor >= 0 and min(chances) >= 0 and a + b + c <= 1):
+    if not (0 < scale <= 40 and m >= 0 and min(chances) >= 0 and a + b + c <= 1):
         raise UsageError(
             "a scale of 1 to 40 and chances that sum up to at most 1", f"{scale} and {chances}", "change them"
         )
-    n = 1 << scale
-    m = n * edge_factor
-    source, target = xp.empty(m, index_type(n)), xp.empty(m, index_type(n))
+    kind = index_type(1 << scale)
+    source, target = xp.empty(m, kind), xp.empty(m, kind)
     bounds = [np.uint64(min(int(share * 2.0**64), 2**64 - 1)) for share in (a, a + b, a + b + c)]
     _descend(m, source, target, stream_key(seed, "rmat"), scale, *bounds)
-    return from_edges(source, target, n)
+    return source, target
 
 
 def random_regular(n: int, d: int, *, seed: int = 0, xp: Any = np) -> DirectedGraph:

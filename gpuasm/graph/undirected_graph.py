@@ -159,11 +159,9 @@ def _summed(keys: Array, values: Array) -> tuple[Array, Array]:
 
 def _of_keys(keys: Array, values: Array | None, *, n: int, names: Sequence[str] | None) -> UndirectedGraph:
     """Make a graph of distinct rising keys, row * n + column."""
-    kind = index_type(n)
-    rows = (keys // max(n, 1)).astype(kind)
-    offsets = offsets_of(rows, n)
-    del rows
-    return UndirectedGraph(offsets, (keys % max(n, 1)).astype(kind), weights=values, names=names)
+    xp = array_namespace(keys)
+    offsets = xp.searchsorted(keys, xp.arange(n + 1, dtype=np.int64) * n).astype(np.int64, copy=False)
+    return UndirectedGraph(offsets, (keys % max(n, 1)).astype(index_type(n)), weights=values, names=names)
 
 
 @for_each

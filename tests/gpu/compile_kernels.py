@@ -17,6 +17,9 @@ import gpuasm
 from gpuasm import parallel
 from gpuasm.assembly import assemble, consensus, unitigs_of_reads, walks
 from gpuasm.clustering import SelfOrganisingMap
+from gpuasm.densest import Adjacency, densest_subgraph
+from gpuasm.densest.bounds import degree_bound
+from gpuasm.densest.spectrum import largest_eigenpairs
 from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.generators import de_bruijn_graph
@@ -107,11 +110,20 @@ def _call_everything() -> None:
     generators.many_circuits(10)
     generators.random_eulerian(10, 20)
     generators.shuffled(generators.rmat(3, 2))
-    undirected_graph(generators.rmat(3, 2), np.ones(generators.rmat(3, 2).n_edges))
     graph = generators.rmat(3, 2)
     power_iteration(graph, weights=np.ones(graph.n_edges))
     random_walks(graph, weights=np.ones(graph.n_edges))
     _train_maps()
+    _find_dense_subgraphs()
+
+
+def _find_dense_subgraphs() -> None:
+    directed = generators.rmat(9, 4)
+    for weights in (None, np.ones(directed.n_edges)):
+        graph = undirected_graph(directed, weights)
+        densest_subgraph(graph, 5)
+        degree_bound(graph, 5)
+        largest_eigenpairs(Adjacency(graph), 2)
 
 
 def _train_maps() -> None:

@@ -1,0 +1,20 @@
+"""Dense subgraphs: of k vertices, with a bound on what can be; the densest of any size by peeling; of two sides."""
+
+from gpuasm.densest.adjacency import Adjacency
+from gpuasm.densest.batch_peeling import BatchPeeling, peel_in_batches
+from gpuasm.densest.finding import DenseSubgraph, densest_subgraph
+from gpuasm.densest.options import SearchOptions
+from gpuasm.densest.peeling import Peeling, peel
+from gpuasm.densest.power_method import power_support
+
+__all__ = [
+    "Adjacency",
+    "BatchPeeling",
+    "DenseSubgraph",
+    "Peeling",
+    "SearchOptions",
+    "densest_subgraph",
+    "peel",
+    "peel_in_batches",
+    "power_support",
+]

@@ -1,0 +1,190 @@
+"""The densest subgraph of k vertices against all subsets, planted ones, and refusals."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.arrays import to_host
+from gpuasm.densest import DenseSubgraph, SearchOptions, densest_subgraph, peel
+from gpuasm.errors import DataError, UsageError
+from gpuasm.graph.building import from_edges, from_strings
+from gpuasm.graph.undirected_graph import undirected_graph
+from tests.oracles import densest as oracle
+
+PORT = "ab bc bh ch ce cd dh de ef fg gh"
+"""The graph of the published method's port to Numba."""
+
+
+def random_matrix(rng: np.random.Generator, most: int = 14) -> np.ndarray:
+    n = int(rng.integers(4, most + 1))
+    matrix = np.triu(rng.random((n, n)) < rng.uniform(0.15, 0.9), 1).astype(float)
+    matrix[0, 1] = 1
+    return matrix
+
+
+def planted(n: int, k: int, *, share: float, degree: int, seed: int):
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, n, (2, n * degree // 2))
+    members = np.sort(rng.choice(n, k, replace=False))
+    pairs = np.array(np.triu_indices(k, 1))
+    pairs = members[pairs[:, rng.random(pairs.shape[1]) < share]]
+    return undirected_graph(from_edges(*np.concatenate([ends, pairs], axis=1), n)), members
+
+
+def test_the_graph_of_the_port() -> None:
+    graph = undirected_graph(from_strings(f"{a} -> {b}" for a, b in PORT.split()))
+    found = densest_subgraph(graph, 5, SearchOptions(rank=2))
+    assert [graph.label_of(v) for v in found.vertices] == ["b", "c", "h", "e", "d"]
+    assert (found.weight, found.average_degree, found.density) == (7, 2.8, 0.7)
+
+
+def test_300_random_graphs_against_all_subsets() -> None:
+    rng, hits, tried = np.random.default_rng(6), {1: 0, 2: 0, 4: 0}, 300
+    for _ in range(tried):
+        matrix = random_matrix(rng)
+        n = len(matrix)
+        k = int(rng.choice([k for k in range(2, n) if k <= 5 or n - k <= 4 or n <= 11]))
+        graph, best = oracle.graph_of(matrix), oracle.heaviest(matrix, k)
+        for rank in hits:
+            found = densest_subgraph(graph, k, SearchOptions(rank=rank))
+            assert found.weight == oracle.weight_within(matrix, found.vertices)
+            assert all(bound >= 2 * best / k for bound in found.bounds.values())
+            hits[rank] += found.weight == best
+    assert min(hits.values()) >= 0.95 * tried
+
+
+def test_weighted_graphs_against_all_subsets() -> None:
+    rng, hits = np.random.default_rng(7), 0
+    for _ in range(60):
+        matrix = random_matrix(rng, 10) * rng.random((1, 1)) * 3
+        matrix *= rng.random(matrix.shape)
+        k = int(rng.integers(2, len(matrix) + 1))
+        found, best = densest_subgraph(oracle.graph_of(matrix, weighted=True), k), oracle.heaviest(matrix, k)
+        assert found.weight == pytest.approx(oracle.weight_within(matrix, found.vertices), rel=1e-12)
+        assert all(bound >= 2 * best / k for bound in found.bounds.values())
+        hits += found.weight == pytest.approx(best, rel=1e-9)
+    assert hits >= 57
+
+
+@pytest.mark.parametrize("method", ["rank", "peel", "power"])
+def test_a_planted_subgraph_of_30_in_100_000(method: str) -> None:
+    graph, members = planted(100_000, 30, share=0.9, degree=16, seed=3)
+    found = densest_subgraph(graph, 30, SearchOptions(method=method))
+    assert found.vertices.tolist() == members.tolist()
+    assert found.weight == pytest.approx(0.9 * 435, abs=30)
+    if method == "rank":
+        assert found.average_degree / found.bound > 0.97
+        assert found.baselines["degree"] < found.weight
+
+
+def test_a_planted_cluster_of_12_samples() -> None:
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(10), 12)
+    similarity = np.where(groups[:, None] == groups, rng.uniform(0.5, 0.9, (120, 120)), rng.uniform(0, 0.2, (120, 120)))
+    cluster = np.sort(rng.choice(120, 12, replace=False))
+    similarity[np.ix_(cluster, cluster)] = rng.uniform(0.98, 1.0, (12, 12))
+    graph = oracle.graph_of(similarity, weighted=True)
+    found = densest_subgraph(graph, 12)
+    assert found.vertices.tolist() == cluster.tolist()
+    assert found.density > 0.98
+    assert found.average_degree <= found.bound
+
+
+def test_real_structure_beats_the_single_methods() -> None:
+    graph = undirected_graph(from_edges(*np.array(nx.powerlaw_cluster_graph(3000, 12, 0.4, seed=1).edges()).T, 3000))
+    for k in (20, 100, 400):
+        found = densest_subgraph(graph, k)
+        assert found.weight >= max(found.baselines.values())
+        assert found.average_degree <= found.bound
+
+
+@given(st.integers(0, 200), st.integers(2, 7))
+def test_new_numbers_do_not_change_the_weight(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = np.triu(rng.integers(1, 10_000, (9, 9)) * (rng.random((9, 9)) < 0.6), 1).astype(float)
+    matrix[0, 1] = 5
+    order = rng.permutation(9)
+    full = matrix + matrix.T
+    found = densest_subgraph(oracle.graph_of(full, weighted=True), k)
+    other = densest_subgraph(oracle.graph_of(full[np.ix_(order, order)], weighted=True), k)
+    assert other.weight == found.weight
+    assert oracle.weight_within(full, order[other.vertices]) == found.weight
+
+
+def test_same_members_on_host_and_device(xp) -> None:
+    graph, members = planted(20_000, 40, share=0.6, degree=10, seed=1)
+    on_host, here = densest_subgraph(graph, 40), densest_subgraph(graph.moved_to(xp), 40)
+    assert here.vertices.tolist() == on_host.vertices.tolist() == members.tolist()
+    assert here.bounds == pytest.approx(on_host.bounds, rel=1e-4)
+
+
+def test_a_large_graph_is_searched_in_its_core(xp) -> None:
+    graph, members = planted(20_000, 40, share=0.6, degree=10, seed=2)
+    found = densest_subgraph(graph.moved_to(xp), 40, SearchOptions(whole_slots=1000, core_vertices=300))
+    assert found.vertices.tolist() == members.tolist()
+    assert found.average_degree <= found.bound == min(found.bounds.values())
+
+
+def test_cliques_and_whole_graphs() -> None:
+    clique = oracle.graph_of(np.ones((20, 20)))
+    found = densest_subgraph(clique, 7)
+    assert (found.density, found.average_degree) == (1, 6)
+    assert found.bound == pytest.approx(6, abs=1e-6)
+    assert densest_subgraph(clique, 20).vertices.tolist() == list(range(20))
+    pair = densest_subgraph(oracle.graph_of(np.ones((2, 2))), 2)
+    assert (pair.weight, pair.density) == (1, 1)
+
+
+def test_disconnected_graphs() -> None:
+    matrix = np.zeros((9, 9))
+    matrix[:4, :4] = matrix[4:7, 4:7] = 1
+    assert densest_subgraph(oracle.graph_of(matrix), 4).vertices.tolist() == [0, 1, 2, 3]
+    assert densest_subgraph(oracle.graph_of(matrix), 8).weight == 9
+
+
+@pytest.mark.parametrize("n", [3000, 70])
+def test_stars_and_bipartite_graphs(n: int) -> None:
+    star = undirected_graph(from_edges(np.zeros(n - 1, np.int64), np.arange(1, n), n))
+    found = densest_subgraph(star, 5)
+    assert (found.weight, found.vertices[0]) == (4, 0)
+    left, right = np.divmod(np.arange(40 * 30), 30)
+    both = densest_subgraph(undirected_graph(from_edges(left, 40 + right, n)), 10)
+    assert both.weight == 25
+
+
+@pytest.mark.parametrize("method", ["rank", "peel", "power", "degree"])
+def test_methods_answer_with_k_vertices(method: str) -> None:
+    graph = undirected_graph(from_edges(*np.array(nx.gnm_random_graph(60, 200, seed=1).edges()).T, 60))
+    found = densest_subgraph(graph, 9, SearchOptions(method=method))
+    assert isinstance(found, DenseSubgraph)
+    assert (found.k, np.unique(found.vertices).size) == (9, 9)
+    assert found.weight == oracle.weight_within(oracle.matrix_of(graph), found.vertices)
+    assert found.weight >= found.baselines.get(method, 0)
+    assert np.all(np.diff(found.vertices) > 0)
+
+
+def test_refusals() -> None:
+    graph = oracle.graph_of(np.ones((4, 4)))
+    with pytest.raises(DataError, match="at least k = 5 vertices"):
+        densest_subgraph(graph, 5)
+    with pytest.raises(UsageError, match="k of 2 or more"):
+        densest_subgraph(graph, 1)
+    with pytest.raises(DataError, match="a graph with edges"):
+        densest_subgraph(undirected_graph(from_edges([0, 1], [0, 1], 2)), 2)
+    with pytest.raises(DataError, match="a graph with vertices"):
+        densest_subgraph(undirected_graph(from_edges([], [], 0)), 2)
+    with pytest.raises(DataError, match="finite weights of 0 or more"):
+        densest_subgraph(undirected_graph(from_edges([0], [1], 2), np.array([-1.0])), 2)
+
+
+def test_eigenvectors_that_do_not_converge() -> None:
+    ring = undirected_graph(from_edges(np.arange(5000), np.roll(np.arange(5000), -1), 5000))
+    with pytest.raises(DataError, match="eigenvectors that converge"):
+        densest_subgraph(ring, 10, SearchOptions(max_products=20, tolerance=1e-12))
+    assert densest_subgraph(ring, 10, SearchOptions(method="peel")).weight <= 9
+    assert to_host(ring.degree).max() == 2
+    assert peel(ring).density == 1
