@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -15,6 +16,10 @@ from gpuasm import arrays, resources
 from gpuasm.cli.options import CommonOptions
 from gpuasm.cli.progress import MessageHandler, NoProgress, make_progress
 from gpuasm.stages import Stages
+
+_HAND_OVER_S = 1e-4
+"""Seconds after which a thread lets others at the interpreter. Threads that decode files need it shortly after each
+block, and would mostly wait while the device's modules are loaded."""
 
 
 @dataclass
@@ -65,6 +70,7 @@ def run_session(common: CommonOptions) -> Iterator[Session]:
     """
     from gpuasm import parallel
 
+    sys.setswitchinterval(_HAND_OVER_S)
     memory = resources.memory_budget(common.memory)
     namespace = _open_device(common.device)
     parallel.set_threads(common.threads)

@@ -20,7 +20,8 @@ BLOCK_BYTES = 2 << 20
 
 STDIN = "-"
 
-_RAW_BYTES = 256 << 10  # compressed bytes at once: a decoder copies what follows each of bgzip's many small streams
+_RAW_BYTES = {"bgzip": 256 << 10}  # compressed bytes at once: the decoder copies what follows each of its small streams
+_MOST_RAW_BYTES = 1 << 20
 _MAGIC_BYTES = 18
 
 
@@ -82,7 +83,8 @@ class Source:
         with open_input(self.path) as file:
             head = self._read(file, _MAGIC_BYTES, whole=True)
             self.compression = compression_of(head)
-            chunk_bytes = self.block_bytes if self.compression == "none" else min(_RAW_BYTES, self.block_bytes)
+            most = _RAW_BYTES.get(self.compression, _MOST_RAW_BYTES)
+            chunk_bytes = self.block_bytes if self.compression == "none" else min(most, self.block_bytes)
             chunk = head + self._read(file, max(1, chunk_bytes - len(head)))
             while chunk:
                 self.digest.update(chunk)
