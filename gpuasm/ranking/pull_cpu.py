@@ -10,11 +10,13 @@ import numpy as np
 
 from gpuasm.graph.rows import group_by
 from gpuasm.parallel import compiled, for_each, ordered_map
+from gpuasm.ranking.places import in_places, places_by_degree
 from gpuasm.ranking.teleport import Surfer
 
 _WORK_PER_CHUNK = 1 << 16
 _MOST_CHUNKS = 512
 _NO_WEIGHTS = np.empty(0, np.float64)
+_NO_PLACES = np.empty(0, np.int32)
 
 
 class PullCpu:
@@ -34,12 +36,15 @@ class PullCpu:
         self._weights = _NO_WEIGHTS
         if surfer.weights is not None:
             self._weights = group_by(surfer.graph.columns, surfer.weights, n)[1]
-        self._graph = graph.row_offsets, graph.columns
+        place, columns = places_by_degree(surfer)
+        self._graph = graph.row_offsets, columns
+        self._place = _NO_PLACES if place is None else place
         self._rows = _chunk_bounds(graph.row_offsets)
         self._partial = np.zeros((self._rows.size - 1, 2))
         self._rank = self._teleport.copy()
         goes_on = self._out_weight > 0
-        self._handed = np.divide(self._rank, self._out_weight, out=np.zeros(n), where=goes_on)
+        handed = np.divide(self._rank, self._out_weight, out=np.zeros(n), where=goes_on)
+        self._handed = in_places(handed, place)
         self._next_handed = np.zeros(n)
         self._lumped = float(self._rank[~goes_on].sum())
 
@@ -60,7 +65,7 @@ class PullCpu:
     def _pull(self, *, lumped: bool) -> None:
         base = 1.0 - self._damping + self._damping * self._lumped
         numbers = self._damping, base, lumped
-        arrays = (*self._graph, self._weights, self._handed, self._teleport, self._out_weight)
+        arrays = (*self._graph, self._weights, self._handed, self._teleport, self._out_weight, self._place)
         out = self._rank, self._next_handed, self._partial
         rows = self._rows
         for _ in ordered_map(
@@ -107,6 +112,7 @@ def _pull_rows(
     handed,
     teleport,
     out_weight,
+    place,
     damping,
     base,
     lumped,
@@ -131,6 +137,6 @@ def _pull_rows(
         mass += new
         rank[v] = new
         if not lumped:
-            next_handed[v] = new / out_weight[v]
+            next_handed[place[v] if place.size else v] = new / out_weight[v]
     partial[chunk, 0] = change
     partial[chunk, 1] = mass

@@ -1,8 +1,7 @@
 """Power iteration on CUDA: each rank is pulled over the edges into its vertex by a thread, some of a warp, or a block.
 
-What a vertex hands on along each of its edges is computed once an iteration, so the inner loop is one gather. These
-numbers lie in the order of falling out-degree: those that are read most often share cache lines and stay in the cache.
-Sums run in an order that only the graph decides, so every run gives the same bits.
+What a vertex hands on along each of its edges is computed once an iteration, so the inner loop is one gather. Sums run
+in an order that only the graph decides, so every run gives the same bits.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from gpuasm.arrays import Array, cuda_functions, to_namespace
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import group_by, index_type
 from gpuasm.primitives.row_classes import row_classes
+from gpuasm.ranking.places import in_places, places_by_degree
 from gpuasm.ranking.teleport import Surfer
 
 _BLOCK = 256
 _BOUNDS = (4, 16, 64, 1024)
 _WIDTHS = (1, 4, 16, 32, _BLOCK)
 """Threads that share a row of each class."""
-_FEWEST_MOVED = 1 << 20  # what fewer vertices hand on fits into the cache in any order
 _NOTHING = np.uint64(0)
 """A null pointer."""
 
@@ -40,10 +39,13 @@ class PullCuda:
         self._xp, self._damping = xp, 1.0 - surfer.reset
         kernels = cuda_functions(_CUDA[index_type(n)], *(f"pull_{width}" for width in _WIDTHS), "finish_step")
         self._pulls, self._finish_step = kernels[:-1], kernels[-1]
-        self._teleport: Any = _NOTHING if surfer.teleport is None else to_namespace(xp, surfer.teleport)
         self._uniform = np.float64(1.0 / n)
         self._out_weight = self._out_weights(surfer)
-        self._rank = xp.full(n, 1.0 / n) if surfer.teleport is None else self._teleport.copy()
+        self._teleport: Any = _NOTHING
+        self._rank: Array = xp.full(n, 1.0 / n)
+        if surfer.teleport is not None:
+            self._teleport = to_namespace(xp, surfer.teleport)
+            self._rank = self._teleport.copy()
         goes_on = self._out_weight > 0
         self._lumped_rows = self._deal(graph, xp.flatnonzero(~goes_on))
         self._rows = self._deal(graph, xp.flatnonzero(goes_on))
@@ -51,9 +53,11 @@ class PullCuda:
         self._state = xp.asarray([0.0, lumped])
         handed = xp.where(goes_on, self._rank / xp.where(goes_on, self._out_weight, 1.0), 0.0)
         del goes_on
-        self._place, self._graph = self._placed(surfer, graph)
-        self._handed = xp.empty(n)
-        self._handed[slice(None) if self._place is _NOTHING else self._place] = handed
+        place, columns = places_by_degree(surfer)
+        self._place = _NOTHING if place is None else place
+        weights = _NOTHING if surfer.weights is None else group_by(surfer.graph.columns, surfer.weights, n)[1]
+        self._graph = graph.row_offsets, columns, weights
+        self._handed = in_places(handed, place)
         self._next_handed = xp.zeros(n)
         blocks = sum(self._blocks_of(i, rows) for i, rows in enumerate(self._rows))
         self._partial = xp.zeros((max(blocks, 1), 2))
@@ -109,18 +113,6 @@ class PullCuda:
                      _NOTHING, _NOTHING, zero, _NOTHING, _NOTHING, totals, _NOTHING, _NOTHING),
                 )  # fmt: skip
         return totals
-
-    def _placed(self, surfer: Surfer, graph: DirectedGraph) -> tuple[Any, tuple[Any, ...]]:
-        """Return where each vertex's number lies, and the reversed graph with these places as columns, and weights."""
-        xp, n, place = self._xp, graph.n_vertices, _NOTHING
-        columns = graph.columns
-        if n >= _FEWEST_MOVED:
-            order = xp.argsort(-surfer.graph.out_degree, kind="stable")
-            place = xp.empty(n, columns.dtype)
-            place[order] = xp.arange(n, dtype=columns.dtype)
-            columns = place[columns]
-        weights = _NOTHING if surfer.weights is None else group_by(surfer.graph.columns, surfer.weights, n)[1]
-        return place, (graph.row_offsets, columns, weights)
 
 
 _SOURCE = r"""

@@ -7,7 +7,7 @@ import pytest
 
 from gpuasm.graph import DirectedGraph, from_edges
 from gpuasm.graph.random_graphs import rmat
-from gpuasm.ranking import make_surfer, pull_cuda, walks_cuda
+from gpuasm.ranking import make_surfer, places, pull_cuda, walks_cuda
 from gpuasm.ranking.pull_cpu import PullCpu
 from gpuasm.ranking.pull_cuda import PullCuda
 from gpuasm.ranking.walks import _plan
@@ -40,7 +40,7 @@ def wide(graph: DirectedGraph) -> DirectedGraph:
 @pytest.mark.parametrize("personal", [False, True])
 @pytest.mark.parametrize("moved", [False, True])
 def test_ranks_are_those_of_the_cpu(rng, monkeypatch, weighted, personal, moved):
-    monkeypatch.setattr(pull_cuda, "_FEWEST_MOVED", 1 if moved else 1 << 20)
+    monkeypatch.setattr(places, "FEWEST_MOVED", 1 if moved else 1 << 20)
     graph = rmat(10, 40, seed=1)  # rows of every class
     surfer = make_surfer(
         graph,
