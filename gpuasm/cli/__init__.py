@@ -25,6 +25,9 @@ SECTIONS = {
         "unitigs": "Build the compacted de Bruijn graph of reads.",
         "bin": "Sort contigs into bins, one for each genome.",
     },
+    "Samples": {
+        "relate": "Compare samples by their k-mers: distances, graph, clusters, tree.",
+    },
     "Maps": {
         "som": "Train self-organising maps of tables, and draw them.",
     },

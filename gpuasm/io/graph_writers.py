@@ -31,28 +31,34 @@ def write_adjacency(path: str | os.PathLike[str], graph: DirectedGraph) -> None:
             file.write(f"{source} -> {', '.join(map(str, targets))}".rstrip() + "\n")
 
 
-def write_edge_list(path: str | os.PathLike[str], graph: DirectedGraph) -> None:
-    """Write two columns with a tab between them; a comment holds the numbers of vertices and edges."""
+def write_edge_list(path: str | os.PathLike[str], graph: DirectedGraph, weights: np.ndarray | None = None) -> None:
+    """Write two columns with a tab between them, and weights as the third; a comment holds the numbers."""
     _check_names(graph, ", \t\n\r", "", "an edge list")
     comment = VERTICES_COMMENT.format(graph.n_vertices, graph.n_edges)
     with atomic_output(path, "wb") as file:
         file.write(f"{comment}\n".encode())
-        if graph.names is None:
+        if graph.names is None and weights is None:
             _write_pairs(file, graph, "\t", 0)
-        else:
-            n_alone = int(((graph.out_degree + graph.in_degree) == 0).sum())
-            if n_alone:
-                _log.warning("an edge list cannot hold the %d vertices without edges", n_alone)
-            for source, targets in graph:
-                file.writelines(f"{source}\t{target}\n".encode() for target in targets)
+            return
+        n_alone = int(((graph.out_degree + graph.in_degree) == 0).sum())
+        if n_alone and graph.names is not None:
+            _log.warning("an edge list cannot hold the %d vertices without edges", n_alone)
+        names = [graph.label_of(i) for i in range(graph.n_vertices)]
+        thirds = [""] * graph.n_edges if weights is None else [f"\t{_number(value)}" for value in weights.tolist()]
+        edges = zip(_each_edge(graph), thirds, strict=True)
+        file.writelines(f"{names[source]}\t{names[target]}{third}\n".encode() for (source, target), third in edges)
 
 
-def write_matrix_market(path: str | os.PathLike[str], graph: DirectedGraph) -> None:
-    """Write a pattern matrix in coordinate format, vertex i as row and column i + 1; names are lost."""
-    n = graph.n_vertices
+def write_matrix_market(path: str | os.PathLike[str], graph: DirectedGraph, weights: np.ndarray | None = None) -> None:
+    """Write a matrix in coordinate format, vertex i as row and column i + 1, of weights or a pattern; no names."""
+    n, field = graph.n_vertices, "pattern" if weights is None else "real"
     with atomic_output(path, "wb") as file:
-        file.write(f"%%MatrixMarket matrix coordinate pattern general\n{n} {n} {graph.n_edges}\n".encode())
-        _write_pairs(file, graph, " ", 1)
+        file.write(f"%%MatrixMarket matrix coordinate {field} general\n{n} {n} {graph.n_edges}\n".encode())
+        if weights is None:
+            _write_pairs(file, graph, " ", 1)
+            return
+        entries = zip(_each_edge(graph), weights.tolist(), strict=True)
+        file.writelines(f"{row + 1} {column + 1} {_number(value)}\n".encode() for (row, column), value in entries)
 
 
 def write_oriented_gfa(path: str | os.PathLike[str], graph: DirectedGraph) -> None:
@@ -75,8 +81,8 @@ def write_oriented_gfa(path: str | os.PathLike[str], graph: DirectedGraph) -> No
                 file.write(f"L\t{a[:-1]}\t{a[-1]}\t{b[:-1]}\t{b[-1]}\t0M\n")
 
 
-def write_npz(path: str | os.PathLike[str], graph: DirectedGraph) -> None:
-    """Write the arrays as they are, and the names as UTF-8 bytes with their bounds, or as an alphabet and a length."""
+def write_npz(path: str | os.PathLike[str], graph: DirectedGraph, weights: np.ndarray | None = None) -> None:
+    """Write the arrays, weights with them, and the names as UTF-8 with their bounds, or an alphabet and a length."""
     graph = graph.moved_to(np)
     arrays: dict[str, Any] = {"row_offsets": graph.row_offsets, "columns": graph.columns}
     if isinstance(graph.names, WordNames):
@@ -85,6 +91,8 @@ def write_npz(path: str | os.PathLike[str], graph: DirectedGraph) -> None:
         texts = [name.encode() for name in graph.names]
         arrays["name_bytes"] = np.frombuffer(b"".join(texts), np.uint8)
         arrays["name_offsets"] = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    if weights is not None:
+        arrays["weights"] = weights
     with atomic_output(path, "wb") as file:
         np.savez(file, gpuasm_graph=np.int64(NPZ_FORMAT), **arrays)
 
@@ -103,6 +111,10 @@ def is_oriented(graph: DirectedGraph) -> bool:
     edges = list(_each_edge(graph))
     distinct = set(edges)
     return len(distinct) == len(edges) and all((target ^ 1, source ^ 1) in distinct for source, target in edges)
+
+
+def _number(value: float) -> str:
+    return f"{value:.9g}"
 
 
 def _each_edge(graph: DirectedGraph) -> Iterator[tuple[int, int]]:

@@ -128,7 +128,13 @@ def _read(path: str | os.PathLike[str], weights: EdgeWeights | None) -> tuple[Di
         raise type(error)(error.expected, error.found, error.remedy, path=os.fspath(path), place=error.place) from error
 
 
-def write_graph(path: str | os.PathLike[str], graph: DirectedGraph, *, file_format: str | None = None) -> None:
+def write_graph(
+    path: str | os.PathLike[str],
+    graph: DirectedGraph,
+    *,
+    file_format: str | None = None,
+    weights: np.ndarray | None = None,
+) -> None:
     """Write a graph.
 
     Parameters
@@ -140,18 +146,25 @@ def write_graph(path: str | os.PathLike[str], graph: DirectedGraph, *, file_form
     file_format
         A key of `FORMATS`. If None, the suffix tells: .npz, .mtx, .gfa, .tsv or .edges for an edge list; adjacency
         text otherwise.
+    weights : (m,) float64, optional
+        Of the edges, on the host; for edge lists, Matrix Market and .npz.
 
     Raises
     ------
     UsageError
-        If the format is unknown, or cannot hold a vertex's name.
+        If the format is unknown, or cannot hold a vertex's name or weights.
     OutputError, ReadWriteError, ResourceError
         As ``atomic_output``.
     """
     chosen = file_format or _FORMAT_OF_SUFFIX.get(Path(path).suffix.lower(), "adjacency")
     if chosen not in FORMATS:
         raise UsageError(f"a format: {', '.join(FORMATS)}", repr(chosen), "take one of those")
-    FORMATS[chosen](path, graph)
+    if weights is None:
+        FORMATS[chosen](path, graph)
+    elif chosen in _WEIGHTED_READERS or chosen == "npz":
+        FORMATS[chosen](path, graph, weights)
+    else:
+        raise UsageError("a format that holds weights: edges, mtx, npz", repr(chosen), "take one of those")
 
 
 def format_of_text(head: bytes) -> str:

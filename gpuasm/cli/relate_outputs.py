@@ -1,0 +1,118 @@
+"""The files that ``gpuasm relate`` writes."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpuasm.cli.sample_inputs import Sample
+from gpuasm.errors import ResourceError
+from gpuasm.samples.distances import containment, containment_distance, jaccard, mash_distance
+from gpuasm.samples.relation import Relation
+from gpuasm.samples.sketches import Sketches
+from gpuasm.samples.trees import newick
+
+_LOG = logging.getLogger(__name__)
+_BYTES_A_PAIR = 80
+"""Of the matrices that are held at once: shared hashes, distances and what is written of them."""
+
+
+def check_memory(sketches: Sketches, memory: int) -> None:
+    """Raise ResourceError if the matrices of all pairs do not fit."""
+    needed = _BYTES_A_PAIR * sketches.n**2 + 60 * sketches.hashes.size
+    if needed > memory:
+        raise ResourceError(
+            f"{needed / 1e9:.1f} GB for all pairs of {sketches.n} samples", f"{memory / 1e9:.1f} GB",
+            "compare fewer samples at a time, keep fewer hashes with -s or --scaled, or raise --memory",
+        )  # fmt: skip
+
+
+def summary(relation: Relation) -> list[str]:
+    """Return what to tell the user, a title and a value a line."""
+    nearest = [distance for _, distance in relation.nearest() if distance is not None]
+    return [
+        f"samples\t{relation.n}",
+        f"distance\t{relation.kind}",
+        f"median distance of the nearest\t{np.median(nearest):.6g}" if nearest else "nearest\tnone",
+        f"edges\t{relation.graph.n_edges}",
+        f"clusters\t{relation.n_clusters}",
+    ]
+
+
+def write_relation(folder: Path, relation: Relation, samples: list[Sample], sketches: Sketches) -> None:
+    """Write every file but run.json."""
+    from gpuasm.io import atomic_output
+    from gpuasm.io.distances import write_phylip
+    from gpuasm.io.graphs import write_graph
+    from gpuasm.report.sample_figures import distance_figure
+
+    names, tree = relation.comparison.names, relation.tree
+    _write_samples(folder / "samples.tsv", relation, samples)
+    _write_distances(folder / "distances.tsv", relation)
+    write_phylip(folder / "distances.phylip", names, relation.distance)
+    for name in ("graph.tsv", "graph.mtx", "graph.npz"):
+        write_graph(folder / name, relation.graph, weights=relation.weights)
+    with atomic_output(folder / "graph.names") as file:
+        file.writelines(f"{name}\n" for name in names)
+    with atomic_output(folder / "tree.nwk") as file:
+        file.write(f"{newick(tree)}\n" if tree else "")
+    _write_sketches(folder / "sketches.sig", samples, sketches)
+    order = tree.leaves() if tree else list(range(len(names)))
+    with atomic_output(folder / "distances.svg") as file:
+        file.write(distance_figure(names, relation.distance, order) if names else "")
+
+
+def _write_samples(path: Path, relation: Relation, samples: list[Sample]) -> None:
+    from gpuasm.io import write_tsv
+
+    names, nearest = relation.comparison.names, relation.nearest()
+    write_tsv(
+        path,
+        {
+            "sample": names,
+            "file": [sample.file for sample in samples],
+            "kind": [sample.kind for sample in samples],
+            "sequences": [sample.sequences for sample in samples],
+            "bases": [sample.bases for sample in samples],
+            "min_count": [sample.min_count for sample in samples],
+            "kmers": np.round(relation.kmers).astype(np.int64),
+            "hashes": relation.comparison.sizes,
+            "cluster": relation.cluster + 1,
+            "neighbours": relation.graph.out_degree,
+            "nearest": [names[other] if other >= 0 else None for other, _ in nearest],
+            "distance": [distance for _, distance in nearest],
+        },
+    )
+
+
+def _write_distances(path: Path, relation: Relation) -> None:
+    from gpuasm.io.distances import write_pairs
+
+    comparison = relation.comparison
+    columns: dict[str, Any] = {
+        "shared": comparison.shared, "compared": comparison.compared, "jaccard": jaccard(comparison),
+        "mash_distance": mash_distance(comparison),
+    }  # fmt: skip
+    if comparison.kind.is_scaled:
+        share = containment(comparison)
+        columns |= {
+            "containment_1": share, "containment_2": share.T, "containment_distance": containment_distance(comparison)
+        }  # fmt: skip
+    text = {title: "{:d}" if values.dtype.kind == "i" else "{:.6g}" for title, values in columns.items()}
+    write_pairs(path, comparison.names, columns, text=text)
+
+
+def _write_sketches(path: Path, samples: list[Sample], sketches: Sketches) -> None:
+    from gpuasm.io.signatures import Signature, write_signatures
+
+    kind, found = sketches.kind, []
+    if kind.bits == 64:
+        for number, sample in enumerate(samples):
+            hashes = sketches.of(number)
+            found.append(Signature(sample.name, sample.file, kind.k, kind.size, kind.max_hash, kind.seed, hashes))
+    else:
+        _LOG.warning("sketches.sig is empty: the format has no hashes of 32 bits, which Mash takes up to k = 16")
+    write_signatures(path, found)

@@ -1,0 +1,261 @@
+"""Samples that a command line names: assemblies, reads, sketches of others, or a sheet of them."""
+
+from __future__ import annotations
+
+import csv
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpuasm.errors import DataError, NoInputError, UsageError
+
+if TYPE_CHECKING:
+    from gpuasm.sequence.reads import Reads
+
+_LOG = logging.getLogger(__name__)
+_SUFFIXES = {".gz", ".bgz", ".zst", ".bz2", ".xz", ".fa", ".fasta", ".fna", ".ffn", ".fastq", ".fq", ".sig", ".json"}
+_FILE_COLUMNS = ("file", "contigs", "assembly", "genome", "reads_1")
+
+
+@dataclass(frozen=True)
+class SampleFiles:
+    """Where a sample is: its name, "" where its file says it, and one file, or one for each mate."""
+
+    name: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was read of a sample.
+
+    Attributes
+    ----------
+    name, file, kind : str
+        The kind is "assembly", "reads" or "sketch".
+    sequences, bases : int or None
+        None where only a sketch is known.
+    min_count : int or None
+        How often a k-mer of reads must occur to count.
+    content
+        Reads, k-mers or a signature; taken out once it is sketched.
+    """
+
+    name: str
+    file: str
+    kind: str
+    sequences: int | None
+    bases: int | None
+    min_count: int | None
+    content: Any
+
+    def without_content(self) -> Sample:
+        return replace(self, content=None)
+
+
+def find_samples(words: tuple[str, ...]) -> list[SampleFiles]:
+    """Return the files behind FILE, NAME=FILE and sheets, in their order.
+
+    Raises
+    ------
+    DataError, UsageError
+        If a sheet is wrong.
+    NoInputError
+        If a file is not there.
+    """
+    found: list[SampleFiles] = []
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not equals or Path(word).exists():
+            name, path = "", word
+        if not name and _head_of(path).startswith(b"sample\t"):
+            found += _read_sheet(path)
+        else:
+            found.append(SampleFiles(name, (path,)))
+    return found
+
+
+def read_samples(files: SampleFiles, *, k: int, min_count: int | None, each_sequence: bool) -> Iterator[Sample]:
+    """Read the samples of a file: one, or one for each sequence or sketch in it.
+
+    Parameters
+    ----------
+    files
+        Where.
+    k
+        Of the k-mers; the sketches of a file that have another k are passed over.
+    min_count
+        How often a k-mer of reads must occur to count; None lets the spectrum tell.
+    each_sequence
+        Whether each sequence of a FASTA file is a sample.
+
+    Raises
+    ------
+    DataError
+        If a file is no FASTA, FASTQ or signature, is damaged, or has no k-mer.
+    NoInputError
+        If it is not there.
+    """
+    path = files.paths[0]
+    head = _head_of(path)
+    first = head.lstrip()[:1]
+    if first in {b"[", b"{"}:
+        yield from _sketches_of(files, k)
+    elif len(files.paths) == 2 or first == b"@":
+        yield _reads_of(files, k, min_count)
+    elif first == b">":
+        yield from _assemblies_of(files, k, each_sequence=each_sequence)
+    else:
+        found = "an empty file" if not head else f"a file that begins with {head[:12]!r}"
+        raise DataError("FASTA, FASTQ, a signature or a sample sheet", found, "give another file", path=path)
+
+
+def _head_of(path: str) -> bytes:
+    from gpuasm.io.compression import BrokenStreamError
+    from gpuasm.io.sources import Source, check_inputs
+
+    check_inputs([path])
+    if path == "-":
+        raise UsageError("files", "standard input", "write the sample to a file: its kind is told by a look at it")
+    blocks = Source(path, block_bytes=1 << 12).blocks()
+    try:
+        return next(blocks, b"")
+    except BrokenStreamError:
+        return b""
+    finally:
+        blocks.close()  # type: ignore[attr-defined]
+
+
+def _read_sheet(path: str) -> list[SampleFiles]:
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = (line for line in file if line.strip() and not line.startswith("#"))
+        rows = list(csv.DictReader(lines, delimiter="\t", restval=""))
+    columns = [name for name in _FILE_COLUMNS if rows and name in rows[0]]
+    if not columns:
+        raise DataError("a column file, or reads_1 and reads_2", "none", "name the files of each sample", path=path)
+    found = []
+    for number, row in enumerate(rows, start=1):
+        place = f"sample {number}"
+        first = next((row[name].strip() for name in columns if row[name].strip()), "")
+        if not row["sample"].strip() or not first:
+            raise DataError("a name and a file", repr(row["sample"]), "fill both in", path=path, place=place)
+        second = (row.get("reads_2") or "").strip()
+        found.append(SampleFiles(row["sample"].strip(), (first, second) if second else (first,)))
+    return found
+
+
+def _name_of(files: SampleFiles) -> str:
+    path = Path(files.paths[0])
+    while path.suffix.lower() in _SUFFIXES:
+        path = path.with_suffix("")
+    return files.name or path.name
+
+
+def _assemblies_of(files: SampleFiles, k: int, *, each_sequence: bool) -> Iterator[Sample]:
+    from gpuasm.io.genomes import fasta_records
+    from gpuasm.sequence.reads import Reads
+
+    path = files.paths[0]
+    records = fasta_records(path, acgt_only=True)
+    if each_sequence:
+        for record in records:
+            text = Reads.from_codes([record.codes])
+            _check_has_kmer(text, k, path, record.name)
+            yield Sample(record.name, path, "assembly", 1, record.codes.size, None, text)
+        return
+    codes = [record.codes for record in records]
+    text = Reads.from_codes(codes)
+    _check_has_kmer(text, k, path, None)
+    yield Sample(_name_of(files), path, "assembly", len(codes), sum(code.size for code in codes), None, text)
+
+
+def _check_has_kmer(text: Reads, k: int, path: str, place: str | None) -> None:
+    longest = int(text.length.max()) if text.n_pieces else 0
+    if longest < k:
+        raise DataError(
+            f"{k} bases A, C, G or T in a row", f"{longest}", "leave the sample out, or take a smaller -k",
+            path=path, place=place,
+        )  # fmt: skip
+
+
+def _reads_of(files: SampleFiles, k: int, min_count: int | None) -> Sample:
+    from gpuasm.io import read_reads
+    from gpuasm.kmers import analyse_spectrum, tally_kmers
+    from gpuasm.kmers.keys import check_k
+
+    check_k(k)
+    paths = files.paths
+    read_set = read_reads(**({"pairs": [paths]} if len(paths) == 2 else {"single": paths}))
+    tally = tally_kmers(read_set.reads, k, min_count=min_count or 2, with_followers=False)
+    least = analyse_spectrum(tally.histogram, k, min_count=min_count).threshold
+    solid = tally.keys[tally.count >= least]
+    if not solid.size:
+        raise DataError(
+            f"{k}-mers that occur {least} times or more", "none", "leave the sample out, or lower --min-count",
+            path=paths[0],
+        )  # fmt: skip
+    reads = read_set.reads
+    return Sample(_name_of(files), paths[0], "reads", reads.n_reads, reads.n_bases, least, solid)
+
+
+def _sketches_of(files: SampleFiles, k: int) -> Iterator[Sample]:
+    from gpuasm.io.signatures import read_signatures
+
+    path = files.paths[0]
+    signatures = read_signatures(path)
+    chosen = [signature for signature in signatures if signature.k == k]
+    if not chosen:
+        there = ", ".join(sorted({str(signature.k) for signature in signatures}))
+        raise DataError(f"a sketch of k = {k}", f"k = {there}", f"ask for -k {signatures[0].k}", path=path)
+    for signature in chosen:
+        name = files.name if files.name and len(chosen) == 1 else signature.name
+        yield Sample(name or _name_of(files), path, "sketch", None, None, None, signature)
+
+
+def read_all(
+    every: list[SampleFiles], *, k: int, min_count: int | None, each_sequence: bool, skip_bad: bool, left_out: list[Any]
+) -> Iterator[Sample]:
+    """Read the samples of all files; those that cannot be used are an error, or told in ``left_out``.
+
+    Raises
+    ------
+    GpuasmError
+        As `read_samples`; if a name is not unique, or not to be written in a list of edges.
+    """
+    files_of: dict[str, str] = {}
+    for files in every:
+        try:
+            for sample in read_samples(files, k=k, min_count=min_count, each_sequence=each_sequence):
+                _check_name(sample, files_of)
+                files_of[sample.name] = sample.file
+                yield sample
+        except (DataError, NoInputError) as error:
+            if not skip_bad:
+                raise
+            left_out.append({"sample": _name_of(files), "reason": str(error)})
+            _LOG.warning("left out: %s", error)
+
+
+def _check_name(sample: Sample, files_of: dict[str, str]) -> None:
+    name, path = sample.name, sample.file
+    if name in files_of:
+        raise _NameError(
+            "a name of its own for each sample", f"{name!r} in {files_of[name]} too",
+            "write NAME=FILE to name a sample, or rename it", path=path,
+        )  # fmt: skip
+    if not name or name[0] in "#%" or any(letter.isspace() or letter == "," for letter in name):
+        raise _NameError(
+            "a name without blanks and commas",
+            repr(name),
+            "write NAME=FILE to name the sample, or rename it",
+            path=path,
+        )
+
+
+class _NameError(UsageError):
+    """A name that would do harm to other samples: no reason to leave the sample out in silence."""
+
+
+__all__ = ["Sample", "SampleFiles", "find_samples", "read_all", "read_samples"]

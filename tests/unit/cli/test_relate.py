@@ -1,0 +1,233 @@
+"""``gpuasm relate``: from files to tables, graph and tree; and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+
+import numpy as np
+import pytest
+from Bio import Phylo
+
+from gpuasm.io.graphs import read_weighted_graph
+from gpuasm.io.signatures import read_signatures
+
+FILES = {
+    "samples.tsv", "distances.tsv", "distances.phylip", "graph.tsv", "graph.mtx", "graph.names", "graph.npz",
+    "tree.nwk", "sketches.sig", "distances.svg", "run.json",
+}  # fmt: skip
+
+
+def texts_of(n: int = 5, length: int = 3000, rate: float = 0.004) -> list[str]:
+    rng = np.random.default_rng(5)
+    codes, found = rng.integers(0, 4, length), []
+    for _ in range(n):
+        codes = np.where(rng.random(length) < rate, (codes + rng.integers(1, 4, length)) % 4, codes)
+        found.append("".join("ACGT"[code] for code in codes))
+    return found
+
+
+@pytest.fixture
+def genomes(tmp_path):
+    """Write five genomes, each a mutant of the one before, to files; return the files."""
+    paths = []
+    for number, text in enumerate(texts_of()):
+        paths.append(tmp_path / f"g{number}.fasta.gz")
+        paths[-1].write_bytes(gzip.compress(f">contig of {number}\n{text}\n".encode()))
+    return paths
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def test_files_of_a_run(run_cli, genomes, tmp_path):
+    code, out, err = run_cli("relate", *genomes, "-o", tmp_path / "out", "--neighbours", 2, "-q")
+    assert (code, err) == (0, "")
+    assert "samples\t5" in out
+    folder = tmp_path / "out"
+    assert {path.name for path in folder.iterdir()} == FILES
+    samples = table(folder / "samples.tsv")
+    assert [row["sample"] for row in samples] == [f"g{i}" for i in range(5)]
+    assert samples[0]["nearest"] == "g1"
+    assert [(row["kind"], row["bases"], row["cluster"], row["kmers"]) for row in samples] == [
+        ("assembly", "3000", "1", "2980")
+    ] * 5
+    pairs = table(folder / "distances.tsv")
+    assert len(pairs) == 10
+    assert float(pairs[0]["containment_distance"]) == pytest.approx(0.004, rel=0.5)
+    first = (folder / "distances.phylip").read_text().splitlines()
+    assert first[0] == "5"
+    assert first[1].split("\t")[:2] == ["g0", "0"]
+    tree = Phylo.read(io.StringIO((folder / "tree.nwk").read_text()), "newick")
+    assert sorted(leaf.name for leaf in tree.get_terminals()) == [f"g{i}" for i in range(5)]
+    assert (folder / "distances.svg").read_text().startswith("<svg")
+    run = json.loads((folder / "run.json").read_text())
+    assert (run["status"], run["results"]["sketches"]) == ("done", "scaled by 1 of 64 bits, k = 21, seed 42")
+
+
+def test_all_forms_of_the_graph_are_the_same(run_cli, genomes, tmp_path):
+    assert run_cli("relate", *genomes, "-o", tmp_path / "out", "--neighbours", 2)[0] == 0
+    graph, weights = read_weighted_graph(tmp_path / "out" / "graph.npz")
+    assert list(graph.names) == (tmp_path / "out" / "graph.names").read_text().split()
+    assert weights.max() == 1.0
+    others = [read_weighted_graph(tmp_path / "out" / f"graph.{suffix}") for suffix in ("mtx", "tsv")]
+    for other, other_weights in others:
+        names = other.names or graph.names
+        found = {
+            (names[a], names[b]): weight
+            for a, b, weight in zip(*map(np.ndarray.tolist, (*other.edges(), other_weights)), strict=True)
+        }
+        wanted = zip(*map(np.ndarray.tolist, (*graph.edges(), weights)), strict=True)
+        assert found == pytest.approx({(graph.names[a], graph.names[b]): weight for a, b, weight in wanted})
+
+
+def test_each_sequence_is_a_sample_and_runs_agree(run_cli, tmp_path):
+    path = tmp_path / "all.fasta"
+    path.write_text("".join(f">s{i} x\n{text}\n" for i, text in enumerate(texts_of())))
+    for number, threads in enumerate((1, 2)):
+        options = ("--each-sequence", "-t", threads, "-s", 400)
+        assert run_cli("relate", path, "-o", tmp_path / f"out{number}", *options)[0] == 0
+    one, other = tmp_path / "out0", tmp_path / "out1"
+    for name in FILES - {"run.json", "graph.npz"}:
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+    assert [row["sample"] for row in table(one / "samples.tsv")] == [f"s{i}" for i in range(5)]
+    assert "containment_1" not in table(one / "distances.tsv")[0]
+
+
+def test_reads_sketches_sheets_and_names(run_cli, genomes, tmp_path):
+    text = texts_of()[0]
+    reads = tmp_path / "reads.fastq"
+    pieces = [text[at : at + 100] for at in range(0, 2900, 7)]
+    reads.write_text("".join(f"@r{i}\n{piece}\n+\n{'I' * len(piece)}\n" for i, piece in enumerate(pieces)))
+    options = ("-s", 500)
+    assert run_cli("relate", *genomes[:2], "-o", tmp_path / "first", *options)[0] == 0
+    sheet = tmp_path / "sheet.tsv"
+    sheet.write_text(f"sample\tfile\tlatitude\nsheet_1\t{genomes[2]}\t\nsheet_2\t{genomes[3]}\t1.5\n")
+    words = (f"mine={reads}", sheet, tmp_path / "first" / "sketches.sig")
+    code, _, err = run_cli("relate", *words, "-o", tmp_path / "out", "--min-count", 3, *options)
+    assert code == 0, err
+    rows = {row["sample"]: row for row in table(tmp_path / "out" / "samples.tsv")}
+    assert list(rows) == ["mine", "sheet_1", "sheet_2", "g0", "g1"]
+    assert [row["kind"] for row in rows.values()] == ["reads", "assembly", "assembly", "sketch", "sketch"]
+    assert (rows["mine"]["min_count"], rows["mine"]["nearest"]) == ("3", "g0")
+    assert float(rows["mine"]["distance"]) < 0.0005
+    # Without a size asked for, sequences are sketched as the sketches given are.
+    assert run_cli("relate", *words, "-o", tmp_path / "again", "--min-count", 3)[0] == 0
+    assert {signature.size for signature in read_signatures(tmp_path / "again" / "sketches.sig")} == {500}
+
+
+def test_mates_of_a_sheet(run_cli, genomes, tmp_path):
+    text = texts_of()[0]
+    for mate in (1, 2):
+        lines = (f"@r{at}/{mate}\n{text[at : at + 90]}\n+\n{'I' * 90}\n" for at in range(0, 2900, 9))
+        (tmp_path / f"m_{mate}.fastq").write_text("".join(lines))
+    sheet = tmp_path / "sheet.tsv"
+    sheet.write_text(f"sample\treads_1\treads_2\na\t{tmp_path}/m_1.fastq\t{tmp_path}/m_2.fastq\n")
+    assert run_cli("relate", sheet, genomes[0], "-o", tmp_path / "out")[0] == 0
+    row = table(tmp_path / "out" / "samples.tsv")[0]
+    assert (row["sequences"], row["nearest"]) == ("646", "g0")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (">a\nACGTACGT\n", (), "21 bases A, C, G or T in a row"),
+        (">a\nNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN\n", (), "found 0"),
+        ("", (), "an empty file"),
+        ("hello\n", (), "FASTA, FASTQ, a signature or a sample sheet"),
+        ("@r\n" + "ACGTTGCAACGGATTACCGATTAACC" + "\n+\n" + "I" * 26 + "\n", (), "21-mers that occur 2 times"),
+        ("@r\nACGT\n+\nIIII\n", ("-k", 20), "an odd k"),
+        ("[]", (), "a sketch of DNA"),
+        ("sample\tplace\na\tb\n", (), "a column file"),
+        ("sample\tfile\na\t\n", (), "a name and a file"),
+        ("sample\tfile\na\t/nowhere/x.fa\n", (), "/nowhere/x.fa"),
+    ],
+)
+def test_samples_that_cannot_be_used(run_cli, genomes, tmp_path, text, options, message):
+    path = tmp_path / "bad.txt"
+    path.write_text(text)
+    code, _, err = run_cli("relate", *genomes[:2], path, "-o", tmp_path / "out", *options)
+    assert code in (2, 65, 66)
+    assert message in err
+    assert "bug" not in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-k", 33), "k from 3 to 31"),
+        (("-s", 10, "--scaled", 10), "leave one out"),
+        (("-s", 10, "--distance", "containment"), "add --scaled"),
+        (("--min-count", "few"), "--min-count auto or a number"),
+    ],
+)
+def test_options_that_cannot_be(run_cli, genomes, tmp_path, options, message):
+    code, _, err = run_cli("relate", *genomes, "-o", tmp_path / "out", *options)
+    assert code == 2
+    assert message in err
+
+
+def test_names_must_differ_and_hold(run_cli, genomes, tmp_path):
+    other = tmp_path / "other" / "g0.fa"
+    other.parent.mkdir()
+    other.write_text(f">x\n{texts_of()[0]}\n")
+    code, _, err = run_cli("relate", *genomes, other, "-o", tmp_path / "out", "--skip-bad")
+    assert code == 2
+    assert "write NAME=FILE" in err
+    assert run_cli("relate", genomes[0], f"again={other}", "-o", tmp_path / "out")[0] == 0
+    code, _, err = run_cli("relate", *genomes, f"a b={other}", "-o", tmp_path / "out")
+    assert (code, "without blanks and commas" in err) == (2, True)
+
+
+def test_sketches_that_do_not_fit(run_cli, genomes, tmp_path):
+    for number, options in enumerate((("-s", 100), ("--scaled", 5), ("-s", 100, "--seed", 1), ("-s", 100, "-k", 31))):
+        assert run_cli("relate", *genomes[:2], "-o", tmp_path / f"s{number}", *options)[0] == 0
+    sketches = [tmp_path / f"s{number}" / "sketches.sig" for number in range(4)]
+    for words, message in (
+        ((sketches[0], f"x={genomes[3]}", "-s", 200), "sketches to be made of 200 hashes"),
+        ((sketches[0], "-k", 31), "ask for -k 21"),
+        ((sketches[1], genomes[3], "-s", 50), "sketch all samples alike"),
+        ((sketches[2], genomes[3], "-s", 50), "seed 1"),
+    ):
+        code, _, err = run_cli("relate", *words, "-o", tmp_path / "out")
+        assert code == 65, err
+        assert message in err
+    assert run_cli("relate", sketches[0], genomes[3], "-s", 50, "-o", tmp_path / "out")[0] == 0
+
+
+def test_one_sample_and_none(run_cli, genomes, tmp_path):
+    code, _, err = run_cli("relate", genomes[0], "-o", tmp_path / "out")
+    assert (code, "two samples or more, found 1" in err) == (65, True)
+    bad = tmp_path / "bad.fasta"
+    bad.write_text("")
+    for words in ((bad, genomes[0]), (bad,)):
+        assert run_cli("relate", *words, "--skip-bad", "-o", tmp_path / "out")[0] == 0
+        assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+        run = json.loads((tmp_path / "out" / "run.json").read_text())
+        assert run["status"].startswith("nothing to compare")
+        assert [(row["sample"], "empty file" in row["reason"]) for row in run["results"]["left_out"]] == [("bad", True)]
+
+
+def test_small_k_has_no_signatures(run_cli, genomes, tmp_path):
+    code, _, err = run_cli("relate", *genomes, "-k", 15, "-s", 200, "-o", tmp_path / "out")
+    assert code == 0
+    assert "sketches.sig is empty" in err
+    assert json.loads((tmp_path / "out" / "sketches.sig").read_text()) == []
+
+
+def test_too_many_for_memory(run_cli, genomes, tmp_path):
+    code, _, err = run_cli("relate", *genomes, "-o", tmp_path / "out", "--memory", "1K")
+    assert code == 75
+    assert "--memory" in err
+
+
+def test_folder_of_another_command(run_cli, genomes, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "run.json").write_text('{"command": "bin"}')
+    code, _, err = run_cli("relate", *genomes, "-o", tmp_path / "out")
+    assert (code, "results of gpuasm bin" in err) == (2, True)
