@@ -172,7 +172,11 @@ class _Run:
         from gpuasm.cli.manifest import write_manifest
         from gpuasm.samples.sketches import describe
 
-        status = "done" if relation.n > 1 else f"nothing to compare: {relation.n} samples"
+        status = (
+            "done"
+            if relation.n > 1
+            else f"nothing to compare: {relation.n or 'no'} sample{'' if relation.n == 1 else 's'}"
+        )
         write_manifest(
             self.folder / "run.json",
             command="relate",

@@ -112,6 +112,9 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     assert len((folder / "results" / "good" / "bins" / "bins.tsv").read_text().splitlines()) == 2
     assert (folder / "results" / "good" / "bins" / "bins" / "bin_001.fasta").read_text().count(">") == 1
     assert "Map of contigs" in (folder / "results" / "report.html").read_text()
+    related = json.loads((folder / "results" / "samples" / "run.json").read_text())
+    assert related["status"] == "nothing to compare: 1 sample"
+    assert [row["sample"] for row in related["results"]["left_out"]] == ["cut"]
     for rule in ("train_som", "bin_contigs"):
         assert (folder / "results" / "good" / "benchmarks" / f"{rule}.tsv").exists()
 
@@ -132,11 +135,29 @@ def test_without_bins(project):
     assert "rule bin_contigs" not in done.stdout
 
 
+def test_one_sample_or_unless_asked_for_samples_are_not_related(project):
+    lines = [f"{name}\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t" for name in ("good", "other")]
+    folder = project(*lines)
+    assert "rule relate_samples" in snakemake(folder, "-n").stdout
+    sheet = folder / "config" / "samples.tsv"
+    sheet.write_text(HEADER + lines[0] + "\n")
+    assert "rule relate_samples" not in snakemake(folder, "-n").stdout
+    sheet.write_text(HEADER + "\n".join(lines) + "\n")
+    assert "rule relate_samples" not in snakemake(folder, "-n", "--config", "relate=false").stdout
+
+
 def test_second_entry_point_with_a_simulated_and_an_unpaired_sample(project):
     folder = project("single\tgood_1.fastq.gz\t\t\t\t", "simulated\t\t\tgenome.fasta\t\t")
     done = snakemake(folder, entry_point="workflow/Snakefile")
     assert done.returncode == 0, done.stderr
     assert {name: row["status"] for name, row in summary(folder).items()} == {"single": "ok", "simulated": "ok"}
+    with (folder / "results" / "samples" / "samples.tsv").open(newline="") as file:
+        rows = {row["sample"]: row for row in csv.DictReader(file, delimiter="\t")}
+    assert {name: (row["nearest"], row["distance"]) for name, row in rows.items()} == {
+        "single": ("simulated", "0"), "simulated": ("single", "0"),
+    }  # fmt: skip
+    assert (folder / "results" / "samples" / "tree.nwk").read_text() == "(single:0,simulated:0);\n"
+    assert (folder / "results" / "samples" / "benchmarks" / "relate_samples.tsv").exists()
     assert (folder / "results" / "simulated" / "graph" / "unitigs.gfa").read_text().startswith("H\t")
 
 
@@ -159,6 +180,7 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         "twice\tgood_1.fastq.gz\tgood_1.fastq.gz\t\t\t",
         "half\tgood_1.fastq.gz\t\t\t12\t",
         "far\tgood_1.fastq.gz\t\t\t91\t0",
+        "samples\tgood_1.fastq.gz\t\t\t\t",
     )
     done = snakemake(folder, "-n")
     assert done.returncode == 1
@@ -170,6 +192,7 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         "sample 6 (both): reads_1 or genome must be filled in",
         "sample 7 (twice): reads_2 needs the file of the other mates",
         "sample 8 (half): half a location",
+        "sample 10 (samples): the folder results/samples is that of all samples",
         "sample 9 (far): latitude is 91.0; it must be degrees from -90 to 90",
     ):
         assert text in done.stdout + done.stderr

@@ -48,6 +48,8 @@ def row_problems(row, earlier):
     problems = schema_problems(row)
     if row["sample"] in earlier:
         problems.append("an earlier line has the same name; rename one of the two")
+    if row["sample"] == "samples":
+        problems.append("the folder results/samples is that of all samples; rename it")
     if bool(row["reads_1"]) == bool(row.get("genome")):
         problems.append("reads_1 or genome must be filled in, and not both")
     if row["reads_2"] and row["reads_1"] in ("", row["reads_2"]):
@@ -141,6 +143,13 @@ def bins_wanted(wildcards):
     )
 
 
+def relation_wanted(wildcards):
+    """Return the table of how samples are related, if the configuration asks for it and there are two."""
+    return (
+        "results/samples/samples.tsv" if config["relate"] and len(SAMPLES) > 1 else []
+    )
+
+
 def read_arguments(wildcards, input):
     """Return the options of gpuasm that name the reads of a sample."""
     files = [shlex.quote(str(path)) for path in input.reads]
@@ -161,6 +170,17 @@ def memory_mb(wildcards, input, attempt):
 def memory_mb_of_contigs(wildcards, input, attempt):
     """Return the memory to ask a cluster for where contigs are binned, in MB."""
     return attempt * int(max(2000, 40 * size_mb([input.contigs])))
+
+
+def memory_mb_of_all_contigs(wildcards, input, attempt):
+    """Return the memory to ask a cluster for where all samples are compared, in MB."""
+    largest = max((size_mb([path]) for path in input.contigs), default=0)
+    return attempt * int(
+        max(
+            2000,
+            100 * largest + 0.1 * len(input.contigs) + len(input.contigs) ** 2 / 1e4,
+        )
+    )
 
 
 def size_mb(paths):

@@ -1,0 +1,57 @@
+# How the samples are related: their contigs compared by sketches of their k-mers. Samples without contigs are left out,
+# and results/samples/run.json says which and why.
+
+
+rule relate_samples:
+    input:
+        contigs=collect("results/{sample}/assembly/contigs.fasta", sample=SAMPLES),
+        assembled=collect(
+            "results/{sample}/status/assemble_contigs.json", sample=SAMPLES
+        ),
+    output:
+        table=report(
+            "results/samples/samples.tsv",
+            caption="../report/samples.rst",
+            category="Samples",
+            labels={"file": "samples"},
+        ),
+        distances="results/samples/distances.tsv",
+        matrix="results/samples/distances.phylip",
+        picture=report(
+            "results/samples/distances.svg",
+            caption="../report/samples.rst",
+            category="Samples",
+            labels={"file": "distances"},
+        ),
+        graph="results/samples/graph.npz",
+        edges="results/samples/graph.tsv",
+        market="results/samples/graph.mtx",
+        names="results/samples/graph.names",
+        tree=report(
+            "results/samples/tree.nwk",
+            caption="../report/samples.rst",
+            category="Samples",
+            labels={"file": "tree"},
+        ),
+        sketches="results/samples/sketches.sig",
+        run="results/samples/run.json",
+    log:
+        "logs/relate_samples.log",
+    benchmark:
+        "results/samples/benchmarks/relate_samples.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 2
+    resources:
+        gpu=0,
+        mem_mb=memory_mb_of_all_contigs,
+        runtime=60,
+    params:
+        gpuasm=GPUASM,
+        samples=[
+            f"{sample}=results/{sample}/assembly/contigs.fasta" for sample in SAMPLES
+        ],
+        folder=subpath(output.run, parent=True),
+    shell:
+        "{params.gpuasm} relate {params.samples:q} --skip-bad -t {threads} --device cpu -o {params.folder:q}"
+        " > {log:q} 2>&1"
