@@ -23,7 +23,8 @@ ALLOWED["clustering"] = {"errors", "arrays", "parallel", "primitives", "sequence
 ALLOWED["samples"] = {"errors", "arrays", "parallel", "primitives", "sequence", "kmers", "graph"}
 ALLOWED["ranking"] = {"errors", "arrays", "parallel", "primitives", "sequence", "graph"}
 ALLOWED["densest"] = {"errors", "arrays", "parallel", "primitives", "sequence", "graph"}
-for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking", "densest"):
+ALLOWED["geolocation"] = {"errors", "arrays", "parallel", "primitives", "graph"}
+for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking", "densest", "geolocation"):
     ALLOWED[part] |= {"stages", "resources"}
 ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
 ALLOWED["report"] = {"errors", "io", "resources"}

@@ -1,7 +1,8 @@
 """Run CUDA C++ on the CPU, a thread at a time: slow, but what a kernel computes can be tested without a device.
 
 Threads of a block are fibres that change places at ``__syncthreads()``; blocks run one after another. Of the warp
-functions only a shuffle that the whole block takes part in is there, and neither races nor speed can be seen.
+functions there are a shuffle down that the whole block takes part in, and exchange by xor and vote, for warps without a
+thread that has left. Neither races nor speed can be seen.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _BEFORE = r"""
 #define __shared__ static
 #define __restrict__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 using std::max; using std::min;
 struct dim3 { unsigned x, y, z; };
@@ -51,6 +53,12 @@ static float __fsqrt_rn(float a) { return std::sqrt(a); }
 static float __fdiv_rn(float a, float b) { return a / b; }
 static float __int_as_float(int bits) { float f; memcpy(&f, &bits, 4); return f; }
 static int __float_as_int(float f) { int i; memcpy(&i, &f, 4); return i; }
+static double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+static double __ddiv_rn(double a, double b) { return a / b; }
+static double __dsqrt_rn(double a) { return std::sqrt(a); }
+static double __longlong_as_double(long long bits) { double d; memcpy(&d, &bits, 8); return d; }
+static long long __double_as_longlong(double d) { long long i; memcpy(&i, &d, 8); return i; }
+template <class T> static T atomicOr(T* at, T value) { T old = *at; *at = old | value; return old; }
 template <class T> static T atomicMin(T* at, T value) { T old = *at; *at = std::min(old, value); return old; }
 template <class T> static T atomicAdd(T* at, T value) { T old = *at; *at = old + value; return old; }
 
@@ -72,6 +80,20 @@ static double __shfl_down_sync(unsigned, double value, int delta, int width) {  
 }
 static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+static double __shfl_xor_sync(unsigned, double value, int apart) {
+    exchanged[current] = value;
+    __syncthreads();
+    value = exchanged[current ^ apart];
+    __syncthreads();
+    return value;
+}
+static bool __any_sync(unsigned, bool mine) {
+    exchanged[current] = mine;
+    __syncthreads();
+    for (unsigned t = current / 32 * 32; t < current / 32 * 32 + 32; t++) mine |= exchanged[t] != 0;
+    __syncthreads();
+    return mine;
 }
 static void run_fibre() { body(); done[current] = 1; swapcontext(&fibres[current], &scheduler); }
 

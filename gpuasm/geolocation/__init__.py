@@ -1,0 +1,19 @@
+"""Geolocation: where a vertex is, told by where its neighbours are."""
+
+from __future__ import annotations
+
+from gpuasm.geolocation.gunrock import gunrock_locations
+from gpuasm.geolocation.holdout import HeldOut, hold_out
+from gpuasm.geolocation.locating import LocatingOptions, Locations, locate
+from gpuasm.geolocation.median import medians_of, spherical_median
+
+__all__ = [
+    "HeldOut",
+    "LocatingOptions",
+    "Locations",
+    "gunrock_locations",
+    "hold_out",
+    "locate",
+    "medians_of",
+    "spherical_median",
+]

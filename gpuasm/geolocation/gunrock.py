@@ -1,0 +1,88 @@
+"""Geolocation exactly as Gunrock's application does it.
+
+Vertices without location look at their neighbours' of the round before: one gives its location, two the middle of their
+great circle, more a modified Weiszfeld median (doi:10.1073/pnas.97.4.1423) in degrees of latitude and longitude, begun
+at the mean, with arcs on a sphere of radius 6,371 km, and ended by a step of less than 0.001 degrees. Dates lines and
+poles are not seen. Who has a location keeps it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.geolocation.gunrock_cpu import round_loop
+from gpuasm.geolocation.gunrock_cuda import Rounds
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.parallel import run_chunks
+
+
+def gunrock_locations(
+    graph: DirectedGraph, places: Array, *, iterations: int | None = 3, spatial_iterations: int = 1000
+) -> tuple[Array, Array]:
+    """Infer the places of vertices from those of the vertices that their edges lead to.
+
+    Parameters
+    ----------
+    graph
+        With an edge each way between neighbours; several edges count as often, and weights do not matter.
+    places : (n, 2) float64
+        Latitude and longitude in degrees, NaN where unknown; where the graph is.
+    iterations
+        Rounds at most; None to go on until a round finds nothing.
+    spatial_iterations
+        Steps of a median at most.
+
+    Returns
+    -------
+    places : (n, 2) float64
+        NaN where still unknown; longitudes from -180 to 180.
+    rounds : (n,) int32
+        The round in which each place was found; 0 where it was given, -1 where it is unknown.
+    """
+    xp = array_namespace(graph.columns, places)
+    places = xp.array(places, np.float64, order="C")
+    rounds = xp.zeros(graph.n_vertices, np.int32)
+    state = (_RoundsOnHost if xp is np else Rounds)(graph.row_offsets, graph.columns, places, rounds)
+    number = 0
+    while (iterations is None or number < iterations) and state.waiting.sum():
+        number += 1
+        if not state.run(number, spatial_iterations):
+            break
+    state.turn_longitudes()
+    return places, rounds
+
+
+class _RoundsOnHost:
+    """What `Rounds` is on a device."""
+
+    def __init__(self, row_offsets: np.ndarray, columns: np.ndarray, places: np.ndarray, rounds: np.ndarray) -> None:
+        self._graph, self._places, self._rounds = (row_offsets, columns), places, rounds
+        self._is_known = ~np.isnan(places).any(axis=1)
+        rounds[:] = np.where(self._is_known, 0, -1)
+        lengths = np.diff(row_offsets)
+        self.waiting_rows = np.flatnonzero(~self._is_known & (lengths > 0))
+        self._longest = int(lengths[self.waiting_rows].max(initial=0))
+
+    @property
+    def waiting(self) -> np.ndarray:
+        """How many vertices are looked at in the next round, as an array of one number."""
+        return np.array([self.waiting_rows.size])
+
+    def run(self, number: int, spatial_iterations: int) -> int:
+        """Run a round, and return how many vertices got a location in it."""
+        rows = self.waiting_rows
+        new_places, counts = np.empty((rows.size, 2)), np.empty(rows.size, np.int32)
+        args = (self._is_known, self._places, spatial_iterations, self._longest, new_places, counts)
+        run_chunks(round_loop, rows.size, rows, *self._graph, *args)
+        found = counts > 0
+        self._places[rows[found]] = new_places[found]
+        self._rounds[rows[found]] = number
+        self._is_known[rows[found]] = True
+        self.waiting_rows = rows[~found]
+        return int(found.sum())
+
+    def turn_longitudes(self) -> None:
+        """Turn longitudes beyond 180 degrees, as the middle of two places may have, back by whole turns."""
+        far = np.flatnonzero(abs(self._places[:, 1]) > 180)
+        self._places[far, 1] -= 360 * np.floor(self._places[far, 1] / 360 + 0.5)

@@ -1,0 +1,159 @@
+"""A round of Gunrock's geolocation on the CPU: the same operations in the same order as `gunrock_cuda`.
+
+What a row adds up, it adds up in lanes: slot s of the row belongs to lane s mod L, where L depends on the length of the
+row alone; each lane adds in the order of its slots, and the lanes are added pairwise. Rows of more than ``CHUNK`` slots
+are cut into chunks, whose sums are added one after another.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.geolocation.coefficients import EARTH_RADIUS_KM
+from gpuasm.geolocation.sphere_cpu import angle_of, inverse_root, sine_and_cosine, sine_over_arc, unit_of
+from gpuasm.parallel import compiled, inlined
+from gpuasm.parallel import fused_multiply_add as fma
+
+CHUNK = 2048
+STOP_DEGREES = 1e-3
+_SUMS = 4
+_LAT, _LON = 3, 4
+
+
+@inlined
+def lanes_of(length):
+    """Return how many lanes a row of this length is added up in."""
+    return 1 if length <= 8 else 8 if length <= 64 else 32 if length <= 256 else 256
+
+
+@compiled()
+def round_loop(
+    first, last, rows, row_offsets, columns, is_known, places, spatial_iterations, longest, new_places, counts
+):
+    """Infer the places of some vertices from their neighbours' of the round before.
+
+    ``new_places`` (r, 2) float64 and ``counts`` (r,) int32 take, for each of the r ``rows``, the place in degrees and
+    the number of neighbours with a location; without any, the place is not written.
+    """
+    slots = np.empty(longest, np.int64)
+    points = np.empty((5, longest))
+    weights = np.empty(longest)
+    lanes = np.empty((_SUMS, 256))
+    sums = np.empty(_SUMS)
+    for i in range(first, last):
+        start, end = row_offsets[rows[i]], row_offsets[rows[i] + 1]
+        n = 0
+        for slot in range(start, end):
+            u = columns[slot]
+            if is_known[u]:
+                slots[n] = slot - start
+                points[_LAT, n], points[_LON, n] = places[u, 0], places[u, 1]
+                n += 1
+        counts[i] = n
+        if n == 1:
+            new_places[i, 0], new_places[i, 1] = points[_LAT, 0], points[_LON, 0]
+        elif n == 2:
+            new_places[i, 0], new_places[i, 1] = midpoint(
+                points[_LAT, 0], points[_LON, 0], points[_LAT, 1], points[_LON, 1]
+            )
+        elif n > 2:
+            row = (slots[:n], lanes_of(end - start), lanes, sums)
+            new_places[i, 0], new_places[i, 1] = _median(points, n, spatial_iterations, weights, row)
+
+
+@inlined
+def midpoint(lat_a, lon_a, lat_b, lon_b):
+    """Return the middle of the great circle between two places; the longitude may lie beyond 180 degrees."""
+    sin_a, cos_a = sine_and_cosine(lat_a)
+    sin_b, cos_b = sine_and_cosine(lat_b)
+    sin_d, cos_d = sine_and_cosine(lon_b - lon_a)
+    x, y = fma(cos_b, cos_d, cos_a), cos_b * sin_d
+    return angle_of(sin_a + sin_b, np.sqrt(fma(x, x, y * y))), lon_a + angle_of(y, x)
+
+
+@compiled()
+def _median(points, n, spatial_iterations, weights, row):
+    for k in range(n):
+        points[0, k], points[1, k], points[2, k] = unit_of(points[_LAT, k], points[_LON, k])
+        weights[k] = 1.0
+    _add_up(points, n, weights, row)
+    sums = row[3]
+    lat, lon = sums[1] / n, sums[2] / n
+    for _ in range(spatial_iterations + 1):
+        _weigh(points, n, unit_of(lat, lon), weights)
+        _add_up(points, n, weights, row)
+        before_lat, before_lon = lat, lon
+        lat, lon, is_at_all = next_place(lat, lon, n, (sums[0], sums[1], sums[2], sums[3]))
+        by_lat, by_lon = lat - before_lat, lon - before_lon
+        if is_at_all or fma(by_lat, by_lat, by_lon * by_lon) < STOP_DEGREES * STOP_DEGREES:
+            break
+    return lat, lon
+
+
+@compiled()
+def _weigh(points, n, unit, weights):
+    """Write one over half the arc from a place to each point; 0 for a point at the place."""
+    for k in range(n):
+        x, y, z = points[0, k] - unit[0], points[1, k] - unit[1], points[2, k] - unit[2]
+        t = 0.25 * fma(x, x, fma(y, y, z * z))
+        rest = max(0.0, 1.0 - t)
+        weight = inverse_root(t) * sine_over_arc(rest * inverse_root(rest))
+        weights[k] = 0.0 if t == 0.0 else weight
+
+
+@compiled()
+def _add_up(points, n, weights, row):
+    """Sum, by lanes, the weights, the weighted latitudes and longitudes, and the number of weights that are 0."""
+    slots, n_lanes, lanes, sums = row
+    sums[:] = 0.0
+    if n_lanes == 1:
+        for k in range(n):
+            _add_point(points, k, weights[k], sums)
+        return
+    lanes[:, :n_lanes] = 0.0
+    chunk = slots[0] // CHUNK
+    for k in range(n):
+        if slots[k] // CHUNK != chunk:
+            _fold(lanes, n_lanes, sums)
+            lanes[:, :n_lanes] = 0.0
+            chunk = slots[k] // CHUNK
+        _add_point(points, k, weights[k], lanes[:, slots[k] % n_lanes])
+    _fold(lanes, n_lanes, sums)
+
+
+@inlined
+def _add_point(points, k, weight, to):
+    to[0] += weight
+    to[1] = fma(weight, points[_LAT, k], to[1])
+    to[2] = fma(weight, points[_LON, k], to[2])
+    to[3] += 1.0 if weight == 0.0 else 0.0
+
+
+@compiled()
+def _fold(lanes, n_lanes, sums):
+    width = n_lanes
+    while width > 1:
+        width //= 2
+        for lane in range(width):
+            for k in range(_SUMS):
+                lanes[k, lane] = lanes[k, 2 * lane] + lanes[k, 2 * lane + 1]
+    for k in range(_SUMS):
+        sums[k] += lanes[k, 0]
+
+
+@inlined
+def next_place(lat, lon, n, sums):
+    """Return the place after a step of the modified Weiszfeld iteration, and whether all points are at the place."""
+    weight, by_lat, by_lon, at_place = sums
+    if at_place == n:
+        return lat, lon, True
+    to_lat, to_lon = by_lat / weight, by_lon / weight
+    if at_place == 0.0:
+        return to_lat, to_lon, False
+    # weights are of half arcs in radians; Gunrock's are of arcs in kilometres, and the rule is not free of their scale
+    pull = weight * (0.5 / EARTH_RADIUS_KM)
+    pull_lat, pull_lon = (to_lat - lat) * pull, (to_lon - lon) * pull
+    length = np.sqrt(fma(pull_lat, pull_lat, pull_lon * pull_lon))
+    share = 0.0 if length == 0.0 else at_place / length
+    rest, share = max(0.0, 1.0 - share), min(1.0, share)
+    return fma(rest, to_lat, share * lat), fma(rest, to_lon, share * lon), False

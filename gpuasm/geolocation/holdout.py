@@ -1,0 +1,139 @@
+"""How well places are inferred, told by hiding some that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.errors import DataError, UsageError
+from gpuasm.geolocation.coefficients import EARTH_RADIUS_KM
+from gpuasm.geolocation.neighbourhoods import slots_of
+from gpuasm.geolocation.sphere_cuda import arcs_between, units_of
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.rows import rows_of_slots
+
+Inference = Callable[[Array], tuple[Array, Array]]
+"""What makes places (n, 2) of all vertices, and radii (n,) in km, of places of which some are hidden."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Errors of places that were hidden and inferred, in kilometres; NaN where none was inferred.
+
+    Attributes
+    ----------
+    vertices : (h,) int64
+        Those hidden.
+    error_km : (h,) float64
+        Between the place inferred and the hidden one.
+    commonest_km : (h,) float64
+        Of the first baseline: every vertex is at the commonest place that was left.
+    nearest_km : (h,) float64
+        Of the second: every vertex is where its neighbour of the greatest weight, of those left, is.
+    radius_km : (h,) float64
+        As inferred.
+    """
+
+    vertices: np.ndarray
+    error_km: np.ndarray
+    commonest_km: np.ndarray
+    nearest_km: np.ndarray
+    radius_km: np.ndarray
+
+    def summary(self) -> dict[str, Any]:
+        """Return numbers, and medians over the vertices that were inferred, by name."""
+        done = ~np.isnan(self.error_km)
+        told = done & ~np.isnan(self.radius_km)
+        return {
+            "held_out": len(self.vertices),
+            "inferred": int(done.sum()),
+            "median_error_km": _median(self.error_km[done]),
+            "mean_error_km": _mean(self.error_km[done]),
+            "commonest_place_median_km": _median(self.commonest_km[done]),
+            "commonest_place_mean_km": _mean(self.commonest_km[done]),
+            "nearest_neighbour_median_km": _median(self.nearest_km[done]),
+            "nearest_neighbour_mean_km": _mean(self.nearest_km[done]),
+            "within_radius": _mean((self.error_km <= self.radius_km)[told]),
+        }
+
+
+def _median(values: np.ndarray) -> float | None:
+    values = values[~np.isnan(values)]
+    return float(np.median(values)) if values.size else None
+
+
+def _mean(values: np.ndarray) -> float | None:
+    values = values[~np.isnan(values.astype(np.float64))]
+    return float(values.mean()) if values.size else None
+
+
+def hold_out(
+    graph: DirectedGraph, places: Array, infer: Inference, *, share: float, seed: int = 0, weights: Array | None = None
+) -> HeldOut:
+    """Hide a share of the known places, infer them from the others, and measure the errors.
+
+    Parameters
+    ----------
+    graph, places, weights
+        As `locate` takes them.
+    infer
+        What is tried.
+    share
+        Of the known places, above 0 and below 1; at least one is hidden and one is left.
+    seed
+        Which ones are hidden: the same on every machine.
+
+    Raises
+    ------
+    UsageError
+        If the share is none.
+    DataError
+        If fewer than two places are known.
+    """
+    if not 0 < share < 1:
+        raise UsageError("a share above 0 and below 1", str(share), "give it as in 0.2")
+    xp = array_namespace(graph.columns, places)
+    known = np.flatnonzero(~np.isnan(to_host(places)).any(axis=1))
+    if known.size < 2:
+        raise DataError("two known places at least, one to hide", str(known.size), "give more of them")
+    size = min(max(round(share * known.size), 1), known.size - 1)
+    hidden = np.sort(np.random.Generator(np.random.PCG64(seed)).permutation(known)[:size])
+    left = places.copy()
+    left[to_namespace(xp, hidden)] = np.nan
+    inferred, radius_km = infer(left)
+    truth = places[to_namespace(xp, hidden)]
+    guesses = inferred[to_namespace(xp, hidden)], _commonest(left, size), _nearest(graph, left, hidden, weights)
+    error, commonest, nearest = (to_host(_kilometres(truth, guess)) for guess in guesses)
+    return HeldOut(hidden, error, commonest, nearest, to_host(radius_km)[hidden])
+
+
+def _kilometres(a: Array, b: Array) -> Array:
+    return EARTH_RADIUS_KM * arcs_between(units_of(a), units_of(b))
+
+
+def _commonest(places: Array, n: int) -> Array:
+    """Return n times the place that most vertices have; of several, the first."""
+    known = to_host(places)
+    found, first, counts = np.unique(known[~np.isnan(known).any(axis=1)], axis=0, return_index=True, return_counts=True)
+    best = np.lexsort((first, -counts))[0]
+    return to_namespace(array_namespace(places), np.repeat(found[best : best + 1], n, axis=0))
+
+
+def _nearest(graph: DirectedGraph, places: Array, vertices: np.ndarray, weights: Array | None) -> Array:
+    """Return the place of each vertex's located neighbour of the greatest weight; of several, the first."""
+    xp = array_namespace(places)
+    starts, slots = slots_of(graph.row_offsets, to_namespace(xp, vertices))
+    row, neighbour = to_host(rows_of_slots(starts, len(slots))), to_host(graph.columns[slots])
+    weight = np.ones(row.size) if weights is None else to_host(weights[slots])
+    known = to_host(places)
+    usable = ~np.isnan(known[neighbour]).any(axis=1) & (weight > 0)
+    row, neighbour, weight = row[usable], neighbour[usable], weight[usable]
+    order = np.lexsort((np.arange(row.size), -weight, row))
+    first = order[np.unique(row[order], return_index=True)[1]]
+    guesses = np.full((len(vertices), 2), np.nan)
+    guesses[row[first]] = known[neighbour[first]]
+    return to_namespace(xp, guesses)

@@ -1,0 +1,242 @@
+"""Geolocation of vertices by the true spherical median of their neighbours, round after round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.errors import UsageError
+from gpuasm.geolocation.median import medians_of
+from gpuasm.geolocation.neighbourhoods import Neighbourhoods, neighbourhoods, slots_of
+from gpuasm.geolocation.sphere_cuda import places_of, units_of
+from gpuasm.geolocation.spread import radii_of
+from gpuasm.graph.directed_graph import DirectedGraph
+
+KNOWN, UNKNOWN = 0, -1
+"""Rounds of vertices whose place was given, and of those without."""
+
+
+@dataclass(frozen=True)
+class LocatingOptions:
+    """How places are inferred.
+
+    Attributes
+    ----------
+    iterations
+        Rounds at most; None to go on until a round changes nothing.
+    nearest
+        Use this many neighbours of the greatest weight; all, if None.
+    min_neighbours
+        Leave a vertex unknown while it has fewer located neighbours than this.
+    max_radius_km
+        Leave a vertex unknown while its radius is larger, or cannot be told; None for no limit.
+    share
+        The share of the neighbours' weight that the radius holds.
+    """
+
+    iterations: int | None = 3
+    nearest: int | None = None
+    min_neighbours: int = 1
+    max_radius_km: float | None = None
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "nearest", "min_neighbours"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{name} from 1 on", str(value), "give a whole number above 0")
+        if not 0 < self.share <= 1:
+            raise UsageError("a share above 0, at most 1", str(self.share), "give it as in 0.5")
+        if self.max_radius_km is not None and not self.max_radius_km > 0:
+            raise UsageError("a radius above 0 km", str(self.max_radius_km), "give a larger one")
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Places of the vertices of a graph.
+
+    Attributes
+    ----------
+    units : (n, 3) float64
+        Unit vectors; NaN where unknown.
+    rounds : (n,) int32
+        The round in which each place was inferred; 0 where it was given, -1 where it is unknown.
+    radius_km : (n,) float64
+        How far an inferred place may be off, see `spread.radii_of`; 0 where it was given, NaN where it cannot be told.
+    options
+        How they were inferred.
+    """
+
+    units: Array
+    rounds: Array
+    radius_km: Array
+    options: LocatingOptions
+
+    @property
+    def places(self) -> Array:
+        """Latitudes and longitudes in degrees, (n, 2) float64; NaN where unknown."""
+        return places_of(self.units)
+
+    def moved_to(self, xp: Any) -> Locations:
+        """Return the same with arrays where namespace ``xp`` keeps them."""
+        moved = {name: to_namespace(xp, getattr(self, name)) for name in ("units", "rounds", "radius_km")}
+        return replace(self, **moved)
+
+
+def locate(
+    graph: DirectedGraph,
+    places: Array,
+    options: LocatingOptions | None = None,
+    *,
+    weights: Array | None = None,
+    previous: Locations | None = None,
+    touched: Array | None = None,
+) -> Locations:
+    """Infer the places of vertices without one from their neighbours'.
+
+    In each round, a vertex without place that has enough neighbours with one gets the spherical median of the places
+    that they had when the round began; it keeps it. The result is the same bits on the host and on a device.
+
+    Parameters
+    ----------
+    graph
+        With an edge each way between neighbours.
+    places : (n, 2) float64
+        Latitude and longitude in degrees, NaN where unknown; where the graph is.
+    weights : (m,) float64, optional
+        Of the edges, greater for nearer neighbours.
+    previous
+        Locations of the same vertices, made with the same options, before edges of some vertices or given places
+        changed: what does not depend on those is taken from there. The result is that of computing all anew.
+    touched : (t,) integers
+        With ``previous``: the vertices whose edges or weights are others than then.
+
+    Raises
+    ------
+    UsageError
+        If the nearest neighbours are wanted without weights, or ``previous`` has other options or vertices.
+    """
+    options = options or LocatingOptions()
+    if options.nearest is not None and weights is None:
+        raise UsageError("weights of edges to tell which neighbours are nearest", "none", "give a graph with weights")
+    xp = array_namespace(graph.columns, places)
+    units = units_of(xp.asarray(places, np.float64))
+    is_known = ~xp.isnan(units[:, 0])
+    if previous is None:
+        state = _State(graph, weights, options, units, is_known)
+        state.waiting[:] = ~is_known
+    else:
+        _check(previous, options, graph.n_vertices)
+        state = _State(graph, weights, options, units, is_known, previous.moved_to(xp))
+        if touched is not None:
+            state.let_wait(xp.asarray(touched, np.int64), after=0)
+    number = 0
+    while options.iterations is None or number < options.iterations:
+        number += 1
+        if not state.run(number):
+            break
+    return Locations(state.units, state.rounds, state.radius_km, options)
+
+
+def _check(previous: Locations, options: LocatingOptions, n: int) -> None:
+    if previous.options != options:
+        raise UsageError("the options of the previous locations", "others", "compute all anew")
+    if len(previous.rounds) != n:
+        raise UsageError(f"previous locations of {n} vertices", str(len(previous.rounds)), "compute all anew")
+
+
+class _State:
+    """Who is where so far, and who waits to be looked at.
+
+    With previous locations, every vertex that does not wait stands as it stood then: located from the round on that
+    ``rounds`` says. A vertex whose state after some round differs from then lets those wait that have an edge to it.
+    """
+
+    def __init__(
+        self,
+        graph: DirectedGraph,
+        weights: Array | None,
+        options: LocatingOptions,
+        units: Array,
+        is_known: Array,
+        previous: Locations | None = None,
+    ) -> None:
+        xp = self._xp = array_namespace(units)
+        self._graph, self._weights, self._options, self._previous = graph, weights, options, previous
+        self.waiting = xp.zeros(len(units), bool)
+        self._seen = xp.zeros(len(units), np.int64)  # located neighbours when last looked at
+        if previous is None:
+            self.units = units
+            self.rounds = xp.where(is_known, KNOWN, UNKNOWN).astype(np.int32)
+            self.radius_km = xp.where(is_known, 0.0, np.nan)
+            return
+        was_known = previous.rounds == KNOWN
+        kept = ~is_known & ~was_known
+        self.units = xp.where(kept[:, None], previous.units, units)
+        self.rounds = xp.where(kept, previous.rounds, xp.where(is_known, KNOWN, UNKNOWN)).astype(np.int32)
+        self.radius_km = xp.where(kept, previous.radius_km, xp.where(is_known, 0.0, np.nan))
+        self._last = int(previous.rounds.max()) if len(units) else 0
+        self.waiting |= ~is_known & was_known
+        moved = is_known & was_known & (previous.units != units).any(axis=1)
+        self._differs = moved | (is_known != was_known)
+        self.let_wait(self._with_edges_to(xp.flatnonzero(self._differs)), after=0)
+
+    def let_wait(self, vertices: Array, *, after: int) -> None:
+        """Let vertices wait that have no place after a round, and take from them what they had later."""
+        late = vertices[(self.rounds[vertices] > after) | (self.rounds[vertices] == UNKNOWN)]
+        self.waiting[late], self._seen[late] = True, 0
+        self.units[late] = self.radius_km[late] = np.nan
+        self.rounds[late] = UNKNOWN
+
+    def run(self, number: int) -> bool:
+        """Run a round; return whether the next one can change anything."""
+        xp = self._xp
+        waiting = xp.flatnonzero(self.waiting)
+        is_located = (self.rounds >= KNOWN) & (self.rounds < number)
+        found = neighbourhoods(
+            self._graph, self._weights, waiting, is_located=is_located, seen=self._seen,
+            nearest=self._options.nearest, at_least=self._options.min_neighbours,
+        )  # fmt: skip
+        located = self._infer(found, number)
+        if self._previous is not None:
+            differing = self._differing_after(number, waiting)
+            self.let_wait(self._with_edges_to(differing), after=number)
+            return bool(located.size or differing.size or number < self._last)
+        return bool(located.size)
+
+    def _infer(self, found: Neighbourhoods, number: int) -> Array:
+        """Give places to the vertices of neighbourhoods, and return those that got one."""
+        units, limit = self.units, self._options.max_radius_km
+        medians = medians_of(found.starts, units[found.neighbours], found.weights)
+        row = (found.starts, units[found.neighbours], found.weights)
+        radii = radii_of(medians, row, self.radius_km[found.neighbours], share=self._options.share)
+        fine = self._xp.ones(len(radii), bool) if limit is None else radii <= limit
+        located = found.vertices[fine]
+        self.units[located], self.radius_km[located] = medians[fine], radii[fine]
+        self.rounds[located] = number
+        self.waiting[located] = False
+        return located
+
+    def _differing_after(self, number: int, looked_at: Array) -> Array:
+        """Return which of the vertices looked at are now, for the first time, not what they were after this round."""
+        xp, previous = self._xp, self._previous
+        assert previous is not None
+        then, now = previous.rounds[looked_at], self.rounds[looked_at]
+        had = (then >= KNOWN) & (then <= number)
+        has = now == number
+        same_place = (self.units[looked_at] == previous.units[looked_at]).all(axis=1)
+        radius, old_radius = self.radius_km[looked_at], previous.radius_km[looked_at]
+        same_radius = (radius == old_radius) | (xp.isnan(radius) & xp.isnan(old_radius))
+        first = ((had != has) | (had & has & ~(same_place & same_radius))) & ~self._differs[looked_at]
+        self._differs[looked_at[first]] = True
+        return looked_at[first]
+
+    def _with_edges_to(self, vertices: Array) -> Array:
+        if not len(vertices):
+            return vertices
+        backward = self._graph.reverse()
+        _, slots = slots_of(backward.row_offsets, vertices)
+        return self._xp.unique(backward.columns[slots]).astype(np.int64)

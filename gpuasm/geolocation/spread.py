@@ -1,0 +1,91 @@
+"""How far a place may be off, told from how far the neighbours it was inferred from lie apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, cuda_functions
+from gpuasm.geolocation.coefficients import EARTH_RADIUS_KM
+from gpuasm.geolocation.sphere_cuda import arcs_between
+from gpuasm.graph.rows import rows_of_slots
+from gpuasm.parallel import compiled, run_chunks
+
+_BLOCK = 128
+_ROUNDING = 1 - 1e-12
+
+
+def radii_of(medians: Array, neighbours: tuple[Array, Array, Array], own_radii: Array, *, share: float) -> Array:
+    """Return the radius around each median that holds a share of its neighbours' weight, in kilometres.
+
+    A neighbour is in it with its own radius, so that errors add up along a chain of inferences. With n neighbours it is
+    the (n + 1) / n-fold share, at most all, that the radius holds: the next one would lie in it as often as the share
+    says. One neighbour that is not itself inferred has no spread, and the radius is NaN.
+
+    Parameters
+    ----------
+    medians : (r, 3) float64
+        Unit vectors.
+    neighbours
+        ``starts`` (r + 1,) int64, where each row begins; ``points`` (p, 3) float64; and ``weights`` (p,) float64.
+    own_radii : (p,) float64
+        Of the neighbours, in kilometres: 0 for a given place, NaN for one of unknown radius, which counts as 0.
+    share
+        From 0 to 1.
+    """
+    xp = array_namespace(medians)
+    starts, points, weights = neighbours
+    row = rows_of_slots(starts, len(points))
+    reach = EARTH_RADIUS_KM * arcs_between(medians[row], points) + xp.nan_to_num(own_radii)
+    order = xp.lexsort(xp.stack([xp.arange(row.size, dtype=np.float64), reach, row.astype(np.float64)]))
+    radii = xp.empty(len(medians), np.float64)
+    args = (starts, reach[order], weights[order], share, radii)
+    if xp is np:
+        run_chunks(_radii_loop, len(medians), *args)
+    elif len(medians):
+        (kernel,) = cuda_functions(_CUDA, "radii")
+        n_blocks = -(-len(medians) // _BLOCK)
+        kernel((n_blocks,), (_BLOCK,), (np.int64(len(medians)), *args[:3], np.float64(share), radii))
+    return radii
+
+
+@compiled()
+def _radii_loop(first, last, starts, reach, weights, share, radii):
+    for i in range(first, last):
+        a, b = starts[i], starts[i + 1]
+        n, total = b - a, 0.0
+        for k in range(a, b):
+            total += weights[k]
+        wanted = min(1.0, share * (n + 1.0) / n) * total * _ROUNDING
+        held = 0.0
+        radii[i] = reach[b - 1]
+        for k in range(a, b):
+            held += weights[k]
+            if held >= wanted:
+                radii[i] = reach[k]
+                break
+        if n == 1 and radii[i] == 0.0:
+            radii[i] = np.nan
+
+
+_CUDA = (
+    f"#define ROUNDING {_ROUNDING.hex()}\n"
+    """
+extern "C" __global__ void radii(long long n_rows, const long long* starts, const double* reach, const double* weights,
+    double share, double* radii) {
+    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i >= n_rows) return;
+    const long long a = starts[i], b = starts[i + 1], n = b - a;
+    double total = 0.0, held = 0.0;
+    for (long long k = a; k < b; k++) total = __dadd_rn(total, weights[k]);
+    const double fold = __ddiv_rn(__dmul_rn(share, __dadd_rn((double)n, 1.0)), (double)n);
+    const double wanted = __dmul_rn(__dmul_rn(fold < 1.0 ? fold : 1.0, total), ROUNDING);
+    double radius = reach[b - 1];
+    for (long long k = a; k < b; k++) {
+        held = __dadd_rn(held, weights[k]);
+        if (held >= wanted) { radius = reach[k]; break; }
+    }
+    if (n == 1 && radius == 0.0) radius = __longlong_as_double(0x7ff8000000000000LL);
+    radii[i] = radius;
+}
+"""
+)
