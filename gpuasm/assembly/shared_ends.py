@@ -4,7 +4,8 @@ All unitigs that meet at a junction share its k - 1 bases. The genome has these 
 unitigs says, so that side keeps them and the other, mostly the repeat between, is cut: then every copy of the genome
 is told once, and no base twice. But where the other side is long enough to tell its depth, and shallower by most of
 a copy, not all unitigs of the one lead there: one has lost its own way on, where no read lay, and would end in
-bases of another copy.
+bases of another copy. Across a unitig that is shorter than what it shares at its two ends, those around it tell some
+bases twice: one side of it is cut by these, through other short unitigs where need be.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ def end_cuts(graph: UnitigGraph) -> np.ndarray:
     cuts_first ^= _lacks_copies(graph, many, (ends, junction[ends], side[ends]))
     is_cut = side[ends] == np.where(cuts_first, 0, 1)[junction[ends]]
     cut[ends[is_cut]] = graph.k - 1
-    _cut_beyond(graph.arc_start, graph.arc_to, graph.length, graph.k - 1, cut)
-    return cut
+    return _cut_beyond(graph, cut)
 
 
 def _lacks_copies(graph: UnitigGraph, many: np.ndarray, at: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
@@ -97,13 +97,35 @@ def _spread(arc_start, arc_to, junction, side, is_odd, queue):
         n_junctions += 1
 
 
-@compiled()
-def _cut_beyond(arc_start, arc_to, length, shared, cut):
-    """Where a unitig is cut by more than it has, cut the rest from those that follow it, on one strand."""
-    for u in range(length.size):
-        excess = cut[2 * u] + cut[2 * u + 1] - length[u]
-        if excess > 0:
-            for arc in range(arc_start[2 * u], arc_start[2 * u + 1]):
-                other = arc_to[arc] ^ 1
-                if cut[other] < shared:
-                    cut[other] = max(cut[other], excess)
+def _cut_beyond(graph: UnitigGraph, cut: np.ndarray) -> np.ndarray:
+    """Return the cuts, and where a unitig is cut by more than it has, the rest of them from those beyond it.
+
+    Those around it tell its bases, and some of them twice, so one side of it is cut: that of fewer unitigs, as the
+    genome has them as often as the other says; of equal ones the shorter; then what follows it on its own strand.
+    """
+    beyond, length = cut.copy(), graph.length
+    for u in np.flatnonzero(cut[0::2] + cut[1::2] > length).tolist():
+        sides = [_passed_on(graph, length, cut, oriented) for oriented in (2 * u, 2 * u + 1)]
+        one = min(sides, key=lambda side: (len(side), sum(int(length[end >> 1]) for end in side)))
+        for end, bases in one.items():
+            beyond[end] = max(beyond[end], bases)
+    return beyond
+
+
+def _passed_on(graph: UnitigGraph, length: np.ndarray, cut: np.ndarray, oriented: int) -> dict[int, int]:
+    """Return what to cut from which ends of the unitigs that follow, for all that is cut too much from this one.
+
+    What is too much for these as well is passed on to those behind them.
+    """
+    found: dict[int, int] = {}
+    waiting = [(oriented, int(cut[oriented] + cut[oriented ^ 1] - length[oriented >> 1]))]
+    while waiting:
+        here, excess = waiting.pop()
+        for there in graph.arc_to[graph.arc_start[here] : graph.arc_start[here + 1]].tolist():
+            near = there ^ 1  # the end of a unitig at its beginning
+            if max(int(cut[near]), found.get(near, 0)) < excess:
+                found[near] = excess
+                left = excess + int(cut[there] - length[there >> 1])
+                if left > 0:
+                    waiting.append((there, left))
+    return found
