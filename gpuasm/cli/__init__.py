@@ -34,6 +34,7 @@ SECTIONS = {
     "Graphs": {
         "graph": "Generate, describe, convert and draw directed graphs.",
         "euler": "Find Euler circuits and paths.",
+        "densest": "Find the densest subgraph, of K vertices or of any size.",
         "debruijn": "Write de Bruijn sequences of any alphabet and order.",
         "bench": "Time what gpuasm is made of on this machine.",
     },

@@ -2,6 +2,7 @@
 
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.batch_peeling import BatchPeeling, peel_in_batches
+from gpuasm.densest.blocks import DenseBlock, densest_block
 from gpuasm.densest.finding import DenseSubgraph, densest_subgraph
 from gpuasm.densest.options import SearchOptions
 from gpuasm.densest.peeling import Peeling, peel
@@ -10,9 +11,11 @@ from gpuasm.densest.power_method import power_support
 __all__ = [
     "Adjacency",
     "BatchPeeling",
+    "DenseBlock",
     "DenseSubgraph",
     "Peeling",
     "SearchOptions",
+    "densest_block",
     "densest_subgraph",
     "peel",
     "peel_in_batches",

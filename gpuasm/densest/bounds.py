@@ -69,7 +69,7 @@ def spectral_bound(spectrum: Spectrum, k: int) -> tuple[float, list[Search]]:
             column = scaled_vectors(spectrum, i + 1, floor)[:, i:]
             others += min(search_rank(column, k).bound, (float(values[i]) - floor) * k)
         bound = min(bound, (plane.bound + others) / k + floor)
-    return _raised(bound + 4 * spectrum.error), searches
+    return raised(bound + 4 * spectrum.error), searches
 
 
 def degree_bound(graph: UndirectedGraph, k: int) -> float:
@@ -82,15 +82,16 @@ def degree_bound(graph: UndirectedGraph, k: int) -> float:
         _heaviest(graph.n_vertices, graph.row_offsets, graph.weights, heaviest)
         most = xp.minimum(graph.strength, (k - 1) * heaviest)
     total = float(most[top_k(most[None], k)[0]].sum())
-    return total / k if graph.weights is None else _raised(total / k)
+    return total / k if graph.weights is None else raised(total / k)
 
 
 def load_bound(loads: Array, k: int) -> float:
     """Return a bound on the average degree of k vertices by the loads of one round of peeling."""
-    return _raised(2 * float(loads[top_k(loads[None], k)[0]].sum()) / k)
+    return raised(2 * float(loads[top_k(loads[None], k)[0]].sum()) / k)
 
 
-def _raised(bound: float) -> float:
+def raised(bound: float) -> float:
+    """Return a bound raised by what rounding may have taken from it."""
     return float(bound + _ROUNDING * max(1.0, abs(bound)))
 
 

@@ -89,7 +89,9 @@ def densest_subgraph(
     Raises
     ------
     DataError
-        If there are no edges or fewer than k vertices, a weight is negative, or eigenvectors do not converge.
+        If there are no edges or fewer than k vertices, or a weight is negative.
+    ConvergenceError
+        If eigenvectors do not converge.
     """
     options, stages = options or SearchOptions(), stages or NoStages()
     check_graph(graph, k)

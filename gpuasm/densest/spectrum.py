@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, sparse_linear_algebra, to_host, to_namespace
 from gpuasm.densest.adjacency import Adjacency
-from gpuasm.errors import DataError
+from gpuasm.errors import ConvergenceError
 from gpuasm.parallel import for_each
 from gpuasm.sequence.randomness import random_bits, stream_key, unit_interval
 
@@ -69,7 +69,7 @@ def largest_eigenpairs(
 
     Raises
     ------
-    DataError
+    ConvergenceError
         If they do not converge.
     """
     rank = min(rank, adjacency.n - 1)
@@ -133,8 +133,8 @@ def _krylov(adjacency: Adjacency, count: int, key: np.uint64, limits: tuple[floa
     return to_namespace(xp, _krylov(Adjacency(adjacency.graph.moved_to(np)), count, key, limits))
 
 
-def _not_converged(found: str) -> DataError:
-    return DataError("eigenvectors that converge", found, "allow more products, lower the rank, or peel instead of it")
+def _not_converged(found: str) -> ConvergenceError:
+    return ConvergenceError("eigenvectors that converge", found, "allow more products, lower the rank, or peel instead")
 
 
 def _orthonormal(vectors: Array, xp: Any) -> Array:

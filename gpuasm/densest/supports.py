@@ -139,11 +139,10 @@ def search_plane(support: SupportFunction, value: Value, bound: Value, *, max_di
     """
     turn = 2 * np.pi * np.arange(_FIRST_ANGLES) / _FIRST_ANGLES
     corners = support(np.column_stack([np.cos(turn), np.sin(turn)]))
-    limits = np.full(len(turn), np.nan)  # of the stretch from each corner to the next; not known yet
+    values, limits = value(corners.sums), np.full(len(turn), np.nan)  # limits of the stretch after each corner
     while True:
-        after = np.roll(np.arange(len(turn)), -1)
-        widths = np.mod(turn[after] - turn, 2 * np.pi)
-        best = float(value(corners.sums).max())
+        widths = np.mod(np.roll(turn, -1) - turn, 2 * np.pi)
+        best = float(values.max())
         new = np.isnan(limits)
         limits[new] = _limits(corners, turn, widths, new, bound)
         open_ = np.flatnonzero((limits > best + _TINY * abs(best)) & (widths > _NARROW))
@@ -154,13 +153,16 @@ def search_plane(support: SupportFunction, value: Value, bound: Value, *, max_di
         more = support(np.column_stack([np.cos(middle), np.sin(middle)]))
         limits[open_] = np.nan
         turn = np.concatenate([turn, np.mod(middle, 2 * np.pi)])
-        limits = np.concatenate([limits, np.full(middle.size, np.nan)])
         order = np.argsort(turn, kind="stable")
-        corners, turn, limits = Corners.joined([corners, more]).taken(order), turn[order], limits[order]
+        values = np.concatenate([values, value(more.sums)])[order]
+        limits = np.concatenate([limits, np.full(middle.size, np.nan)])[order]
+        corners, turn = Corners.joined([corners, more]).taken(order), turn[order]
 
 
 def _limits(corners: Corners, turn: np.ndarray, widths: np.ndarray, chosen: np.ndarray, bound: Value) -> np.ndarray:
     """Return a bound on the value in each chosen stretch: at its apex, or where it is narrow at its ends."""
+    if not chosen.any():
+        return np.empty(0)
     apexes = bound(_meeting_points(corners, turn, widths)[chosen])
     raised = corners.heights - (corners.sums * corners.directions).sum(axis=1)
     ends = corners.sums + np.maximum(raised, 0)[:, None] * corners.directions

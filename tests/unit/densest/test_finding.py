@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host
 from gpuasm.densest import DenseSubgraph, SearchOptions, densest_subgraph, peel
-from gpuasm.errors import DataError, UsageError
+from gpuasm.errors import ConvergenceError, DataError, UsageError
 from gpuasm.graph.building import from_edges, from_strings
 from gpuasm.graph.undirected_graph import undirected_graph
 from tests.oracles import densest as oracle
@@ -183,7 +183,7 @@ def test_refusals() -> None:
 
 def test_eigenvectors_that_do_not_converge() -> None:
     ring = undirected_graph(from_edges(np.arange(5000), np.roll(np.arange(5000), -1), 5000))
-    with pytest.raises(DataError, match="eigenvectors that converge"):
+    with pytest.raises(ConvergenceError, match="eigenvectors that converge"):
         densest_subgraph(ring, 10, SearchOptions(max_products=20, tolerance=1e-12))
     assert densest_subgraph(ring, 10, SearchOptions(method="peel")).weight <= 9
     assert to_host(ring.degree).max() == 2

@@ -1,0 +1,50 @@
+"""Graphs for ``gpuasm densest``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from gpuasm.errors import DataError
+from gpuasm.graph.building import from_edges
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.undirected_graph import UndirectedGraph, undirected_graph
+from gpuasm.io.gfa_segments import SegmentGraph, read_segment_graph
+from gpuasm.io.graphs import read_graph, read_weighted_graph
+
+
+@dataclass(frozen=True)
+class GivenGraph:
+    """A graph as it was read: weights beside it, segments if it is an assembly graph."""
+
+    path: Path
+    graph: DirectedGraph
+    weights: np.ndarray | None = None
+    segments: SegmentGraph | None = None
+
+    @cached_property
+    def undirected(self) -> UndirectedGraph:
+        return undirected_graph(self.graph, self.weights)
+
+
+def read_input(path: Path, *, weighted: bool, assembly: bool) -> GivenGraph:
+    """Read a graph, with weights or as segments if asked for.
+
+    Raises
+    ------
+    DataError
+        If its content is wrong, or weights are asked for and there are none.
+    """
+    if assembly:
+        segments = read_segment_graph(path)
+        ends = segments.first >> 1, segments.second >> 1
+        return GivenGraph(path, from_edges(*ends, len(segments.names), names=segments.names), None, segments)
+    if not weighted:
+        return GivenGraph(path, read_graph(path))
+    graph, weights = read_weighted_graph(path)
+    if weights is None and graph.n_edges:
+        raise DataError("weights of edges", "none", "add them as a third column, or leave --weighted out", path=path)
+    return GivenGraph(path, graph, weights)

@@ -1,0 +1,194 @@
+"""``gpuasm densest``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+PORT = "ab bc bh ch ce cd dh de ef fg gh"
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+def summary(text: str) -> dict[str, str]:
+    return dict(line.split("\t") for line in text.splitlines())
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    path = tmp_path / "port.txt"
+    path.write_text("\n".join(f"{a} -> {b}" for a, b in PORT.split()) + "\n")
+    return path
+
+
+@pytest.fixture
+def repeats(tmp_path: Path, run_cli: Run) -> Callable[[float], tuple[Path, set[str]]]:
+    """Return a function that makes the graph of a genome with ten copies of a 5 kb element, and the copies' 31-mers."""
+
+    def make(divergence: float) -> tuple[Path, set[str]]:
+        rng = np.random.default_rng(1)
+        letters, parts, kmers = np.array(list("ACGT")), [], set()
+        element = rng.integers(0, 4, 5000)
+        for _ in range(10):
+            copy = (element + (rng.random(5000) < divergence) * rng.integers(1, 4, 5000)) % 4
+            parts += [letters[rng.integers(0, 4, rng.integers(3000, 9000))], letters[copy]]
+            text = "".join(parts[-1])
+            for strand in (text, text[::-1].translate(str.maketrans("ACGT", "TGCA"))):
+                kmers |= {strand[i : i + 31] for i in range(len(strand) - 30)}
+        parts.append(letters[rng.integers(0, 4, 5000)])
+        (tmp_path / "genome.fa").write_text(">genome\n" + "".join(np.concatenate(parts)) + "\n")
+        graph = tmp_path / "unitigs.gfa"
+        code, _, err = run_cli(
+            "unitigs", tmp_path / "genome.fa", "-k", 31, "--min-count", 1, "-o", graph, "--device", "cpu", "-q"
+        )
+        assert code == 0, err
+        return graph, kmers
+
+    return make
+
+
+def test_members_and_summary(run_cli: Run, port: Path, tmp_path: Path) -> None:
+    members, figures = tmp_path / "members.tsv", tmp_path / "figures.json"
+    code, out, _ = run_cli("densest", port, "-k", 5, "-o", members, "--json", figures, "--device", "cpu", "-q")
+    assert code == 0
+    rows = table(members.read_text())
+    assert {row["vertex"]: (row["degree"], row["within"]) for row in rows} == {
+        "b": ("3", "2"), "c": ("4", "4"), "h": ("4", "3"), "d": ("3", "3"), "e": ("3", "2"),
+    }  # fmt: skip
+    said = summary(out)
+    assert (said["vertices"], said["edges"], said["members"], said["weight"]) == ("8", "11", "5", "7")
+    assert (said["density"], said["average degree"]) == ("0.7", "2.8")
+    assert float(said["bound"]) >= 2.8
+    assert float(said["average degree by peel"]) <= 2.8
+    assert json.loads(figures.read_text())["weight"] == 7
+
+
+@pytest.mark.parametrize("method", ["rank", "peel", "power", "degree"])
+def test_methods(run_cli: Run, port: Path, method: str) -> None:
+    code, out, _ = run_cli("densest", port, "-k", 3, "--method", method, "--device", "cpu", "-q")
+    assert code == 0
+    assert len(table(out)) == 3
+
+
+@pytest.mark.parametrize("method", [None, "peel", "batches"])
+def test_any_size(run_cli: Run, tmp_path: Path, method: str | None) -> None:
+    graph, members = tmp_path / "edges.tsv", tmp_path / "members.tsv"
+    graph.write_text("".join(f"{u}\t{v}\n" for u in range(6) for v in range(u)) + "5\t6\n6\t7\n7\t8\n8\t9\n")
+    chosen = ["--method", method] if method else []
+    code, out, _ = run_cli("densest", graph, *chosen, "-o", members, "--device", "cpu", "-q")
+    assert code == 0
+    assert [row["vertex"] for row in table(members.read_text())] == ["0", "1", "2", "3", "4", "5"]
+    assert summary(out)["average degree"] == "5"
+    assert float(summary(out)["bound"]) >= 5
+
+
+def test_a_cluster_of_samples_by_weight(run_cli: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    cluster = set(rng.choice(40, 12, replace=False).tolist())
+    lines = [
+        f"sample{u}\tsample{v}\t{rng.uniform(0.99, 1) if {u, v} <= cluster else rng.uniform(0.3, 0.9):.4f}\n"
+        for u in range(40)
+        for v in range(u)
+    ]
+    (tmp_path / "samples.tsv").write_text("".join(lines))
+    code, out, _ = run_cli("densest", tmp_path / "samples.tsv", "--weighted", "-k", 12, "--device", "cpu", "-q")
+    assert code == 0
+    assert {row["vertex"] for row in table(out)} == {f"sample{v}" for v in cluster}
+
+
+def test_a_block(run_cli: Run, tmp_path: Path) -> None:
+    lines = [f"r{i} -> {', '.join(f'c{j}' for j in range(6))}\n" for i in range(3)]
+    (tmp_path / "graph.txt").write_text("".join(lines) + "c0 -> c1\nx -> y\n")
+    block = tmp_path / "block.tsv"
+    options = ["--bipartite", "-k", 3, "--columns", 6, "--picture", tmp_path / "block.png"]
+    code, out, _ = run_cli("densest", tmp_path / "graph.txt", *options, "-o", block, "--device", "cpu", "-q")
+    assert code == 0
+    rows = table(block.read_text())
+    assert [row["vertex"] for row in rows if row["side"] == "row"] == ["r0", "r1", "r2"]
+    assert {row["within"] for row in rows} == {"3", "6"}
+    assert (summary(out)["density"], summary(out)["weight"]) == ("1", "18")
+    assert (tmp_path / "block.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_pictures_are_the_same_each_time(run_cli: Run, port: Path, tmp_path: Path) -> None:
+    for name in ("one.svg", "two.svg"):
+        assert run_cli("densest", port, "-k", 5, "--picture", tmp_path / name, "--device", "cpu", "-q")[0] == 0
+    first = (tmp_path / "one.svg").read_text()
+    assert first == (tmp_path / "two.svg").read_text()
+    assert all(f">{name}</text>" in first for name in "bchde")
+
+
+def test_copies_of_an_element_are_in_the_dense_subgraph(run_cli: Run, repeats) -> None:
+    graph, _ = repeats(0)
+    for k in (11, 15):
+        code, out, _ = run_cli("densest", graph, "--assembly", "-k", k, "--device", "cpu", "-q")
+        assert code == 0
+        rows = table(out)
+        assert len(rows) == k
+        assert [row["length"] for row in rows if row["depth"] == "10" and int(row["length"]) > 1000] == ["5000"]
+
+
+def test_copies_that_differ_make_the_densest_tangle(run_cli: Run, repeats) -> None:
+    graph, kmers = repeats(0.003)
+    sequences = {line.split("\t")[1]: line.split("\t")[2] for line in graph.read_text().splitlines() if line[0] == "S"}
+    code, out, _ = run_cli("densest", graph, "--assembly", "-k", 15, "--device", "cpu", "-q")
+    assert code == 0
+    inside = [row["vertex"] for row in table(out) if sequences[row["vertex"]][:31] in kmers]
+    assert len(inside) >= 13
+
+
+def test_an_assembly_without_links_has_an_empty_table(run_cli: Run, tmp_path: Path) -> None:
+    graph, members = tmp_path / "graph.gfa", tmp_path / "members.tsv"
+    graph.write_text("H\tVN:Z:1.0\nS\tone\tACGT\nS\ttwo\tACCT\n")
+    for options in (["-k", 5], []):
+        code, out, _ = run_cli("densest", graph, "--assembly", *options, "-o", members, "--device", "cpu", "-q")
+        assert code == 0
+        assert members.read_text() == "vertex\tdegree\twithin\tlength\tdepth\n"
+        assert "link" in summary(out)["note"]
+    graph.write_text("H\tVN:Z:1.0\nS\tone\tACGT\nS\ttwo\tACCT\nL\tone\t+\ttwo\t-\t0M\n")
+    code, out, _ = run_cli("densest", graph, "--assembly", "-k", 5, "--device", "cpu", "-q")
+    assert [row["vertex"] for row in table(out)] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "message"),
+    [
+        ("0 1\n1 2\n", ["-k", 9], 65, "at least k = 9 vertices, found 3"),
+        ("", ["-k", 2], 65, "a graph with vertices, found none"),
+        ("", [], 65, "a graph with edges"),
+        ("0 0\n1 1\n", ["-k", 2], 65, "a graph with edges, found none, self-loops aside"),
+        ("0 1 2.5\n1 2 -1\n", ["-k", 2, "--weighted"], 65, "line 2"),
+        ("0 1\n", ["-k", 2, "--weighted"], 65, "weights of edges"),
+        ("0 1\n", ["-k", 1], 2, "k of 2 or more"),
+        ("0 1\n", ["--method", "power"], 2, "-k K, for --method power"),
+        ("0 1\n", ["--method", "batches", "-k", 2], 2, "--method batches without -k"),
+        ("0 1\n", ["--bipartite"], 2, "for --bipartite"),
+        ("0 1\n", ["-k", 2, "--columns", 3], 2, "--bipartite, for --columns"),
+        ("0 1\n", ["-k", 2, "--picture", "x.gif"], 2, "a picture: .png, .svg, .pdf"),
+        ("0 1\n", ["-k", 2, "--assembly", "--bipartite"], 2, "one of --bipartite and --assembly"),
+        ("0 1\n", ["-k", 2, "--assembly", "--weighted"], 2, "--assembly alone"),
+    ],
+)
+def test_refusals(run_cli: Run, tmp_path: Path, text: str, options: list, code: int, message: str) -> None:
+    graph = tmp_path / "graph.txt"
+    graph.write_text(text)
+    found, _, err = run_cli("densest", graph, *options, "--device", "cpu", "-q")
+    assert (found, message in err) == (code, True), err
+
+
+def test_eigenvectors_that_do_not_converge(run_cli: Run, tmp_path: Path) -> None:
+    graph = tmp_path / "ring.txt"
+    graph.write_text("".join(f"{v} {(v + 1) % 9000}\n" for v in range(9000)))
+    code, _, err = run_cli("densest", graph, "-k", 5, "--rank", 16, "--max-products", 20, "--device", "cpu", "-q")
+    assert code == 65
+    assert "ring.txt: expected eigenvectors that converge" in err
+    assert "raise --max-products" in err
