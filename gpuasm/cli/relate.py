@@ -55,6 +55,10 @@ _NUMBER = click.IntRange(min=1)
     "--cluster-distance", type=click.FloatRange(0, 1), default=0.05, show_default=True, metavar="D",
     help="Greatest distance between neighbours of a cluster; 0.05 is about a species of bacteria.",
 )  # fmt: skip
+@click.option(
+    "--sketches", "sketches_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Write the sketches too, as JSON that sourmash reads; they stand for their samples in later runs.",
+)  # fmt: skip
 @click.option("--skip-bad", is_flag=True, help="Leave out samples that cannot be used, and say which.")
 @common_options
 def command(
@@ -72,6 +76,7 @@ def command(
     threshold: float,
     mutual: bool,
     cluster_distance: float,
+    sketches_path: Path | None,
     skip_bad: bool,
     common: CommonOptions,
 ) -> None:
@@ -82,7 +87,7 @@ def command(
     reads_2. Hashes are those of Mash and sourmash, and distances are those that 'mash dist' prints.
 
     DIR receives samples.tsv, distances.tsv, distances.phylip, graph.tsv (from, to, weight), graph.mtx with graph.names,
-    graph.npz, tree.nwk, sketches.sig, distances.svg and run.json. All of them are always written.
+    graph.npz, tree.nwk, distances.svg and run.json. All of them are always written.
 
     \b
     Examples:
@@ -91,6 +96,7 @@ def command(
       gpuasm relate north=north_R1.fastq.gz south=south.fasta --scaled 1000 -k 31 -o samples
     """
     from gpuasm.cli.folders import make_own_folder
+    from gpuasm.cli.relate_outputs import write_sketches
     from gpuasm.cli.session import run_session
     from gpuasm.cli.sketching import SketchOptions
     from gpuasm.cli.unitigs import parse_min_count
@@ -105,6 +111,8 @@ def command(
         run.read(words)
         make_own_folder(output, "relate")
         lines = run.compare()
+        if sketches_path:
+            write_sketches(sketches_path, run.samples, run.sketches)
     click.echo("\n".join(lines))
 
 
@@ -164,7 +172,7 @@ class _Run:
             )  # fmt: skip
             stage.note(edges=relation.graph.n_edges, clusters=relation.n_clusters)
         with stages.stage("write results"):
-            write_relation(self.folder, relation, self.samples, self.sketches)
+            write_relation(self.folder, relation, self.samples)
         self._write_manifest(relation)
         return summary(relation)
 

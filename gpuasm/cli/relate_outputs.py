@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gpuasm.cli.sample_inputs import Sample
-from gpuasm.errors import ResourceError
+from gpuasm.errors import ResourceError, UsageError
 from gpuasm.samples.distances import containment, containment_distance, jaccard, mash_distance
 from gpuasm.samples.relation import Relation
 from gpuasm.samples.sketches import Sketches
 from gpuasm.samples.trees import newick
 
-_LOG = logging.getLogger(__name__)
 _BYTES_A_PAIR = 80
 """Of the matrices that are held at once: shared hashes, distances and what is written of them."""
 
@@ -42,7 +40,7 @@ def summary(relation: Relation) -> list[str]:
     ]
 
 
-def write_relation(folder: Path, relation: Relation, samples: list[Sample], sketches: Sketches) -> None:
+def write_relation(folder: Path, relation: Relation, samples: list[Sample]) -> None:
     """Write every file but run.json."""
     from gpuasm.io import atomic_output
     from gpuasm.io.distances import write_phylip
@@ -59,7 +57,6 @@ def write_relation(folder: Path, relation: Relation, samples: list[Sample], sket
         file.writelines(f"{name}\n" for name in names)
     with atomic_output(folder / "tree.nwk") as file:
         file.write(f"{newick(tree)}\n" if tree else "")
-    _write_sketches(folder / "sketches.sig", samples, sketches)
     order = tree.leaves() if tree else list(range(len(names)))
     with atomic_output(folder / "distances.svg") as file:
         file.write(distance_figure(names, relation.distance, order) if names else "")
@@ -105,14 +102,23 @@ def _write_distances(path: Path, relation: Relation) -> None:
     write_pairs(path, comparison.names, columns, text=text)
 
 
-def _write_sketches(path: Path, samples: list[Sample], sketches: Sketches) -> None:
+def write_sketches(path: Path, samples: list[Sample], sketches: Sketches) -> None:
+    """Write sketches as sourmash does.
+
+    Raises
+    ------
+    UsageError
+        If hashes have 32 bits, which the format does not know.
+    """
     from gpuasm.io.signatures import Signature, write_signatures
 
-    kind, found = sketches.kind, []
-    if kind.bits == 64:
-        for number, sample in enumerate(samples):
-            hashes = sketches.of(number)
-            found.append(Signature(sample.name, sample.file, kind.k, kind.size, kind.max_hash, kind.seed, hashes))
-    else:
-        _LOG.warning("sketches.sig is empty: the format has no hashes of 32 bits, which Mash takes up to k = 16")
-    write_signatures(path, found)
+    kind = sketches.kind
+    if kind.bits != 64:
+        raise UsageError("hashes of 64 bits", "Mash's of 32 bits, as up to k = 16", "take --scaled, or a larger -k")
+    write_signatures(
+        path,
+        (
+            Signature(sample.name, sample.file, kind.k, kind.size, kind.max_hash, kind.seed, sketches.of(number))
+            for number, sample in enumerate(samples)
+        ),
+    )

@@ -147,10 +147,14 @@ def _read_sheet(path: str) -> list[SampleFiles]:
 
 
 def _name_of(files: SampleFiles) -> str:
-    path = Path(files.paths[0])
+    return files.name or _stem_of(files.paths[0])
+
+
+def _stem_of(file: str) -> str:
+    path = Path(file)
     while path.suffix.lower() in _SUFFIXES:
         path = path.with_suffix("")
-    return files.name or path.name
+    return path.name
 
 
 def _assemblies_of(files: SampleFiles, k: int, *, each_sequence: bool) -> Iterator[Sample]:
@@ -211,7 +215,7 @@ def _sketches_of(files: SampleFiles, k: int) -> Iterator[Sample]:
         raise DataError(f"a sketch of k = {k}", f"k = {there}", f"ask for -k {signatures[0].k}", path=path)
     for signature in chosen:
         name = files.name if files.name and len(chosen) == 1 else signature.name
-        yield Sample(name or _name_of(files), path, "sketch", None, None, None, signature)
+        yield Sample(name or _stem_of(signature.file or path), path, "sketch", None, None, None, signature)
 
 
 def read_all(

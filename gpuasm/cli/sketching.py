@@ -62,7 +62,7 @@ class Sketcher:
         if isinstance(content, (Reads, np.ndarray)):
             kind = self._kind
             if kind is None and _n_kmers(content, self._options.k) > _SHORT:
-                kind = self._mixed
+                kind = next((other.kind for other in self._waiting if isinstance(other, _Sketch)), self._mixed)
             if kind is not None:
                 content = _Sketch(kind, self._sketch(content, kind))
         else:

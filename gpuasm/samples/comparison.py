@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.arrays import Array, to_host, to_namespace
+from gpuasm.samples.holders import index_holders, merge_alike
 from gpuasm.samples.sketches import Sketches, SketchKind
 
 _NO_BOUND = (1 << 31) - 1
@@ -74,8 +75,10 @@ def shared_hashes(sketches: Sketches, xp: Any = np) -> Array:
     hashes = to_namespace(xp, sketches.hashes)
     offsets = xp.asarray(sketches.offsets)
     if hashes.size:
-        index = _index(hashes, offsets)
-        size = _NO_BOUND if sketches.kind.is_scaled else sketches.kind.size
+        index = index_holders(hashes, offsets)
+        size = sketches.kind.size
+        if sketches.kind.is_scaled:
+            index, size = merge_alike(index), _NO_BOUND
         if xp is np:
             from gpuasm.samples.shared_cpu import count_shared_cpu as count  # noqa: PLC0415 - either twin, never both
         else:
@@ -85,36 +88,3 @@ def shared_hashes(sketches: Sketches, xp: Any = np) -> Array:
     diagonal = xp.arange(n)
     shared[diagonal, diagonal] = xp.asarray(sketches.sizes.astype(np.int32))
     return shared
-
-
-def _index(hashes: Array, offsets: Array) -> tuple[Array, ...]:
-    """Return who has which hash.
-
-    Returns
-    -------
-    offsets : (n + 1,) int64
-        As given.
-    ids : (total,) int32
-        The number of each hash among the different ones, ascending.
-    start : (distinct + 1,) int64
-        Where the holders of each hash begin.
-    place : (total,) int64
-        Where each hash of each sample stands among the holders.
-    holder, rank : (total,) int32
-        The samples that have a hash, ascending, and the how-manieth it is of theirs.
-    """
-    xp = array_namespace(hashes)
-    total = hashes.size
-    order = xp.argsort(hashes, kind="stable")  # samples with one hash stay in order
-    ordered = hashes[order]
-    is_first = xp.ones(total, dtype=bool)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    number = xp.cumsum(is_first, dtype=np.int64) - 1
-    ids = xp.empty(total, np.int32)
-    ids[order] = number.astype(np.int32)
-    place = xp.empty(total, np.int64)
-    place[order] = xp.arange(total, dtype=np.int64)
-    start = xp.append(xp.flatnonzero(is_first), xp.asarray([total])).astype(np.int64)
-    holder = xp.searchsorted(offsets, order, side="right") - 1
-    rank = order - offsets[holder]
-    return offsets, ids, start, place, holder.astype(np.int32), rank.astype(np.int32)

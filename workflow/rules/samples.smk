@@ -33,7 +33,6 @@ rule relate_samples:
             category="Samples",
             labels={"file": "tree"},
         ),
-        sketches="results/samples/sketches.sig",
         run="results/samples/run.json",
     log:
         "logs/relate_samples.log",

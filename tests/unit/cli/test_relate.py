@@ -16,7 +16,7 @@ from gpuasm.io.signatures import read_signatures
 
 FILES = {
     "samples.tsv", "distances.tsv", "distances.phylip", "graph.tsv", "graph.mtx", "graph.names", "graph.npz",
-    "tree.nwk", "sketches.sig", "distances.svg", "run.json",
+    "tree.nwk", "distances.svg", "run.json",
 }  # fmt: skip
 
 
@@ -104,10 +104,10 @@ def test_reads_sketches_sheets_and_names(run_cli, genomes, tmp_path):
     pieces = [text[at : at + 100] for at in range(0, 2900, 7)]
     reads.write_text("".join(f"@r{i}\n{piece}\n+\n{'I' * len(piece)}\n" for i, piece in enumerate(pieces)))
     options = ("-s", 500)
-    assert run_cli("relate", *genomes[:2], "-o", tmp_path / "first", *options)[0] == 0
+    assert run_cli("relate", *genomes[:2], "-o", tmp_path / "first", "--sketches", tmp_path / "a.sig", *options)[0] == 0
     sheet = tmp_path / "sheet.tsv"
     sheet.write_text(f"sample\tfile\tlatitude\nsheet_1\t{genomes[2]}\t\nsheet_2\t{genomes[3]}\t1.5\n")
-    words = (f"mine={reads}", sheet, tmp_path / "first" / "sketches.sig")
+    words = (f"mine={reads}", sheet, tmp_path / "a.sig")
     code, _, err = run_cli("relate", *words, "-o", tmp_path / "out", "--min-count", 3, *options)
     assert code == 0, err
     rows = {row["sample"]: row for row in table(tmp_path / "out" / "samples.tsv")}
@@ -116,8 +116,25 @@ def test_reads_sketches_sheets_and_names(run_cli, genomes, tmp_path):
     assert (rows["mine"]["min_count"], rows["mine"]["nearest"]) == ("3", "g0")
     assert float(rows["mine"]["distance"]) < 0.0005
     # Without a size asked for, sequences are sketched as the sketches given are.
-    assert run_cli("relate", *words, "-o", tmp_path / "again", "--min-count", 3)[0] == 0
-    assert {signature.size for signature in read_signatures(tmp_path / "again" / "sketches.sig")} == {500}
+    again = ("-o", tmp_path / "again", "--sketches", tmp_path / "again.sig", "--min-count", 3)
+    assert run_cli("relate", *words, *again)[0] == 0
+    assert {signature.size for signature in read_signatures(tmp_path / "again.sig")} == {500}
+
+
+def test_long_samples_are_sketched_as_the_sketches_before_them(run_cli, tmp_path):
+    paths = []
+    for number, text in enumerate(texts_of(2, 60_000, 0.01)):
+        paths.append(tmp_path / f"long{number}.fasta")
+        paths[-1].write_text(f">a\n{text}\n")
+    words = ("relate", *paths, "-o", tmp_path / "out")
+    assert run_cli(*words, "--scaled", 20, "--sketches", tmp_path / "a.sig")[0] == 0
+    wanted = (tmp_path / "out" / "distances.tsv").read_text()
+    more = (tmp_path / "a.sig", f"third={paths[1]}")
+    assert run_cli("relate", *more, "-o", tmp_path / "out")[0] == 0
+    rows = table(tmp_path / "out" / "distances.tsv")
+    assert (rows[0]["shared"], rows[1]["shared"]) == (wanted.splitlines()[1].split("\t")[2],) * 2
+    assert run_cli(*words)[0] == 0
+    assert {row["hashes"] for row in table(tmp_path / "out" / "samples.tsv")} == {"1000"}
 
 
 def test_mates_of_a_sheet(run_cli, genomes, tmp_path):
@@ -186,8 +203,9 @@ def test_names_must_differ_and_hold(run_cli, genomes, tmp_path):
 
 def test_sketches_that_do_not_fit(run_cli, genomes, tmp_path):
     for number, options in enumerate((("-s", 100), ("--scaled", 5), ("-s", 100, "--seed", 1), ("-s", 100, "-k", 31))):
-        assert run_cli("relate", *genomes[:2], "-o", tmp_path / f"s{number}", *options)[0] == 0
-    sketches = [tmp_path / f"s{number}" / "sketches.sig" for number in range(4)]
+        words = (*genomes[:2], "-o", tmp_path / "before", "--sketches", tmp_path / f"{number}.sig")
+        assert run_cli("relate", *words, *options)[0] == 0
+    sketches = [tmp_path / f"{number}.sig" for number in range(4)]
     for words, message in (
         ((sketches[0], f"x={genomes[3]}", "-s", 200), "sketches to be made of 200 hashes"),
         ((sketches[0], "-k", 31), "ask for -k 21"),
@@ -213,11 +231,17 @@ def test_one_sample_and_none(run_cli, genomes, tmp_path):
         assert [(row["sample"], "empty file" in row["reason"]) for row in run["results"]["left_out"]] == [("bad", True)]
 
 
-def test_small_k_has_no_signatures(run_cli, genomes, tmp_path):
-    code, _, err = run_cli("relate", *genomes, "-k", 15, "-s", 200, "-o", tmp_path / "out")
-    assert code == 0
-    assert "sketches.sig is empty" in err
-    assert json.loads((tmp_path / "out" / "sketches.sig").read_text()) == []
+def test_hashes_of_32_bits_are_no_signatures(run_cli, genomes, tmp_path):
+    words = (*genomes, "-k", 15, "-s", 200, "-o", tmp_path / "out")
+    assert run_cli("relate", *words)[0] == 0
+    code, _, err = run_cli("relate", *words, "--sketches", tmp_path / "a.sig")
+    assert (code, "take --scaled, or a larger -k" in err) == (2, True)
+    assert (
+        run_cli("relate", *genomes, "-k", 15, "--scaled", 2, "-o", tmp_path / "out", "--sketches", tmp_path / "a.sig")[
+            0
+        ]
+        == 0
+    )
 
 
 def test_too_many_for_memory(run_cli, genomes, tmp_path):

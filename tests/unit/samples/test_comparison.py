@@ -14,13 +14,13 @@ from gpuasm.samples import (
     Sketches,
     SketchKind,
     compare,
-    comparison,
     containment,
     containment_distance,
     jaccard,
     mash_distance,
     shared_cuda,
 )
+from gpuasm.samples.holders import index_holders, merge_alike
 from tests.gpu import emulator
 from tests.oracles.sketches import mash_shared
 
@@ -76,10 +76,30 @@ def first_of(sketches, n):
 def test_the_cuda_kernel_counts_the_same(kind, rng, tmp_path, monkeypatch):
     monkeypatch.setattr(shared_cuda, "cuda_functions", emulator.emulated(tmp_path))
     sketches = sketches_of(related_sets(rng, 300, 50), kind)
-    index = comparison._index(sketches.hashes, sketches.offsets)
+    index = index_holders(sketches.hashes, sketches.offsets)
+    index = merge_alike(index) if kind.is_scaled else index
     shared = np.zeros((sketches.n, sketches.n), np.int32)
     shared_cuda.count_shared_cuda(index, kind.size or 1 << 40, shared)
     assert np.array_equal(shared, np.triu(compare(sketches).shared, 1))
+
+
+def test_hashes_of_the_same_samples_are_merged(xp, rng):
+    """Genomes that differ in a few places: all that tells them apart is a few sets of samples."""
+    base = rng.integers(0, 1 << 62, 500)
+    sets = [set(base[: 400 + 20 * (i % 4)].tolist()) for i in range(12)]
+    sketches = sketches_of(sets, SketchKind.scaled(21, 1))
+    index = index_holders(arrays.to_namespace(xp, sketches.hashes), xp.asarray(sketches.offsets))
+    merged = merge_alike(index)
+    assert (index.weight.size, merged.weight.size) == (460, 4)
+    assert sorted(arrays.to_host(merged.weight).tolist()) == [20, 20, 20, 400]
+    check(sets, SketchKind.scaled(21, 1), xp)
+
+
+def test_sums_that_mislead_merge_nothing(monkeypatch, rng):
+    sketches = sketches_of(related_sets(rng, 9, 30), SketchKind.scaled(21, 1))
+    index = index_holders(sketches.hashes, sketches.offsets)
+    monkeypatch.setattr("gpuasm.samples.holders.random_words", lambda *_: np.ones(12, np.uint64))
+    assert merge_alike(index) is index
 
 
 @pytest.mark.gpu
