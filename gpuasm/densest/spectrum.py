@@ -18,6 +18,8 @@ _DENSE = 256
 _WORST = 1e-2
 """A residual above this share of the largest eigenvalue is no convergence."""
 _POWER_STEPS = 6
+_MOST_CELLS = 2**31 - 1
+"""The basis of the device's solver is addressed by 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ def _krylov(adjacency: Adjacency, count: int, key: np.uint64, limits: tuple[floa
             return linalg.eigsh(operator, count, which="LA", v0=start, **options)[1]
         except linalg.ArpackNoConvergence as error:
             raise _not_converged(f"{len(error.eigenvalues)} of {count} after {max_products}") from error
+    n_basis = max(count + 2, min(n_basis, _MOST_CELLS // n))
     vectors = linalg.eigsh(operator, count, which="LA", v0=start, ncv=n_basis, maxiter=max_products, tol=tolerance)[1]
     if bool(xp.isfinite(vectors).all()):
         return vectors
@@ -141,8 +144,9 @@ def _orthonormal(vectors: Array, xp: Any) -> Array:
     """Return the columns made orthonormal by Gram and Schmidt, twice."""
     result = xp.array(vectors, np.float64, order="F")
     for i in [*range(result.shape[1])] * 2:
-        before = result[:, :i]
-        column = result[:, i] - before @ (before.T @ result[:, i])
+        column = result[:, i]
+        for j in range(i):
+            column = column - (result[:, j] @ column) * result[:, j]
         result[:, i] = column / xp.linalg.norm(column)
     return result
 

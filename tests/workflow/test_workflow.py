@@ -100,7 +100,7 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     steps = {path.stem: json.loads(path.read_text()) for path in (folder / "results" / "cut" / "status").iterdir()}
     assert {step: status["status"] for step, status in steps.items()} == {
         "check_reads": "failed", "count_kmers": "skipped", "de_bruijn_graph": "skipped", "assemble_contigs": "skipped",
-        "euler_paths": "skipped", "train_som": "skipped", "bin_contigs": "skipped",
+        "euler_paths": "skipped", "densest_subgraph": "skipped", "train_som": "skipped", "bin_contigs": "skipped",
     }  # fmt: skip
     assert (folder / "results" / "cut" / "assembly" / "contigs.fasta").read_text() == ""
     assert (folder / "results" / "good" / "benchmarks" / "assemble_contigs.tsv").exists()
@@ -108,6 +108,11 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     row = dict(zip(header.split("\t"), tour.split("\t"), strict=True))
     assert (row["tour"], row["walk"]) == ("circuit", "contig_000001+")
     assert (folder / "results" / "cut" / "tours" / "tours.tsv").read_text() == ""
+    tangle = folder / "results" / "good" / "tangle"
+    assert (tangle / "members.tsv").read_text() == "vertex\tdegree\twithin\tlength\tdepth\n"
+    assert json.loads((tangle / "figures.json").read_text())["members"] == 0
+    assert "<svg" in (tangle / "tangle.svg").read_text()
+    assert (folder / "results" / "cut" / "tangle" / "members.tsv").read_text() == ""
     assert (folder / "results" / "cut" / "bins" / "bins.tsv").read_text() == ""
     assert len((folder / "results" / "good" / "bins" / "bins.tsv").read_text().splitlines()) == 2
     assert (folder / "results" / "good" / "bins" / "bins" / "bin_001.fasta").read_text().count(">") == 1
@@ -125,6 +130,22 @@ def test_without_euler_paths(project):
     assert done.returncode == 0, done.stderr
     assert "rule assemble_contigs" in done.stdout
     assert "rule euler_paths" not in done.stdout
+
+
+def test_without_tangles(project):
+    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", tangle="0"), "-n")
+    assert done.returncode == 0, done.stderr
+    assert "rule euler_paths" in done.stdout
+    assert "rule densest_subgraph" not in done.stdout
+
+
+def test_a_report_says_what_the_tangle_is(project):
+    caption = (ROOT / "workflow" / "report" / "tangle.rst").read_text()
+    assert "bound that no segments in as great a number exceed" in caption
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", tangle="1")
+    done = snakemake(folder, "-n")
+    assert done.returncode != 0
+    assert "tangle is 1; it must be 0 or a whole number from 2 on" in done.stderr + done.stdout
 
 
 def test_without_bins(project):

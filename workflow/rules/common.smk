@@ -12,6 +12,7 @@ from snakemake.utils import validate
 COLUMNS = ["sample", "reads_1", "reads_2", "latitude", "longitude"]
 STEPS = ["check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs"]
 TOUR_STEPS = ["euler_paths"]  # taken only if the configuration says so
+TANGLE_STEPS = ["densest_subgraph"]  # likewise
 BIN_STEPS = ["train_som", "bin_contigs"]  # likewise
 
 
@@ -136,6 +137,14 @@ def tours_wanted(wildcards):
     )
 
 
+def tangles_wanted(wildcards):
+    """Return the densest tangles of all samples, if the configuration asks for them."""
+    return collect(
+        "results/{sample}/tangle/members.tsv",
+        sample=SAMPLES if config["tangle"] else [],
+    )
+
+
 def bins_wanted(wildcards):
     """Return the tables of bins of all samples, if the configuration asks for them."""
     return collect(
@@ -207,6 +216,7 @@ def guard_command():
 for problem in disagreement(config, "../schemas/config.schema.yaml"):
     raise WorkflowError(f"the configuration cannot be used: {problem}")
 STEPS += TOUR_STEPS if config["euler_paths"] else []
+STEPS += TANGLE_STEPS if config["tangle"] else []
 STEPS += BIN_STEPS if config["bins"] else []
 SAMPLES = read_samples(config["samples"])
 GPUASM = f"{python_command()} -m gpuasm"

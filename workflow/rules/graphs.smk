@@ -1,4 +1,4 @@
-# What the graphs of an assembly say: Euler tours of their components.
+# What the graphs of an assembly say: Euler tours of their components, and their densest tangle.
 
 
 rule euler_paths:
@@ -30,3 +30,43 @@ rule euler_paths:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"
         " --output {output.tours:q}"
         " -- euler {input.graph:q} --assembly -t {threads} --device cpu -o {output.tours:q} > {log:q} 2>&1"
+
+
+rule densest_subgraph:
+    input:
+        graph="results/{sample}/assembly/graph.gfa",
+        assembled="results/{sample}/status/assemble_contigs.json",
+    output:
+        members=report(
+            "results/{sample}/tangle/members.tsv",
+            caption="../report/tangle.rst",
+            category="Densest tangle",
+            labels={"sample": "{sample}", "file": "members"},
+        ),
+        picture=report(
+            "results/{sample}/tangle/tangle.svg",
+            caption="../report/tangle.rst",
+            category="Densest tangle",
+            labels={"sample": "{sample}", "file": "picture"},
+        ),
+        figures="results/{sample}/tangle/figures.json",
+        status="results/{sample}/status/densest_subgraph.json",
+    log:
+        "logs/densest_subgraph/{sample}.log",
+    benchmark:
+        "results/{sample}/benchmarks/densest_subgraph.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=2000,
+        runtime=30,
+    params:
+        guard=GUARD,
+        size=config["tangle"],
+    shell:
+        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"
+        " --output {output.members:q} --output {output.picture:q} --output {output.figures:q}"
+        " -- densest {input.graph:q} --assembly -k {params.size} -t {threads} --device cpu -o {output.members:q}"
+        " --picture {output.picture:q} --json {output.figures:q} > {log:q} 2>&1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,6 +60,14 @@ def test_rounds_close_in_on_the_densest() -> None:
         found, best = peel(oracle.graph_of(matrix), rounds=200), oracle.densest(matrix)
         assert found.density == pytest.approx(best, abs=1e-12)
         assert found.density_bound == pytest.approx(best, rel=0.05)
+
+
+@pytest.mark.parametrize("graph", [nx.karate_club_graph(), nx.powerlaw_cluster_graph(400, 6, 0.5, seed=2)])
+def test_as_dense_as_networkx_finds(graph: nx.Graph) -> None:
+    theirs, _ = nx.approximation.densest_subgraph(graph, iterations=100, method="greedy++")
+    found = peel(undirected_graph(from_edges(*np.array(graph.edges()).T, len(graph))), rounds=100)
+    assert found.density == pytest.approx(theirs, rel=1e-12)
+    assert found.density_bound >= theirs
 
 
 def test_what_is_left() -> None:
