@@ -35,6 +35,7 @@ SECTIONS = {
         "graph": "Generate, describe, convert and draw directed graphs.",
         "euler": "Find Euler circuits and paths.",
         "densest": "Find the densest subgraph, of K vertices or of any size.",
+        "pagerank": "Rank the vertices of a graph by PageRank.",
         "debruijn": "Write de Bruijn sequences of any alphabet and order.",
         "bench": "Time what gpuasm is made of on this machine.",
     },

@@ -178,6 +178,13 @@ def format_of_text(head: bytes) -> str:
     return "edges"
 
 
+def is_gfa(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is an assembly graph; of standard input, which cannot be read twice, no."""
+    if os.fspath(path) == STDIN or not Path(path).is_file():
+        return False
+    return format_of_text(next(line_blocks(path), b"")) == "gfa"
+
+
 def _data_lines(head: bytes) -> Iterator[bytes]:
     for line in head.splitlines():
         if line.strip() and line.lstrip()[:1] not in (b"#", b"%"):

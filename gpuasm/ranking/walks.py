@@ -168,7 +168,7 @@ def random_walks(
     if coupons < 1 or n * coupons / reset >= 2.0**62:
         raise UsageError("at least one coupon, and fewer than 2^62 visits", str(coupons), "change their number")
     with (stages or Stages()).stage("random walks", coupons=coupons, reset=reset, seed=seed) as stage:
-        plan = _plan(surfer, coupons, seed)
+        plan = plan_walks(surfer, coupons, seed)
         walk = walk_cpu if surfer.xp is np else walk_cuda
         visits, returns = walk(plan)
         starts = _starts(plan)
@@ -178,7 +178,8 @@ def random_walks(
     return WalkRanks(visits, returns, starts, n_visits)
 
 
-def _plan(surfer: Surfer, coupons: int, seed: int) -> WalkPlan:
+def plan_walks(surfer: Surfer, coupons: int, seed: int) -> WalkPlan:
+    """Decide where coupons start, and with which whole numbers they choose."""
     n_walks, xp = coupons * surfer.graph.n_vertices, surfer.xp
     offsets = np.empty(0, np.int64)
     if surfer.teleport is not None:

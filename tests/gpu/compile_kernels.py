@@ -28,7 +28,7 @@ from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
 from gpuasm.primitives import strand_walks
-from gpuasm.ranking import places, power_iteration, random_walks
+from gpuasm.ranking import places, power_iteration, random_walks, work_by_coupon
 from gpuasm.samples import SketchKind, sketch_kmers, sketch_text
 from gpuasm.sequence.reads import Reads
 from tests.samples import simulated_genome, simulated_pairs, simulated_reads
@@ -114,6 +114,7 @@ def _call_everything() -> None:
     places._look_up(1, *np.zeros((3, 1), np.int32))
     power_iteration(graph, weights=np.ones(graph.n_edges))
     random_walks(graph, weights=np.ones(graph.n_edges))
+    work_by_coupon(graph, n_threads=2)
     _train_maps()
     _find_dense_subgraphs()
 

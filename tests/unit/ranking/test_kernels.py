@@ -10,7 +10,7 @@ from gpuasm.graph.random_graphs import rmat
 from gpuasm.ranking import make_surfer, places, pull_cuda, walks_cuda
 from gpuasm.ranking.pull_cpu import PullCpu
 from gpuasm.ranking.pull_cuda import PullCuda
-from gpuasm.ranking.walks import _plan
+from gpuasm.ranking.walks import plan_walks
 from gpuasm.ranking.walks_cpu import walk_cpu
 from gpuasm.ranking.walks_cuda import walk_cuda
 from tests.gpu import emulator
@@ -66,7 +66,7 @@ def test_visits_are_those_of_the_cpu(rng, weighted, personal, dtype):
         weights=rng.random(m) * (rng.random(m) < 0.5) if weighted else None,
         teleport=rng.random(n) * (rng.random(n) < 0.1) if personal else None,
     )
-    plan = _plan(surfer, 7, 3)
+    plan = plan_walks(surfer, 7, 3)
     object.__setattr__(plan, "dtype", dtype)
     (visits, returns), found = walk_cpu(plan), walk_cuda(plan)
     assert visits.dtype == returns.dtype == dtype

@@ -1,0 +1,166 @@
+"""``gpuasm pagerank``: the PageRank of the vertices of a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gpuasm.cli.rank_outputs import Ranking
+    from gpuasm.cli.session import Session
+    from gpuasm.graph import DirectedGraph
+
+_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_COUPONS_EACH, _MOST_THREADS = 64, 128 * 128  # of the heat map
+_PICTURE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(short_help="Rank the vertices of a graph by PageRank.")
+@click.argument("graph_path", metavar="GRAPH", type=_FILE)
+@click.option("-o", "--output", type=_FILE, default="-", metavar="FILE", help="The table.  [default: standard output]")
+@click.option(
+    "--method",
+    type=click.Choice(["power", "walks"]),
+    default="power",
+    show_default=True,
+    help="Power iteration to a tolerance, or random walks, which are an estimate with a standard error.",
+)
+@click.option(
+    "--reset", type=float, default=0.15, show_default=True, metavar="P", help="Probability to stop at a vertex."
+)
+@click.option(
+    "--coupons", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Walks by vertex."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the walks.")
+@click.option(
+    "--tolerance",
+    type=float,
+    default=1e-9,
+    show_default=True,
+    metavar="X",
+    help="Power iteration ends when the ranks change by no more than this in sum.",
+)
+@click.option(
+    "--max-iterations",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Not more.",
+)
+@click.option("--personalise", type=_FILE, metavar="FILE", help="Where walks begin: a vertex a line, and its share.")
+@click.option("--weighted", is_flag=True, help="Edges are taken in proportion to their weights in GRAPH.")
+@click.option("--compare", is_flag=True, help="Run the other method too, and say how far the walks are off.")
+@click.option("--oriented", is_flag=True, help="Of GFA: a row for each strand of a segment, not for both together.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first rows.")
+@click.option("--picture", type=_PICTURE, metavar="FILE", help="Ranks in their order: .png .svg .pdf.")
+@click.option("--heat-map", type=_PICTURE, metavar="FILE", help="Work of threads before and after it is balanced.")
+@click.option("--json", "json_path", type=_FILE, metavar="FILE", help="Manifest of the run.")
+@common_options
+def command(*, graph_path: Path, output: Path, json_path: Path | None, common: CommonOptions, **options: Any) -> None:
+    """Rank the vertices of a graph by PageRank, the highest first.
+
+    GRAPH is adjacency text, an edge list, Matrix Market, GFA or .npz; weights are the values of Matrix Market, or the
+    third column of an edge list. Of GFA the segments are ranked, both strands together; repeats, which many links lead
+    to, have high ranks. Walks visit the same vertices as often on every device.
+
+    \b
+    Examples:
+      gpuasm pagerank links.tsv -o ranks.tsv
+      gpuasm pagerank assembly/graph.gfa -o ranks.tsv --picture ranks.svg
+      gpuasm pagerank web.mtx --method walks --coupons 20 --compare --heat-map work.png -o ranks.tsv
+      gpuasm pagerank flows.tsv --weighted --personalise sources.tsv --top 100
+    """
+    from gpuasm.cli.rank_outputs import draw_table, facts_of, picture_kind, table_of
+    from gpuasm.cli.session import run_session
+    from gpuasm.io import write_tsv
+
+    for path in filter(None, (options["picture"], options["heat_map"])):
+        picture_kind(path)
+    if options["heat_map"] and options["method"] == "power" and not options["compare"]:
+        raise UsageError("walks for --heat-map", "power iteration", "add --method walks, or --compare")
+    with run_session(common) as session:
+        ranking = _rank(graph_path, session, options)
+        with session.stages.stage("write ranks"):
+            order = ranking.order()
+            rows = order[: options["top"]]
+            write_tsv(output, table_of(ranking, rows))
+            if options["picture"]:
+                draw_table(options["picture"], ranking, order)
+        facts = facts_of(ranking)
+        if json_path:
+            _write_manifest(json_path, graph_path, options, facts, session)
+    if "-" not in (str(output), str(json_path)):
+        for name, value in facts.items():
+            click.echo(f"{name.replace('_', ' ')}\t{value:.3g}" if isinstance(value, float) else f"{name}\t{value}")
+
+
+def _rank(graph_path: Path, session: Session, options: dict[str, Any]) -> Ranking:
+    """Read the graph and run what is asked for."""
+    import numpy as np
+
+    from gpuasm.cli.rank_outputs import Ranking, draw_heat_map
+    from gpuasm.io.gfa_segments import read_segment_graph
+    from gpuasm.io.graphs import is_gfa
+    from gpuasm.io.shares import read_shares
+    from gpuasm.ranking import WARP, power_iteration, random_walks, work_by_coupon
+
+    stages, segments = session.stages, None
+    graph, weights = _read(graph_path, session, weighted=options["weighted"])
+    if is_gfa(graph_path) and not options["oriented"]:
+        segments = read_segment_graph(graph_path)
+    teleport = None
+    if options["personalise"]:
+        teleport = read_shares(options["personalise"], graph, by_segment=segments is not None)
+    there = graph.moved_to(session.xp)
+    surfer = {"weights": weights, "teleport": teleport, "reset": options["reset"]}
+    power = walks = None
+    if options["method"] == "power" or options["compare"]:
+        limits = {key: options[key] for key in ("tolerance", "max_iterations")}
+        power = power_iteration(there, **surfer, **limits, stages=stages)
+    if options["method"] == "walks" or options["compare"]:
+        own = {key: options[key] for key in ("coupons", "seed")}
+        walks = random_walks(there, **surfer, **own, stages=stages)
+        if options["heat_map"]:
+            with stages.stage("draw work"):
+                shared = {"teleport": teleport, "reset": options["reset"]}
+                n_threads = int(np.clip(graph.n_vertices * options["coupons"] // _COUPONS_EACH, WARP, _MOST_THREADS))
+                work = work_by_coupon(there, n_threads=n_threads // WARP * WARP, **own, **shared)
+                draw_heat_map(options["heat_map"], walks.visits, work)
+    return Ranking(graph, options["method"], power, walks, segments)
+
+
+def _read(path: Path, session: Session, *, weighted: bool) -> tuple[DirectedGraph, np.ndarray | None]:
+    from gpuasm.io.graphs import read_graph, read_weighted_graph
+
+    with session.stages.stage("read graph") as stage:
+        graph, weights = read_weighted_graph(path) if weighted else (read_graph(path), None)
+        stage.note(vertices=graph.n_vertices, edges=graph.n_edges)
+    if weighted and weights is None and graph.n_edges:
+        raise UsageError("a graph with weights for --weighted", f"{path} without", "leave --weighted out")
+    return graph, weights
+
+
+def _write_manifest(
+    path: Path, graph_path: Path, options: dict[str, Any], facts: dict[str, Any], session: Session
+) -> None:
+    from gpuasm.cli.manifest import write_manifest
+
+    write_manifest(
+        path,
+        command="pagerank",
+        parameters={key: str(value) if isinstance(value, Path) else value for key, value in options.items()},
+        inputs=[{"path": str(graph_path)}],
+        stages=session.stages,
+        device=session.device,
+        results=facts,
+        warnings=session.warnings,
+        threads=session.threads,
+    )
