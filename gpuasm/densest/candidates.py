@@ -34,8 +34,7 @@ class CandidateSearch:
     spectrum
         None before `find_eigenpairs`.
     pool
-        The subgraph on the host in which candidates are weighed and improved: all of it, or of a large graph the
-        candidates and a dense core.
+        The subgraph on the host in which candidates are weighed and improved: the candidates and a dense core.
     numbers : (p,) int64
         The vertices of the pool.
     """
@@ -84,26 +83,46 @@ class CandidateSearch:
         self.supports["power"] = to_host(power_support(self._adjacency, self._k))[None]
 
     def by_peeling(self) -> None:
-        """Take what peeling leaves; of a large graph after peeling in batches down to a core."""
-        k, options = self._k, self._options
-        self._make_pool()
-        rounds = options.rounds if options.method == "rank" else 1
-        rounds = max(1, min(rounds, options.whole_slots // max(1, self.pool.columns.size)))
-        peeling = peel(self.pool, rounds=rounds)
-        self.supports["peel"] = self.numbers[np.array(peeling.left(k))]
-        if self.pool.n_vertices == self._graph.n_vertices:
-            self.bounds["peeling"] = 2 * float(peeling.load_bounds[k - 1]) / k
+        """Take what peeling leaves, of a large graph after peeling in batches down to a core; and make the pool."""
+        if self._graph.columns.size <= self._options.whole_slots:
+            self._peel_all()
+        else:
+            self._peel_core()
 
-    def _make_pool(self) -> None:
-        graph, options = self._graph, self._options
-        if graph.columns.size <= options.whole_slots:
-            self.pool, self.numbers = graph.moved_to(np), np.arange(graph.n_vertices)
-            return
-        peeled = peel_in_batches(self._adjacency, stop=max(options.core_vertices, 4 * self._k))
-        self.bounds["peeling"] = load_bound(peeled.loads, self._k)
-        own = [support.ravel() for support in self.supports.values()]
-        self.numbers = np.unique(np.concatenate([to_host(peeled.core), *own]))
+    def _peel_all(self) -> None:
+        graph = self._graph.moved_to(np)
+        peeling = peel(graph, rounds=self._rounds(graph))
+        self.supports["peel"] = np.array(peeling.left(self._k))
+        self.bounds["peeling"] = 2 * float(peeling.load_bounds[self._k - 1]) / self._k
+        core = np.concatenate(peeling.left(min(self._core_size, graph.n_vertices)))
+        self.numbers = self._with_candidates(core)
+        self.pool = graph if self.numbers.size == graph.n_vertices else graph.induced(self.numbers)
+
+    def _peel_core(self) -> None:
+        graph = self._graph
+        peeled = peel_in_batches(self._adjacency, stop=self._core_size)
+        core = to_host(peeled.core)
+        self.numbers = self._with_candidates(core)
         self.pool = graph.induced(array_namespace(graph.columns).asarray(self.numbers)).moved_to(np)
+        peeling = peel(self.pool, rounds=self._rounds(self.pool))
+        self.supports["peel"] = self.numbers[np.array(peeling.left(self._k))]
+        # Edges within the pool are given to an end anew; the others have an end that went before the core was left, and
+        # were given to it, or to the other end if that went earlier still.
+        loads = to_host(peeled.loads)
+        loads[core] = 0
+        loads[self.numbers] += peeling.loads
+        self.bounds["peeling"] = load_bound(loads, self._k)
+
+    @property
+    def _core_size(self) -> int:
+        return max(self._options.core_vertices, 4 * self._k)
+
+    def _rounds(self, graph: UndirectedGraph) -> int:
+        rounds = self._options.rounds if self._options.method == "rank" else 1
+        return max(1, min(rounds, self._options.whole_slots // max(1, graph.columns.size)))
+
+    def _with_candidates(self, core: np.ndarray) -> np.ndarray:
+        return np.unique(np.concatenate([core, *(support.ravel() for support in self.supports.values())]))
 
     def best(self) -> tuple[np.ndarray, str]:
         """Return the best support after improvement, as vertices of the pool, and the kind it came from."""

@@ -31,9 +31,11 @@ class SearchOptions:
         Of the eigensolver's first vector and of the directions.
     tolerance, max_products
         Of the eigensolver.
-    whole_slots, core_vertices
-        A graph of at most so many slots (twice its edges) is searched as a whole; of a larger one the candidates, and a
-        core of so many vertices that peeling in batches leaves.
+    whole_slots
+        A graph of at most so many slots (twice its edges) is peeled as a whole on the host; a larger one where it is,
+        in batches, down to its core.
+    core_vertices
+        Candidates are improved within a core of at least so many vertices that peeling leaves, and themselves.
     """
 
     method: Method = "rank"

@@ -34,14 +34,17 @@ class Peeling:
         The densest subgraph seen, rising.
     weight
         Of the edges within it: their number, if they have no weights.
+    loads : (n,) float64
+        The mean over the rounds of each vertex's degree when it went.
     load_bounds : (n,) float64
-        Entry s - 1: at least the weight within any s vertices.
+        Entry s - 1: at least the weight within any s vertices, by the loads.
     tails : list of (n,) int32
         The order of removal of each round; the last s of it are what was left of s vertices.
     """
 
     vertices: np.ndarray
     weight: float
+    loads: np.ndarray
     load_bounds: np.ndarray
     tails: list[np.ndarray]
 
@@ -102,7 +105,7 @@ def peel(graph: UndirectedGraph, *, rounds: int = 1) -> Peeling:
     bounds = np.minimum(np.cumsum(np.sort(loads)[::-1]) / rounds, total)
     if graph.weights is not None:
         bounds *= 1 + _ROUNDING
-    return Peeling(best.astype(np.int64), weight, bounds, tails)
+    return Peeling(best.astype(np.int64), weight, loads / rounds, bounds, tails)
 
 
 @compiled()
