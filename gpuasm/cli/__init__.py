@@ -26,6 +26,7 @@ SECTIONS = {
         "bin": "Sort contigs into bins, one for each genome.",
     },
     "Samples": {
+        "geolocate": "Infer where vertices or samples are from their neighbours.",
         "relate": "Compare samples by their k-mers: distances, graph, clusters, tree.",
     },
     "Maps": {

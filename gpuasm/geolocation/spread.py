@@ -6,7 +6,9 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions
 from gpuasm.geolocation.coefficients import EARTH_RADIUS_KM
-from gpuasm.geolocation.sphere_cuda import arcs_between
+from gpuasm.geolocation.neighbourhoods import neighbourhoods
+from gpuasm.geolocation.sphere_cuda import arcs_between, units_of
+from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
 from gpuasm.parallel import compiled, run_chunks
 
@@ -45,6 +47,32 @@ def radii_of(medians: Array, neighbours: tuple[Array, Array, Array], own_radii: 
         (kernel,) = cuda_functions(_CUDA, "radii")
         n_blocks = -(-len(medians) // _BLOCK)
         kernel((n_blocks,), (_BLOCK,), (np.int64(len(medians)), *args[:3], np.float64(share), radii))
+    return radii
+
+
+def radii_of_rounds(graph: DirectedGraph, places: Array, rounds: Array, *, share: float) -> Array:
+    """Return the radii (n,) of places that were inferred in rounds, 0 of those given, NaN of those unknown.
+
+    Parameters
+    ----------
+    graph
+        As the places were inferred from; every edge counts as often as it is there.
+    places : (n, 2) float64
+        In degrees.
+    rounds : (n,) int32
+        When each was inferred: 0 where it was given, -1 where it is unknown.
+    share
+        As `radii_of` takes it.
+    """
+    xp = array_namespace(places)
+    units, radii = units_of(places), xp.where(rounds == 0, 0.0, np.nan)
+    for number in range(1, int(rounds.max()) + 1 if len(rounds) else 1):
+        near = neighbourhoods(
+            graph, None, xp.flatnonzero(rounds == number), is_located=(rounds >= 0) & (rounds < number),
+            seen=xp.zeros(len(rounds), np.int64), nearest=None, at_least=1,
+        )  # fmt: skip
+        row = (near.starts, units[near.neighbours], near.weights)
+        radii[near.vertices] = radii_of(units[near.vertices], row, radii[near.neighbours], share=share)
     return radii
 
 

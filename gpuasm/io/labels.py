@@ -1,0 +1,216 @@
+"""Where vertices are: label files as Gunrock reads them, and tables of names."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpuasm.errors import DataError, GpuasmError, UsageError
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.io.graph_text import bad_line, line_blocks, numbered_lines, quoted
+
+_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
+_NAME_COLUMNS = ("vertex", "sample", "name", "strain")
+_COORDINATES = ("latitude", "longitude")
+_LIMITS = (90.0, 180.0)
+_SOME = 5
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Places of the vertices of a graph.
+
+    Attributes
+    ----------
+    places : (n, 2) float64
+        Latitude and longitude in degrees, NaN where unknown.
+    base
+        What the file calls the first vertex of a graph without names: 0 or 1.
+    passed_over
+        Names in the file that the graph does not have.
+    """
+
+    places: np.ndarray
+    base: int
+    passed_over: tuple[str, ...] = ()
+
+
+@dataclass
+class _Lines:
+    """What the lines of a file say: a name and a place each."""
+
+    names: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    places: list[tuple[float, float]] = field(default_factory=list)
+    stated: int | None = None
+    is_table: bool = False
+
+    def add(self, number: int, name: str, latitude: str, longitude: str) -> None:
+        self.names.append(name)
+        self.numbers.append(number)
+        self.places.append(_place(number, latitude, longitude))
+
+
+def read_labels(
+    path: str | os.PathLike[str], graph: DirectedGraph, *, base: int | None = None, skip_unknown: bool = False
+) -> Labels:
+    """Read the places of a graph's vertices; the format is told by the content.
+
+    Label files have a line "N 2 2" with the number of vertices, which may be missing, then "id latitude longitude", or
+    "id" alone, with blanks between. Tables have a header with the columns latitude and longitude, tabs between, and the
+    names of vertices in a column vertex, sample, name or strain, or else in the first. Lines with % or # are comments;
+    vertices that the file does not name are unknown.
+
+    Parameters
+    ----------
+    path
+        The file, compressed or not; "-" is standard input.
+    graph
+        Whose vertices they are.
+    base
+        What the file calls the first vertex, where vertices have numbers: 0 or 1. If None, a label file tells by
+        naming 0, or the number of vertices; a table has numbers as the graph has.
+    skip_unknown
+        Pass over names that the graph does not have.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be told whether numbers begin at 0 or at 1.
+    DataError
+        If a line is malformed, a place is none on Earth, a vertex is named twice or is none of the graph, the file
+        is about another number of vertices, or there is no place at all. It names the line.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    try:
+        lines = _read(numbered_lines(line_blocks(path)))
+        if graph.names is None and not lines.is_table and base is None:
+            base = _told_base(lines, graph.n_vertices)
+        labels = _of_vertices(lines, graph, base or 0, skip_unknown=skip_unknown)
+        if np.isnan(labels.places).all():
+            raise DataError("the place of at least one vertex", "none", "fill in latitude and longitude where known")
+    except GpuasmError as error:
+        if error.path is not None:
+            raise
+        raise type(error)(error.expected, error.found, error.remedy, path=os.fspath(path), place=error.place) from error
+    return labels
+
+
+def _read(numbered: Iterable[tuple[int, str]]) -> _Lines:
+    lines, columns = _Lines(), None
+    is_first = True
+    for number, line in numbered:
+        if not line.strip() or line.lstrip()[0] in "%#":
+            continue
+        if is_first:
+            is_first = False
+            columns = _header(line)
+            if columns is not None:
+                lines.is_table = True
+                continue
+            words = line.split()
+            if len(words) == 3 and words[1] == words[2] and all(word.isdecimal() for word in words):
+                lines.stated = int(words[0])
+                continue
+        if columns is None:
+            words = line.split("\t") if "\t" in line.strip() else line.split()
+            if len(words) not in (1, 3):
+                raise bad_line(
+                    number, "a vertex, latitude and longitude, or a vertex alone", quoted(line), "check the line"
+                )
+            lines.add(number, *([word.strip() for word in words] if len(words) == 3 else [words[0].strip(), "", ""]))
+        else:
+            cells = [cell.strip() for cell in line.split("\t")]
+            cells += [""] * (max(columns) + 1 - len(cells))
+            lines.add(number, *(cells[column] for column in columns))
+    return lines
+
+
+def _header(line: str) -> tuple[int, int, int] | None:
+    """Return where names, latitudes and longitudes are, if a line is a header of a table."""
+    titles = [title.strip().lower() for title in line.split("\t")]
+    if not set(_COORDINATES) <= set(titles):
+        return None
+    name = next((titles.index(title) for title in _NAME_COLUMNS if title in titles), 0)
+    return name, titles.index("latitude"), titles.index("longitude")
+
+
+def _place(number: int, latitude: str, longitude: str) -> tuple[float, float]:
+    is_missing = [text.lower() in _MISSING for text in (latitude, longitude)]
+    if all(is_missing):
+        return math.nan, math.nan
+    found = []
+    for text, name, limit in zip((latitude, longitude), _COORDINATES, _LIMITS, strict=True):
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not -limit <= value <= limit:
+            raise bad_line(
+                number, f"a {name} from -{limit:.0f} to {limit:.0f} degrees", quoted(text),
+                "write degrees with a decimal point, latitude first; leave both out where unknown",
+            )  # fmt: skip
+        found.append(value)
+    return found[0], found[1]
+
+
+def _told_base(lines: _Lines, n: int) -> int:
+    """Return what the file calls the first vertex: only 0 and n tell."""
+    named = {int(name) for name in lines.names if name.isdecimal()}
+    if 0 in named:
+        return 0
+    if n in named:
+        return 1
+    if not named:
+        return 0
+    raise UsageError(
+        "numbers of vertices that begin at 0 or at 1", f"neither 0 nor {n}, which would tell",
+        "say which with --label-base 0 or --label-base 1",
+    )  # fmt: skip
+
+
+def _of_vertices(lines: _Lines, graph: DirectedGraph, base: int, *, skip_unknown: bool) -> Labels:
+    n = graph.n_vertices
+    if lines.stated is not None and lines.stated != n:
+        raise DataError(
+            f"labels of {n} vertices, as many as the graph has", str(lines.stated), "give the labels of this graph"
+        )
+    places, passed_over = np.full((n, 2), np.nan), []
+    seen: dict[int, int] = {}
+    for name, number, place in zip(lines.names, lines.numbers, lines.places, strict=True):
+        vertex = _vertex(graph, name, base)
+        if vertex is None:
+            if skip_unknown:
+                passed_over.append(name)
+                continue
+            raise bad_line(
+                number, f"a vertex of the graph, such as {_some(graph, base)}", repr(name),
+                "correct the name, or pass such lines over with --skip-unknown",
+            )  # fmt: skip
+        if vertex in seen:
+            raise bad_line(number, "every vertex once", f"{name!r}, as in line {seen[vertex]}", "remove one of the two")
+        seen[vertex] = number
+        places[vertex] = place
+    return Labels(places, base, tuple(passed_over))
+
+
+def _vertex(graph: DirectedGraph, name: str, base: int) -> int | None:
+    """Return the number of a vertex as the file calls it, None if there is none."""
+    if graph.names is None:
+        number = int(name) - base if name.isascii() and name.isdecimal() else -1
+        return number if 0 <= number < graph.n_vertices else None
+    try:
+        return graph.number_of(name)
+    except UsageError:
+        return None
+
+
+def _some(graph: DirectedGraph, base: int) -> str:
+    labels = [graph.label_of(i) for i in range(min(_SOME, graph.n_vertices))]
+    shown = ", ".join(str(label + base if isinstance(label, int) else label) for label in labels)
+    return shown + (", ..." if graph.n_vertices > _SOME else "") if labels else "none: it has no vertices"

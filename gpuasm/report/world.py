@@ -1,0 +1,220 @@
+"""Maps of the world with located samples: their places, how far these may be off, and the graph's edges."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpuasm.errors import DataError, NoInputError
+from gpuasm.report.figures import FIRST, GRID, INK, SECOND, svg_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EARTH_RADIUS_KM = 6371.0
+MAX_EDGES, MAX_CIRCLES, MAX_NAMES = 2000, 400, 40
+"""How many are drawn at most: the edges of the greatest weight, the first inferred samples."""
+
+_LAND = Path(__file__).parent / "data" / "land_110m.json.gz"
+_SIZE = (9.0, 4.9)
+_LEAST_DEGREES = 12.0  # of a map's width
+_FILE_COLOURS = {INK: "#1d2430", FIRST: "#2a6fb0", SECOND: "#c2571a", GRID: "#d5dae1"}
+_UNDATED: dict[str, Any] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_STEPS = 48
+
+
+@dataclass(frozen=True)
+class Located:
+    """A sample and its place.
+
+    Attributes
+    ----------
+    name : str
+    latitude, longitude : float or None
+        In degrees.
+    status : "known", "inferred" or "unknown"
+    radius_km : float or None
+        How far an inferred place may be off.
+    """
+
+    name: str
+    latitude: float | None
+    longitude: float | None
+    status: str
+    radius_km: float | None = None
+
+
+@dataclass(frozen=True)
+class LocatedSamples:
+    """Samples, and the pairs (latitude, longitude) of places between which there are edges, the heaviest first."""
+
+    samples: list[Located]
+    edges: list[tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=list)
+
+    def placed(self, status: str) -> list[Located]:
+        """Return the samples of a status that have a place."""
+        return [sample for sample in self.samples if sample.status == status and sample.latitude is not None]
+
+
+def read_located(path: str | Path) -> LocatedSamples:
+    """Read what ``gpuasm geolocate --geojson`` wrote.
+
+    Raises
+    ------
+    NoInputError
+        If there is no such file.
+    DataError
+        If it holds something else.
+    """
+    try:
+        features = json.loads(Path(path).read_text(encoding="utf-8"))["features"]
+        samples = [_located(f["properties"], f["geometry"]) for f in features if "status" in f["properties"]]
+        lines = [f["geometry"]["coordinates"] for f in features if "status" not in f["properties"]]
+        edges = [((a[1], a[0]), (b[1], b[0])) for a, b in lines]
+    except OSError as error:
+        raise NoInputError("locations of samples", "none", "run gpuasm geolocate --geojson", path=path) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            "locations as gpuasm geolocate --geojson writes them", "another file", "write it anew", path=path
+        ) from error
+    return LocatedSamples(samples, edges)
+
+
+def _located(about: dict[str, Any], geometry: dict[str, Any] | None) -> Located:
+    longitude, latitude = geometry["coordinates"] if geometry else (None, None)
+    return Located(str(about["vertex"]), latitude, longitude, about["status"], about.get("radius_km"))
+
+
+def world_figure(located: LocatedSamples, name: str) -> str:
+    """Return the map as SVG for use inside a page."""
+    return svg_figure(lambda axes: _draw(axes, located, {}), f"{name}-world", "map of the samples", size=_SIZE)
+
+
+def draw_world(located: LocatedSamples, *, kind: str) -> bytes:
+    """Return the map as the bytes of a file, the same for the same samples.
+
+    Parameters
+    ----------
+    located
+        What to draw.
+    kind
+        "png", "svg" or "pdf".
+    """
+    import matplotlib as mpl  # noqa: PLC0415 - half a second, only where a figure is drawn
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    with mpl.rc_context({"svg.hashsalt": "gpuasm", "font.size": 10}):
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        axes = figure.add_subplot()
+        axes.set_axisbelow(True)
+        axes.tick_params(colors=_FILE_COLOURS[INK], length=0)
+        axes.spines[:].set_color(_FILE_COLOURS[GRID])
+        _draw(axes, located, _FILE_COLOURS)
+        data = io.BytesIO()
+        figure.savefig(data, format=kind, dpi=150, metadata=_UNDATED[kind])
+    return data.getvalue()
+
+
+def _draw(axes: Axes, located: LocatedSamples, colours: dict[str, str]) -> None:
+    from matplotlib.collections import LineCollection, PolyCollection  # noqa: PLC0415 - as in draw_world
+
+    ink, first, second, grid = (colours.get(name, name) for name in (INK, FIRST, SECOND, GRID))
+    outlines = [np.array(polygon[0]) for polygon in land()]
+    axes.add_collection(PolyCollection(outlines, facecolor=grid, edgecolor="none", alpha=0.7, zorder=0))
+    edges = [part for edge in located.edges[:MAX_EDGES] for part in _parts(great_circle(*edge))]
+    axes.add_collection(LineCollection(edges, colors=ink, linewidths=0.6, alpha=0.25, zorder=1))
+    known, inferred = located.placed("known"), located.placed("inferred")
+    circles = [
+        part
+        for sample in inferred[:MAX_CIRCLES]
+        if sample.radius_km
+        for part in _parts(circle(sample.latitude or 0.0, sample.longitude or 0.0, sample.radius_km))
+    ]
+    axes.add_collection(LineCollection(circles, colors=second, linewidths=1.0, alpha=0.6, zorder=2))
+    for samples, colour, marker, label in ((known, first, "o", "known"), (inferred, second, "D", "inferred")):
+        if samples:
+            axes.scatter(
+                [s.longitude or 0.0 for s in samples], [s.latitude or 0.0 for s in samples], s=22, c=colour,
+                marker=marker, linewidth=0, alpha=0.85, label=f"{label} ({len(samples)})", zorder=3,
+            )  # fmt: skip
+    if 0 < len(inferred) <= MAX_NAMES:
+        for sample in inferred:
+            at = (sample.longitude or 0.0, sample.latitude or 0.0)
+            axes.annotate(sample.name, at, (4, 3), textcoords="offset points", fontsize=7, color=ink, clip_on=True)
+    _frame(axes, [*known, *inferred])
+    axes.grid(visible=True, color=grid, linewidth=0.5)
+    axes.set_xlabel("longitude")
+    axes.set_ylabel("latitude")
+    if known or inferred:
+        axes.legend(frameon=False, labelcolor=ink, fontsize=9, loc="lower left")
+
+
+def _frame(axes: Axes, samples: Sequence[Located]) -> None:
+    """Show where the samples are, and the whole world if that is much of it."""
+    west, east, south, north = -180.0, 180.0, -90.0, 90.0
+    if samples:
+        longitudes = [s.longitude or 0.0 for s in samples]
+        latitudes = [s.latitude or 0.0 for s in samples]
+        width = max(_LEAST_DEGREES, 1.4 * (max(longitudes) - min(longitudes)), 2.8 * (max(latitudes) - min(latitudes)))
+        if width < 180:
+            x, y = (max(longitudes) + min(longitudes)) / 2, (max(latitudes) + min(latitudes)) / 2
+            west, east = max(-180.0, x - width / 2), min(180.0, x + width / 2)
+            south, north = max(-90.0, y - width / 4), min(90.0, y + width / 4)
+    axes.set_xlim(west, east)
+    axes.set_ylim(south, north)
+    axes.set_aspect("equal", adjustable="box")
+
+
+@cache
+def land() -> list[list[list[list[float]]]]:
+    """Return the outlines of land: polygons of rings of (longitude, latitude), of Natural Earth at 1:110 million."""
+    with gzip.open(_LAND) as file:
+        return json.load(file)
+
+
+def great_circle(a: tuple[float, float], b: tuple[float, float]) -> np.ndarray:
+    """Return points (longitude, latitude) along the great circle between two places (latitude, longitude)."""
+    ends = _units(np.array([a, b]))
+    cosine = float(np.clip(ends[0] @ ends[1], -1, 1))
+    angle = math.acos(cosine)
+    if angle < 1e-9 or angle > math.pi - 1e-9:
+        return np.array([a[::-1], b[::-1]], float)
+    share = np.linspace(0, 1, max(2, int(_STEPS * angle / math.pi)))[:, None]
+    return _places((np.sin((1 - share) * angle) * ends[0] + np.sin(share * angle) * ends[1]) / math.sin(angle))
+
+
+def circle(latitude: float, longitude: float, radius_km: float) -> np.ndarray:
+    """Return points (longitude, latitude) at a distance from a place."""
+    centre = _units(np.array([[latitude, longitude]]))[0]
+    east = np.array([-math.sin(math.radians(longitude)), math.cos(math.radians(longitude)), 0.0])
+    north = np.cross(centre, east)
+    angle = min(radius_km / EARTH_RADIUS_KM, math.pi)
+    turn = np.linspace(0, 2 * math.pi, 2 * _STEPS + 1)[:, None]
+    around = math.cos(angle) * centre + math.sin(angle) * (np.cos(turn) * east + np.sin(turn) * north)
+    return _places(around)
+
+
+def _parts(line: np.ndarray) -> Iterator[np.ndarray]:
+    """Cut a line where it crosses the date line."""
+    jumps = np.flatnonzero(np.abs(np.diff(line[:, 0])) > 180) + 1
+    yield from (part for part in np.split(line, jumps) if len(part) > 1)
+
+
+def _units(places: np.ndarray) -> np.ndarray:
+    lat, lon = np.radians(places.astype(float)).T
+    return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
+
+
+def _places(units: np.ndarray) -> np.ndarray:
+    return np.degrees(
+        np.stack([np.arctan2(units[:, 1], units[:, 0]), np.arctan2(units[:, 2], np.hypot(*units[:, :2].T))], axis=1)
+    )

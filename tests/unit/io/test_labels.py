@@ -1,0 +1,94 @@
+"""Label files and tables of places: what is read, and what is refused and how."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gpuasm.errors import DataError, NoInputError, UsageError
+from gpuasm.graph.building import from_edges
+from gpuasm.io.labels import read_labels
+
+NUMBERED = from_edges([0, 1, 2], [1, 2, 3], 5)
+NAMED = from_edges([0, 1], [1, 2], names=["ant", "bee", "cat"])
+NAN = math.nan
+
+
+def read(tmp_path, text, graph=NUMBERED, **options):
+    path = tmp_path / "labels"
+    path.write_text(text)
+    return read_labels(path, graph, **options)
+
+
+def same(places, expected):
+    return np.array_equal(places, np.array(expected, float), equal_nan=True)
+
+
+def test_label_files_number_from_0_or_from_1(tmp_path):
+    expected = [(1, 2), (NAN, NAN), (3.5, -4), (NAN, NAN), (NAN, NAN)]
+    from_0 = read(tmp_path, "% Nodes Latitude Longitude\n5 2 2\n0 1 2\n2 3.5 -4\n3\n")
+    assert same(from_0.places, expected)
+    assert from_0.base == 0
+    from_1 = read(tmp_path, "%\n5 2 2\n1 1 2\n3 3.5 -4\n5  \n")
+    assert same(from_1.places, expected)
+    assert from_1.base == 1
+    assert same(read(tmp_path, "1 1 2\n3 3.5 -4\n", base=1).places, expected)
+    assert same(read(tmp_path, "0\t1\t2\n2\t3.5\t-4\n").places, expected)
+
+
+def test_numbers_that_do_not_tell_where_they_begin(tmp_path):
+    with pytest.raises(UsageError, match="--label-base"):
+        read(tmp_path, "5 2 2\n1 1 2\n3 3 4\n")
+    assert same(read(tmp_path, "5 2 2\n1 1 2\n", base=0).places[1], (1, 2))
+
+
+def test_tables_have_names(tmp_path):
+    text = "sample\treads\tlatitude\tlongitude\n# a comment\ncat\tx\t1\t2\nant\t\t\t\nbee\ty\t-90\t180\n"
+    assert same(read(tmp_path, text, NAMED).places, [(NAN, NAN), (-90, 180), (1, 2)])
+    assert same(read(tmp_path, "Longitude\tLatitude\tname\n2\t1\tcat\n", NAMED).places[2], (1, 2))
+    assert same(read(tmp_path, "who\tlatitude\tlongitude\nbee\t1\t2\n", NAMED).places[1], (1, 2))
+    assert same(read(tmp_path, "ant 1 2\nbee\n", NAMED).places[0], (1, 2))
+    assert same(read(tmp_path, "vertex\tlatitude\tlongitude\n3\t1\t2\n").places[3], (1, 2))
+    assert same(read(tmp_path, "vertex\tlatitude\tlongitude\n3\tNA\tnan\n4\t1\t2\n", base=1).places[3], (1, 2))
+
+
+def test_names_of_others_can_be_passed_over(tmp_path):
+    text = "sample\tlatitude\tlongitude\nant\t1\t2\ndog\t3\t4\n"
+    labels = read(tmp_path, text, NAMED, skip_unknown=True)
+    assert same(labels.places, [(1, 2), (NAN, NAN), (NAN, NAN)])
+    assert labels.passed_over == ("dog",)
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "message"),
+    [
+        ("5 2 2\n0 91 2\n", NUMBERED, r"line 2: expected a latitude from -90 to 90 degrees, found '91'"),
+        ("5 2 2\n0 1 -180.5\n", NUMBERED, r"line 2: expected a longitude from -180 to 180"),
+        ("5 2 2\n0 one 2\n", NUMBERED, "latitude"),
+        ("5 2 2\n0 1 inf\n", NUMBERED, "longitude"),
+        ("5 2 2\n0 1\n", NUMBERED, "line 2: expected a vertex, latitude and longitude"),
+        ("5 2 2\n0 1 2 3\n", NUMBERED, "line 2"),
+        ("6 2 2\n0 1 2\n", NUMBERED, "labels of 5 vertices, as many as the graph has, found 6"),
+        ("5 2 2\n0 1 2\n7 1 2\n", NUMBERED, "line 3: expected a vertex of the graph, such as 0, 1.*'7'"),
+        ("5 2 2\n0 1 2\n-1 1 2\n", NUMBERED, "line 3"),
+        ("5 2 2\n0 1 2\n% again\n0 1 2\n", NUMBERED, "line 4: expected every vertex once, found '0', as in line 2"),
+        ("5 2 2\n5 1 2\n0 1 2\n", NUMBERED, "line 2: expected a vertex"),
+        ("", NUMBERED, "expected the place of at least one vertex, found none"),
+        ("5 2 2\n0\n1\n", NUMBERED, "at least one"),
+        ("sample\tlatitude\tlongitude\nant\t1\t\n", NAMED, "line 2: expected a longitude"),
+        ("sample\tlatitude\tlongitude\nant\t1\t2\nant\t1\t2\n", NAMED, "line 3: expected every vertex once"),
+        ("sample\tlatitude\tlongitude\ndog\t1\t2\n", NAMED, "line 2.*ant, bee, cat, found 'dog'.*--skip-unknown"),
+        ("sample\tlatitude\tlongitude\n", NAMED, "at least one"),
+    ],
+)  # fmt: skip
+def test_bad_labels_are_told_with_their_line(tmp_path, text, graph, message):
+    with pytest.raises(DataError, match=message) as error:
+        read(tmp_path, text, graph)
+    assert str(tmp_path) in str(error.value)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(NoInputError):
+        read_labels(tmp_path / "none", NUMBERED)
