@@ -1,13 +1,13 @@
 """Time sketches and the comparison of all with all, and check them against Mash.
 
-``python -m benchmarks.relate -o relate.json`` compares 1,000 related sketches of 1,000 hashes on the CPU, and on the
-device where there is one; ``--genomes FILE ...`` compares distances of genomes with those that ``mash`` prints.
+``python benchmarks/relate.py --json relate.json`` compares 1,000 related sketches of 1,000 hashes on the CPU, and on
+the device where there is one; ``--genomes FILE ...`` compares distances of genomes, and of simulated sequences, with
+those that ``mash`` prints, and the time of both.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import tempfile
 import time
@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from record import record
 
 from gpuasm import arrays, parallel
 from gpuasm.io.genomes import fasta_records
 from gpuasm.samples import Sketches, SketchKind, compare, mash_distance, sketch_text
 from gpuasm.samples.comparison import shared_hashes
+from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 
 K, SIZE = 21, 1000
@@ -28,7 +30,7 @@ K, SIZE = 21, 1000
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--json", type=Path)
     parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--threads", type=int)
     parser.add_argument(
@@ -36,19 +38,19 @@ def main() -> None:
     )
     options = parser.parse_args()
     parallel.set_threads(options.threads)
-    result: dict[str, Any] = {"samples": options.samples, "size": SIZE, "threads": parallel.thread_count()}
-    result["devices"] = [device["name"] for device in arrays.device_properties()]
-    result["comparison"] = [compare_families(options.samples, families) for families in (1, 20, options.samples)]
-    result["sketching"] = sketch_a_genome(5_000_000)
+    rows = [compare_families(options.samples, families) for families in (1, 20, options.samples)]
+    rows.append(sketch_a_genome(5_000_000))
     if options.genomes:
-        result["mash"] = against_mash(options.genomes)
-    options.output.write_text(json.dumps(result, indent=2) + "\n")
+        rows.append(against_mash(options.genomes))
+        rows.append(mutants_against_mash(options.samples))
+    parameters = {"samples": options.samples, "k": K, "size": SIZE, "threads": parallel.thread_count()}
+    record(options.json, "relate", parameters, rows)
 
 
 def compare_families(n: int, families: int) -> dict[str, Any]:
     """Time n samples that share most hashes within a family, and compare what the devices count."""
     sketches = related_sketches(n, families)
-    row: dict[str, Any] = {"families": families}
+    row: dict[str, Any] = {"what": "compare", "families": families}
     host, row["cpu_s"] = best_of(3, lambda: shared_hashes(sketches))
     if arrays.device_count():
         xp = arrays.namespace_of("cuda")
@@ -81,7 +83,7 @@ def sketch_a_genome(length: int) -> dict[str, Any]:
     """Time a sketch of one random genome in memory."""
     reads = Reads.from_codes([np.random.default_rng(2).integers(0, 4, length, np.uint8)])
     kind = SketchKind.bottom(K, SIZE)
-    row: dict[str, Any] = {"bases": length}
+    row: dict[str, Any] = {"what": "sketch", "bases": length}
     host, row["cpu_s"] = best_of(3, lambda: sketch_text(reads, kind))
     if arrays.device_count():
         moved = reads.moved_to(arrays.namespace_of("cuda"))
@@ -92,32 +94,56 @@ def sketch_a_genome(length: int) -> dict[str, Any]:
 
 
 def against_mash(paths: list[Path]) -> dict[str, Any]:
-    """Count the pairs whose printed distance or number of shared hashes is not Mash's."""
-    kind = SketchKind.bottom(K, SIZE)
-    texts = [Reads.from_codes(record.codes for record in fasta_records(path, acgt_only=True)) for path in paths]
+    """Compare genomes, a file each, with Mash."""
     start = time.perf_counter()
-    found = compare(Sketches.join(kind, [str(path) for path in paths], [sketch_text(text, kind) for text in texts]))
-    seconds = time.perf_counter() - start
-    distance, compared = mash_distance(found), found.compared
-    mine = {
-        (found.names[i], found.names[j]): (f"{distance[i, j]:.6g}", f"{found.shared[i, j]}/{compared[i, j]}")
-        for i in range(found.n)
-        for j in range(found.n)
-    }
+    texts = [Reads.from_codes(entry.codes for entry in fasta_records(path, acgt_only=True)) for path in paths]
+    row = compare_with_mash([str(path) for path in paths], texts, start, [str(path) for path in paths])
+    return {"what": "genomes and mash", **row}
+
+
+def mutants_against_mash(n: int, families: int = 20, length: int = 20_000) -> dict[str, Any]:
+    """Compare n sequences of one file with Mash: mutants of a few, of up to 2 % substitutions."""
+    rng = np.random.default_rng(3)
+    ancestors = rng.integers(0, 4, (families, length), np.uint8)
     with tempfile.TemporaryDirectory() as folder:
-        names = [str(path) for path in paths]
-        run_mash("sketch", "-k", str(K), "-s", str(SIZE), "-o", f"{folder}/all", *names)
-        lines = run_mash("dist", f"{folder}/all.msh", f"{folder}/all.msh").splitlines()
-    theirs = {(words[0], words[1]): (words[2], words[4]) for words in (line.split("\t") for line in lines)}
-    different = [pair for pair in mine if mine[pair] != theirs[pair]]
-    row = {
-        "version": run_mash("--version").strip(),
-        "pairs": len(mine),
-        "pairs_that_share": sum(text[0] != "1" for text in mine.values()),
-        "different": len(different),
-        "bases": sum(text.n_bases for text in texts),
-        "seconds": seconds,
-    }
+        path = Path(folder) / "mutants.fasta"
+        with path.open("w") as file:
+            for i in range(n):
+                changed = rng.random(length) < 0.02 * rng.random()
+                codes = (ancestors[i % families] + changed * rng.integers(1, 4, length, np.uint8)) % 4
+                file.write(f">m{i}\n{decode(codes.astype(np.uint8))}\n")
+        start = time.perf_counter()
+        records = list(fasta_records(path, acgt_only=True))
+        texts = [Reads.from_codes([entry.codes]) for entry in records]
+        row = compare_with_mash([entry.name for entry in records], texts, start, ["-i", str(path)])
+    return {"what": "mutants and mash", **row}
+
+
+def compare_with_mash(names: list[str], texts: list[Reads], start: float, words: list[str]) -> dict[str, Any]:
+    """Count the pairs whose printed distance or number of shared hashes is not Mash's, and take the time of both."""
+    kind, threads = SketchKind.bottom(K, SIZE), str(parallel.thread_count())
+    sketches = Sketches.join(kind, names, [sketch_text(text, kind) for text in texts])
+    sketched = time.perf_counter()
+    found = compare(sketches)
+    distance, compared = mash_distance(found), found.compared
+    done = time.perf_counter()
+    row: dict[str, Any] = {"version": run_mash("--version").strip(), "pairs": found.n**2}
+    row |= {"bases": sum(text.n_bases for text in texts), "sketch_s": sketched - start, "compare_s": done - sketched}
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        run_mash("sketch", "-p", threads, "-k", str(K), "-s", str(SIZE), "-o", f"{folder}/all", *words)
+        row["mash_sketch_s"] = time.perf_counter() - start
+        start = time.perf_counter()
+        lines = run_mash("dist", "-p", threads, f"{folder}/all.msh", f"{folder}/all.msh").splitlines()
+        row["mash_dist_s"] = time.perf_counter() - start
+    number = {name: i for i, name in enumerate(names)}
+    row["different"] = 0
+    for line in lines:
+        one, other, theirs, _, shared = line.split("\t")
+        i, j = number[one], number[other]
+        row["different"] += (f"{distance[i, j]:.6g}", f"{found.shared[i, j]}/{compared[i, j]}") != (theirs, shared)
+    row["pairs_that_share"] = int((found.shared > 0).sum())
+    assert len(lines) == row["pairs"]
     print(row)
     return row
 

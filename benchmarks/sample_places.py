@@ -1,6 +1,6 @@
 """Join the metadata of samples with tables of places: a line a sample, with its latitude and longitude where known.
 
-``python -m benchmarks.sample_places metadata.tsv --name strain --places division --table places.tsv -o labels.tsv``
+``python benchmarks/sample_places.py metadata.tsv --name strain --places division --table places.tsv -o labels.tsv``
 looks each place up in the tables, first as a division, then as a location, then as a country (``--kinds``);
 ``--place-in-name 2`` takes the place from the second part of names such as A/Texas/67/2007. Tables have four columns
 (kind, place, latitude, longitude), or a header line, of which ``--columns`` names the place, the latitude and the

@@ -14,10 +14,9 @@ from gpuasm.assembly.crossing import OnUnitigs, crossing_reads, find_on_unitigs
 from gpuasm.assembly.debruijn import find_neighbours, two_sided
 from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.few_reads import FEW_READS
-from gpuasm.assembly.fragment_levels import choose_longer_k, dense_ladder, fragment_lengths
+from gpuasm.assembly.fragment_levels import ladder_of_reads
 from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, FIRST_K_WHERE_THIN, SPARSE, check_ladder, choose_k
 from gpuasm.assembly.levels import Level, make_level, vertices_along
-from gpuasm.assembly.local_depth import typical_depth
 from gpuasm.assembly.mates import SpanningPairs, spanning_pairs
 from gpuasm.assembly.meeting_ends import meeting_pieces
 from gpuasm.assembly.mercy import bridging_pieces, with_mercy
@@ -71,11 +70,8 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
         spanning = spanning_pairs(all_reads, laid, first.level)
         _note_pairs(stage, spanning)
     if spanning and options.may_use_fragments:
-        depth = typical_depth(first.level.graph)
-        dense = dense_ladder(ladder, lengths, depth=depth)
-        longer = choose_longer_k(dense[-1], fragment_lengths(spanning), depth=depth, n_bases=n_bases)
-        if longer and longer[-1] >= ladder[-1]:  # else fragments are too few or too short to take the place of reads
-            ladder = dense
+        is_isolate = first.mode.is_isolate
+        ladder = ladder_of_reads(ladder, first.level.graph, spanning, lengths=lengths, is_isolate=is_isolate)
     removed = {k: asdict(first.removed)}
     known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)
     return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning)

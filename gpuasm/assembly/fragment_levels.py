@@ -10,9 +10,10 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.crossing import crossing_named_reads
 from gpuasm.assembly.depth_units import count_windows
 from gpuasm.assembly.joining import JoinedPairs, join_mates
-from gpuasm.assembly.local_depth import typical_depth
+from gpuasm.assembly.local_depth import thin_depth, typical_depth
 from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.state import AssemblyState
+from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.names import name_windows
 from gpuasm.sequence.reads import Reads
@@ -31,6 +32,9 @@ _DENSE = 12.0
 _TANGLED, _DENSE_ENOUGH = 100, 6.0
 """Up to this k half as many do: pairs find few ways in the tangles that a smaller k leaves, and most of them wrong."""
 
+_FEWEST_OF_MANY = 2
+"""Values of k that the reads of a community take at least."""
+
 
 def dense_ladder(ladder: tuple[int, ...], lengths: np.ndarray, *, depth: float) -> tuple[int, ...]:
     """Return the values of k at which reads have windows enough: fragments do better at the others.
@@ -48,6 +52,41 @@ def dense_ladder(ladder: tuple[int, ...], lengths: np.ndarray, *, depth: float) 
     windows = {k: depth * count_windows(lengths, k) / n_bases for k in ladder[1:]}
     dense = [k for k, each in windows.items() if each >= (_DENSE_ENOUGH if k <= _TANGLED else _DENSE)]
     return (ladder[0], *dense)
+
+
+def ladder_of_reads(
+    ladder: tuple[int, ...], graph: UnitigGraph, spanning: SpanningPairs, *, lengths: np.ndarray, is_isolate: bool
+) -> tuple[int, ...]:
+    """Return the values of k to take with reads before fragments take their place.
+
+    In a community the thin members decide: their reads have no windows at values of k that suit the others, and miss
+    junctions for good, while fragments tell the others as much. But in a first graph of 21 bases so much is tangled
+    that hardly a pair has one way, and some a wrong one.
+
+    Parameters
+    ----------
+    ladder
+        All values of k that reads could have.
+    graph
+        Of the first k.
+    spanning
+        What is known of the pairs.
+    lengths : (max + 1,) int64
+        How many reads there are of each length.
+    is_isolate
+        Whether the graph has one depth.
+
+    Returns
+    -------
+    The whole ladder where fragments are too few, or too short, to take the place of reads.
+    """
+    depth = typical_depth(graph)
+    dense = dense_ladder(ladder, lengths, depth=depth if is_isolate else thin_depth(graph))
+    if not is_isolate:
+        dense = ladder[: max(_FEWEST_OF_MANY, len(dense))]
+    n_bases = count_windows(lengths, 1)
+    longer = choose_longer_k(dense[-1], fragment_lengths(spanning), depth=depth, n_bases=n_bases)
+    return dense if longer and longer[-1] >= ladder[-1] else ladder
 
 
 def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:

@@ -53,13 +53,23 @@ def typical_depth(graph: UnitigGraph) -> float:
 
     Half of these unitigs' k-mers lie in unitigs at most so deep. Shorter ones may be nothing but errors.
     """
+    return _least_depth(graph, of=2)
+
+
+def thin_depth(graph: UnitigGraph) -> float:
+    """Return the depth that nine tenths of these unitigs' k-mers have at least: that of the thin members of many."""
+    return _least_depth(graph, of=10)
+
+
+def _least_depth(graph: UnitigGraph, *, of: int) -> float:
+    """Return the depth up to which one k-mer in so many lies."""
     if graph.n == 0:
         return 0.0
     telling = _telling(graph)
     depth, n_kmers = graph.depth[telling], graph.n_kmers[telling]
     order = np.lexsort((telling, depth))
     weight = np.cumsum(n_kmers[order])
-    return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+    return float(depth[order][np.searchsorted(weight, -(-weight[-1] // of))])
 
 
 def even_share(graph: UnitigGraph, typical: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuasm.assembly.local_depth import local_depth, typical_depth
+from gpuasm.assembly.local_depth import local_depth, thin_depth, typical_depth
 from tests.graphs import K, graph_of
 
 
@@ -25,6 +25,13 @@ def test_typical_depth_is_the_median_over_kmers_of_long_unitigs():
     assert typical_depth(graph_of([("a", 1, 4.0)])[0]) == 4.0
 
 
+def test_nine_tenths_of_the_kmers_are_at_least_as_deep_as_thin_members():
+    errors = [(f"e{i}", K, 1.0) for i in range(50)]
+    assert thin_depth(graph_of([("a", 900, 50.0), ("b", 100, 5.0), *errors])[0]) == 5.0
+    assert thin_depth(graph_of([("a", 901, 50.0), ("b", 99, 5.0), *errors])[0]) == 50.0
+    assert thin_depth(graph_of([("a", 1, 4.0)])[0]) == 4.0
+
+
 def test_of_an_empty_graph():
     graph, _ = graph_of([("a", 5, 1.0)])
     empty = type(graph)(
@@ -37,7 +44,7 @@ def test_of_an_empty_graph():
         graph.arc_to,
         graph.arc_count,
     )
-    assert typical_depth(empty) == 0.0
+    assert typical_depth(empty) == thin_depth(empty) == 0.0
     assert local_depth(empty).size == 0
 
 
