@@ -178,6 +178,7 @@ class _Run:
 
     def _write_manifest(self, relation: Any) -> None:
         from gpuasm.cli.manifest import write_manifest
+        from gpuasm.cli.relate_outputs import inputs_of
         from gpuasm.samples.sketches import describe
 
         status = (
@@ -192,10 +193,7 @@ class _Run:
                 **vars(self.sketching), **vars(self.graph), **self.reading,
                 "distance": relation.kind, "cluster_distance": self.cluster_distance,
             },
-            inputs=[
-                {"path": sample.file, "sample": sample.name, "kind": sample.kind, "bases": sample.bases}
-                for sample in self.samples
-            ],
+            inputs=inputs_of(self.samples),
             stages=self.session.stages,
             device=self.session.device,
             results={

@@ -28,6 +28,16 @@ def check_memory(sketches: Sketches, memory: int) -> None:
         )  # fmt: skip
 
 
+def inputs_of(samples: list[Sample]) -> list[dict[str, Any]]:
+    """Return what run.json says of each file: how many samples it holds, of which kind, and their bases."""
+    found: dict[str, dict[str, Any]] = {}
+    for sample in samples:
+        row = found.setdefault(sample.file, {"path": sample.file, "kind": sample.kind, "samples": 0, "bases": 0})
+        row["samples"] += 1
+        row["bases"] += sample.bases or 0
+    return list(found.values())
+
+
 def summary(relation: Relation) -> list[str]:
     """Return what to tell the user, a title and a value a line."""
     nearest = [distance for _, distance in relation.nearest() if distance is not None]

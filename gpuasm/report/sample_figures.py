@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_LABELS = 60
+_LONGEST_LABEL = 24
 _MOST_CELLS = 1500
 """Rows of the picture at most: of more samples, each cell is the mean of some."""
 
@@ -34,14 +35,14 @@ def distance_figure(names: Sequence[str], distance: np.ndarray, order: Sequence[
     SVG text, the same for the same distances.
     """
     values = _thinned(distance[np.ix_(order, order)])
-    side = min(12.0, 4.0 + 0.16 * len(names))
+    side = min(12.0, 5.0 + 0.14 * len(names))
 
     def draw(axes: Axes) -> None:
         drawn = axes.imshow(values, cmap="viridis_r", interpolation="nearest", vmin=0)
         axes.grid(visible=False)
         axes.figure.colorbar(drawn, ax=axes, shrink=0.7, label="distance (substitutions a base)")
         if len(names) <= _MOST_LABELS:
-            labels = [names[sample] for sample in order]
+            labels = [_shortened(names[sample]) for sample in order]
             axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
             axes.set_yticks(range(len(labels)), labels, fontsize=7)
         else:
@@ -50,6 +51,10 @@ def distance_figure(names: Sequence[str], distance: np.ndarray, order: Sequence[
             axes.set_xlabel(f"{len(names)} samples in the order of their tree")
 
     return svg_figure(draw, "samples-distances", "distances between samples", size=(1.25 * side, side))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_LABEL else name[: _LONGEST_LABEL - 1] + "…"
 
 
 def _thinned(values: np.ndarray) -> np.ndarray:

@@ -66,6 +66,7 @@ def test_files_of_a_run(run_cli, genomes, tmp_path):
     assert sorted(leaf.name for leaf in tree.get_terminals()) == [f"g{i}" for i in range(5)]
     assert (folder / "distances.svg").read_text().startswith("<svg")
     run = json.loads((folder / "run.json").read_text())
+    assert run["inputs"][0] == {"path": str(genomes[0]), "kind": "assembly", "samples": 1, "bases": 3000}
     assert (run["status"], run["results"]["sketches"]) == ("done", "scaled by 1 of 64 bits, k = 21, seed 42")
 
 

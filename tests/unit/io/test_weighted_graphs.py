@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.errors import DataError
+from gpuasm.errors import DataError, UsageError
 from gpuasm.graph import from_edges
 from gpuasm.io import edge_weights
 from gpuasm.io.graphs import read_graph, read_weighted_graph, write_graph
@@ -148,3 +148,23 @@ def test_numbers_are_rounded_as_python_rounds_them(values: list[float | int | st
     weights = edge_weights.EdgeWeights()
     weights.add(lines, 0)
     assert weights.sort(np.zeros(len(values), np.int64), 1).tolist() == [float(value) for value in values]
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "mtx", "npz"])
+@pytest.mark.parametrize("names", [None, ["a", "b", "c"]])
+def test_written_weights_come_back(tmp_path, suffix, names):
+    graph, weights = from_edges([2, 0, 0], [1, 2, 1], 3, names=names), np.array([0.5, 1e-9, 1.0])
+    path = tmp_path / f"graph.{suffix}"
+    write_graph(path, graph, weights=weights)
+    found, found_weights = read_weighted_graph(path)
+    labels = [str(found.label_of(i)) if found.names else "abc"[i] for i in range(3)]  # an edge list numbers anew
+    edges = {
+        (labels[a], labels[b]): weight
+        for a, b, weight in zip(*map(np.ndarray.tolist, (*found.edges(), found_weights)), strict=True)
+    }
+    assert edges == {("a", "c"): 0.5, ("a", "b"): 1e-9, ("c", "b"): 1.0}
+
+
+def test_formats_without_weights_refuse_them(tmp_path):
+    with pytest.raises(UsageError, match="holds weights: edges, mtx, npz"):
+        write_graph(tmp_path / "graph.gfa", from_edges([0], [1]), weights=np.ones(1))
