@@ -13,46 +13,17 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from pagerank_tables import pagerank, pagerank_exactness
+from table_text import Result, markdown
+from table_text import section as _section
 from verdict import RULES, errors, judge
 
 HERE = Path(__file__).parent
 PEERS = ("megahit", "skesa", "spades")
-Result = dict[str, Any]
 _MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end table -->)", re.DOTALL)
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table, numbers set to the right."""
-    cells = [[_text(cell) for cell in row] for row in rows]
-    lines = [list(head), ["---"] + ["---:"] * (len(head) - 1), *cells]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _text(cell: object) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    return f"{cell:,.2f}" if isinstance(cell, float) else str(cell)
-
-
-def _where(result: Result) -> str:
-    """Name what a result was measured on: the GPU, if one was there, and the CPU."""
-    machine = result["machine"]
-    gpu = machine["device"].get("name")
-    return f"{gpu + ' and ' if gpu else ''}{machine['cpu']}, {machine['cpus']} cores"
-
-
-def _section(result: Result, table: str) -> str:
-    reads = " and ".join(result["parameters"].get("reads", []))
-    title = f"{result['date']}, {_where(result)}"
-    return f"{title}{'; ' + reads if reads else ''}:\n\n{table}"
 
 
 def speed(results: list[Result]) -> str:
@@ -343,6 +314,8 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "ablation": ablation,
     "bins": bins,
     "maps": maps,
+    "pagerank": pagerank,
+    "pagerank_exactness": pagerank_exactness,
 }
 
 

@@ -100,7 +100,8 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     steps = {path.stem: json.loads(path.read_text()) for path in (folder / "results" / "cut" / "status").iterdir()}
     assert {step: status["status"] for step, status in steps.items()} == {
         "check_reads": "failed", "count_kmers": "skipped", "de_bruijn_graph": "skipped", "assemble_contigs": "skipped",
-        "euler_paths": "skipped", "densest_subgraph": "skipped", "train_som": "skipped", "bin_contigs": "skipped",
+        "euler_paths": "skipped", "pagerank": "skipped", "densest_subgraph": "skipped", "train_som": "skipped",
+        "bin_contigs": "skipped",
     }  # fmt: skip
     assert (folder / "results" / "cut" / "assembly" / "contigs.fasta").read_text() == ""
     assert (folder / "results" / "good" / "benchmarks" / "assemble_contigs.tsv").exists()
@@ -108,6 +109,11 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     row = dict(zip(header.split("\t"), tour.split("\t"), strict=True))
     assert (row["tour"], row["walk"]) == ("circuit", "contig_000001+")
     assert (folder / "results" / "cut" / "tours" / "tours.tsv").read_text() == ""
+    ranks = (folder / "results" / "good" / "ranks" / "ranks.tsv").read_text().splitlines()
+    assert ranks[0] == "segment\tlength\tdepth\tlinks\trank"
+    assert [line.split("\t")[0::4] for line in ranks[1:]] == [["contig_000001", "1"]]
+    assert "<svg" in (folder / "results" / "good" / "ranks" / "ranks.svg").read_text()
+    assert (folder / "results" / "cut" / "ranks" / "ranks.tsv").read_text() == ""
     tangle = folder / "results" / "good" / "tangle"
     assert (tangle / "members.tsv").read_text() == "vertex\tdegree\twithin\tlength\tdepth\n"
     assert json.loads((tangle / "figures.json").read_text())["members"] == 0
@@ -130,6 +136,13 @@ def test_without_euler_paths(project):
     assert done.returncode == 0, done.stderr
     assert "rule assemble_contigs" in done.stdout
     assert "rule euler_paths" not in done.stdout
+
+
+def test_without_ranks(project):
+    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", ranks="false"), "-n")
+    assert done.returncode == 0, done.stderr
+    assert "rule euler_paths" in done.stdout
+    assert "rule pagerank" not in done.stdout
 
 
 def test_without_tangles(project):
@@ -262,8 +275,8 @@ def test_devices_follow_the_resources(project):
     on_device = snakemake(folder, "-n", "-p").stdout
     assert on_device.count("--device cuda") == 4
     sent_away = snakemake(folder, "-n", "-p", "--set-resources", "assemble_contigs:gpu=0").stdout
-    # Two of those on the CPU make the Euler tours and cut the map, which is never done elsewhere.
-    assert (sent_away.count("--device cuda"), sent_away.count("--device cpu")) == (3, 3)
+    # Four of those on the CPU make tours, ranks and tangles and cut the map, which is never done elsewhere.
+    assert (sent_away.count("--device cuda"), sent_away.count("--device cpu")) == (3, 5)
 
 
 @pytest.mark.parametrize("profile", ["slurm", "local-gpu"])

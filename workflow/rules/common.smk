@@ -12,6 +12,7 @@ from snakemake.utils import validate
 COLUMNS = ["sample", "reads_1", "reads_2", "latitude", "longitude"]
 STEPS = ["check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs"]
 TOUR_STEPS = ["euler_paths"]  # taken only if the configuration says so
+RANK_STEPS = ["pagerank"]  # likewise
 TANGLE_STEPS = ["densest_subgraph"]  # likewise
 BIN_STEPS = ["train_som", "bin_contigs"]  # likewise
 
@@ -137,6 +138,14 @@ def tours_wanted(wildcards):
     )
 
 
+def ranks_wanted(wildcards):
+    """Return the ranks of the segments of all samples, if the configuration asks for them."""
+    return collect(
+        "results/{sample}/ranks/ranks.tsv",
+        sample=SAMPLES if config["ranks"] else [],
+    )
+
+
 def tangles_wanted(wildcards):
     """Return the densest tangles of all samples, if the configuration asks for them."""
     return collect(
@@ -216,6 +225,7 @@ def guard_command():
 for problem in disagreement(config, "../schemas/config.schema.yaml"):
     raise WorkflowError(f"the configuration cannot be used: {problem}")
 STEPS += TOUR_STEPS if config["euler_paths"] else []
+STEPS += RANK_STEPS if config["ranks"] else []
 STEPS += TANGLE_STEPS if config["tangle"] else []
 STEPS += BIN_STEPS if config["bins"] else []
 SAMPLES = read_samples(config["samples"])

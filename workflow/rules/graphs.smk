@@ -1,4 +1,4 @@
-# What the graphs of an assembly say: Euler tours of their components, and their densest tangle.
+# What the graphs of an assembly say: Euler tours of their components, ranks of segments, and their densest tangle.
 
 
 rule euler_paths:
@@ -30,6 +30,44 @@ rule euler_paths:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"
         " --output {output.tours:q}"
         " -- euler {input.graph:q} --assembly -t {threads} --device cpu -o {output.tours:q} > {log:q} 2>&1"
+
+
+rule pagerank:
+    input:
+        graph="results/{sample}/assembly/graph.gfa",
+        assembled="results/{sample}/status/assemble_contigs.json",
+    output:
+        ranks=report(
+            "results/{sample}/ranks/ranks.tsv",
+            caption="../report/ranks.rst",
+            category="PageRank",
+            labels={"sample": "{sample}", "file": "ranks"},
+        ),
+        picture=report(
+            "results/{sample}/ranks/ranks.svg",
+            caption="../report/ranks.rst",
+            category="PageRank",
+            labels={"sample": "{sample}", "file": "picture"},
+        ),
+        status="results/{sample}/status/pagerank.json",
+    log:
+        "logs/pagerank/{sample}.log",
+    benchmark:
+        "results/{sample}/benchmarks/pagerank.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=2000,
+        runtime=30,
+    params:
+        guard=GUARD,
+    shell:
+        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"
+        " --output {output.ranks:q} --output {output.picture:q}"
+        " -- pagerank {input.graph:q} -t {threads} --device cpu -o {output.ranks:q} --picture {output.picture:q}"
+        " > {log:q} 2>&1"
 
 
 rule densest_subgraph:
