@@ -95,21 +95,13 @@ def facts_of(ranking: Ranking) -> dict[str, Any]:
     if ranking.power is not None:
         facts |= {"iterations": ranking.power.n_iterations, "error_of_power": ranking.power.error_bound}
     if ranking.walks is not None:
-        in_degree = graph.in_degree
-        bound = ranking.walks.expected_l1_error(_like(in_degree, ranking.walks.visits))
         facts |= {"walks": int(ranking.walks.starts.sum()), "visits": ranking.walks.n_visits}
-        facts |= {"expected_error_of_walks": bound}
+        facts |= {"expected_error_of_walks": ranking.walks.expected_l1_error(graph.in_degree)}
     if ranking.power is not None and ranking.walks is not None:
         from gpuasm.ranking import l1_distance
 
         facts |= {"error_of_walks": l1_distance(ranking.power.ranks, ranking.walks.ranks)}
     return facts
-
-
-def _like(values: np.ndarray, other: Any) -> Any:
-    from gpuasm.arrays import array_namespace, to_namespace
-
-    return to_namespace(array_namespace(other), values)
 
 
 def picture_kind(path: Path) -> str:

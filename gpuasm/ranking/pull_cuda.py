@@ -21,6 +21,7 @@ _BLOCK = 256
 _BOUNDS = (4, 16, 64, 1024)
 _WIDTHS = (1, 4, 16, 32, _BLOCK)
 """Threads that share a row of each class."""
+_MOST_BLOCKS = 1 << 13  # of a class; a constant, so that sums run in the same order on every device
 _NOTHING = np.uint64(0)
 """A null pointer."""
 
@@ -90,7 +91,7 @@ class PullCuda:
                 first += n_blocks
 
     def _blocks_of(self, i: int, rows: Array) -> int:
-        return -(-int(rows.size) // (_BLOCK // _WIDTHS[i]))
+        return min(-(-int(rows.size) // (_BLOCK // _WIDTHS[i])), _MOST_BLOCKS)
 
     def _deal(self, graph: DirectedGraph, rows: Array) -> list[Array]:
         classes = row_classes(graph.row_offsets[1:] - graph.row_offsets[:-1], _BOUNDS, rows=rows)
@@ -137,39 +138,40 @@ __device__ __forceinline__ void pull(const INDEX* __restrict__ rows, i64 n_rows,
     double damping, const double* state, const double* teleport, double uniform, const double* out_weight,
     const INDEX* place, double* rank, double* next_handed, double* partial) {
     __shared__ double shared[BLOCK];
-    i64 at = ((i64)blockIdx.x * BLOCK + threadIdx.x) / WIDTH;
-    int lane = threadIdx.x % WIDTH;
-    double total = 0.0, change = 0.0, mass = 0.0;
-    i64 row = 0;
-    if (at < n_rows) {
-        row = rows[at];
-        i64 end = row_offsets[row + 1];
-        if (!handed) {
-            for (i64 e = row_offsets[row] + lane; e < end; e += WIDTH) total += weights[e];
-        } else if (weights) {
-            #pragma unroll 4
-            for (i64 e = row_offsets[row] + lane; e < end; e += WIDTH) total += weights[e] * handed[columns[e]];
-        } else {
-            #pragma unroll 4
-            for (i64 e = row_offsets[row] + lane; e < end; e += WIDTH) total += handed[columns[e]];
+    const int at_once = BLOCK / WIDTH, lane = threadIdx.x % WIDTH;
+    double change = 0.0, mass = 0.0, base = handed ? 1.0 - damping + damping * state[1] : 0.0;
+    for (i64 first = (i64)blockIdx.x * at_once; first < n_rows; first += (i64)gridDim.x * at_once) {
+        i64 at = first + threadIdx.x / WIDTH, row = 0;
+        double total = 0.0;
+        if (at < n_rows) {
+            row = rows[at];
+            i64 end = row_offsets[row + 1];
+            if (!handed) {
+                for (i64 e = row_offsets[row] + lane; e < end; e += WIDTH) total += weights[e];
+            } else if (weights) {
+                #pragma unroll 4
+                for (i64 e = row_offsets[row] + lane; e < end; e += WIDTH) total += weights[e] * handed[columns[e]];
+            } else {
+                #pragma unroll 4
+                for (i64 e = row_offsets[row] + lane; e < end; e += WIDTH) total += handed[columns[e]];
+            }
         }
-    }
-    if (WIDTH == BLOCK) {
-        total = block_sum(total, shared);
-        __syncthreads();
-    } else {
-        for (int half = WIDTH / 2; half > 0; half /= 2) total += __shfl_down_sync(0xffffffffu, total, half, WIDTH);
-    }
-    if (at < n_rows && lane == 0) {
-        if (!handed) {
-            rank[row] = total;
+        if (WIDTH == BLOCK) {
+            total = block_sum(total, shared);
+            __syncthreads();
         } else {
-            double base = 1.0 - damping + damping * state[1];
-            double now = damping * total + base * (teleport ? teleport[row] : uniform);
-            change = fabs(now - rank[row]);
-            mass = now;
-            rank[row] = now;
-            if (out_weight[row] > 0.0) next_handed[place ? place[row] : row] = now / out_weight[row];
+            for (int half = WIDTH / 2; half > 0; half /= 2) total += __shfl_down_sync(0xffffffffu, total, half, WIDTH);
+        }
+        if (at < n_rows && lane == 0) {
+            if (!handed) {
+                rank[row] = total;
+            } else {
+                double now = damping * total + base * (teleport ? teleport[row] : uniform);
+                change += fabs(now - rank[row]);
+                mass += now;
+                rank[row] = now;
+                if (out_weight[row] > 0.0) next_handed[place ? place[row] : row] = now / out_weight[row];
+            }
         }
     }
     if (!handed) return;

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.errors import UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.ranking.chances import edge_thresholds, teleport_thresholds
@@ -124,10 +124,9 @@ class WalkRanks:
         ----------
         in_degree : (n,) integers
         """
-        xp = array_namespace(self.visits)
-        classes = xp.ceil(xp.log2(in_degree + 1.0)).astype(np.int64)
-        sums = xp.bincount(classes, weights=self.variances(), minlength=1)
-        sizes = xp.bincount(classes, minlength=1)
+        classes = np.ceil(np.log2(to_host(in_degree) + 1.0)).astype(np.int64)
+        sums = np.bincount(classes, weights=to_host(self.variances()), minlength=1)  # here sums have a fixed order
+        sizes = np.bincount(classes, minlength=1)
         return float(((sums * sizes) ** 0.5).sum()) / max(float(self.n_visits), 1.0)
 
 

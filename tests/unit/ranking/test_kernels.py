@@ -38,9 +38,10 @@ def wide(graph: DirectedGraph) -> DirectedGraph:
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("personal", [False, True])
-@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("moved", [False, True])  # by degree, and each block has more rows than it takes at once
 def test_ranks_are_those_of_the_cpu(rng, monkeypatch, weighted, personal, moved):
     monkeypatch.setattr(places, "FEWEST_MOVED", 1 if moved else 1 << 20)
+    monkeypatch.setattr(pull_cuda, "_MOST_BLOCKS", 2 if moved else 1 << 13)
     graph = rmat(10, 40, seed=1)  # rows of every class
     surfer = make_surfer(
         graph,
