@@ -2,7 +2,8 @@
 
 ``python benchmarks/held_out.py --set NAME GRAPH LABELS --json held_out.json`` takes graph.npz of ``gpuasm relate`` and
 the table that sample_places.py makes. Beside it stand two baselines: the commonest place, and the place of the nearest
-genome that has one. All are measured on the same samples, twenty times over.
+genome that has one. Neighbours are those that edges lead to (``--directed`` of ``gpuasm geolocate``), and then those at
+either end. All are measured on the same samples, twenty times over.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ import numpy as np
 from record import record
 
 from gpuasm.geolocation import LocatingOptions, hold_out, locate
+from gpuasm.graph import DirectedGraph
+from gpuasm.graph.undirected_graph import undirected_graph
 from gpuasm.io.graphs import read_weighted_graph
 
 SHARE, TIMES = 0.2, 20
 NEAR_KM = 100
+_SAME_KM = 0.1
 
 
 def main() -> None:
@@ -27,12 +31,19 @@ def main() -> None:
     parser.add_argument("--set", nargs=3, action="append", required=True, metavar=("NAME", "GRAPH", "LABELS"))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    rows = [measure(name, Path(graph), Path(labels)) for name, graph, labels in options.set]
+    rows = [
+        measure(name, Path(graph), Path(labels), both_ways=both_ways)
+        for name, graph, labels in options.set
+        for both_ways in (False, True)
+    ]
     record(options.json, "held_out", {"share": SHARE, "times": TIMES}, rows)
 
 
-def measure(name: str, graph_path: Path, labels_path: Path) -> dict[str, Any]:
+def measure(name: str, graph_path: Path, labels_path: Path, *, both_ways: bool) -> dict[str, Any]:
     graph, weights = read_weighted_graph(graph_path)
+    if both_ways:
+        merged = undirected_graph(graph, weights)
+        graph, weights = DirectedGraph(merged.row_offsets, merged.columns, graph.names), merged.weights
     with labels_path.open(newline="", encoding="utf-8") as file:
         rows = {row["vertex"]: (row["latitude"], row["longitude"]) for row in csv.DictReader(file, delimiter="\t")}
     empty = ("", "")
@@ -44,10 +55,18 @@ def measure(name: str, graph_path: Path, labels_path: Path) -> dict[str, Any]:
 
     found = [hold_out(graph, places, infer, share=SHARE, seed=seed, weights=weights) for seed in range(TIMES)]
     known = ~np.isnan(places[:, 0])
-    row: dict[str, Any] = {"set": name, "samples": len(places), "places_known": int(known.sum())}
+    row: dict[str, Any] = {
+        "set": name,
+        "both_ways": both_ways,
+        "samples": len(places),
+        "places_known": int(known.sum()),
+    }
     row["places"] = len(np.unique(places[known], axis=0))
     row["held_out"] = sum(one.vertices.size for one in found)
     errors = {title: np.concatenate([getattr(one, f"{title}_km") for one in found]) for title in TITLES}
+    medians = np.array([[np.nanmedian(getattr(one, f"{title}_km")) for title in TITLES] for one in found])
+    row["times_better_than_nearest"] = int((medians[:, 0] < medians[:, 1] - _SAME_KM).sum())
+    row["times_worse_than_nearest"] = int((medians[:, 0] > medians[:, 1] + _SAME_KM).sum())
     done = ~np.isnan(errors["error"])
     row["inferred"] = int(done.sum())
     for title, label in TITLES.items():
