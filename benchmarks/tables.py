@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from densest_tables import densest, densest_speed
 from pagerank_tables import pagerank, pagerank_exactness
 from table_text import Result, markdown
 from table_text import section as _section
@@ -314,6 +315,8 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "ablation": ablation,
     "bins": bins,
     "maps": maps,
+    "densest": densest,
+    "densest_speed": densest_speed,
     "pagerank": pagerank,
     "pagerank_exactness": pagerank_exactness,
 }
