@@ -21,6 +21,7 @@ from record import record
 from gpuasm import arrays, parallel
 from gpuasm.io.genomes import fasta_records
 from gpuasm.samples import Sketches, SketchKind, compare, mash_distance, sketch_text
+from gpuasm.samples.chance import p_values
 from gpuasm.samples.comparison import shared_hashes
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
@@ -96,7 +97,7 @@ def sketch_a_genome(length: int) -> dict[str, Any]:
 def against_mash(paths: list[Path]) -> dict[str, Any]:
     """Compare genomes, a file each, with Mash."""
     start = time.perf_counter()
-    texts = [Reads.from_codes(entry.codes for entry in fasta_records(path, acgt_only=True)) for path in paths]
+    texts = [text_of([entry.codes for entry in fasta_records(path, acgt_only=True)]) for path in paths]
     row = compare_with_mash([str(path) for path in paths], texts, start, [str(path) for path in paths])
     return {"what": "genomes and mash", **row}
 
@@ -114,21 +115,30 @@ def mutants_against_mash(n: int, families: int = 20, length: int = 20_000) -> di
                 file.write(f">m{i}\n{decode(codes.astype(np.uint8))}\n")
         start = time.perf_counter()
         records = list(fasta_records(path, acgt_only=True))
-        texts = [Reads.from_codes([entry.codes]) for entry in records]
+        texts = [text_of([entry.codes]) for entry in records]
         row = compare_with_mash([entry.name for entry in records], texts, start, ["-i", str(path)])
     return {"what": "mutants and mash", **row}
 
 
-def compare_with_mash(names: list[str], texts: list[Reads], start: float, words: list[str]) -> dict[str, Any]:
-    """Count the pairs whose printed distance or number of shared hashes is not Mash's, and take the time of both."""
+def text_of(codes: list[np.ndarray]) -> tuple[Reads, int]:
+    """Return sequences as reads, and their letters, those that are no bases included."""
+    return Reads.from_codes(codes), sum(code.size for code in codes)
+
+
+def compare_with_mash(
+    names: list[str], texts: list[tuple[Reads, int]], start: float, words: list[str]
+) -> dict[str, Any]:
+    """Count the pairs whose printed distance, P-value or shared hashes are not Mash's, and take the time of both."""
     kind, threads = SketchKind.bottom(K, SIZE), str(parallel.thread_count())
-    sketches = Sketches.join(kind, names, [sketch_text(text, kind) for text in texts])
+    sketches = Sketches.join(kind, names, [sketch_text(text, kind) for text, _ in texts])
+    bases = [n for _, n in texts]
     sketched = time.perf_counter()
     found = compare(sketches)
     distance, compared = mash_distance(found), found.compared
+    chance = p_values(found, np.array(bases, np.float64))
     done = time.perf_counter()
     row: dict[str, Any] = {"version": run_mash("--version").strip(), "pairs": found.n**2}
-    row |= {"bases": sum(text.n_bases for text in texts), "sketch_s": sketched - start, "compare_s": done - sketched}
+    row |= {"bases": sum(bases), "sketch_s": sketched - start, "compare_s": done - sketched}
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         run_mash("sketch", "-p", threads, "-k", str(K), "-s", str(SIZE), "-o", f"{folder}/all", *words)
@@ -139,9 +149,10 @@ def compare_with_mash(names: list[str], texts: list[Reads], start: float, words:
     number = {name: i for i, name in enumerate(names)}
     row["different"] = 0
     for line in lines:
-        one, other, theirs, _, shared = line.split("\t")
+        one, other, *theirs = line.split("\t")
         i, j = number[one], number[other]
-        row["different"] += (f"{distance[i, j]:.6g}", f"{found.shared[i, j]}/{compared[i, j]}") != (theirs, shared)
+        mine = [f"{distance[i, j]:.6g}", f"{chance[i, j]:.6g}", f"{found.shared[i, j]}/{compared[i, j]}"]
+        row["different"] += mine != theirs
     row["pairs_that_share"] = int((found.shared > 0).sum())
     assert len(lines) == row["pairs"]
     print(row)

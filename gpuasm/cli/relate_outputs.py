@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuasm.cli.sample_inputs import Sample
 from gpuasm.errors import ResourceError, UsageError
+from gpuasm.samples.chance import p_values
 from gpuasm.samples.distances import containment, containment_distance, jaccard, mash_distance
 from gpuasm.samples.relation import Relation
 from gpuasm.samples.sketches import Sketches
@@ -59,7 +60,7 @@ def write_relation(folder: Path, relation: Relation, samples: list[Sample]) -> N
 
     names, tree = relation.comparison.names, relation.tree
     _write_samples(folder / "samples.tsv", relation, samples)
-    _write_distances(folder / "distances.tsv", relation)
+    _write_distances(folder / "distances.tsv", relation, samples)
     write_phylip(folder / "distances.phylip", names, relation.distance)
     for name in ("graph.tsv", "graph.mtx", "graph.npz"):
         write_graph(folder / name, relation.graph, weights=relation.weights)
@@ -95,13 +96,17 @@ def _write_samples(path: Path, relation: Relation, samples: list[Sample]) -> Non
     )
 
 
-def _write_distances(path: Path, relation: Relation) -> None:
+def _write_distances(path: Path, relation: Relation, samples: list[Sample]) -> None:
     from gpuasm.io.distances import write_pairs
 
     comparison = relation.comparison
+    bases = relation.kmers.copy()
+    for number, sample in enumerate(samples):
+        if sample.kind == "assembly" and sample.bases:  # of reads and sketches the genome's size is an estimate
+            bases[number] = sample.bases
     columns: dict[str, Any] = {
         "shared": comparison.shared, "compared": comparison.compared, "jaccard": jaccard(comparison),
-        "mash_distance": mash_distance(comparison),
+        "mash_distance": mash_distance(comparison), "p_value": p_values(comparison, bases),
     }  # fmt: skip
     if comparison.kind.is_scaled:
         share = containment(comparison)

@@ -58,6 +58,7 @@ def test_files_of_a_run(run_cli, genomes, tmp_path):
     ] * 5
     pairs = table(folder / "distances.tsv")
     assert len(pairs) == 10
+    assert {row["p_value"] for row in pairs} == {"0"}
     assert float(pairs[0]["containment_distance"]) == pytest.approx(0.004, rel=0.5)
     first = (folder / "distances.phylip").read_text().splitlines()
     assert first[0] == "5"
@@ -256,3 +257,12 @@ def test_folder_of_another_command(run_cli, genomes, tmp_path):
     (tmp_path / "out" / "run.json").write_text('{"command": "bin"}')
     code, _, err = run_cli("relate", *genomes, "-o", tmp_path / "out")
     assert (code, "results of gpuasm bin" in err) == (2, True)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("options", [(), ("-s", 300), ("--scaled", 3, "-k", 31)], ids=str)
+def test_devices_write_the_same_files(run_cli, genomes, tmp_path, options):
+    for device in ("cpu", "cuda"):
+        assert run_cli("relate", *genomes, "-o", tmp_path / device, "--device", device, *options)[0] == 0
+    for name in FILES - {"run.json", "graph.npz"}:
+        assert (tmp_path / "cpu" / name).read_bytes() == (tmp_path / "cuda" / name).read_bytes(), name

@@ -20,6 +20,7 @@ from gpuasm.samples import (
     mash_distance,
     shared_cuda,
 )
+from gpuasm.samples.chance import p_values
 from gpuasm.samples.holders import index_holders, merge_alike
 from tests.gpu import emulator
 from tests.oracles.sketches import mash_shared
@@ -121,6 +122,37 @@ def test_distances_of_mash():
         # Hashes of the other sketch alone are all larger: the union's least 1,000 are those of the first.
         assert (found.shared[0, 1], found.compared[0, 1]) == (shared, 1000)
         assert f"{mash_distance(found)[0, 1]:.6g}" == wanted
+
+
+def test_p_values_are_sums_of_binomials(rng):
+    sets = [set(rng.choice(200, 40, replace=False).tolist()) for _ in range(5)]
+    found = compare(sketches_of([*sets, set()], SketchKind.bottom(9, 40)))
+    bases = np.array([1000.0, 5000.0, 30_000.0, 4e6, 2e5, 1e3])
+    values = p_values(found, bases)
+    assert np.array_equal(values, values.T)
+    for a in range(6):
+        for b in range(6):
+            one, other = (1 / (1 + 4**9 / bases[i]) for i in (a, b))
+            rate, n, shared = one * other / (one + other - one * other), found.compared[a, b], found.shared[a, b]
+            terms = (math.comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in range(shared, n + 1))
+            assert values[a, b] == pytest.approx(sum(terms), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("bases", "shared", "distance", "p_value"),
+    [
+        ((48502, 29903), 5, "0.310702", "0.0110361"),
+        ((5386, 48502), 1, "0.455815", "0.292864"),
+        ((16569, 29903), 2, "0.393103", "0.177026"),
+    ],
+)
+def test_what_mash_prints_of_remote_genomes(bases, shared, distance, p_value):
+    """By Mash 2.3 with k = 11, s = 300, of phage lambda, phiX174, SARS-CoV-2 and human mitochondrial DNA."""
+    parts = [np.arange(first, first + 300, dtype=np.uint64) for first in (0, 300 - shared)]
+    found = compare(Sketches.join(SketchKind.bottom(11, 300), ["a", "b"], parts))
+    assert (found.shared[0, 1], found.compared[0, 1]) == (shared, 300)
+    assert f"{mash_distance(found)[0, 1]:.6g}" == distance
+    assert f"{p_values(found, np.array(bases, np.float64))[0, 1]:.6g}" == p_value
 
 
 def test_distances_of_k_3_end_at_1():
