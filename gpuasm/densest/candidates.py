@@ -104,13 +104,12 @@ class CandidateSearch:
         core = to_host(peeled.core)
         self.numbers = self._with_candidates(core)
         self.pool = graph.induced(array_namespace(graph.columns).asarray(self.numbers)).moved_to(np)
-        peeling = peel(self.pool, rounds=self._rounds(self.pool))
-        self.supports["peel"] = self.numbers[np.array(peeling.left(self._k))]
-        # Edges within the pool are given to an end anew; the others have an end that went before the core was left, and
-        # were given to it, or to the other end if that went earlier still.
+        inner = self.pool.induced(np.searchsorted(self.numbers, core))
+        peeling = peel(inner, rounds=self._rounds(inner))
+        self.supports["peel"] = core[np.array(peeling.left(self._k))]
+        # Edges within the core are given to an end anew; all others were given to the end that went first.
         loads = to_host(peeled.loads)
-        loads[core] = 0
-        loads[self.numbers] += peeling.loads
+        loads[core] = peeling.loads
         self.bounds["peeling"] = load_bound(loads, self._k)
 
     @property

@@ -188,3 +188,13 @@ def test_eigenvectors_that_do_not_converge() -> None:
     assert densest_subgraph(ring, 10, SearchOptions(method="peel")).weight <= 9
     assert to_host(ring.degree).max() == 2
     assert peel(ring).density == 1
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6))
+def test_bounds_hold_where_only_a_core_is_searched(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, 10)
+    k = min(k, len(matrix))
+    found = densest_subgraph(oracle.graph_of(matrix), k, SearchOptions(whole_slots=0, core_vertices=2))
+    assert all(bound >= 2 * oracle.heaviest(matrix, k) / k for bound in found.bounds.values())
+    assert found.weight == oracle.weight_within(matrix, found.vertices)
