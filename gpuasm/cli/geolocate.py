@@ -175,7 +175,8 @@ class _Run:
             first = None if base == "auto" else int(base)
             labels = read_labels(self.labels_path, graph, base=first, skip_unknown=options["skip_unknown"])
             if labels.passed_over:
-                logging.getLogger("gpuasm").info("%d labels are of no vertex of the graph", len(labels.passed_over))
+                n = len(labels.passed_over)
+                logging.getLogger("gpuasm").info("labels of %d vertices that the graph does not have", n)
         self.graph, self.weights, self.places, self.base = graph, weights, labels.places, labels.base
 
     @property

@@ -21,6 +21,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--status", multiple=True, metavar="FILES", help="Status files of the workflow's steps, or a pattern.")
 @click.option("--benchmarks", multiple=True, metavar="FILES", help="Files SAMPLE/benchmarks/RULE.tsv, or a pattern.")
 @click.option("--bins", multiple=True, metavar="FOLDERS", help="Folders SAMPLE/bins of gpuasm bin, or a pattern.")
+@click.option("--locations", type=_FILE, metavar="FILE", help="GeoJSON of gpuasm geolocate: a map of the samples.")
 @click.option("--summary", type=_FILE, help="Write a tab-separated line for each run here.")
 @click.option("-o", "--output", type=_FILE, default=Path("report.html"), show_default=True, help="The HTML page.")
 def command(
@@ -29,6 +30,7 @@ def command(
     status: tuple[str, ...],
     benchmarks: tuple[str, ...],
     bins: tuple[str, ...],
+    locations: Path | None,
     summary: Path | None,
     output: Path,
 ) -> None:
@@ -49,7 +51,8 @@ def command(
     report.add_status(read, _expanded(status))
     report.add_benchmarks(read, _expanded(benchmarks))
     report.add_bins(read, _expanded(bins))
-    report.write_report(read, output)
+    located = report.read_located(locations) if locations is not None else None
+    report.write_report(read, output, located=located)
     if summary is not None:
         report.write_summary(read, summary)
 

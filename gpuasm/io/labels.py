@@ -83,7 +83,8 @@ def read_labels(
         If it cannot be told whether numbers begin at 0 or at 1.
     DataError
         If a line is malformed, a place is none on Earth, a vertex is named twice or is none of the graph, the file
-        is about another number of vertices, or there is no place at all. It names the line.
+        is about another number of vertices, or there is no place at all and no name was passed over. It names the
+        line.
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
     """
@@ -92,7 +93,7 @@ def read_labels(
         if graph.names is None and not lines.is_table and base is None:
             base = _told_base(lines, graph.n_vertices)
         labels = _of_vertices(lines, graph, base or 0, skip_unknown=skip_unknown)
-        if np.isnan(labels.places).all():
+        if np.isnan(labels.places).all() and not labels.passed_over:
             raise DataError("the place of at least one vertex", "none", "fill in latitude and longitude where known")
     except GpuasmError as error:
         if error.path is not None:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gpuasm.report import figures, map_figures, tables
+from gpuasm.report import figures, map_figures, tables, world
 from gpuasm.report.binning import read_bin_run
 from gpuasm.report.inputs import Run, read_run
 from gpuasm.report.statistics import summarise_lengths
+from gpuasm.report.world import LocatedSamples
 
 SUMMARY_COLUMNS = ("sample", "status", "contigs", "bases", "longest", "n50", "circular", "depth", "reason")
 
@@ -53,15 +54,15 @@ def write_bin_report(folder: str | Path) -> Path:
     return path
 
 
-def write_report(runs: Sequence[Run], path: str | Path) -> None:
-    """Write the page about ``runs`` to ``path``.
+def write_report(runs: Sequence[Run], path: str | Path, *, located: LocatedSamples | None = None) -> None:
+    """Write the page about ``runs``, and where their samples are, to ``path``.
 
     Raises
     ------
     OutputError, ReadWriteError, ResourceError
         If the page cannot be written.
     """
-    _write(path, render(runs))
+    _write(path, render(runs, located=located))
 
 
 def write_summary(runs: Sequence[Run], path: str | Path) -> None:
@@ -77,8 +78,8 @@ def write_summary(runs: Sequence[Run], path: str | Path) -> None:
     _write(path, "".join("\t".join(line) + "\n" for line in lines))
 
 
-def render(runs: Sequence[Run]) -> str:
-    """Return the page about ``runs`` as text."""
+def render(runs: Sequence[Run], *, located: LocatedSamples | None = None) -> str:
+    """Return the page about ``runs``, and where their samples are, as text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only where a page is made
 
     environment = Environment(
@@ -94,6 +95,7 @@ def render(runs: Sequence[Run]) -> str:
         subtitle=_subtitle(runs),
         runs=[_described(run) for run in runs],
         n_failed=sum(run.status != "ok" for run in runs),
+        places=_places(located) if located and located.samples else None,
     )
 
 
@@ -147,10 +149,30 @@ def _figures(run: Run) -> list[dict[str, Any]]:
     return [_figure(*figure) for figure in made]
 
 
+def _places(located: LocatedSamples) -> dict[str, Any]:
+    """Return the map of the samples and their table, those whose place was not given first."""
+    order = ("inferred", "unknown", "known")
+    rows = sorted(located.samples, key=lambda sample: order.index(sample.status))
+    right = ("latitude", "longitude", "radius in km")
+    return {
+        "figure": _figure("Map of samples", world.world_figure(located, "samples"), world.CAPTION),
+        "headers": [
+            tables.Header(title, number=title in right, label=title == "sample")
+            for title in ("sample", "latitude", "longitude", "status", "radius in km")
+        ],
+        "rows": [
+            (s.name, *(f"{x:.4f}" if x is not None else "" for x in (s.latitude, s.longitude)), s.status,
+             "" if s.radius_km is None else f"{s.radius_km:,.0f}")
+            for s in rows[:world.MAX_ROWS]
+        ],
+        "rest": f"and {len(rows) - world.MAX_ROWS:,} more" if len(rows) > world.MAX_ROWS else "",
+    }  # fmt: skip
+
+
 def _figure(title: str, svg: str, caption: str) -> dict[str, Any]:
     from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
 
-    is_wide = title == "Map of contigs"
+    is_wide = title.startswith("Map of")
     return {"title": title, "svg": Markup(svg), "caption": caption, "wide": is_wide}  # noqa: S704 - ours
 
 

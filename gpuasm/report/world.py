@@ -24,6 +24,14 @@ EARTH_RADIUS_KM = 6371.0
 MAX_EDGES, MAX_CIRCLES, MAX_NAMES = 2000, 400, 40
 """How many are drawn at most: the edges of the greatest weight, the first inferred samples."""
 
+MAX_ROWS = 500
+"""Of the table beside a map."""
+
+CAPTION = (
+    "Dots are places that were given, diamonds those inferred from related samples, each in a circle that holds half of"
+    " its neighbours, and lines join neighbours. Outline of land: Natural Earth."
+)
+
 _LAND = Path(__file__).parent / "data" / "land_110m.json.gz"
 _SIZE = (9.0, 4.9)
 _LEAST_DEGREES = 12.0  # of a map's width

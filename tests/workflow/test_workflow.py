@@ -195,6 +195,27 @@ def test_second_entry_point_with_a_simulated_and_an_unpaired_sample(project):
     assert (folder / "results" / "simulated" / "graph" / "unitigs.gfa").read_text().startswith("H\t")
 
 
+def test_samples_without_a_place_are_put_where_related_ones_are(project):
+    lines = ["first\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t-12.5\t30.25", "second\tgood_1.fastq.gz\t\t\t\t"]
+    folder = project(*lines)
+    assert "rule geolocate_samples" not in snakemake(folder, "-n", "--config", "geolocate=false").stdout
+    assert "rule geolocate_samples" not in snakemake(folder, "-n", "--config", "relate=false").stdout
+    done = snakemake(folder)
+    assert done.returncode == 0, done.stderr
+    with (folder / "results" / "samples" / "locations.tsv").open(newline="") as file:
+        rows = {row["vertex"]: row for row in csv.DictReader(file, delimiter="\t")}
+    assert [rows["first"][key] for key in ("latitude", "longitude", "status")] == ["-12.500000", "30.250000", "known"]
+    assert [rows["second"][key] for key in ("latitude", "longitude", "status")] == [
+        "-12.500000", "30.250000", "inferred"
+    ]  # fmt: skip
+    page = (folder / "results" / "report.html").read_text()
+    assert "Where the samples are" in page
+    assert "inferred (1)" in page
+    assert "<svg" in (folder / "results" / "samples" / "locations.svg").read_text()
+    (folder / "config" / "samples.tsv").write_text(HEADER + "\n".join(line[:-13] for line in lines[:1]) + "\t\t\n")
+    assert "rule geolocate_samples" not in snakemake(folder, "-n").stdout
+
+
 def test_a_bad_sample_fails_the_workflow_if_asked_to(project):
     folder = project("cut\tcut_1.fastq.gz\tcut_2.fastq.gz\t\t\t", fail_on_bad_sample="true")
     done = snakemake(folder)

@@ -168,6 +168,21 @@ def relation_wanted(wildcards):
     )
 
 
+def places_wanted(wildcards):
+    """Return where the samples are, if the configuration asks for it, they are related, and the sheet knows a place."""
+    known = any(row["latitude"] for row in SAMPLES.values())
+    return (
+        "results/samples/locations.json"
+        if config["geolocate"] and known and relation_wanted(wildcards)
+        else []
+    )
+
+
+def places_argument(wildcards, input):
+    """Return the option of gpuasm report that names where the samples are."""
+    return f"--locations {shlex.quote(str(input.places))}" if input.places else ""
+
+
 def read_arguments(wildcards, input):
     """Return the options of gpuasm that name the reads of a sample."""
     files = [shlex.quote(str(path)) for path in input.reads]

@@ -8,6 +8,7 @@ rule report:
             "results/{sample}/status/{step}.json", sample=SAMPLES, step=STEPS
         ),
         bins=bins_wanted,
+        places=places_wanted,
     output:
         page=report(
             "results/report.html", caption="../report/report.rst", category="Report"
@@ -30,6 +31,7 @@ rule report:
         status="results/*/status/*.json",
         benchmarks="results/*/benchmarks/*.tsv",
         bins="--bins 'results/*/bins'" if config["bins"] else "",
+        places=places_argument,
     shell:
         "{params.gpuasm} report {params.runs:q} --status {params.status:q} --benchmarks {params.benchmarks:q} {params.bins}"
-        " -o {output.page:q} --summary {output.summary:q} > {log:q} 2>&1"
+        " {params.places} -o {output.page:q} --summary {output.summary:q} > {log:q} 2>&1"

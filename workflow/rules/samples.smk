@@ -54,3 +54,42 @@ rule relate_samples:
     shell:
         "{params.gpuasm} relate {params.samples:q} --skip-bad -t {threads} --device cpu -o {params.folder:q}"
         " > {log:q} 2>&1"
+
+
+# Where the samples without a place are, told by their relatives that have one in the sample sheet.
+rule geolocate_samples:
+    input:
+        graph="results/samples/graph.npz",
+        sheet=config["samples"],
+    output:
+        table=report(
+            "results/samples/locations.tsv",
+            caption="../report/locations.rst",
+            category="Samples",
+            labels={"file": "locations"},
+        ),
+        places="results/samples/locations.json",
+        picture=report(
+            "results/samples/locations.svg",
+            caption="../report/locations.rst",
+            category="Samples",
+            labels={"file": "map of locations"},
+        ),
+        run="results/samples/geolocation.json",
+    log:
+        "logs/geolocate_samples.log",
+    benchmark:
+        "results/samples/benchmarks/geolocate_samples.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=2000,
+        runtime=30,
+    params:
+        gpuasm=GPUASM,
+    shell:
+        "{params.gpuasm} geolocate {input.graph:q} {input.sheet:q} --skip-unknown --complete -t {threads} --device cpu"
+        " --geojson {output.places:q} --map {output.picture:q} --json {output.run:q} -o {output.table:q}"
+        " > {log:q} 2>&1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -80,3 +81,19 @@ def test_other_files_are_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(DataError, match="geojson"):
             read_located(path)
+
+
+def test_pages_show_where_samples_are(tmp_path):
+    from gpuasm.report import read_run, render
+
+    page = render([read_run(tmp_path, "a")], located=SAMPLES)
+    assert "Where the samples are" in page
+    assert page.count('role="img"') == 1
+    rows = re.findall(r"<tr><td.*?</tr>", page, re.DOTALL)
+    assert [re.sub(r"<[^>]*>", " ", row).split() for row in rows] == [
+        ["b", "&amp;", "c", "40.0000", "170.0000", "inferred", "900"],
+        ["d", "-30.0000", "-175.0000", "inferred"],
+        ["e", "unknown"],
+        ["a", "50.0000", "10.0000", "known"],
+    ]
+    assert "Where the samples are" not in render([read_run(tmp_path, "a")])
