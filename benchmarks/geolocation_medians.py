@@ -20,8 +20,8 @@ from gpuasm import arrays
 from gpuasm.geolocation import medians_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.oracles import geolocation as oracle  # noqa: E402
-from tests.unit.geolocation.test_median import random_set  # noqa: E402
+from tests.oracles import geolocation as oracle
+from tests.unit.geolocation.test_median import random_set
 
 METRES = 6_371_000.0
 KINDS = ("all over the sphere", "10 m", "10 km", "300 km", "2,000 km", "whole Earth")
