@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -119,6 +121,25 @@ def synchronize(xp: Any) -> None:
     """Wait until the device has done what was asked of it; nothing on the host."""
     if xp is not np:
         xp.cuda.get_current_stream().synchronize()
+
+
+@contextlib.contextmanager
+def side_by_side(xp: Any, n: int, *, apart: bool = True) -> Iterator[list[Any]]:
+    """Give n contexts; what is launched in one of them runs beside what is launched in the others.
+
+    It begins after what was launched before, and what is launched afterwards begins when all of it has ended. Arrays
+    that it uses must be made before, and kept until then. On the host, or where ``apart`` is not set, all runs in turn.
+    """
+    if xp is np or not apart:
+        yield [contextlib.nullcontext() for _ in range(n)]
+        return
+    main = xp.cuda.get_current_stream()
+    ready, streams = main.record(), [xp.cuda.Stream(non_blocking=True) for _ in range(n)]
+    for stream in streams:
+        stream.wait_event(ready)
+    yield streams
+    for stream in streams:
+        main.wait_event(stream.record())
 
 
 def free_device_memory() -> int:

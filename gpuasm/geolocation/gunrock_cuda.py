@@ -5,6 +5,10 @@ to 64 to eight lanes, of up to 256 to a warp, of up to 2,048 to a block, and lon
 share. A bit for each vertex says whether it has a location, so that no others are read; those that are read, once, lie
 in shared memory while the median is sought. Bits of what a round finds are set when it ends. Only what is still unknown
 is looked at again.
+
+A warp is as slow as the slowest of its rows, and steps differ from row to row by two orders: of many rows, those that
+have not come to their end after some steps are listed anew and go on together. Classes run side by side, so that the
+last rows of one are not waited for by the others.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, cuda_functions, multiprocessor_count, to_host
+from gpuasm.arrays import Array, array_namespace, cuda_functions, multiprocessor_count, side_by_side, to_host
 from gpuasm.geolocation.gunrock_cpu import CHUNK
 from gpuasm.geolocation.gunrock_kernels import _CUDA, SLOTS_OF_LANE, SUMS_BYTES
 
@@ -22,6 +26,12 @@ _LANES = (1, 8, 32, 256)
 _THREADS = (128, 128, 128, 256)
 _NUMBERS = 5  # a unit vector, latitude, longitude
 _STEPS = 8  # of long rows between two looks at whether any goes on
+_PASSES = (8, 16, 32, 64, 128)
+"""Steps of each pass over many rows, and a last one of all that are left."""
+_RESIDENT = 8
+"""Blocks on a multiprocessor at a time, at most: as many as are of use where it is not known how many rows are left."""
+_MANY = 20_000
+"""Rows of a class that are worth more passes than one."""
 
 
 _OF_LONG_ROWS = ("gather_chunks", "start_rows", "step_chunks", "move_rows", "finish_rows")
@@ -68,13 +78,21 @@ class Rounds:
         before = int(self.waiting.sum())
         self._next_counts[:] = 0
         args = (*self._graph, self._known, self._places, self._found, self._rounds, np.int32(number))
-        if self.waiting[-1]:
-            _LongRows(self._graph, self._lists[-1][: int(self.waiting[-1])]).run(
-                (*args[2:], self._next[-1], self._next_counts[-1:]), spatial_iterations
-            )
-        for k in range(len(_LANES) - 1, -1, -1):
-            if self.waiting[k]:
-                self._run_class(k, (*args, np.int32(spatial_iterations)))
+        # Lists are kept until all is done: what is freed may be given to another stream.
+        passes = [
+            _Passes(k, self._lists[k], self._counts[k : k + 1], int(self.waiting[k]), spatial_iterations + 1)
+            for k in range(len(_LANES) - 1, -1, -1)
+            if self.waiting[k]
+        ]
+        with side_by_side(self._xp, len(passes), apart=before >= _MANY) as streams:
+            for stream, of_class in zip(streams, passes, strict=True):
+                with stream:
+                    of_class.launch((*args, self._next[of_class.k], self._next_counts[of_class.k : of_class.k + 1]))
+            if self.waiting[-1]:
+                _LongRows(self._graph, self._lists[-1][: int(self.waiting[-1])]).run(
+                    (*args[2:], self._next[-1], self._next_counts[-1:]), spatial_iterations
+                )
+        del passes
         self._known |= self._found
         self._lists, self._next = self._next, self._lists
         self._counts, self._next_counts = self._next_counts, self._counts
@@ -86,17 +104,43 @@ class Rounds:
         n = self._rounds.size
         _kernel("turn_longitudes")((-(-n // 256),), (256,), (np.int64(n), self._rounds, self._places))
 
-    def _run_class(self, k: int, args: tuple[Any, ...]) -> None:
-        infer = _kernel(f"infer_{_LANES[k]}")
-        shared = _THREADS[k] * SLOTS_OF_LANE * _NUMBERS * 8 + SUMS_BYTES
+
+class _Passes:
+    """The passes over the rows of a class; what they need is there when it is made."""
+
+    def __init__(self, k: int, rows: Array, count: Array, n_rows: int, n_steps: int) -> None:
+        xp, self.k, self._n_rows = array_namespace(rows), k, n_rows
+        self._steps = _steps_of_passes(n_steps, n_rows)
+        capacity = n_rows if len(self._steps) > 1 else 1
+        self._lists = [(rows, xp.empty((1, 2), np.float64))]
+        self._lists += [(xp.empty(capacity, np.int32), xp.empty((capacity, 2), np.float64)) for _ in range(2)]
+        self._counts = [count, *xp.zeros((len(self._steps), 1), np.int32)]
+
+    def launch(self, args: tuple[Any, ...]) -> None:
+        """Launch all passes."""
+        infer = _kernel(f"infer_{_LANES[self.k]}")
+        shared = _THREADS[self.k] * SLOTS_OF_LANE * _NUMBERS * 8 + SUMS_BYTES
         infer.max_dynamic_shared_size_bytes = shared
-        needed = -(-int(self.waiting[k]) * _LANES[k] // _THREADS[k])
-        blocks = min(needed, multiprocessor_count() * 512)
-        counts = np.int32(self.waiting[k])
-        infer(
-            (blocks,), (_THREADS[k],), (self._lists[k], counts, *args, self._next[k], self._next_counts[k : k + 1]),
-            shared_mem=shared,
-        )  # fmt: skip
+        blocks = min(-(-self._n_rows * _LANES[self.k] // _THREADS[self.k]), multiprocessor_count() * 512)
+        before = 0
+        for i, steps in enumerate(self._steps):
+            after = 1 + i % 2
+            (rows, begun), (left, left_at) = self._lists[before], self._lists[after]
+            kind = np.bool_(i == 0), np.bool_(i == len(self._steps) - 1), np.int32(steps)
+            infer(
+                (blocks,), (_THREADS[self.k],), (rows, self._counts[i], begun, *args, *kind, left, left_at,
+                self._counts[i + 1]), shared_mem=shared,
+            )  # fmt: skip
+            before, blocks = after, min(blocks, multiprocessor_count() * _RESIDENT)
+
+
+def _steps_of_passes(n_steps: int, n_rows: int) -> list[int]:
+    """Share steps among passes."""
+    passes: list[int] = []
+    for own in _PASSES if n_rows >= _MANY else ():
+        if sum(passes) + own < n_steps:
+            passes.append(own)
+    return [*passes, n_steps - sum(passes)]
 
 
 class _LongRows:

@@ -155,10 +155,14 @@ __device__ __forceinline__ void write(int v, Place at, double* places, u32* foun
     atomicOr(&found[v >> 5], 1u << (v & 31));
 }
 
-template <int LANES> __device__ __forceinline__ void infer(const int* list, int n_rows, const i64* offsets,
-    const int* columns, const u32* known, double* places, u32* found, int* rounds, int round, int n_steps,
-    int* next_list, int* next_count) {
+// Infer the places of rows in a pass of n_steps. Rows that take more are listed in ``left`` with where they have come
+// to, unless this pass is the last; ``begun`` is that of the pass before, not looked at in the first one.
+template <int LANES> __device__ __forceinline__ void infer(const int* list, const int* count, const double2* begun,
+    const i64* offsets, const int* columns, const u32* known, double* places, u32* found, int* rounds, int round,
+    int* next_list, int* next_count, bool is_first, bool is_last, int n_steps, int* left, double2* left_at,
+    int* left_count) {
     extern __shared__ float4 shared[];
+    const int n_rows = *count;
     double *numbers = (double*)shared + threadIdx.x, *across = (double*)shared + 5 * EACH * blockDim.x;
     const int stride = blockDim.x, groups = blockDim.x / LANES, lane = threadIdx.x % LANES;
     for (i64 begin = blockIdx.x * (i64)groups; begin < n_rows; begin += gridDim.x * (i64)groups) {
@@ -181,7 +185,8 @@ template <int LANES> __device__ __forceinline__ void infer(const int* list, int 
         }
         bool goes_on = total > 2.0;
         if (goes_on) at = {at.lat / total, at.lon / total};
-        for (int step = 0; step <= n_steps && any_of_warp<LANES>(goes_on); step++) {
+        if (goes_on && !is_first) at = {begun[i].x, begun[i].y};
+        for (int step = 0; step < n_steps && any_of_warp<LANES>(goes_on); step++) {
             Real parts[4] = {0.0, 0.0, 0.0, 0.0};
             if (goes_on) weigh(numbers, stride, n, at, parts);
             add_lanes<LANES, 4>(parts, across);
@@ -189,17 +194,22 @@ template <int LANES> __device__ __forceinline__ void infer(const int* list, int 
         }
         if (is_row && lane == 0) {
             if (total == 0.0) next_list[atomicAdd(next_count, 1)] = v;
-            else write(v, at, places, found, rounds, round);
+            else if (goes_on && !is_last) {
+                const int place = atomicAdd(left_count, 1);
+                left[place] = v;
+                left_at[place] = {at.lat.v, at.lon.v};
+            } else write(v, at, places, found, rounds, round);
         }
         if (LANES > 32) __syncthreads();
     }
 }
 
 #define INFER(LANES, THREADS) extern "C" __global__ void __launch_bounds__(THREADS) infer_##LANES(const int* list, \\
-    int n_rows, const i64* offsets, const int* columns, const u32* known, double* places, u32* found, int* rounds, \\
-    int round, int n_steps, int* next_list, int* next_count) { \\
-    infer<LANES>(list, n_rows, offsets, columns, known, places, found, rounds, round, n_steps, next_list, \\
-        next_count); \\
+    const int* count, const double2* begun, const i64* offsets, const int* columns, const u32* known, double* places, \\
+    u32* found, int* rounds, int round, int* next_list, int* next_count, bool is_first, bool is_last, int n_steps, \\
+    int* left, double2* left_at, int* left_count) { \\
+    infer<LANES>(list, count, begun, offsets, columns, known, places, found, rounds, round, next_list, next_count, \\
+        is_first, is_last, n_steps, left, left_at, left_count); \\
 }
 INFER(1, 128)
 INFER(8, 128)

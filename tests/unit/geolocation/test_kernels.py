@@ -28,8 +28,10 @@ def _on_the_cpu(monkeypatch, functions):
     monkeypatch.setattr(gunrock_cuda, "multiprocessor_count", lambda: 1)
 
 
+@pytest.mark.parametrize("many", [2, 20_000])
 @pytest.mark.parametrize("share", [0.02, 0.6])
-def test_gunrock_rounds(rng, share):
+def test_gunrock_rounds(rng, monkeypatch, share, many):
+    monkeypatch.setattr(gunrock_cuda, "_MANY", many)  # rows that are worth several passes
     n = 600
     source, target = rng.integers(0, n, (2, 900))
     for hub, degree in enumerate((2100, 1200, 200, 40, 5000)):
