@@ -3,7 +3,7 @@
 With c the cosine of half the angle between two unit vectors, h its sine and a the half angle itself, the ratio a / h is
 smooth over all of c = 0..1, from opposite points to the same point: its only singularity is at c = -1. The same holds
 for h / a. Both are polynomials in 2 c - 1 here (Chebyshev approximations of degree 21 and 19, error below 1e-17),
-even and odd powers apart, each from the lowest on. Sine and cosine are Taylor polynomials for up to 45 degrees.
+even and odd powers apart, each from the lowest on; the short one is of degree 11, with an error below 1e-10. Sine and cosine are Taylor polynomials for up to 45 degrees.
 """
 
 from __future__ import annotations
@@ -57,6 +57,22 @@ INVERSE_ARC_ODD = (
     1.9658085869412796e-10,
     1.486949739519576e-11,
     2.7965482128646033e-12,
+)
+SHORT_INVERSE_ARC_EVEN = (
+    0.8269933431374,
+    -0.008391353372923785,
+    -0.00027505253287544534,
+    -1.5851632753675442e-05,
+    -1.0856045792687983e-06,
+    -1.138053088804251e-07,
+)
+SHORT_INVERSE_ARC_ODD = (
+    0.18028087867823075,
+    0.0013411066487892809,
+    6.365693743356124e-05,
+    4.13818946280268e-06,
+    3.0042666783932254e-07,
+    3.293409160202524e-08,
 )
 SINE = (
     0.017453292519943295,

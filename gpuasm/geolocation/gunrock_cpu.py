@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.geolocation.coefficients import EARTH_RADIUS_KM
-from gpuasm.geolocation.sphere_cpu import angle_of, inverse_root, sine_and_cosine, sine_over_arc, unit_of
+from gpuasm.geolocation.sphere_cpu import angle_of, over_half_arc, sine_and_cosine, unit_of
 from gpuasm.parallel import compiled, inlined
 from gpuasm.parallel import fused_multiply_add as fma
 
@@ -23,7 +23,7 @@ _LAT, _LON = 3, 4
 @inlined
 def lanes_of(length):
     """Return how many lanes a row of this length is added up in."""
-    return 1 if length <= 8 else 8 if length <= 64 else 32 if length <= 256 else 256
+    return 1 if length <= 8 else 4 if length <= 32 else 16 if length <= 128 else 32 if length <= 256 else 256
 
 
 @compiled()
@@ -96,9 +96,7 @@ def _weigh(points, n, unit, weights):
     for k in range(n):
         x, y, z = points[0, k] - unit[0], points[1, k] - unit[1], points[2, k] - unit[2]
         t = 0.25 * fma(x, x, fma(y, y, z * z))
-        rest = max(0.0, 1.0 - t)
-        weight = inverse_root(t) * sine_over_arc(rest * inverse_root(rest))
-        weights[k] = 0.0 if t == 0.0 else weight
+        weights[k] = 0.0 if t == 0.0 else over_half_arc(t)
 
 
 @compiled()
@@ -147,7 +145,8 @@ def next_place(lat, lon, n, sums):
     weight, by_lat, by_lon, at_place = sums
     if at_place == n:
         return lat, lon, True
-    to_lat, to_lon = by_lat / weight, by_lon / weight
+    inverse = 1.0 / weight
+    to_lat, to_lon = by_lat * inverse, by_lon * inverse
     if at_place == 0.0:
         return to_lat, to_lon, False
     # weights are of half arcs in radians; Gunrock's are of arcs in kilometres, and the rule is not free of their scale

@@ -1,8 +1,8 @@
 """Rounds of Gunrock's geolocation on CUDA: the same operations in the same order as `gunrock_cpu`.
 
 The vertices without location are listed once, by the length of their rows: rows of up to 8 slots go to a thread, of up
-to 64 to eight lanes, of up to 256 to a warp, of up to 2,048 to a block, and longer ones are cut into chunks that blocks
-share. A bit for each vertex says whether it has a location, so that no others are read; those that are read, once, lie
+to 32 to four lanes, of up to 128 to sixteen, of up to 256 to a warp, of up to 2,048 to a block, and longer ones are cut
+into chunks that blocks share. A bit for each vertex says whether it has a location, so that no others are read; those that are read, once, lie
 in shared memory while the median is sought. Bits of what a round finds are set when it ends. Only what is still unknown
 is looked at again.
 
@@ -21,9 +21,9 @@ from gpuasm.arrays import Array, array_namespace, cuda_functions, multiprocessor
 from gpuasm.geolocation.gunrock_cpu import CHUNK
 from gpuasm.geolocation.gunrock_kernels import _CUDA, SLOTS_OF_LANE, SUMS_BYTES
 
-_LONGEST = (8, 64, 256, CHUNK)
-_LANES = (1, 8, 32, 256)
-_THREADS = (128, 128, 128, 256)
+_LONGEST = (8, 32, 128, 256, CHUNK)
+_LANES = (1, 4, 16, 32, 256)
+_THREADS = (128, 128, 128, 128, 256)
 _NUMBERS = 5  # a unit vector, latitude, longitude
 _STEPS = 8  # of long rows between two looks at whether any goes on
 _PASSES = (8, 16, 32, 64, 128)

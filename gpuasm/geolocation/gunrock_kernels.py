@@ -23,12 +23,12 @@ __device__ __forceinline__ bool is_set(const u32* bits, int u) { return bits[u >
 
 // List the vertices without location, but with neighbours, by the length of their rows; set the bits of the others.
 extern "C" __global__ void work_lists(i64 n, const i64* offsets, const double* places, u32* known, int* list_0,
-    int* list_1, int* list_2, int* list_3, int* list_4, int* counts, int* rounds) {
+    int* list_1, int* list_2, int* list_3, int* list_4, int* list_5, int* counts, int* rounds) {
     extern __shared__ float4 shared[];
-    int *here = (int*)shared, *base = here + 5;
+    int *here = (int*)shared, *base = here + 6;
     const int t = threadIdx.x;
     const i64 v = blockIdx.x * (i64)blockDim.x + t;
-    if (t < 5) here[t] = 0;
+    if (t < 6) here[t] = 0;
     __syncthreads();
     const bool has = v < n && places[2 * v] == places[2 * v] && places[2 * v + 1] == places[2 * v + 1];
     if (has) atomicOr(&known[v >> 5], 1u << (v & 31));
@@ -36,13 +36,14 @@ extern "C" __global__ void work_lists(i64 n, const i64* offsets, const double* p
     if (v < n) {
         rounds[v] = has ? 0 : -1;
         const i64 length = offsets[v + 1] - offsets[v];
-        if (!has && length > 0) kind = length <= 8 ? 0 : length <= 64 ? 1 : length <= 256 ? 2 : length <= CHUNK ? 3 : 4;
+        if (!has && length > 0)
+            kind = length <= 8 ? 0 : length <= 32 ? 1 : length <= 128 ? 2 : length <= 256 ? 3 : length <= CHUNK ? 4 : 5;
     }
     if (kind >= 0) rank = atomicAdd(&here[kind], 1);
     __syncthreads();
-    if (t < 5 && here[t]) base[t] = atomicAdd(&counts[t], here[t]);
+    if (t < 6 && here[t]) base[t] = atomicAdd(&counts[t], here[t]);
     __syncthreads();
-    int* lists[] = {list_0, list_1, list_2, list_3, list_4};
+    int* lists[] = {list_0, list_1, list_2, list_3, list_4, list_5};
     if (kind >= 0) lists[kind][base[kind] + rank] = (int)v;
 }
 
@@ -55,7 +56,8 @@ __device__ __forceinline__ Place midpoint(Place a, Place b) {
 // A step of the modified Weiszfeld iteration; whether it is the last.
 __device__ __forceinline__ bool move(Place& at, Real n, const Real (&sums)[4]) {
     if (sums[3] == n) return true;
-    const Place before = at, to = {sums[1] / sums[0], sums[2] / sums[0]};
+    const Real inverse = Real(1.0) / sums[0];
+    const Place before = at, to = {sums[1] * inverse, sums[2] * inverse};
     if (sums[3] == 0.0) at = to;
     else {
         const Real pull = sums[0] * Real(HALF_PER_RADIUS);
@@ -70,20 +72,29 @@ __device__ __forceinline__ bool move(Place& at, Real n, const Real (&sums)[4]) {
 }
 
 // Add what n neighbours of a lane give: number k of neighbour j is at numbers[(k * EACH + j) * stride].
-__device__ __forceinline__ void weigh(const double* numbers, int stride, int n, Place at, Real (&sums)[4]) {
-    const Vector unit = unit_of(at);
+__device__ __forceinline__ void weigh(const double* numbers, int stride, int n, Vector unit, Real (&sums)[4]) {
+    #pragma unroll 2
     for (int j = 0; j < n; j++) {
         const double* own = numbers + j * stride;
         const int next = EACH * stride;
         const Real t = quarter_chord({own[0], own[next], own[2 * next]}, unit);
-        const Real rest = larger(0.0, Real(1.0) - t);
-        Real weight = inverse_root(t) * sine_over_arc(rest * inverse_root(rest));
+        Real weight = over_half_arc(t);
         if (t == 0.0) weight = 0.0;
         sums[0] = sums[0] + weight;
         sums[1] = fused(weight, own[3 * next], sums[1]);
         sums[2] = fused(weight, own[4 * next], sums[2]);
         if (weight == 0.0) sums[3] = sums[3] + 1.0;
     }
+}
+
+// The unit vector of a place that all lanes of a group hold: of two lanes each makes one angle's sine and cosine.
+template <int LANES> __device__ __forceinline__ Vector unit_by_lanes(Place at) {
+    if (LANES == 1) return unit_of(at);
+    const bool is_odd = threadIdx.x & 1;
+    const Angle mine = sine_and_cosine(is_odd ? at.lon : at.lat);
+    const Angle other = {__shfl_xor_sync(FULL, mine.sine.v, 1), __shfl_xor_sync(FULL, mine.cosine.v, 1)};
+    const Angle lat = is_odd ? other : mine, lon = is_odd ? mine : other;
+    return {lat.cosine * lon.cosine, lat.cosine * lon.sine, lat.sine};
 }
 
 // Read a lane's neighbours with a location, first their places, all at once, then make their unit vectors.
@@ -188,7 +199,8 @@ template <int LANES> __device__ __forceinline__ void infer(const int* list, cons
         if (goes_on && !is_first) at = {begun[i].x, begun[i].y};
         for (int step = 0; step < n_steps && any_of_warp<LANES>(goes_on); step++) {
             Real parts[4] = {0.0, 0.0, 0.0, 0.0};
-            if (goes_on) weigh(numbers, stride, n, at, parts);
+            const Vector unit = unit_by_lanes<LANES>(at);
+            if (goes_on) weigh(numbers, stride, n, unit, parts);
             add_lanes<LANES, 4>(parts, across);
             if (goes_on) goes_on = !move(at, total, parts);
         }
@@ -212,7 +224,8 @@ template <int LANES> __device__ __forceinline__ void infer(const int* list, cons
         is_first, is_last, n_steps, left, left_at, left_count); \\
 }
 INFER(1, 128)
-INFER(8, 128)
+INFER(4, 128)
+INFER(16, 128)
 INFER(32, 128)
 INFER(256, 256)
 
@@ -286,7 +299,7 @@ extern "C" __global__ void step_chunks(const int* row_of_chunk, const int* first
     const double* own = centre + 4 * row_of_chunk[c];
     if (own[3] == 0.0) return;
     Real parts[4] = {0.0, 0.0, 0.0, 0.0};
-    weigh(points + c * (i64)CHUNK * 5 + t, 256, held[c * 256 + t], {own[0], own[1]}, parts);
+    weigh(points + c * (i64)CHUNK * 5 + t, 256, held[c * 256 + t], unit_by_lanes<256>({own[0], own[1]}), parts);
     add_lanes<256, 4>(parts, across);
     keep(parts, sums + 4 * c);
 }

@@ -15,6 +15,8 @@ from gpuasm.geolocation.coefficients import (
     HALF_TURN,
     INVERSE_ARC_EVEN,
     INVERSE_ARC_ODD,
+    SHORT_INVERSE_ARC_EVEN,
+    SHORT_INVERSE_ARC_ODD,
     SINE,
 )
 from gpuasm.parallel import compiled, inlined
@@ -53,6 +55,28 @@ def sine_over_arc(c):
     for k in range(8, -1, -1):
         even, odd = fma(even, square, INVERSE_ARC_EVEN[k]), fma(odd, square, INVERSE_ARC_ODD[k])
     return fma(odd, x, even)
+
+
+@inlined
+def _nearly_inverse_root(value):
+    """Return 1 / sqrt(value) for value >= 0 to within 1e-10 of it; a large number for 0."""
+    half = 0.5 * value
+    y = np.int64(_MAGIC - (np.float64(value).view(np.int64) >> np.int64(1))).view(np.float64)
+    for _ in range(3):
+        y = fma(y, fma(-(half * y), y, 0.5), y)
+    return y
+
+
+@inlined
+def over_half_arc(t):
+    """Return 1 / a for t = sin(a) ** 2 and 0 <= a <= pi / 2 to within 1e-9 of it: what a median weighs points by."""
+    rest = max(0.0, 1.0 - t)
+    x = fma(2.0, rest * _nearly_inverse_root(rest), -1.0)
+    square = x * x
+    even, odd = SHORT_INVERSE_ARC_EVEN[5], SHORT_INVERSE_ARC_ODD[5]
+    for k in range(4, -1, -1):
+        even, odd = fma(even, square, SHORT_INVERSE_ARC_EVEN[k]), fma(odd, square, SHORT_INVERSE_ARC_ODD[k])
+    return _nearly_inverse_root(t) * fma(odd, x, even)
 
 
 @inlined

@@ -13,7 +13,16 @@ from gpuasm.parallel import run_chunks
 
 _BLOCK = 256
 _KERNELS = ("units", "places", "arcs")
-_POLYNOMIALS = ("ARC_EVEN", "ARC_ODD", "INVERSE_ARC_EVEN", "INVERSE_ARC_ODD", "SINE", "COSINE")
+_POLYNOMIALS = (
+    "ARC_EVEN",
+    "ARC_ODD",
+    "INVERSE_ARC_EVEN",
+    "INVERSE_ARC_ODD",
+    "SHORT_INVERSE_ARC_EVEN",
+    "SHORT_INVERSE_ARC_ODD",
+    "SINE",
+    "COSINE",
+)
 
 
 def _constants() -> str:
@@ -90,13 +99,14 @@ struct Angle { Real sine, cosine; };
 """
     + _constants()
     + """
-__device__ __forceinline__ Real inverse_root(Real value) {
+template <int STEPS> __device__ __forceinline__ Real root_by_newton(Real value) {
     const Real half = Real(0.5) * value;
     Real y = __longlong_as_double(0x5FE6EB50C7B537A9LL - (__double_as_longlong(value.v) >> 1));
     #pragma unroll
-    for (int i = 0; i < 4; i++) y = fused(y, fused(-(half * y), y, 0.5), y);
+    for (int i = 0; i < STEPS; i++) y = fused(y, fused(-(half * y), y, 0.5), y);
     return y;
 }
+__device__ __forceinline__ Real inverse_root(Real value) { return root_by_newton<4>(value); }
 
 template <int N> __device__ __forceinline__ Real even_and_odd(const double (&EVEN)[N], const double (&ODD)[N], Real c) {
     const Real x = fused(2.0, c, -1.0), square = x * x;
@@ -114,6 +124,12 @@ __device__ __forceinline__ Real arc_over_sine(Real c) {
 __device__ __forceinline__ Real sine_over_arc(Real c) {
     const double even[] = INVERSE_ARC_EVEN, odd[] = INVERSE_ARC_ODD;
     return even_and_odd(even, odd, c);
+}
+
+__device__ __forceinline__ Real over_half_arc(Real t) {
+    const double even[] = SHORT_INVERSE_ARC_EVEN, odd[] = SHORT_INVERSE_ARC_ODD;
+    const Real rest = larger(0.0, Real(1.0) - t);
+    return root_by_newton<3>(t) * even_and_odd(even, odd, rest * root_by_newton<3>(rest));
 }
 
 __device__ __forceinline__ Angle sine_and_cosine(Real degrees) {
