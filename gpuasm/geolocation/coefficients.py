@@ -3,7 +3,8 @@
 With c the cosine of half the angle between two unit vectors, h its sine and a the half angle itself, the ratio a / h is
 smooth over all of c = 0..1, from opposite points to the same point: its only singularity is at c = -1. The same holds
 for h / a. Both are polynomials in 2 c - 1 here (Chebyshev approximations of degree 21 and 19, error below 1e-17),
-even and odd powers apart, each from the lowest on; the short one is of degree 11, with an error below 1e-10. Sine and cosine are Taylor polynomials for up to 45 degrees.
+even and odd powers apart, each from the lowest on; the short one is of degree 11, with an error below 1e-10. Sine and
+cosine are Taylor polynomials for up to 45 degrees.
 """
 
 from __future__ import annotations

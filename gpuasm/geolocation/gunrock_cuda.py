@@ -2,9 +2,9 @@
 
 The vertices without location are listed once, by the length of their rows: rows of up to 8 slots go to a thread, of up
 to 32 to four lanes, of up to 128 to sixteen, of up to 256 to a warp, of up to 2,048 to a block, and longer ones are cut
-into chunks that blocks share. A bit for each vertex says whether it has a location, so that no others are read; those that are read, once, lie
-in shared memory while the median is sought. Bits of what a round finds are set when it ends. Only what is still unknown
-is looked at again.
+into chunks that blocks share. A bit for each vertex says whether it has a location, so that no others are read; those
+that are read, once, lie in shared memory while the median is sought. Bits of what a round finds are set when it ends.
+Only what is still unknown is looked at again.
 
 A warp is as slow as the slowest of its rows, and steps differ from row to row by two orders: of many rows, those that
 have not come to their end after some steps are listed anew and go on together. Classes run side by side, so that the
@@ -26,8 +26,8 @@ _LANES = (1, 4, 16, 32, 256)
 _THREADS = (128, 128, 128, 128, 256)
 _NUMBERS = 5  # a unit vector, latitude, longitude
 _STEPS = 8  # of long rows between two looks at whether any goes on
-_PASSES = (8, 16, 32, 64, 128)
-"""Steps of each pass over many rows, and a last one of all that are left."""
+_PASSES = (0, 8, 8, 16, 16, 32, 64, 128)
+"""Steps of each pass over many rows, before a last one of all that are left: the first finds those that need none."""
 _RESIDENT = 8
 """Blocks on a multiprocessor at a time, at most: as many as are of use where it is not known how many rows are left."""
 _MANY = 20_000
