@@ -3,7 +3,8 @@
 Of two copies of a repeat one may be resolved at some k by the fragments across it, and the other have none: its two
 sides then end in the repeat, each with all of it. Such ends are joined without a single pair where nothing else is left
 to join: no other dead end shares the bases, and both unitigs are single copies of one depth. That both ends have lost
-another neighbour each, and share these bases by chance, would take two such holes at copies of one repeat.
+another neighbour each, and share these bases by chance, would take two such holes at copies of one repeat. Where reads
+are so few that holes are common, that is no less likely than one hole, and nothing is joined.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from gpuasm.parallel import compiled, inlined
 
 LEAST_SHARED = 50
 """Bases that two dead ends must share. Junctions over fewer are known from many reads each, and hardly ever lost."""
+_HOLES = 0.01
+"""Share of junctions over so many bases that chance may leave without a read."""
 _MOST_TIMES = 1.5
 """How much deeper one unitig may be than the other: there is one copy of each."""
 _FACTOR = 0x9E3779B97F4A7C15
@@ -49,6 +52,12 @@ def find_lost_junctions(graph: UnitigGraph, may_join: np.ndarray) -> list[tuple[
         if (source, target) <= (target ^ 1, source ^ 1) and may_join[source] and may_join[target ^ 1]:
             found.append((source, target, overlap))
     return [join for join in found if _is_sound(graph, join)]
+
+
+def has_hardly_holes(graph: UnitigGraph, *, bases_per_read: float) -> np.ndarray:
+    """Tell at which unitigs reads are so many that chance hardly leaves a junction without any: (n,) bool."""
+    windows = graph.depth * max(0.0, 1 - LEAST_SHARED / bases_per_read)
+    return np.exp(-windows) <= _HOLES
 
 
 def _is_sound(graph: UnitigGraph, join: tuple[int, int, int]) -> bool:

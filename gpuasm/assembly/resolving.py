@@ -23,7 +23,7 @@ from gpuasm.assembly.insert_sizes import InsertSizes
 from gpuasm.assembly.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
 from gpuasm.assembly.links import Links, link_pairs
 from gpuasm.assembly.local_depth import depth_near_by
-from gpuasm.assembly.lost_junctions import find_lost_junctions
+from gpuasm.assembly.lost_junctions import find_lost_junctions, has_hardly_holes
 from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.assembly.overlaps import find_overlaps
 from gpuasm.assembly.splitting import Fill, split
@@ -161,7 +161,8 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
     may_join = np.repeat(is_single & (graph.n_kmers >= graph.k), 2)
     may_join[to_host(some.source)] = may_join[to_host(some.target) ^ 1] = False
     linked = set(zip(to_host(links.source).tolist(), to_host(links.target).tolist(), strict=True))
-    lost = find_lost_junctions(graph, may_join) if "lost-junctions" not in without else []
+    has_all = np.repeat(has_hardly_holes(graph, bases_per_read=inserts.bases_per_pair / 2), 2)
+    lost = find_lost_junctions(graph, may_join & has_all) if "lost-junctions" not in without else []
     repeats = find_direct_repeats(graph, may_join) if "direct-repeats" not in without else []
     lost_fills = [[Fill((x, y), shared)] for x, y, shared in lost]
     repeat_fills = [[Fill(walk) for walk in each.walks] for each in repeats if not each.rivals & linked]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm.assembly.lost_junctions import LEAST_SHARED, find_lost_junctions
+from gpuasm.assembly.lost_junctions import LEAST_SHARED, find_lost_junctions, has_hardly_holes
 from gpuasm.assembly.overlaps import oriented_codes
 from gpuasm.assembly.resolving import resolve
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
@@ -93,3 +94,21 @@ def test_all_are_found_that_trying_every_length_finds(made, data):
     found = find_lost_junctions(graph, np.ones(2 * graph.n, dtype=bool))
     assert len(set(found)) == len(found)
     assert set(found) == slow_lost_junctions(graph)
+
+
+@pytest.mark.parametrize(("depth", "goes"), [(8, False), (10, True)])
+def test_where_holes_are_common_nothing_can_be_told(depth, goes):
+    graph, pairs = graph_of(A + R, R + B), pairs_of(A + R, R + B, mean=104, sd=1)
+    thin = replace(graph, count=graph.n_kmers * graph.unit * depth)
+    found = texts_of(resolve(thin, pairs).graph)
+    assert (found == [either_strand(A + R + B)]) == goes
+
+
+@pytest.mark.parametrize(
+    ("depth", "bases", "is_sure"), [(5.0, 150, False), (7.0, 150, True), (7.0, 75, False), (14.0, 75, True)]
+)
+def test_holes_are_rare_where_reads_are_many(depth, bases, is_sure):
+    """Of junctions over 50 bases, chance leaves one in 28 without a read at 5x, one in 106 at 7x."""
+    graph = replace(graph_of(A), unit=1)
+    graph = replace(graph, count=np.round(graph.n_kmers * depth).astype(np.int64))
+    assert has_hardly_holes(graph, bases_per_read=bases).tolist() == [is_sure]
