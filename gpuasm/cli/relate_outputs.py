@@ -11,6 +11,7 @@ from gpuasm.cli.sample_inputs import Sample
 from gpuasm.errors import ResourceError, UsageError
 from gpuasm.samples.chance import p_values
 from gpuasm.samples.distances import containment, containment_distance, jaccard, mash_distance
+from gpuasm.samples.holders import PART
 from gpuasm.samples.relation import Relation
 from gpuasm.samples.sketches import Sketches
 from gpuasm.samples.trees import newick
@@ -21,7 +22,7 @@ _BYTES_A_PAIR = 80
 
 def check_memory(sketches: Sketches, memory: int) -> None:
     """Raise ResourceError if the matrices of all pairs do not fit."""
-    needed = _BYTES_A_PAIR * sketches.n**2 + 60 * sketches.hashes.size
+    needed = _BYTES_A_PAIR * sketches.n**2 + 26 * sketches.hashes.size + 100 * min(sketches.hashes.size, PART)
     if needed > memory:
         raise ResourceError(
             f"{needed / 1e9:.1f} GB for all pairs of {sketches.n} samples", f"{memory / 1e9:.1f} GB",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, to_host, to_namespace
-from gpuasm.samples.holders import index_holders, merge_alike
+from gpuasm.samples.holders import index_in_parts, merge_alike
 from gpuasm.samples.sketches import Sketches, SketchKind
 
 _NO_BOUND = (1 << 31) - 1
@@ -74,16 +74,13 @@ def shared_hashes(sketches: Sketches, xp: Any = np) -> Array:
     shared = xp.zeros((n, n), np.int32)
     hashes = to_namespace(xp, sketches.hashes)
     offsets = xp.asarray(sketches.offsets)
-    if hashes.size:
-        index = index_holders(hashes, offsets)
-        size = sketches.kind.size
-        if sketches.kind.is_scaled:
-            index, size = merge_alike(index), _NO_BOUND
-        if xp is np:
-            from gpuasm.samples.shared_cpu import count_shared_cpu as count  # noqa: PLC0415 - either twin, never both
-        else:
-            from gpuasm.samples.shared_cuda import count_shared_cuda as count  # noqa: PLC0415
-        count(index, size, shared)
+    if xp is np:
+        from gpuasm.samples.shared_cpu import count_shared_cpu as count  # noqa: PLC0415 - either twin, never both
+    else:
+        from gpuasm.samples.shared_cuda import count_shared_cuda as count  # noqa: PLC0415
+    is_scaled = sketches.kind.is_scaled
+    for index in index_in_parts(hashes, offsets):
+        count(merge_alike(index) if is_scaled else index, _NO_BOUND if is_scaled else sketches.kind.size, shared)
     shared += shared.T.copy()
     diagonal = xp.arange(n)
     shared[diagonal, diagonal] = xp.asarray(sketches.sizes.astype(np.int32))

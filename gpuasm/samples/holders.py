@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.graph.rows import rows_of_slots
 from gpuasm.sequence.randomness import random_words, stream_key
+
+PART = 1 << 22
+"""Entries of an index at most, about; 100 bytes each while it is made."""
 
 
 class Holders(NamedTuple):
@@ -17,6 +22,8 @@ class Holders(NamedTuple):
     ----------
     offsets : (n + 1,) int64
         Where the entries of each sample begin, a hash each, ascending.
+    before : (n,) int64
+        Hashes of each sample that are less than all that are indexed.
     ids : (e,) int32
         The number of each entry's hash among the different ones, ascending.
     start : (h + 1,) int64
@@ -24,12 +31,13 @@ class Holders(NamedTuple):
     place : (e,) int64
         Where each entry stands among the holders.
     holder, rank : (e,) int32
-        The samples that have a hash, ascending, and the how-manieth it is of theirs.
+        The samples that have a hash, ascending, and the how-manieth of all theirs it is.
     weight : (h,) int32
         How many hashes each stands for.
     """
 
     offsets: Array
+    before: Array
     ids: Array
     start: Array
     place: Array
@@ -38,8 +46,28 @@ class Holders(NamedTuple):
     weight: Array
 
 
-def index_holders(hashes: Array, offsets: Array) -> Holders:
-    """Index the hashes of samples, as `gpuasm.samples.sketches.Sketches` holds them; at least one."""
+def index_in_parts(hashes: Array, offsets: Array, *, most: int = PART) -> Iterator[Holders]:
+    """Index the hashes of samples, as `gpuasm.samples.sketches.Sketches` holds them, a range of hashes at a time.
+
+    Ranges ascend, and hold about ``most`` entries each: so an index takes no more memory than that, however many hashes
+    there are, and its sort stays nearer to the caches.
+    """
+    xp = array_namespace(hashes)
+    n_parts = -(-int(hashes.size) // most)
+    before = xp.zeros(offsets.size - 1, np.int64)
+    step = int(hashes.max()) // n_parts + 1 if n_parts else 0
+    for part in range(n_parts):
+        chosen = hashes >= np.uint64(part * step)
+        if part + 1 < n_parts:
+            chosen &= hashes < np.uint64((part + 1) * step)
+        ends = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(chosen, dtype=np.int64)])[offsets]
+        inside = hashes[chosen]
+        if inside.size:
+            yield _index(inside, ends, before)
+        before = before + xp.diff(ends)
+
+
+def _index(hashes: Array, offsets: Array, before: Array) -> Holders:
     xp = array_namespace(hashes)
     order = xp.argsort(hashes, kind="stable")  # samples with one hash stay in order
     ordered = hashes[order]
@@ -51,9 +79,9 @@ def index_holders(hashes: Array, offsets: Array) -> Holders:
     ids[order] = number
     place[order] = xp.arange(hashes.size, dtype=np.int64)
     start = xp.append(xp.flatnonzero(is_first), xp.asarray([hashes.size])).astype(np.int64)
-    holder = (xp.searchsorted(offsets, order, side="right") - 1).astype(np.int32)
-    rank = (order - offsets[holder]).astype(np.int32)
-    return Holders(offsets, ids, start, place, holder, rank, xp.ones(start.size - 1, np.int32))
+    holder = rows_of_slots(offsets, hashes.size).astype(np.int32, copy=False)[order]
+    rank = (order - offsets[holder] + before[holder]).astype(np.int32)
+    return Holders(offsets, before, ids, start, place, holder, rank, xp.ones(start.size - 1, np.int32))
 
 
 def merge_alike(index: Holders) -> Holders:
@@ -88,5 +116,6 @@ def merge_alike(index: Holders) -> Holders:
     start = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(degree[kept])])
     offsets = xp.searchsorted(holder[place], xp.arange(n + 1, dtype=np.int32), side="left").astype(np.int64)
     return Holders(
-        offsets, ids[place], start, place.astype(np.int64), holder, xp.zeros_like(holder), weight[kept]
+        offsets, xp.zeros_like(index.before), ids[place], start, place.astype(np.int64), holder, xp.zeros_like(holder),
+        weight[kept],
     )  # fmt: skip

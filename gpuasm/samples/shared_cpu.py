@@ -14,11 +14,11 @@ def count_shared_cpu(index: Holders, size: int, shared: np.ndarray) -> None:
 
 
 @compiled()
-def _count_rows(first, last, offsets, ids, start, place, holder, rank, weight, size, shared):
+def _count_rows(first, last, offsets, before, ids, start, place, holder, rank, weight, size, shared):
     for a in range(first, last):
         row = shared[a]
         for e in range(offsets[a], offsets[a + 1]):
-            mine = e - offsets[a]
+            mine = e - offsets[a] + before[a]
             times = weight[ids[e]]
             for p in range(place[e] + 1, start[ids[e] + 1]):
                 b = holder[p]

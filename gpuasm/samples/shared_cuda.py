@@ -20,14 +20,15 @@ def count_shared_cuda(index: Holders, size: int, shared: Array) -> None:
 
 _CUDA = """
 typedef long long i64;
-extern "C" __global__ void count_shared(i64 n, const i64* offsets, const int* ids, const i64* start, const i64* place,
-                                        const int* holder, const int* rank, const int* weight, int size, int* shared) {
+extern "C" __global__ void count_shared(i64 n, const i64* offsets, const i64* before, const int* ids, const i64* start,
+                                        const i64* place, const int* holder, const int* rank, const int* weight,
+                                        int size, int* shared) {
     for (i64 a = blockIdx.x; a < n; a += gridDim.x) {
         int* row = shared + a * n;
         for (i64 e = offsets[a]; e < offsets[a + 1]; e++) {
             i64 first = place[e] + 1, last = start[ids[e] + 1];
             if (first == last) continue;  // the same for all threads of the block
-            int mine = (int)(e - offsets[a]), times = weight[ids[e]];
+            int mine = (int)(e - offsets[a] + before[a]), times = weight[ids[e]];
             for (i64 p = first + threadIdx.x; p < last; p += blockDim.x) {
                 int b = holder[p], already = row[b];
                 if (mine + rank[p] - already < size) row[b] = already + times;

@@ -21,7 +21,7 @@ from gpuasm.samples import (
     shared_cuda,
 )
 from gpuasm.samples.chance import p_values
-from gpuasm.samples.holders import index_holders, merge_alike
+from gpuasm.samples.holders import index_in_parts, merge_alike
 from tests.gpu import emulator
 from tests.oracles.sketches import mash_shared
 
@@ -56,6 +56,15 @@ def test_shared_hashes_are_those_of_sets(kind, xp, rng):
     assert np.array_equal(np.diag(found.shared), found.sizes)
 
 
+@pytest.mark.parametrize("kind", [SketchKind.bottom(21, 50), SketchKind.scaled(21, 1)], ids=["bottom", "scaled"])
+def test_parts_of_the_hashes_add_up(kind, xp, rng, monkeypatch):
+    sketches = sketches_of(related_sets(rng, 20, 50), kind)
+    whole = compare(sketches, xp).shared
+    for most in (1, 7, 100):
+        monkeypatch.setattr(index_in_parts, "__kwdefaults__", {"most": most})
+        assert np.array_equal(compare(sketches, xp).shared, whole)
+
+
 @given(sets=st.lists(st.sets(st.integers(0, 30)), max_size=6), size=st.integers(1, 12))
 def test_any_small_sets(sets, size):
     found = check(sets, SketchKind.bottom(21, size))
@@ -77,10 +86,10 @@ def first_of(sketches, n):
 def test_the_cuda_kernel_counts_the_same(kind, rng, tmp_path, monkeypatch):
     monkeypatch.setattr(shared_cuda, "cuda_functions", emulator.emulated(tmp_path))
     sketches = sketches_of(related_sets(rng, 300, 50), kind)
-    index = index_holders(sketches.hashes, sketches.offsets)
-    index = merge_alike(index) if kind.is_scaled else index
     shared = np.zeros((sketches.n, sketches.n), np.int32)
-    shared_cuda.count_shared_cuda(index, kind.size or 1 << 40, shared)
+    for part in index_in_parts(sketches.hashes, sketches.offsets, most=5000):
+        index = merge_alike(part) if kind.is_scaled else part
+        shared_cuda.count_shared_cuda(index, kind.size or 1 << 40, shared)
     assert np.array_equal(shared, np.triu(compare(sketches).shared, 1))
 
 
@@ -89,7 +98,7 @@ def test_hashes_of_the_same_samples_are_merged(xp, rng):
     base = rng.integers(0, 1 << 62, 500)
     sets = [set(base[: 400 + 20 * (i % 4)].tolist()) for i in range(12)]
     sketches = sketches_of(sets, SketchKind.scaled(21, 1))
-    index = index_holders(arrays.to_namespace(xp, sketches.hashes), xp.asarray(sketches.offsets))
+    (index,) = index_in_parts(arrays.to_namespace(xp, sketches.hashes), xp.asarray(sketches.offsets))
     merged = merge_alike(index)
     assert (index.weight.size, merged.weight.size) == (460, 4)
     assert sorted(arrays.to_host(merged.weight).tolist()) == [20, 20, 20, 400]
@@ -98,7 +107,7 @@ def test_hashes_of_the_same_samples_are_merged(xp, rng):
 
 def test_sums_that_mislead_merge_nothing(monkeypatch, rng):
     sketches = sketches_of(related_sets(rng, 9, 30), SketchKind.scaled(21, 1))
-    index = index_holders(sketches.hashes, sketches.offsets)
+    (index,) = index_in_parts(sketches.hashes, sketches.offsets)
     monkeypatch.setattr("gpuasm.samples.holders.random_words", lambda *_: np.ones(12, np.uint64))
     assert merge_alike(index) is index
 
