@@ -56,6 +56,10 @@ _NUMBER = click.IntRange(min=1)
     help="Greatest distance between neighbours of a cluster; 0.05 is about a species of bacteria.",
 )  # fmt: skip
 @click.option(
+    "--pairs-within", type=click.FloatRange(0, 1), default=1.0, show_default=True, metavar="D",
+    help="Greatest distance of pairs in distances.tsv, which has half a million lines for 1,000 samples.",
+)  # fmt: skip
+@click.option(
     "--sketches", "sketches_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
     help="Write the sketches too, as JSON that sourmash reads; they stand for their samples in later runs.",
 )  # fmt: skip
@@ -76,6 +80,7 @@ def command(
     threshold: float,
     mutual: bool,
     cluster_distance: float,
+    pairs_within: float,
     sketches_path: Path | None,
     skip_bad: bool,
     common: CommonOptions,
@@ -107,7 +112,7 @@ def command(
     with run_session(common) as session:
         run = _Run(output, session, SketchOptions(k, size, scaled, seed), GraphOptions(neighbours, threshold, mutual))
         run.reading = {"min_count": parse_min_count(min_count), "each_sequence": each_sequence, "skip_bad": skip_bad}
-        run.distance, run.cluster_distance = distance, cluster_distance
+        run.distance, run.cluster_distance, run.pairs_within = distance, cluster_distance, pairs_within
         run.read(words)
         make_own_folder(output, "relate")
         lines = run.compare()
@@ -122,7 +127,7 @@ class _Run:
     def __init__(self, folder: Path, session: Session, sketching: SketchOptions, graph: GraphOptions) -> None:
         self.folder, self.session, self.sketching, self.graph = folder, session, sketching, graph
         self.reading: dict[str, Any] = {}
-        self.distance, self.cluster_distance = "auto", 0.05
+        self.distance, self.cluster_distance, self.pairs_within = "auto", 0.05, 1.0
         self.left_out: list[dict[str, str]] = []
 
     def read(self, words: tuple[str, ...]) -> None:
@@ -172,7 +177,7 @@ class _Run:
             )  # fmt: skip
             stage.note(edges=relation.graph.n_edges, clusters=relation.n_clusters)
         with stages.stage("write results"):
-            write_relation(self.folder, relation, self.samples)
+            write_relation(self.folder, relation, self.samples, within=self.pairs_within)
         self._write_manifest(relation)
         return summary(relation)
 
@@ -192,6 +197,7 @@ class _Run:
             parameters={
                 **vars(self.sketching), **vars(self.graph), **self.reading,
                 "distance": relation.kind, "cluster_distance": self.cluster_distance,
+                "pairs_within": self.pairs_within,
             },
             inputs=inputs_of(self.samples),
             stages=self.session.stages,

@@ -52,8 +52,8 @@ def summary(relation: Relation) -> list[str]:
     ]
 
 
-def write_relation(folder: Path, relation: Relation, samples: list[Sample]) -> None:
-    """Write every file but run.json."""
+def write_relation(folder: Path, relation: Relation, samples: list[Sample], *, within: float) -> None:
+    """Write every file but run.json; of distances.tsv the pairs within a distance."""
     from gpuasm.io import atomic_output
     from gpuasm.io.distances import write_phylip
     from gpuasm.io.graphs import write_graph
@@ -61,7 +61,7 @@ def write_relation(folder: Path, relation: Relation, samples: list[Sample]) -> N
 
     names, tree = relation.comparison.names, relation.tree
     _write_samples(folder / "samples.tsv", relation, samples)
-    _write_distances(folder / "distances.tsv", relation, samples)
+    _write_distances(folder / "distances.tsv", relation, samples, within=within)
     write_phylip(folder / "distances.phylip", names, relation.distance)
     for name in ("graph.tsv", "graph.mtx", "graph.npz"):
         write_graph(folder / name, relation.graph, weights=relation.weights)
@@ -97,7 +97,7 @@ def _write_samples(path: Path, relation: Relation, samples: list[Sample]) -> Non
     )
 
 
-def _write_distances(path: Path, relation: Relation, samples: list[Sample]) -> None:
+def _write_distances(path: Path, relation: Relation, samples: list[Sample], *, within: float) -> None:
     from gpuasm.io.distances import write_pairs
 
     comparison = relation.comparison
@@ -115,7 +115,7 @@ def _write_distances(path: Path, relation: Relation, samples: list[Sample]) -> N
             "containment_1": share, "containment_2": share.T, "containment_distance": containment_distance(comparison)
         }  # fmt: skip
     text = {title: "{:d}" if values.dtype.kind == "i" else "{:.6g}" for title, values in columns.items()}
-    write_pairs(path, comparison.names, columns, text=text)
+    write_pairs(path, comparison.names, columns, text=text, kept=relation.distance <= within)
 
 
 def write_sketches(path: Path, samples: list[Sample], sketches: Sketches) -> None:

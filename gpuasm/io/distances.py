@@ -27,9 +27,14 @@ def write_phylip(path: str | os.PathLike[str], names: Sequence[str], distance: n
 
 
 def write_pairs(
-    path: str | os.PathLike[str], names: Sequence[str], columns: Mapping[str, np.ndarray], *, text: Mapping[str, str]
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    columns: Mapping[str, np.ndarray],
+    *,
+    text: Mapping[str, str],
+    kept: np.ndarray,
 ) -> None:
-    """Write a line for each two samples, those of the first sample first.
+    """Write a line for each two samples that are wanted, those of the first sample first.
 
     Parameters
     ----------
@@ -41,6 +46,8 @@ def write_pairs(
         For each title a value for each two samples, (n, n); of the lower triangle nothing is written.
     text
         How values are written, by title: a format such as "{:.6g}" or "{:d}".
+    kept : (n, n) bool
+        Which pairs are wanted.
 
     Raises
     ------
@@ -50,6 +57,7 @@ def write_pairs(
     with atomic_output(path) as file:
         file.write("\t".join(["sample_1", "sample_2", *columns]) + "\n")
         for i, name in enumerate(names):
-            cells = [map(text[title].format, values[i, i + 1 :].tolist()) for title, values in columns.items()]
-            others = (other for other in names[i + 1 :])
-            file.writelines("\t".join([name, *row]) + "\n" for row in zip(others, *cells, strict=True))
+            others = np.flatnonzero(kept[i, i + 1 :]) + i + 1
+            cells = [map(text[title].format, values[i, others].tolist()) for title, values in columns.items()]
+            rows = zip([names[other] for other in others.tolist()], *cells, strict=True)
+            file.writelines("\t".join([name, *row]) + "\n" for row in rows)

@@ -71,6 +71,17 @@ def test_files_of_a_run(run_cli, genomes, tmp_path):
     assert (run["status"], run["results"]["sketches"]) == ("done", "scaled by 1 of 64 bits, k = 21, seed 42")
 
 
+def test_pairs_within_a_distance(run_cli, genomes, tmp_path):
+    assert run_cli("relate", *genomes, "-o", tmp_path / "all")[0] == 0
+    assert run_cli("relate", *genomes, "-o", tmp_path / "near", "--pairs-within", 0.006)[0] == 0
+    lines = (tmp_path / "all" / "distances.tsv").read_text().splitlines()
+    near = [line for line in lines[1:] if float(line.split("\t")[-1]) <= 0.006]
+    assert 0 < len(near) < 10
+    assert (tmp_path / "near" / "distances.tsv").read_text().splitlines() == [lines[0], *near]
+    graphs = [(tmp_path / folder / "graph.tsv").read_bytes() for folder in ("all", "near")]
+    assert graphs[0] == graphs[1]
+
+
 def test_all_forms_of_the_graph_are_the_same(run_cli, genomes, tmp_path):
     assert run_cli("relate", *genomes, "-o", tmp_path / "out", "--neighbours", 2)[0] == 0
     graph, weights = read_weighted_graph(tmp_path / "out" / "graph.npz")
