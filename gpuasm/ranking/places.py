@@ -10,7 +10,7 @@ from gpuasm.parallel import for_each
 from gpuasm.primitives.stable_order import stable_order
 from gpuasm.ranking.teleport import Surfer
 
-FEWEST_MOVED = 1 << 18
+FEWEST_MOVED = 1 << 20
 """What fewer vertices hand on fits into the cache in any order."""
 
 

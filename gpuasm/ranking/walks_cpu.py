@@ -56,7 +56,7 @@ def _start_of(plan: WalkPlan, coupon: int) -> int:
     return int(np.searchsorted(plan.start_offsets, coupon, side="right")) - 1
 
 
-_LANES = 32
+_LANES = 64
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
@@ -111,6 +111,7 @@ def _walk(
                 at[lane] = first_above(teleport_thresholds, 0, teleport_thresholds.size, share)
             else:
                 at[lane] = high_product(word[lane], n)
+        for lane in range(n_walking):
             visits[at[lane]] += 1
             if at[lane] == start[lane]:
                 returns[at[lane] - first_start] += 1
