@@ -42,7 +42,7 @@ def wide(graph: DirectedGraph) -> DirectedGraph:
 def test_ranks_are_those_of_the_cpu(rng, monkeypatch, weighted, personal, moved):
     monkeypatch.setattr(places, "FEWEST_MOVED", 1 if moved else 1 << 20)
     monkeypatch.setattr(pull_cuda, "_MOST_BLOCKS", 2 if moved else 1 << 13)
-    graph = rmat(10, 40, seed=1)  # rows of every class
+    graph = rmat(9, 60, seed=1)  # rows of every class
     surfer = make_surfer(
         graph,
         weights=rng.integers(0, 3, graph.n_edges) if weighted else None,
@@ -50,7 +50,7 @@ def test_ranks_are_those_of_the_cpu(rng, monkeypatch, weighted, personal, moved)
     )
     one, other = PullCpu(surfer), PullCuda(surfer)
     assert all(rows.size for rows in other._rows)
-    for _ in range(12):
+    for _ in range(6):
         change = one.step()
         assert other.step() == pytest.approx(change, rel=1e-9, abs=1e-14)
     assert np.abs(one.finish() - other.finish()).sum() < 1e-14
