@@ -17,6 +17,7 @@ from gpuasm.parallel import fused_multiply_add as fma
 CHUNK = 2048
 STOP_DEGREES = 1e-3
 _SUMS = 4
+_VECTOR = 8
 _LAT, _LON = 3, 4
 
 
@@ -36,10 +37,9 @@ def round_loop(
     the number of neighbours with a location; without any, the place is not written.
     """
     slots = np.empty(longest, np.int64)
-    points = np.empty((5, longest))
-    weights = np.empty(longest)
-    lanes = np.empty((_SUMS, 256))
-    sums = np.empty(_SUMS)
+    points = np.zeros((5, longest + _VECTOR))
+    weights = np.empty(longest + _VECTOR)
+    lanes = np.empty((256, _SUMS))
     for i in range(first, last):
         start, end = row_offsets[rows[i]], row_offsets[rows[i] + 1]
         n = 0
@@ -57,7 +57,7 @@ def round_loop(
                 points[_LAT, 0], points[_LON, 0], points[_LAT, 1], points[_LON, 1]
             )
         elif n > 2:
-            row = (slots[:n], lanes_of(end - start), lanes, sums)
+            row = (slots, lanes_of(end - start), lanes)
             new_places[i, 0], new_places[i, 1] = _median(points, n, spatial_iterations, weights, row)
 
 
@@ -76,14 +76,12 @@ def _median(points, n, spatial_iterations, weights, row):
     for k in range(n):
         points[0, k], points[1, k], points[2, k] = unit_of(points[_LAT, k], points[_LON, k])
         weights[k] = 1.0
-    _add_up(points, n, weights, row)
-    sums = row[3]
+    sums = _add_up(points, n, weights, row)
     lat, lon = sums[1] / n, sums[2] / n
     for _ in range(spatial_iterations + 1):
         _weigh(points, n, unit_of(lat, lon), weights)
-        _add_up(points, n, weights, row)
         before_lat, before_lon = lat, lon
-        lat, lon, is_at_all = next_place(lat, lon, n, (sums[0], sums[1], sums[2], sums[3]))
+        lat, lon, is_at_all = next_place(lat, lon, n, _add_up(points, n, weights, row))
         by_lat, by_lon = lat - before_lat, lon - before_lon
         if is_at_all or fma(by_lat, by_lat, by_lon * by_lon) < STOP_DEGREES * STOP_DEGREES:
             break
@@ -92,8 +90,11 @@ def _median(points, n, spatial_iterations, weights, row):
 
 @compiled()
 def _weigh(points, n, unit, weights):
-    """Write one over half the arc from a place to each point; 0 for a point at the place."""
-    for k in range(n):
+    """Write one over half the arc from a place to each point; 0 for a point at the place.
+
+    Numbers behind the last point are written too: vector instructions take the points eight at a time.
+    """
+    for k in range((n + _VECTOR - 1) // _VECTOR * _VECTOR):
         x, y, z = points[0, k] - unit[0], points[1, k] - unit[1], points[2, k] - unit[2]
         t = 0.25 * fma(x, x, fma(y, y, z * z))
         weights[k] = 0.0 if t == 0.0 else over_half_arc(t)
@@ -102,41 +103,40 @@ def _weigh(points, n, unit, weights):
 @compiled()
 def _add_up(points, n, weights, row):
     """Sum, by lanes, the weights, the weighted latitudes and longitudes, and the number of weights that are 0."""
-    slots, n_lanes, lanes, sums = row
-    sums[:] = 0.0
+    slots, n_lanes, lanes = row
+    sums = (0.0, 0.0, 0.0, 0.0)
     if n_lanes == 1:
         for k in range(n):
-            _add_point(points, k, weights[k], sums)
-        return
-    lanes[:, :n_lanes] = 0.0
+            sums = _with_point(points, k, weights[k], sums)
+        return sums
+    lanes[:n_lanes] = 0.0
     chunk = slots[0] // CHUNK
     for k in range(n):
         if slots[k] // CHUNK != chunk:
-            _fold(lanes, n_lanes, sums)
-            lanes[:, :n_lanes] = 0.0
+            sums = _with_lanes(lanes, n_lanes, sums)
+            lanes[:n_lanes] = 0.0
             chunk = slots[k] // CHUNK
-        _add_point(points, k, weights[k], lanes[:, slots[k] % n_lanes])
-    _fold(lanes, n_lanes, sums)
+        lane = slots[k] % n_lanes
+        before = (lanes[lane, 0], lanes[lane, 1], lanes[lane, 2], lanes[lane, 3])
+        lanes[lane, 0], lanes[lane, 1], lanes[lane, 2], lanes[lane, 3] = _with_point(points, k, weights[k], before)
+    return _with_lanes(lanes, n_lanes, sums)
 
 
 @inlined
-def _add_point(points, k, weight, to):
-    to[0] += weight
-    to[1] = fma(weight, points[_LAT, k], to[1])
-    to[2] = fma(weight, points[_LON, k], to[2])
-    to[3] += 1.0 if weight == 0.0 else 0.0
+def _with_point(points, k, weight, to):
+    zero = 1.0 if weight == 0.0 else 0.0
+    return to[0] + weight, fma(weight, points[_LAT, k], to[1]), fma(weight, points[_LON, k], to[2]), to[3] + zero
 
 
-@compiled()
-def _fold(lanes, n_lanes, sums):
+@inlined
+def _with_lanes(lanes, n_lanes, to):
     width = n_lanes
     while width > 1:
         width //= 2
         for lane in range(width):
             for k in range(_SUMS):
-                lanes[k, lane] = lanes[k, 2 * lane] + lanes[k, 2 * lane + 1]
-    for k in range(_SUMS):
-        sums[k] += lanes[k, 0]
+                lanes[lane, k] = lanes[2 * lane, k] + lanes[2 * lane + 1, k]
+    return to[0] + lanes[0, 0], to[1] + lanes[0, 1], to[2] + lanes[0, 2], to[3] + lanes[0, 3]
 
 
 @inlined
