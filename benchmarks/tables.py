@@ -304,6 +304,41 @@ def maps(results: list[Result]) -> str:
     return "\n\n".join(parts)
 
 
+def geolocation(results: list[Result]) -> str:
+    """Geolocation by Gunrock's rules: each size and share of known places, by each program; then skew against time."""
+    parts = []
+    for result in results:
+        if result["benchmark"] != "geolocation":
+            continue
+        published = result["parameters"]["published"]
+        rows = [
+            [row["size"].removeprefix("CPU, "), row["device"], _exponent(row), row["longest_row"],
+             f"{row['known']:.0%}", row["program"], float(row["median_ms"]), published.get(row["size"], ""),
+             f"{row['largest_difference_degrees']:.0e}" if "largest_difference_degrees" in row else ""]
+            for row in result["rows"]
+        ]  # fmt: skip
+        head = ["vertices / edges", "on", "exponent", "longest row", "known", "by", "ms", "published by Gunrock"]
+        parts.append(_section(result, markdown([*head, "degrees off the slow rules"], rows)))
+    return "\n\n".join(parts)
+
+
+def _exponent(row: Result) -> str:
+    return "all alike" if row["exponent"] is None else f"{row['exponent']:g}"
+
+
+def geolocation_medians(results: list[Result]) -> str:
+    """Medians on the sphere beside the lowest of many searches."""
+    head = ["points", "sets", "largest distance, m", "lower than any search", "wrong"]
+    return "\n\n".join(
+        _section(
+            result,
+            markdown(head, ([r["kind"], r["sets"], r["largest_m"], r["lower"], r["wrong"]] for r in result["rows"])),
+        )
+        for result in results
+        if result["benchmark"] == "geolocation_medians"
+    )
+
+
 TABLES: dict[str, Callable[[list[Result]], str]] = {
     "speed": speed,
     "exactness": exactness,
@@ -315,6 +350,8 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "ablation": ablation,
     "bins": bins,
     "maps": maps,
+    "geolocation": geolocation,
+    "geolocation_medians": geolocation_medians,
     "densest": densest,
     "densest_speed": densest_speed,
     "pagerank": pagerank,
