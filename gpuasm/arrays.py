@@ -26,7 +26,7 @@ def array_namespace(*arrays: Array) -> Any:
     TypeError
         If host and device arrays are mixed.
     """
-    cupy = sys.modules.get("cupy")  # no array is a cupy array before cupy is imported
+    cupy = _imported()  # no array is a cupy array before cupy is imported
     on_device = on_host = False
     for array in arrays:
         if cupy is not None and isinstance(array, cupy.ndarray):
@@ -151,7 +151,7 @@ def free_device_memory() -> int:
 
 def device_memory_used() -> int:
     """Return the bytes the memory pool of the current device holds: a high-water mark, as pools do not shrink."""
-    cupy = sys.modules.get("cupy")
+    cupy = _imported()
     return 0 if cupy is None else int(cupy.get_default_memory_pool().total_bytes())
 
 
@@ -193,6 +193,12 @@ def compute_capability() -> tuple[int, int]:
 def multiprocessor_count() -> int:
     """Return the multiprocessors of the current device."""
     return int(_cupy().cuda.Device().attributes["MultiProcessorCount"])
+
+
+def _imported() -> Any:
+    """Return cupy if it has been imported: another thread, which opens the device, may be in the middle of it."""
+    cupy = sys.modules.get("cupy")
+    return cupy if hasattr(cupy, "get_default_memory_pool") else None
 
 
 def _cupy() -> Any:
