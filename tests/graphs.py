@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gpuasm.assembly.unitig_graph import UnitigGraph, sorted_arcs
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
 
 K = 31
 

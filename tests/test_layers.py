@@ -32,6 +32,15 @@ ALLOWED["cli"] = set(ALLOWED)
 ALLOWED["__main__"] = {"cli"}
 ALLOWED["__init__"] = set()
 
+# Inside the assembler: what each folder may import of the others, and of the modules that say what a run is.
+OF_ASSEMBLY = {
+    "graph": {"modes"},
+    "cleaning": {"graph", "modes", "options"},
+    "carrying": {"graph"},
+    "pairs": {"graph", "carrying", "modes", "options", "state"},
+    "consensus": {"graph", "carrying", "contigs"},
+}
+
 HOMES_OF_LIBRARIES = {
     "cupy": "arrays.py",
     "numba": "parallel.py",
@@ -73,6 +82,15 @@ def test_imports_point_downwards(path: Path) -> None:
     inside = {name for name in imports_of(path) if name.startswith("gpuasm.")} - {"gpuasm.__version__"}
     parts = {name.split(".")[1] for name in inside}
     assert parts - {part} <= ALLOWED[part]
+
+
+@pytest.mark.parametrize("folder", OF_ASSEMBLY)
+def test_folders_of_the_assembler_import_downwards(folder: str) -> None:
+    modules = sorted((ROOT / "assembly" / folder).glob("*.py"))
+    imports = [name.split(".") for path in modules for name in imports_of(path)]
+    inside = {name[2] for name in imports if name[:2] == ["gpuasm", "assembly"] and len(name) > 2}
+    assert modules
+    assert inside - {folder} <= OF_ASSEMBLY[folder]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=names(MODULES))

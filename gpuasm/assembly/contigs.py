@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuasm.assembly.shared_ends import end_cuts
-from gpuasm.assembly.unitig_graph import UnitigGraph, canonical_order
+from gpuasm.assembly.graph.shared_ends import end_cuts
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, canonical_order
 from gpuasm.sequence.encoding import BYTE_OF_CODE, reverse_complement
 
 

@@ -8,22 +8,22 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
-from gpuasm.assembly.cleaning import Removed, clean, note_clean
-from gpuasm.assembly.compaction import Pieces
-from gpuasm.assembly.crossing import OnUnitigs, crossing_reads, find_on_unitigs
-from gpuasm.assembly.debruijn import find_neighbours, two_sided
-from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
-from gpuasm.assembly.few_reads import FEW_READS
+from gpuasm.assembly.carrying.crossing import OnUnitigs, crossing_reads, find_on_unitigs
+from gpuasm.assembly.carrying.mates import SpanningPairs, spanning_pairs
+from gpuasm.assembly.carrying.mercy import bridging_pieces, with_mercy
+from gpuasm.assembly.cleaning.cleaning import Removed, clean, note_clean
+from gpuasm.assembly.cleaning.few_reads import FEW_READS
+from gpuasm.assembly.consensus.meeting_ends import meeting_pieces
 from gpuasm.assembly.fragment_levels import ladder_of_reads
+from gpuasm.assembly.graph.compaction import Pieces
+from gpuasm.assembly.graph.debruijn import find_neighbours, two_sided
+from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
+from gpuasm.assembly.graph.levels import Level, make_level, vertices_along
+from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, FIRST_K_WHERE_THIN, SPARSE, check_ladder, choose_k
-from gpuasm.assembly.levels import Level, make_level, vertices_along
-from gpuasm.assembly.mates import SpanningPairs, spanning_pairs
-from gpuasm.assembly.meeting_ends import meeting_pieces
-from gpuasm.assembly.mercy import bridging_pieces, with_mercy
 from gpuasm.assembly.modes import Mode, choose_mode
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.assembly.unitigs import build_unitigs
 from gpuasm.errors import DataError
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum

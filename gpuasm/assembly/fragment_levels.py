@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.crossing import crossing_named_reads
-from gpuasm.assembly.depth_units import count_windows
-from gpuasm.assembly.joining import JoinedPairs, join_mates
-from gpuasm.assembly.local_depth import thin_depth, typical_depth
-from gpuasm.assembly.mates import SpanningPairs
+from gpuasm.assembly.carrying.crossing import crossing_named_reads
+from gpuasm.assembly.carrying.mates import SpanningPairs
+from gpuasm.assembly.graph.depth_units import count_windows
+from gpuasm.assembly.graph.local_depth import thin_depth, typical_depth
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.joining import JoinedPairs, join_mates
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.names import name_windows
 from gpuasm.sequence.reads import Reads

@@ -14,7 +14,7 @@ FIRST_K_WHERE_THIN = 25
 """Two reads that overlap by 25 to 30 bases are joined by it; where coverage is thin, such are needed to get on."""
 FIRST_K_WHERE_SPARSE = 21
 """And by 21, where more than a window in a thousand is missing. Some of these overlaps are short repeats: reads
-contradict them at the next k (`gpuasm.assembly.contradicted`), but the tangles cost a tenth of auNGA at 15x."""
+contradict them at the next k (`carrying.contradicted`), but the tangles cost a tenth of auNGA at 15x."""
 SPARSE = 1e-3
 _SPARE_WINDOWS = 9
 _SHORTEST_STEP, _LONGEST_STEP = 8, 36

@@ -4,7 +4,7 @@ isolate: one depth. It bounds the local depth, and what is unconnected, short an
 meta: no typical depth. Rules compare with the longest unitig near by only, and unconnected unitigs stay. Where meta was
 asked for, so do variants that more reads show than errors would: the rarer strain's. Contigs end at these, and uneven
 depth alone does not show that there are strains (a phage of 36 kb with thin contaminants came in two): where the
-graph decides, one sequence is made of them (`gpuasm.assembly.similar_ways`).
+graph decides, one sequence is made of them (`gpuasm.assembly.cleaning.similar_ways`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuasm.assembly.few_reads import FEW_READS
-from gpuasm.assembly.local_depth import EVEN_SHARE, even_share, long_share, read_share, typical_depth
-from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.assembly.cleaning.few_reads import FEW_READS
+from gpuasm.assembly.graph.local_depth import EVEN_SHARE, even_share, long_share, read_share, typical_depth
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 
 _LOG = logging.getLogger(__name__)
 

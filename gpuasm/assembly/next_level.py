@@ -6,15 +6,15 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from gpuasm.assembly.carrying import Text, next_text, set_carried, too_short_to_carry
-from gpuasm.assembly.cleaning import clean, note_clean
-from gpuasm.assembly.contradicted import contradicted_flanks, without_flanks
-from gpuasm.assembly.crossing import crossing_named_reads
-from gpuasm.assembly.debruijn import find_neighbours
-from gpuasm.assembly.depth_units import UNIT, count_windows, scaled, window_worth
-from gpuasm.assembly.levels import make_level
+from gpuasm.assembly.carrying.carrying import Text, next_text, set_carried, too_short_to_carry
+from gpuasm.assembly.carrying.contradicted import contradicted_flanks, without_flanks
+from gpuasm.assembly.carrying.crossing import crossing_named_reads
+from gpuasm.assembly.cleaning.cleaning import clean, note_clean
+from gpuasm.assembly.graph.debruijn import find_neighbours
+from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
+from gpuasm.assembly.graph.levels import make_level
+from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.assembly.unitigs import build_unitigs
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.stages import Stage, Stages

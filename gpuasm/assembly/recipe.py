@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gpuasm.assembly.consensus import Checked, check_contigs
+from gpuasm.assembly.consensus.consensus import Checked, check_contigs
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.fragment_levels import with_fragments
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import STAGES, AssemblyOptions
-from gpuasm.assembly.resolving import resolve_pairs
+from gpuasm.assembly.pairs.resolving import resolve_pairs
 from gpuasm.assembly.scaffolds import Scaffold, make_scaffolds
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages

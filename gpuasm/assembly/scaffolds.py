@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuasm.assembly.contigs import Contig
-from gpuasm.assembly.resolving import Gap
-from gpuasm.assembly.shared_ends import end_cuts
-from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.shared_ends import end_cuts
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.resolving import Gap
 from gpuasm.primitives.strand_walks import strand_walks
 from gpuasm.sequence.encoding import BYTE_OF_CODE, NOT_A_BASE, reverse_complement
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array
-from gpuasm.assembly.levels import Level
-from gpuasm.assembly.mates import SpanningPairs
+from gpuasm.assembly.carrying.mates import SpanningPairs
+from gpuasm.assembly.graph.levels import Level
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.modes import ISOLATE, Mode
-from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
 

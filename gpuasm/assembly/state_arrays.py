@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import to_host, to_namespace
-from gpuasm.assembly.insert_sizes import InsertSizes
-from gpuasm.assembly.levels import Level
-from gpuasm.assembly.mates import SpanningPairs
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.carrying.mates import SpanningPairs
+from gpuasm.assembly.graph.levels import Level
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.modes import Mode
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.assembly.unitig_graph import UnitigGraph
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
 

@@ -245,7 +245,7 @@ class _Run:
         """Write every output without content, and the reason into run.json."""
         import numpy as np
 
-        from gpuasm.assembly.consensus import Checked
+        from gpuasm.assembly.consensus.consensus import Checked
         from gpuasm.cli.depth_outputs import write_checked
         from gpuasm.cli.outputs import write_all_scaffolds, write_spectrum
         from gpuasm.io import write_gfa

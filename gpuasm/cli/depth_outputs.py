@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuasm.assembly.depth_table import window_means
+from gpuasm.assembly.consensus.depth_table import window_means
 from gpuasm.io import write_fasta, write_tsv
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Contig
-    from gpuasm.assembly.consensus import Checked
+    from gpuasm.assembly.consensus.consensus import Checked
 
 WINDOW = 1000
 """Bases of a window of depth_windows.tsv."""

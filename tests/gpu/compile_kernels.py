@@ -15,7 +15,9 @@ from cuda.bindings import nvrtc
 
 import gpuasm
 from gpuasm import parallel
-from gpuasm.assembly import assemble, consensus, unitigs_of_reads, walks
+from gpuasm.assembly import assemble, unitigs_of_reads
+from gpuasm.assembly.consensus import consensus
+from gpuasm.assembly.pairs import walks
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.densest import Adjacency, densest_subgraph
 from gpuasm.densest.bounds import degree_bound

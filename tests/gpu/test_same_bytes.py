@@ -9,13 +9,13 @@ import pytest
 
 from gpuasm import arrays, parallel
 from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
-from gpuasm.assembly.resolving import resolve
+from gpuasm.assembly.pairs.resolving import resolve
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
 from gpuasm.sequence.reads import Reads
 from tests.samples import simulated_genome, simulated_pairs, simulated_reads
-from tests.unit.assembly.test_resolving import GENOME, PAIRS, D, bytes_of, graph_of
+from tests.unit.assembly.pairs.test_resolving import GENOME, PAIRS, D, bytes_of, graph_of
 
 pytestmark = pytest.mark.gpu
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gpuasm.assembly.laying import LEAST_SCORE
+from gpuasm.assembly.consensus.laying import LEAST_SCORE
 from tests.oracles.kmers import reverse_complement
 
 Placed = tuple[int, int, bool, int, int]

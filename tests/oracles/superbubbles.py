@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from functools import cache
 
-from gpuasm.assembly.similar_ways import DIFFERENCES, LONGEST, OF_BASES
-from gpuasm.assembly.unitig_graph import UnitigGraph
+from gpuasm.assembly.cleaning.similar_ways import DIFFERENCES, LONGEST, OF_BASES
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from tests.oracles.kmers import reverse_complement
 
 

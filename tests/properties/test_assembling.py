@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from gpuasm import parallel
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.meeting_ends import LEAST_OVERLAP
+from gpuasm.assembly.consensus.meeting_ends import LEAST_OVERLAP
 from gpuasm.errors import DataError
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import count_kmers, reverse_complement
 from tests.samples import simulated_genome, simulated_texts
-from tests.unit.assembly.test_compaction import assert_arcs_overlap
+from tests.unit.assembly.graph.test_compaction import assert_arcs_overlap
 
 KS = (31, 61, 91)
 GENOMES = {

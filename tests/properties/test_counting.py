@@ -11,7 +11,7 @@ from gpuasm.assembly import unitigs_of_reads
 from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import count_kmers, pieces, reverse_complement
-from tests.unit.assembly.test_compaction import ARRAYS, kmers_of
+from tests.unit.assembly.graph.test_compaction import ARRAYS, kmers_of
 from tests.unit.kmers.test_tally import noisy_reads
 
 READS = st.lists(st.text("ACGTN", max_size=80), max_size=10)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.contigs import Contig, _cut_circle, make_contigs, single_copy_depth
-from gpuasm.assembly.shared_ends import end_cuts
-from gpuasm.assembly.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.shared_ends import end_cuts
+from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.sequence.encoding import decode, encode
 from gpuasm.sequence.reads import Reads
 from tests.graphs import graph_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.fragment_levels import ladder_of_reads
-from gpuasm.assembly.insert_sizes import InsertSizes
 from gpuasm.assembly.ladder import choose_k
-from gpuasm.assembly.mates import SpanningPairs
 from gpuasm.sequence.reads import Reads
 from tests.graphs import graph_of
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.bubbles import find_bubbles
-from gpuasm.assembly.cleaning import clean
-from gpuasm.assembly.low_depth import find_low_depth_connections
+from gpuasm.assembly.cleaning.bubbles import find_bubbles
+from gpuasm.assembly.cleaning.cleaning import clean
+from gpuasm.assembly.cleaning.low_depth import find_low_depth_connections
 from gpuasm.assembly.modes import ISOLATE, Mode, choose_mode, rare_depth
 from gpuasm.errors import UsageError
 from gpuasm.sequence.encoding import decode

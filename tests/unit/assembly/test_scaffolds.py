@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gpuasm.assembly.contigs import make_contigs
-from gpuasm.assembly.resolving import Gap
+from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.pairs.resolving import Gap
 from gpuasm.assembly.scaffolds import make_scaffolds
-from gpuasm.assembly.unitigs_of_reads import unitigs_of_reads
 from gpuasm.cli.outputs import write_agp, write_gap_table, write_scaffolds
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads

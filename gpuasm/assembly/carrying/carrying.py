@@ -1,0 +1,308 @@
+"""From one k to the next: what is known goes on as text with depths of its own.
+
+Three kinds of text make the next graph. *Crossing reads* are counted as they are. *Carried unitigs*, those long enough
+for the next k, bring every k-mer they hold with their own depth, so that nothing inside a unitig can be lost. *Flanks*
+bring the arcs between carried unitigs: without them a junction that no read happens to cover at the next k would look
+like an end, and what is left of it like the only way; a flank into a unitig too short to be carried is cut off with it.
+But a flank goes no further than reads do where so many should go that chance cannot leave none: there a molecule ends
+within a repeat, and its last reads have led into another copy.
+To make all three comparable, multiplicities are turned into the depth of bases in reads: a window counts as many units
+as reads have bases for each of their windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.graph.compaction import Pieces, compact
+from gpuasm.assembly.graph.levels import Level
+from gpuasm.assembly.graph.local_depth import local_depth
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.tally import Tally
+from gpuasm.parallel import compiled, for_each
+from gpuasm.primitives.hashing import find
+from gpuasm.sequence.encoding import base_at, pack
+from gpuasm.sequence.reads import Reads
+
+_LOST_BY_CHANCE = 0.4
+"""Flanks of a graph that may be cut although true, in the mean: each place of one is without a read by chance as often
+as Poisson's distribution has none of those expected."""
+_ONE = np.uint64(1)
+
+
+@dataclass(frozen=True)
+class Text:
+    """What the next k is counted in.
+
+    Attributes
+    ----------
+    reads : Reads
+        Crossing reads, then carried unitigs, then flanks.
+    names : (32 * n_words,) int32
+        Oriented names of the previous level's k-mers at every position.
+    n_reads, n_unitigs : int
+        How many pieces are reads, and how many after them unitigs; the others are flanks.
+    depth : (n_unitigs + n_flanks,) int64
+        What each k-mer of a carried unitig or flank counts as, in units.
+    copy : (n_flanks,) int64
+        Depth of one copy at the arc of each flank, in units.
+    arcs : (n_flanks,) int64
+        The arc of the level's graph that each flank brings, on the host.
+    """
+
+    reads: Reads
+    names: Array
+    n_reads: int
+    n_unitigs: int
+    depth: Array
+    copy: Array
+    arcs: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Spelled:
+    """Bases, where each piece starts, and at each base the level's window there (-1: none) and its strand."""
+
+    bases: np.ndarray
+    start: np.ndarray
+    window: np.ndarray
+    strand: np.ndarray
+
+
+def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: bool = True) -> Text:
+    """Put crossing reads, carried unitigs and flanks into one text for the next k.
+
+    Parameters
+    ----------
+    reads, names
+        Crossing reads and the names of their windows at the level's k.
+    level
+        The level they come from; its unitigs of at least ``k`` bases are carried.
+    k
+        The next k.
+    is_isolate
+        Whether the graph has one depth.
+    """
+    xp, graph = array_namespace(reads.words), level.graph
+    is_carried = np.where(graph.is_circular, graph.n_kmers, graph.length) >= k
+    carried, arcs = np.flatnonzero(is_carried), _arcs_to_carry(graph, is_carried)
+    parts = _spell_unitigs(graph, carried, k), _spell_flanks(graph, arcs, k)
+    own = _joined_pieces(parts)
+    words = to_namespace(xp, pack(own.bases))
+    window, strand = to_namespace(xp, own.window), to_namespace(xp, own.strand)
+    own_names = xp.where(window >= 0, 2 * window + (level.strand[xp.maximum(window, 0)] ^ strand), -1).astype(np.int32)
+    padding = xp.full(32 * words.size - own_names.size, -1, np.int32)
+    joined = Reads(
+        words=xp.concatenate([reads.words, words]),
+        start=xp.concatenate([reads.start, to_namespace(xp, own.start[:-1] + 32 * reads.words.size)]),
+        length=xp.concatenate([reads.length, to_namespace(xp, np.diff(own.start).astype(np.int32))]),
+        read=xp.concatenate([reads.read, xp.full(own.start.size - 1, -1, np.int64)]),
+        n_reads=reads.n_pieces + own.start.size - 1,
+    )
+    depth = np.concatenate([graph.count[carried] // graph.n_kmers[carried], graph.arc_count[arcs]])
+    return Text(
+        reads=joined,
+        names=xp.concatenate([names, own_names, padding]),
+        n_reads=reads.n_pieces,
+        n_unitigs=carried.size,
+        depth=to_namespace(xp, np.maximum(1, depth)),
+        copy=to_namespace(xp, _copy_at_arcs(graph, arcs, is_isolate=is_isolate)),
+        arcs=arcs,
+    )
+
+
+def too_short_to_carry(graph: UnitigGraph, k: int, *, min_depth: float) -> UnitigGraph:
+    """Return the unconnected unitigs that are too short to be carried to ``k``: no larger k can change them.
+
+    Those below ``min_depth``, what single reads with errors leave, are dropped.
+    """
+    n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
+    short = np.where(graph.is_circular, graph.n_kmers, graph.length) < k
+    kept = short & (n_arcs == 0) & (graph.depth >= min_depth)
+    return compact(graph, Pieces.identity(graph.n), is_removed=~kept)[0]
+
+
+def _arcs_to_carry(graph: UnitigGraph, is_carried: np.ndarray) -> np.ndarray:
+    """Return one of each pair of twin arcs between carried unitigs, and the arcs from them into others."""
+    source, target = graph.arc_from, graph.arc_to
+    one_of_twins = (source < (target ^ 1)) | ((source == (target ^ 1)) & (target <= (source ^ 1)))
+    return np.flatnonzero(is_carried[source >> 1] & (~is_carried[target >> 1] | one_of_twins))
+
+
+def _copy_at_arcs(graph: UnitigGraph, arcs: np.ndarray, *, is_isolate: bool) -> np.ndarray:
+    """Return the depth of one copy at arcs, in units; what a sample of many has less of is shallower itself."""
+    copy = local_depth(graph, is_isolate=is_isolate)
+    copy = ((copy if is_isolate else np.minimum(copy, graph.depth)) * graph.unit).astype(np.int64)
+    return np.minimum(copy[graph.arc_from[arcs] >> 1], copy[graph.arc_to[arcs] >> 1])
+
+
+def _joined_pieces(parts: tuple[_Spelled, _Spelled]) -> _Spelled:
+    a, b = parts
+    return _Spelled(
+        np.concatenate([a.bases, b.bases]),
+        np.concatenate([a.start, b.start[1:] + a.start[-1]]),
+        np.concatenate([a.window, b.window]),
+        np.concatenate([a.strand, b.strand]),
+    )
+
+
+def _spell_unitigs(graph: UnitigGraph, carried: np.ndarray, k: int) -> _Spelled:
+    """Spell unitigs; a circle goes once round and k bases on, so that no window or edge of the next k is missing."""
+    length = np.where(graph.is_circular[carried], graph.n_kmers[carried] + k, graph.length[carried])
+    start = np.concatenate([[0], np.cumsum(length)])
+    bases, window = np.empty(start[-1], np.uint8), np.full(start[-1], -1, np.int64)
+    old = (graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.is_circular, graph.k)
+    _copy_unitigs(old, carried, start, bases, window)
+    return _Spelled(bases, start, window, np.zeros(bases.size, np.uint8))
+
+
+@compiled()
+def _copy_unitigs(old, carried, start, bases, window):
+    old_bases, old_start, window_start, is_circular, k = old
+    for c in range(carried.size):
+        u = carried[c]
+        n = window_start[u + 1] - window_start[u]
+        length = start[c + 1] - start[c]
+        for i in range(length):
+            at = i % n if is_circular[u] else i
+            bases[start[c] + i] = old_bases[old_start[u] + at]
+            if i <= length - k:
+                window[start[c] + i] = window_start[u] + at
+
+
+def _spell_flanks(graph: UnitigGraph, arcs: np.ndarray, k: int) -> _Spelled:
+    """Spell the last k bases of each arc's source and what its target adds up to its own k-th base, or to its end."""
+    added = np.minimum(graph.n_kmers[graph.arc_to[arcs] >> 1], k - graph.k + 1)
+    start = np.concatenate([[0], np.cumsum(k + added)]).astype(np.int64)
+    bases = np.empty(start[-1], np.uint8)
+    window, strand = np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
+    old = (graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.k)
+    _copy_flanks(old, (graph.arc_from[arcs], graph.arc_to[arcs]), k, start, (bases, window, strand))
+    return _Spelled(bases, start, window, strand)
+
+
+@compiled()
+def _copy_flanks(old, arcs, next_k, start, out):
+    bases, window, strand = out
+    k = old[3]
+    for arc in range(arcs[0].size):
+        source, target = arcs[0][arc], arcs[1][arc]
+        source_windows = old[2][(source >> 1) + 1] - old[2][source >> 1]
+        length = start[arc + 1] - start[arc]
+        for i in range(length):
+            # Up to window next_k - k the flank runs along the source's end, then along the target's beginning.
+            along_source = i <= next_k - k
+            unitig = source if along_source else target
+            w = source_windows - 1 - (next_k - k) + i if along_source else i - (next_k - k) - 1
+            u = unitig >> 1
+            n = old[2][u + 1] - old[2][u]
+            at = start[arc] + i
+            if i <= length - k:
+                window[at] = old[2][u] + (n - 1 - w if unitig & 1 else w)
+                strand[at] = unitig & 1
+            if i < next_k:
+                bases[at] = _oriented(old, source, source_windows - 1 + k - next_k + i)
+            else:
+                bases[at] = _oriented(old, target, i - next_k + k - 1)
+
+
+@compiled()
+def _oriented(old, unitig, i):
+    u = unitig >> 1
+    if unitig & 1:
+        return 3 - old[0][old[1][u + 1] - 1 - i]
+    return old[0][old[1][u] + i]
+
+
+def set_carried(
+    text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Array, worth: int, has_all_reads: bool
+) -> None:
+    """Give k-mers and edges of carried unitigs their depth, and those of flanks at least the depth of their arc.
+
+    What reads counted inside a unitig is a part of its depth only, as most of its reads do not cross a junction: it is
+    replaced. Across a junction all reads are there, and a flank only fills in what chance may have left out.
+
+    Parameters
+    ----------
+    text
+        The text of the next k.
+    tally, dictionary
+        Its k-mers; counts and followers change in place.
+    is_kept : (n,) uint8
+        Becomes 1 for every k-mer that is carried, 0 for those of flanks that reads should show and do not.
+    worth
+        What one occurrence counts as, in units.
+    has_all_reads
+        Whether all reads across junctions are in the text: where it is of fragments, those of tangles are not.
+    """
+    xp = array_namespace(text.names)
+    first = text.n_reads
+    enough = int(worth * np.log(max(1, text.copy.size) / _LOST_BY_CHANCE))
+    may_fill = ((text.copy < enough) | (not has_all_reads)).astype(np.uint8)
+    for is_flank, last in ((False, first + text.n_unitigs), (True, text.reads.n_pieces)):
+        pieces = text.reads.select(xp.arange(first, last))
+        windows = xp.maximum(pieces.length.astype(np.int64) - (tally.k - 1), 0)
+        end = xp.cumsum(windows)
+        total = int(end[-1]) if last > first else 0
+        piece = xp.searchsorted(end, xp.arange(total, dtype=np.int64), side="right")
+        where = (piece, end - windows, pieces.start, pieces.length, text.reads.words, text.names)
+        index = (dictionary.keys, dictionary.slots, dictionary.mask)
+        depth = text.depth[first - text.n_reads : last - text.n_reads]
+        shift = tally.k - dictionary.k0
+        out = (tally.count, tally.followers, is_kept)
+        _set(total, *where, tally.k, shift, *index, depth, is_flank, may_fill, worth, *out)
+        first = last
+
+
+@for_each
+def _set(
+    w,
+    piece,
+    first,
+    start,
+    length,
+    words,
+    names,
+    k,
+    shift,
+    keys,
+    slots,
+    mask,
+    depth,
+    is_flank,
+    may_fill,
+    worth,
+    count,
+    followers,
+    is_kept,
+):
+    c = piece[w]
+    offset = w - first[c]
+    p = start[c] + offset
+    a = np.uint64(names[p])
+    b = np.uint64(names[p + shift])
+    forward = (a << np.uint64(31)) | b
+    backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
+    strand = 1 if backward < forward else 0
+    number = find(min(forward, backward), keys, slots, mask)
+    has_next = offset < length[c] - k
+    # The first and last window of a flank belong to the unitigs that it joins, if the second is long enough.
+    is_between = offset > 0 and (has_next or length[c] <= k + shift)
+    is_kept[number] = 1
+    # What occurs once occurs in the flank itself only.
+    if is_flank and is_between and may_fill[c] == 0 and count[number] <= worth:
+        is_kept[number] = 0
+    if not is_flank or (is_between and count[number] < depth[c]):
+        count[number] = depth[c]
+    if has_next:
+        after = 8 * number + 4 * strand + np.int64(base_at(words, p + k))
+        if not is_flank or followers[after] < depth[c]:
+            followers[after] = depth[c]
+    if offset > 0:
+        before = 8 * number + 4 * (1 - strand) + 3 - np.int64(base_at(words, p - 1))
+        if not is_flank or followers[before] < depth[c]:
+            followers[before] = depth[c]

@@ -1,0 +1,106 @@
+"""Contradicted arcs: turns that no read takes at the next k, though some should, while reads take another there.
+
+Where two places share little more than k - 1 bases, an arc leads from the one into the other. At the next k reads tell
+them apart, but a flank would bring the arc on: an end that runs into the wrong neighbour, longer by every k. In thin
+coverage many ends are such, since the true way on is a read or none. So a flank is given up if
+
+1. none of its own windows, those across the junction, is in a read, although at the depth of the lesser of its two
+   unitigs two or more should be: what thinner reads miss by chance is what flanks are for; and
+2. another arc of the same junction is in reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.carrying.carrying import Text
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.tally import Tally
+from gpuasm.parallel import for_each, inlined
+from gpuasm.primitives.hashing import find
+
+LEAST_EXPECTED = 2.0
+"""Reads that should go through: of so many, none do by chance at one junction of seven."""
+_ONE = np.uint64(1)
+
+
+def contradicted_flanks(
+    text: Text, tally: Tally, dictionary: Dictionary, graph: UnitigGraph, *, windows_per_base: float
+) -> np.ndarray:
+    """Tell which flanks of a text its reads contradict; see the module.
+
+    Parameters
+    ----------
+    text
+        The text of the next k.
+    tally
+        Its k-mers as they were counted.
+    dictionary
+        Of the tally.
+    graph
+        The graph that unitigs and flanks come from.
+    windows_per_base
+        Windows of the next k that a read has for each of its bases.
+
+    Returns
+    -------
+    (n_flanks,) bool, on the host.
+    """
+    xp, first = array_namespace(text.names), text.n_reads + text.n_unitigs
+    flanks = text.reads.select(xp.arange(first, text.reads.n_pieces))
+    support = xp.zeros(flanks.n_pieces, np.int64)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    _support(flanks.n_pieces, flanks.start, flanks.length, text.names, graph.k, tally.k, *index, tally.count, support)
+    source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
+    most = np.zeros(2 * graph.n, np.int64)
+    for end in (source, target ^ 1):
+        np.maximum.at(most, end, to_host(support))
+    expected = np.minimum(graph.depth[source >> 1], graph.depth[target >> 1]) * windows_per_base
+    has_rival = (most[source] > 0) | (most[target ^ 1] > 0)
+    return (to_host(support) == 0) & has_rival & (expected >= LEAST_EXPECTED)
+
+
+def without_flanks(text: Text, given_up: np.ndarray, tally: Tally, dictionary: Dictionary) -> tuple[Text, Array]:
+    """Return a text without the flanks that are given up, and which k-mers of its tally these alone had: (n,) bool."""
+    xp, first = array_namespace(text.names), text.n_reads + text.n_unitigs
+    flanks = text.reads.select(to_namespace(xp, first + np.flatnonzero(given_up)))
+    gone = xp.zeros(tally.n, dtype=bool)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    _mark_own(
+        flanks.n_pieces, flanks.start, flanks.length, text.names, dictionary.k0, tally.k, *index, tally.count, gone
+    )
+    kept = np.concatenate([np.ones(first, bool), ~given_up])
+    rows = to_namespace(xp, np.flatnonzero(kept))
+    left = replace(text, reads=text.reads.select(rows), depth=text.depth[rows[text.n_reads :] - text.n_reads])
+    return replace(left, copy=text.copy[to_namespace(xp, ~given_up)], arcs=text.arcs[~given_up]), gone
+
+
+@for_each
+def _support(f, start, length, names, k, next_k, keys, slots, mask, count, support):
+    least = np.int64(-1)
+    for offset in range(1, min(length[f] - next_k, next_k - k) + 1):
+        number = _number_at(start[f] + offset, names, next_k - k, keys, slots, mask)
+        own = np.int64(count[number]) - 1  # one occurrence is the flank itself
+        if least < 0 or own < least:
+            least = own
+    support[f] = max(least, np.int64(0))
+
+
+@for_each
+def _mark_own(f, start, length, names, k, next_k, keys, slots, mask, count, gone):
+    for offset in range(1, min(length[f] - next_k, next_k - k) + 1):
+        number = _number_at(start[f] + offset, names, next_k - k, keys, slots, mask)
+        if count[number] == 1:
+            gone[number] = True
+
+
+@inlined()
+def _number_at(p, names, shift, keys, slots, mask):
+    a, b = np.uint64(names[p]), np.uint64(names[p + shift])
+    forward = (a << np.uint64(31)) | b
+    backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
+    return find(min(forward, backward), keys, slots, mask)

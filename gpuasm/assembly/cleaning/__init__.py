@@ -1,0 +1,1 @@
+"""Clean-up: what errors made is taken out of a graph."""

@@ -1,0 +1,140 @@
+"""Clean-up of a unitig graph: rules that remove what errors made, in rounds of rising strictness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpuasm.assembly.cleaning.bubbles import find_bubbles
+from gpuasm.assembly.cleaning.few_reads import FEW_READS
+from gpuasm.assembly.cleaning.fold_backs import find_fold_backs
+from gpuasm.assembly.cleaning.low_depth import find_islands, find_low_depth_connections
+from gpuasm.assembly.cleaning.similar_ways import find_similar_ways
+from gpuasm.assembly.cleaning.tips import find_tips
+from gpuasm.assembly.graph.compaction import Pieces, compact
+from gpuasm.assembly.graph.local_depth import local_depth
+from gpuasm.assembly.graph.one_copy import one_copy_depth
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.modes import ISOLATE, Mode
+from gpuasm.stages import Stage
+
+_ROUNDS = (1 / 3, 2 / 3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+"""Strictness of each round; full rounds are repeated until one of them changes nothing."""
+
+
+@dataclass
+class Removed:
+    """How many unitigs each rule took out."""
+
+    tips: int = 0
+    low_depth_connections: int = 0
+    fold_backs: int = 0
+    bubbles: int = 0
+    similar_ways: int = 0
+    islands: int = 0
+    rounds: int = field(default=0)
+
+    @property
+    def total(self) -> int:
+        return sum(vars(self).values()) - self.rounds
+
+    def __add__(self, other: Removed) -> Removed:
+        """Return what two clean-ups of one k removed, together."""
+        return Removed(*(own + its for own, its in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+
+def clean(
+    graph: UnitigGraph,
+    *,
+    mode: Mode = ISOLATE,
+    without: Collection[str] = (),
+    keep_islands: bool = False,
+    few: float = FEW_READS,
+    windows_are_dense: bool = False,
+    reach: int | None = None,
+) -> tuple[UnitigGraph, Pieces, Removed]:
+    """Remove errors from a graph.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    mode
+        What the sample is: islands go from an isolate, and strains' variants stay where they are asked for.
+    without
+        Rules to leave out, of `gpuasm.assembly.options.RULES`.
+    keep_islands
+        Whether unconnected unitigs stay, as they do while they may still be bridged to others.
+    few
+        Depth below which there are but a few reads.
+    windows_are_dense
+        Whether k is small beside the reads: see `gpuasm.assembly.cleaning.tips.find_tips`.
+    reach
+        k-mers that one error spoils, see `find_tips`; None takes the graph's k.
+
+    Returns
+    -------
+    The cleaned graph, the unitigs of ``graph`` it is made of, and what each rule removed.
+    """
+    pieces, removed = Pieces.identity(graph.n), Removed()
+    left_out = frozenset(without) | ({"islands"} if keep_islands or not mode.is_isolate else set())
+    rules = _Rules(mode, left_out, few=few, windows_are_dense=windows_are_dense, reach=reach)
+    for strictness in _ROUNDS:
+        before = removed.total
+        graph, pieces = rules.one_round(graph, pieces, strictness=strictness, removed=removed)
+        removed.rounds += 1
+        if strictness == 1.0 and removed.total == before:
+            break
+    return graph, pieces, removed
+
+
+class _Rules:
+    """The rules of clean-up as one mode, and what is left out, let them be."""
+
+    def __init__(
+        self, mode: Mode, without: frozenset[str], *, few: float, windows_are_dense: bool, reach: int | None = None
+    ) -> None:
+        of_few: dict[str, Any] = {"few": few, "judges_few": "few-reads" not in without}
+        variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants}
+        every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
+            ("low_depth_connections", partial(find_low_depth_connections, **of_few, **variants)),
+            ("fold_backs", partial(find_fold_backs, **of_few, **variants)),
+            ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **of_few)),
+            ("bubbles", partial(find_bubbles, **of_few, **variants)),
+        )
+        self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
+        self.mode, self.without = mode, without
+        self.merges_variants = mode.merges_variants and "similar-ways" not in without
+
+    def one_round(
+        self, graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed
+    ) -> tuple[UnitigGraph, Pieces]:
+        for name, rule in self.of_unitigs:
+            marked = rule(graph, self._nearby(graph), strictness=strictness)
+            graph, pieces = self._without(marked, (graph, pieces), name, removed)
+        if strictness == 1.0 and self.merges_variants:
+            graph, pieces = self._without(self._similar(graph), (graph, pieces), "similar_ways", removed)
+        islands = np.zeros(graph.n, dtype=bool) if "islands" in self.without else find_islands(graph)
+        return self._without(islands, (graph, pieces), "islands", removed)
+
+    def _similar(self, graph: UnitigGraph) -> np.ndarray:
+        return find_similar_ways(graph, one_copy_depth(graph, self.mode))
+
+    @staticmethod
+    def _without(
+        marked: np.ndarray, made: tuple[UnitigGraph, Pieces], rule: str, removed: Removed
+    ) -> tuple[UnitigGraph, Pieces]:
+        setattr(removed, rule, getattr(removed, rule) + int(marked.sum()))
+        return compact(*made, is_removed=marked) if marked.any() else made
+
+    def _nearby(self, graph: UnitigGraph) -> np.ndarray:
+        return local_depth(graph, is_isolate=self.mode.is_isolate)
+
+
+def note_clean(stage: Stage, graph: UnitigGraph, removed: Removed) -> None:
+    """Note in a stage what clean-up left and what it removed."""
+    stage.note(unitigs=graph.n, longest=int(graph.length.max()) if graph.n else 0, **asdict(removed))

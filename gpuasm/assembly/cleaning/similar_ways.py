@@ -1,0 +1,226 @@
+"""Similar ways: of all ways between two unitigs that say nearly the same, the one that reads miss least.
+
+A strain differs from its species' others here and there. Where k bases are the same before and after, the graph parts
+and meets again: a bubble, or several that are nested or run into each other, where differences lie closer than k. All
+unitigs between such an entrance and its exit, with no other way in or out, are a superbubble (Onodera et al. 2013,
+doi:10.1007/978-3-642-40453-5_26). One way through it is kept: that with the fewest missing reads, against what leads
+in or out. The others go, if the text of each unitig of theirs lies on the way that is kept, but for few differences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.parallel import compiled
+
+LONGEST = 1000
+"""The longest way between entrance and exit has at most so many k-mers between them."""
+MOST_INNER = 256
+"""And so many unitigs lie between them at most."""
+DIFFERENCES, OF_BASES = 1, 10
+"""What goes may differ in one base of ten from what is kept."""
+
+
+ONE_COPY, SURELY_ONE = 1.5, 1.25
+"""Entrance and exit are one copy: less than so many times as deep. Copies of a repeat that
+differ make superbubbles too, and at 15x one place of two copies in twelve is below the first bound: where most
+superbubbles are not, copies are what differs here, and the second one holds."""
+
+
+def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None) -> np.ndarray:
+    """Mark all unitigs of superbubbles that are not on the way that is kept.
+
+    Ways are compared by the sum of reads that their k-mers lack against the deeper of entrance and exit: of single
+    differences the deeper side stays, of insertions and deletions too. Of equal ways the one that goes by the unitigs
+    of lesser numbers stays. Superbubbles that share unitigs are for another round: the first is resolved, in the order
+    of their entrances.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    nearby : (n,) float64
+        Depth of one copy around each unitig, infinite where nothing tells, and entrance and exit may be of any depth;
+        None where that is so everywhere.
+
+    Returns
+    -------
+    (n,) bool
+    """
+    text = graph.bases, graph.start, graph.k
+    known = graph.arc_start, graph.arc_to, text, graph.count
+    marked, is_end = np.zeros(graph.n, dtype=bool), np.zeros(graph.n, dtype=bool)
+    may_end = np.ones(graph.n, dtype=bool)
+    _mark(*known, may_end, marked, is_end)
+    if nearby is None or not marked.any():
+        return marked
+    copies = graph.depth / np.maximum(nearby, 1 / graph.unit)
+    mostly_one = 2 * np.count_nonzero(is_end & (copies < ONE_COPY)) > np.count_nonzero(is_end)
+    marked[:] = is_end[:] = False
+    _mark(*known, copies < (ONE_COPY if mostly_one else SURELY_ONE), marked, is_end)
+    return marked
+
+
+@compiled()
+def _mark(arc_start, arc_to, text, count, may_end, marked, is_end):
+    _, start, k = text
+    n = start.size - 1
+    is_touched = np.zeros(n, np.bool_)
+    place = np.full(2 * n, -1, np.int32)
+    inner, n_seen = np.empty(MOST_INNER + 2, np.int32), np.empty(MOST_INNER + 2, np.int32)
+    for s in range(2 * n):
+        if arc_start[s + 1] - arc_start[s] < 2 or not may_end[s >> 1]:
+            continue
+        size = _superbubble(s, arc_start, arc_to, inner, n_seen, place)
+        t = inner[size - 1] if size > 2 else -1
+        if t < 0 or s > t ^ 1:  # the same one is found from the other end
+            continue
+        is_new = may_end[t >> 1]
+        for i in range(1, size - 1):
+            is_new = is_new and not is_touched[inner[i] >> 1]
+        if is_new:
+            on_way, kept = _least_missing(inner[:size], arc_start, arc_to, start, count, k)
+            if kept.size and _all_similar(inner[:size], on_way, kept, text):
+                is_end[s >> 1] = is_end[t >> 1] = True
+                for i in range(1, size - 1):
+                    is_touched[inner[i] >> 1] = True
+                    marked[inner[i] >> 1] = not on_way[i]
+
+
+@compiled()
+def _superbubble(s, arc_start, arc_to, inner, n_seen, place):
+    """Fill ``inner`` with entrance, inner unitigs and exit in topological order; return how many, 0 if there is none.
+
+    A unitig is visited when all arcs into it have been; the exit is the one that is left to visit alone.
+    """
+    found = 1
+    inner[0] = s
+    place[s] = 0
+    size, n_open, is_good = 0, 0, True
+    # inner[:size] is visited; of what is found behind it, n_open wait for more arcs.
+    ready = 1
+    while is_good and size < ready:
+        v = inner[size]
+        size += 1
+        if size > 1 and ready == size and n_open == 0:
+            break
+        if arc_start[v] == arc_start[v + 1]:
+            is_good = False
+        for arc in range(arc_start[v], arc_start[v + 1]):
+            w = arc_to[arc]
+            if place[w ^ 1] >= 0 or w == s:
+                is_good = False
+                break
+            if place[w] < 0:
+                if found >= inner.size:
+                    is_good = False
+                    break
+                place[w] = found
+                inner[found] = w
+                n_seen[found] = 0
+                found += 1
+                n_open += 1
+            at = place[w]
+            n_seen[at] += 1
+            if n_seen[at] == arc_start[(w ^ 1) + 1] - arc_start[w ^ 1]:
+                other = inner[ready]
+                inner[ready], inner[at] = w, other
+                n_seen[at] = n_seen[ready]
+                place[w], place[other] = ready, at
+                ready += 1
+                n_open -= 1
+    is_good = is_good and ready == size and n_open == 0 and found == size
+    for i in range(found):
+        place[inner[i]] = -1
+    return size if is_good else 0
+
+
+@compiled()
+def _least_missing(inner, arc_start, arc_to, start, count, k):
+    """Return which of the unitigs are on the way with the fewest missing reads, and that way's; none if one is long."""
+    size = inner.size
+    s, t = inner[0] >> 1, inner[size - 1] >> 1
+    full = max(count[s] // (start[s + 1] - start[s] - k + 1), count[t] // (start[t + 1] - start[t] - k + 1))
+    missing, reach = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    before = np.zeros(size, np.int64)
+    on_way = np.zeros(size, np.bool_)
+    for i in range(1, size):
+        best = -1
+        for j in range(i):
+            leads_here = False
+            for arc in range(arc_start[inner[j]], arc_start[inner[j] + 1]):
+                leads_here = leads_here or arc_to[arc] == inner[i]
+            if not leads_here:
+                continue
+            reach[i] = max(reach[i], reach[j])
+            if best < 0 or (missing[j], inner[j]) < (missing[best], inner[best]):
+                best = j
+        u = inner[i] >> 1
+        n_kmers = start[u + 1] - start[u] - k + 1
+        before[i] = best
+        missing[i] = missing[best]
+        if i < size - 1:
+            reach[i] += n_kmers
+            missing[i] += max(np.int64(0), full * n_kmers - count[u])
+    if reach[size - 1] > LONGEST:
+        return on_way, np.empty(0, np.int64)
+    n_kept, i = 0, size - 1
+    kept = np.empty(size, np.int64)
+    while True:
+        on_way[i] = True
+        kept[n_kept] = i
+        n_kept += 1
+        if i == 0:
+            return on_way, kept[:n_kept][::-1]
+        i = before[i]
+
+
+@compiled()
+def _all_similar(inner, on_way, kept, text):
+    """Tell whether the text of each unitig that is not kept lies, nearly, on that of the way that is."""
+    bases, start, k = text
+    way = np.empty(2 * (k - 1), np.uint8)
+    n = 0
+    for i in kept:
+        u = inner[i]
+        own = start[(u >> 1) + 1] - start[u >> 1]
+        first, last = k - 1, own  # what the unitig before does not say
+        if i == 0:
+            first = max(np.int64(0), own - (k - 1))
+        elif i == inner.size - 1:
+            last = min(own, 2 * (k - 1))
+        grown = np.empty(n + last - first, np.uint8)
+        grown[:n] = way[:n]
+        way = grown
+        for j in range(first, last):
+            way[n] = _base(u, j, bases, start)
+            n += 1
+    for i in range(inner.size):
+        if not on_way[i]:
+            u = inner[i]
+            length = start[(u >> 1) + 1] - start[u >> 1]
+            if OF_BASES * _differences(u, bases, start, way[:n]) > DIFFERENCES * length:
+                return False
+    return True
+
+
+@compiled()
+def _base(oriented, j, bases, start):
+    u = oriented >> 1
+    return 3 - bases[start[u + 1] - 1 - j] if oriented & 1 else bases[start[u] + j]
+
+
+@compiled()
+def _differences(oriented, bases, start, way):
+    """Return the edits between an oriented unitig and the part of a text that is most like it (Sellers 1980)."""
+    length = start[(oriented >> 1) + 1] - start[oriented >> 1]
+    row = np.zeros(way.size + 1, np.int64)
+    for j in range(length):
+        base = _base(oriented, j, bases, start)
+        diagonal, row[0] = row[0], j + 1
+        for i in range(way.size):
+            own = diagonal + (way[i] != base)
+            diagonal = row[i + 1]
+            row[i + 1] = min(own, min(row[i], row[i + 1]) + 1)
+    return row.min()

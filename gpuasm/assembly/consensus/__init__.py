@@ -1,0 +1,1 @@
+"""What reads laid on sequences say of them: bases, breaks, ends, depth."""

@@ -1,0 +1,269 @@
+"""The consensus check: reads laid back on the contigs say how deep they are, where they are wrong, and what to break.
+
+1. Index the contigs' k-mers; lay every read by the first that stands at one place only (`laying`).
+2. Sum up how often each base is covered, what differing bases say, and which places reads and fragments go through.
+3. Change bases that reads outvote (`votes`), break joins that reads contradict (`suspicious_joins`).
+4. Extend free ends by what reads say that hang over them (`end_extension`).
+5. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.assembly.consensus.coverage import Coverage
+from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, single_copy_depth, summarise
+from gpuasm.assembly.consensus.end_extension import extend_ends, extended
+from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, insert_sizes
+from gpuasm.assembly.consensus.laying import Laid, lay_reads, word_at
+from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
+from gpuasm.assembly.consensus.suspicious_joins import Evidence, Library, find_breaks, half_windows
+from gpuasm.assembly.consensus.targets import SeedIndex, Targets, index_seeds
+from gpuasm.assembly.consensus.votes import count_votes, decide
+from gpuasm.assembly.contigs import Contig, in_order
+from gpuasm.parallel import for_each
+from gpuasm.primitives.hashing import mix
+from gpuasm.sequence.encoding import NOT_A_BASE
+from gpuasm.sequence.reads import Reads
+
+_PIECES_AT_A_TIME = 1 << 22
+_ONE = np.uint64(1)
+_LARGEST_SHIFT = 15
+"""Two places of one read so close to each other are one place with a gap: the read goes through."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Contigs that reads have been laid back on.
+
+    Attributes
+    ----------
+    contigs : list of Contig
+        Longest first, with the depth and the copies that the reads say.
+    depth : (n_places,) int32
+        Reads over each base of all contigs, one contig after the other.
+    table : DepthTable
+        A row for each contig.
+    counts : dict
+        Reads laid, bases changed and added, joins broken: for run.json.
+    """
+
+    contigs: list[Contig]
+    depth: np.ndarray
+    table: DepthTable
+    counts: dict[str, int]
+
+    @classmethod
+    def empty(cls) -> Checked:
+        """Return what there is to say of no contigs at all."""
+        nothing = np.empty(0, np.int32)
+        return cls([], nothing, summarise(nothing, nothing > 0, nothing > 0, np.zeros(1, np.int64)), {})
+
+    @classmethod
+    def by_kmers(cls, contigs: Sequence[Contig], *, min_length: int) -> Checked:
+        """Return contigs of at least ``min_length`` bases unchecked: k-mers alone say how deep they are."""
+        kept = [contig for contig in contigs if contig.length >= min_length]
+        bounds = bounds_of(kept)
+        depth = np.repeat(np.rint([contig.depth for contig in kept]).astype(np.int32), np.diff(bounds))
+        anywhere = np.ones(depth.size, dtype=bool)
+        named = [replace(contig, name=f"contig_{number:06d}") for number, contig in enumerate(kept, start=1)]
+        return cls(named, depth, summarise(depth, anywhere, anywhere, bounds), {})
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """(n + 1,) int64: the places where each contig begins, and the end."""
+        return bounds_of(self.contigs)
+
+
+def bounds_of(contigs: Sequence[Contig]) -> np.ndarray:
+    """Return the places where each contig begins, and the end: (n + 1,) int64."""
+    return np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
+
+
+def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int, extends_ends: bool = True) -> Checked:
+    """Lay reads back on contigs, mend what they contradict, and tell depth and copies.
+
+    Parameters
+    ----------
+    contigs
+        Contigs, circles without overlap, gaps as code 4. Those that are too short to be kept belong here too: reads
+        that come from them must not be taken for others'.
+    reads
+        All reads, on the host or on a device; mates are reads 2i and 2i + 1 where they are paired.
+    min_length
+        Shorter contigs are dropped in the end.
+    extends_ends
+        Whether reads that hang over free ends make them longer.
+    """
+    bounds = bounds_of(contigs)
+    codes = np.concatenate([contig.codes for contig in contigs]) if contigs else np.empty(0, np.uint8)
+    reach = int(reads.length.max()) if reads.n_pieces else 0
+    typical = reads.n_bases // max(1, reads.n_pieces)
+    xp = array_namespace(reads.words)
+    targets = Targets.of([c.codes for c in contigs], [c.is_circular for c in contigs], reach=reach, xp=xp)
+    index = index_seeds(targets, typical)
+    is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & extends_ends
+    ends = free_ends(targets, bounds, is_free)
+    seen = _look(reads, targets, index, ends)
+    fixes = decide(seen.votes, seen.evidence.own_depth, bounds)
+    codes[fixes.place] = fixes.code
+    stretches = np.stack([targets.offset, targets.offset + targets.size], axis=1)
+    breaks = find_breaks(seen.evidence, stretches, seen.library)
+    depth, is_core = to_host(seen.evidence.depth), core_of(targets, index, bounds)
+    found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
+    longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
+    parts = [part for part in _parts(longer, codes, cuts) if part[0].length >= min_length]
+    parts = [parts[i] for i in in_order([contig for contig, _ in parts])]
+    places = np.concatenate([places for _, places in parts] or [np.empty(0, np.int64)])
+    codes, depth, is_core = codes[places], depth[places], is_core[places]
+    mended = [contig for contig, _ in parts]
+    table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(mended))
+    counts = {**seen.counts, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
+    counts |= {"joins_broken": int(breaks.size)}
+    return Checked(_with_depth(mended, table), depth, table, counts)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What all reads together say."""
+
+    evidence: Evidence
+    votes: Array
+    library: Library
+    counts: dict[str, int]
+    overhangs: Overhangs
+    error_rate: tuple[int, int]
+
+
+def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) -> _Seen:
+    xp = array_namespace(reads.words)
+    own, shared, fragments = (Coverage(targets, xp) for _ in range(3))
+    through: dict[int, Coverage] = {}
+    votes, counts, library = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
+    overhangs, bases, mismatches = [], 0, 0
+    for batch in _batches(reads):
+        first, second = lay_reads(batch, targets, index)
+        pairs = find_fragments(batch, first, targets) if reads.paired else None
+        if library is None:
+            library = _library(reads, targets, pairs)
+            through = {h: Coverage(targets, xp) for h in half_windows(library, targets.n_places)}
+        for laid in (first, second):
+            for coverage, chosen in ((own, laid.is_unique), (shared, ~laid.is_unique)):
+                coverage.add(*_intervals(laid.where(chosen)))
+            votes.append(count_votes(batch, laid, targets))
+        whole = [_intervals(first), _intervals(second), _with_gaps(first, second)]
+        if pairs is not None and library.insert:
+            pairs = pairs.no_longer_than(library.longest_insert)
+            fragments.add(pairs.target, pairs.begin, pairs.end)
+            whole.append((pairs.target, pairs.begin, pairs.end))
+        for h, coverage in through.items():
+            for target, begin, end in whole:
+                coverage.add(target, begin + h, end - h + 1)
+        overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
+        bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
+        _note(counts, batch, first, pairs)
+    own_depth = own.counts()
+    found = {h: coverage.counts() for h, coverage in through.items()}
+    evidence = Evidence(own_depth + shared.counts(), own_depth, fragments.counts(), found)
+    library = library or Library(0.0, 0.0)
+    return _Seen(evidence, xp.concatenate(votes), library, counts, Overhangs.joined(overhangs), (mismatches, bases))
+
+
+_COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")
+
+
+def _note(counts: dict[str, int], batch: Reads, first: Laid, pairs: Fragments | None) -> None:
+    """Add up the pieces of reads, those that lie somewhere, at one place of several, and the pairs that face."""
+    unique = int(first.is_unique.sum())
+    found = batch.n_pieces, first.n, first.n - unique, 0 if pairs is None else int(pairs.insert.size)
+    for name, number in zip(_COUNTS, found, strict=True):
+        counts[name] += number
+
+
+def _batches(reads: Reads) -> Iterator[Reads]:
+    """Yield the reads some millions of pieces at a time, mates together, each pair in the batch that its bases choose.
+
+    Insert sizes are measured on the first batch, so which pairs that holds must not depend on the order of the reads.
+    """
+    n_batches = -(-reads.n_pieces // _PIECES_AT_A_TIME)
+    if n_batches == 1:
+        yield reads
+    if n_batches <= 1:
+        return
+    xp = array_namespace(reads.words)
+    batch = xp.empty(reads.n_pieces, np.int32)
+    first_of_pair = xp.searchsorted(reads.read, reads.read // 2 * 2 if reads.paired else reads.read)
+    _choose_batch(reads.n_pieces, first_of_pair, reads.start, reads.words, np.uint64(n_batches), batch)
+    for number in range(n_batches):
+        yield reads.select(xp.flatnonzero(batch == number))
+
+
+@for_each
+def _choose_batch(r, first_of_pair, start, words, n_batches, batch):
+    batch[r] = np.int64((mix(word_at(words, start[first_of_pair[r]])) >> _ONE) % n_batches)
+
+
+def _library(reads: Reads, targets: Targets, pairs: Fragments | None) -> Library:
+    length = reads.n_bases / max(1, reads.n_pieces)
+    depth = reads.n_bases / max(1, targets.n_places)
+    return Library(length, depth, *(insert_sizes(pairs) if pairs is not None else (0.0, 0)))
+
+
+def _intervals(laid: Laid) -> tuple[Array, Array, Array]:
+    return laid.target, laid.begin, laid.end
+
+
+def _with_gaps(first: Laid, second: Laid) -> tuple[Array, Array, Array]:
+    """Return the intervals of reads whose two places are one with a small gap."""
+    xp = array_namespace(first.at)
+    if first.n == 0:
+        return _intervals(first)
+    before = first.where(xp.searchsorted(first.piece, second.piece))
+    same = (before.target == second.target) & (before.turned == second.turned)
+    rows = xp.flatnonzero(same & (abs(before.at - second.at) <= _LARGEST_SHIFT))
+    begin, end = xp.minimum(before.begin, second.begin), xp.maximum(before.end, second.end)
+    return second.target[rows], begin[rows], end[rows]
+
+
+def _parts(contigs: Sequence[Contig], codes: np.ndarray, breaks: np.ndarray) -> list[tuple[Contig, np.ndarray]]:
+    """Return the contigs with changed bases, broken at places, and the places that each part has of a broken one."""
+    bounds = bounds_of(contigs)
+    parts = []
+    for number, contig in enumerate(contigs):
+        low, high = int(bounds[number]), int(bounds[number + 1])
+        places = np.arange(low, high)
+        cuts = breaks[np.searchsorted(breaks, low) : np.searchsorted(breaks, high)] - low
+        if cuts.size == 0:
+            own = codes[low:high]
+            parts.append((contig if np.array_equal(own, contig.codes) else replace(contig, codes=own), places))
+            continue
+        if contig.is_circular:
+            places, cuts = np.roll(places, -int(cuts[0])), (cuts - cuts[0])[1:]
+        parts.extend(
+            (replace(contig, codes=codes[piece], is_circular=False, unitig=-1), piece)
+            for piece in np.split(places, cuts)
+        )
+    return parts
+
+
+def _with_depth(contigs: list[Contig], table: DepthTable) -> list[Contig]:
+    """Name contigs in their order and give them the depth and copies that the reads say.
+
+    A contig without a core keeps the depth of its k-mers, raised as the others' are when reads are counted whole: what
+    k-mers lose to errors.
+    """
+    length, kmer_depth = np.diff(bounds_of(contigs)), np.array([contig.depth for contig in contigs])
+    told = table.has_core & (kmer_depth > 0)
+    bases = float((length * kmer_depth)[told].sum())
+    raised = float((length * table.mean)[told].sum()) / bases if bases else 1.0
+    depth = np.where(table.has_core, table.mean, raised * kmer_depth)
+    single = single_copy_depth(length, depth)
+    copies = np.maximum(1, np.rint(depth / single)) if single > 0 else np.ones(len(contigs))
+    return [
+        replace(contig, name=f"contig_{number:06d}", depth=float(d), copies=int(c))
+        for number, (contig, d, c) in enumerate(zip(contigs, depth, copies, strict=True), start=1)
+    ]

@@ -1,0 +1,77 @@
+"""Fragments: pairs whose mates face each other on one target, and the stretch between their outer ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.carrying.insert_sizes import LONGEST, InsertSizes
+from gpuasm.assembly.consensus.laying import Laid
+from gpuasm.assembly.consensus.targets import Targets
+from gpuasm.sequence.reads import Reads
+
+
+@dataclass(frozen=True)
+class Fragments:
+    """Pairs on one target that face each other.
+
+    Attributes
+    ----------
+    target : (n,) int32
+    begin, end : (n,) int64
+        From the first base to the last that agrees with the target, in text positions; round a circle the end may
+        lie beyond its text.
+    insert : (n,) int64
+        Bases from outer end to outer end, mates whole.
+    """
+
+    target: Array
+    begin: Array
+    end: Array
+    insert: Array
+
+    def no_longer_than(self, longest: int) -> Fragments:
+        """Return the fragments of at most so many bases."""
+        xp = array_namespace(self.insert)
+        chosen = xp.flatnonzero(self.insert <= longest)
+        return Fragments(*(values[chosen] for values in (self.target, self.begin, self.end, self.insert)))
+
+
+def find_fragments(reads: Reads, first: Laid, targets: Targets) -> Fragments:
+    """Find the pairs whose mates both have a place of their own on one target and face each other there.
+
+    Parameters
+    ----------
+    reads
+        Pieces of paired reads; of a read cut at N, the first piece that lies anywhere stands for it.
+    first
+        The first places of their pieces.
+    targets
+        What they lie on.
+    """
+    xp = array_namespace(first.at)
+    read = reads.read[first.piece]
+    kept = xp.flatnonzero(xp.concatenate([xp.ones(min(1, read.size), bool), read[1:] != read[:-1]]))
+    read, laid = read[kept], first.where(kept)
+    is_pair = (read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1)
+    is_pair &= laid.is_unique[:-1] & laid.is_unique[1:] & (laid.target[:-1] == laid.target[1:])
+    is_pair &= laid.turned[:-1] != laid.turned[1:]
+    rows = xp.flatnonzero(is_pair)
+    forward, backward = rows + (laid.turned[rows] == 1), rows + (laid.turned[rows] == 0)
+    target = laid.target[forward]
+    outer = laid.at[backward] + reads.length[laid.piece[backward]]
+    insert = outer - laid.at[forward]
+    size, closed = (to_namespace(xp, a)[target] for a in (targets.size, targets.is_circular))
+    around = xp.where(closed, (insert - 1) % size + 1, insert)
+    begin, end = laid.begin[forward], laid.end[backward]
+    end = end + (around - insert)
+    good = xp.flatnonzero((around > 0) & (around <= LONGEST))
+    return Fragments(target[good], begin[good], end[good], around[good])
+
+
+def insert_sizes(fragments: Fragments) -> tuple[float, int]:
+    """Return the mean insert size and the longest one that is no outlier; zeros where hardly any pair was seen."""
+    found = InsertSizes.of(np.bincount(to_host(fragments.insert), minlength=1), bases_per_pair=0)
+    return (found.mean, found.histogram.size - 1) if found else (0.0, 0)

@@ -1,0 +1,310 @@
+"""Reads laid back on contigs: where each lies, and how much of it agrees.
+
+A read is placed by its first seed that stands at one place only, without gaps, and what agrees is the stretch of it
+with the highest score (1 for a base that agrees, -4 for one that does not). Where the stretch ends before the read
+does, as it does at the end of a contig, the last seed of the rest may place the read a second time. First and last are
+those of the lesser of the read's two strands, whichever was read. A read all of whose
+seeds stand at several places goes to one of them, by a hash of its ends: repeats then share their reads evenly, and
+neither order nor strand of the reads matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.consensus.targets import SeedIndex, Targets
+from gpuasm.kmers.keys import reverse_complement_plain
+from gpuasm.parallel import for_each, inlined
+from gpuasm.primitives.hashing import find, mix
+from gpuasm.sequence.reads import Reads
+
+LEAST_SCORE = 31
+"""A stretch that scores less places nothing."""
+_MISMATCH = 5
+"""What a mismatch costs beside a match: 1 + 4."""
+_LEAST_MATCHES = 12
+"""Bases of a stretch for each mismatch, at least: about 8 % may differ."""
+_LEAST_REST = 5
+"""A rest of fewer bases is an error near the end of a read."""
+
+_ONE, _TWO, _THREE, _FIRST_63 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(0x7FFFFFFFFFFFFFFF)
+_ODD = np.uint64(0x5555555555555555)
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Placed stretches of reads; text positions are those of `Targets`.
+
+    Attributes
+    ----------
+    piece : (n,) int64
+        The piece of a read.
+    at : (n,) int64
+        Text position of the piece's leftmost base, were it laid there whole; before the target's start where it
+        hangs over.
+    turned : (n,) uint8
+        Whether the target reads its reverse complement.
+    target : (n,) int32
+    begin, end : (n,) int64
+        The stretch that agrees, in text positions.
+    mismatches : (n,) int32
+        Bases of it that differ.
+    is_unique : (n,) bool
+        Whether a seed of its own placed it.
+    """
+
+    piece: Array
+    at: Array
+    turned: Array
+    target: Array
+    begin: Array
+    end: Array
+    mismatches: Array
+    is_unique: Array
+
+    @property
+    def n(self) -> int:
+        return int(self.piece.size)
+
+    def where(self, chosen: Array) -> Laid:
+        """Return the chosen stretches (a mask or indices)."""
+        return Laid(**{name: value[chosen] for name, value in vars(self).items()})
+
+    def joined(self, other: Laid) -> Laid:
+        """Return these stretches and then the others."""
+        xp = array_namespace(self.at)
+        return Laid(**{name: xp.concatenate([value, getattr(other, name)]) for name, value in vars(self).items()})
+
+
+def lay_reads(reads: Reads, targets: Targets, index: SeedIndex) -> tuple[Laid, Laid]:
+    """Lay pieces of reads on targets; see the module.
+
+    Returns
+    -------
+    first, second : Laid
+        Where each piece lies that lies anywhere, and where the rest of some of them lies; both in the pieces' order.
+    """
+    xp, n = array_namespace(reads.words), reads.n_pieces
+    found, window, is_unique = xp.empty(n, np.int64), xp.empty(n, np.int32), xp.empty(n, dtype=bool)
+    own = (reads.start, reads.length, reads.words)
+    seeds = (index.k, index.sample, index.keys, index.slots, index.mask, index.first, index.place)
+    _first_seed(n, *own, *seeds, found, window, is_unique)
+    pieces = xp.flatnonzero(found != -1)
+    first = _measured(reads, targets, (pieces, found[pieces], window[pieces], is_unique[pieces]), k=index.k)
+    found, window = xp.empty(first.n, np.int64), xp.empty(first.n, np.int32)
+    where = (first.piece, first.at, first.turned, first.begin, first.end, first.is_unique)
+    _rest_seed(first.n, *where, *own, *seeds, found, window)
+    chosen = xp.flatnonzero(found != -1)
+    seconds = (first.piece[chosen], found[chosen], window[chosen], first.is_unique[chosen])
+    return first, _measured(reads, targets, seconds, k=index.k, other=first.where(chosen))
+
+
+def _measured(reads: Reads, targets: Targets, placed: tuple[Array, ...], *, k: int, other: Laid | None = None) -> Laid:
+    """Measure how much of each placed piece agrees; keep what agrees well enough and lies not where another does."""
+    xp = array_namespace(reads.words)
+    piece, found, window, is_unique = placed
+    n, turned = int(piece.size), (found & 1).astype(np.uint8)
+    at, target = xp.empty(n, np.int64), xp.empty(n, np.int32)
+    begin, end, mismatches = xp.empty(n, np.int64), xp.empty(n, np.int64), xp.empty(n, np.int32)
+    start, size, closed = (to_namespace(xp, a) for a in (targets.start, targets.size, targets.is_circular))
+    own = (reads.start, reads.length, reads.words, start, size, closed, targets.words)
+    _measure(n, piece, found, window, k, targets.n, *own, at, target, begin, end, mismatches)
+    laid = Laid(piece, at, turned, target, begin, end, mismatches, is_unique)
+    length = end - begin
+    good = (length - _MISMATCH * mismatches >= LEAST_SCORE) & (mismatches * _LEAST_MATCHES <= length)
+    if other is not None:
+        good &= (at != other.at) | (turned != other.turned)
+    return laid.where(xp.flatnonzero(good))
+
+
+@inlined()
+def word_at(words, position):
+    """Return 32 bases (uint64) of packed words from a position on."""
+    i = position >> 5
+    shift = np.uint64(2 * (position & 31))
+    word = words[i] << shift
+    if shift > np.uint64(0):
+        word |= words[i + 1] >> (np.uint64(64) - shift)
+    return word
+
+
+@inlined()
+def differing(reads_words, first, length, turned, j, text_words, at):
+    """Compare bases j to j + 31 of a piece laid at ``at``, as far as it goes: bit 62 - 2i is 1 where base i differs."""
+    n = min(32, length - j)
+    if turned:
+        word = word_at(reads_words, first + length - j - n) >> np.uint64(64 - 2 * n)
+        word = reverse_complement_plain(word, n) << np.uint64(64 - 2 * n)
+    else:
+        word = word_at(reads_words, first + j)
+    differs = word ^ word_at(text_words, at + j)
+    differs = (differs | (differs >> _ONE)) & _ODD
+    return (differs >> np.uint64(64 - 2 * n)) << np.uint64(64 - 2 * n)
+
+
+@inlined()
+def _leftmost(found, i, length, k):
+    """Return where a piece's leftmost base lies whose window i stands at ``found`` (position << 1 | turned)."""
+    position = found >> 1
+    if found & 1:
+        return position + i + k - length
+    return position - i
+
+
+@inlined()
+def _is_backwards(words, start, n, k):
+    """Tell whether the other strand of a piece is the lesser text: then its seeds are looked for from its end on."""
+    shift = np.uint64(64 - 2 * k)
+    return (word_at(words, start) >> shift) > reverse_complement_plain(word_at(words, start + n - k) >> shift, k)
+
+
+@for_each
+def _first_seed(r, start, length, words, k, sample, keys, slots, mask, first, places, found, window, is_unique):
+    found[r] = -1
+    window[r] = 0
+    is_unique[r] = False
+    n = np.int64(length[r])
+    several = np.int64(-1)
+    several_strand = np.int64(0)
+    shift = np.uint64(64 - 2 * k)
+    backwards = n >= k and _is_backwards(words, start[r], n, k)
+    for step in range(n - k + 1):
+        i = n - k - step if backwards else step
+        forward = word_at(words, start[r] + i) >> shift
+        backward = reverse_complement_plain(forward, k)
+        key = min(forward, backward)
+        if mix(key) & sample == np.uint64(0):
+            number = find(key, keys, slots, mask)
+            if number >= 0:
+                strand = np.int64(1 if backward < forward else 0)
+                if first[number + 1] - first[number] == 1:
+                    found[r] = places[first[number]] ^ strand
+                    window[r] = i
+                    is_unique[r] = True
+                    break
+                if several < 0:
+                    several, several_strand = number, strand
+                    window[r] = i
+    if several >= 0 and not is_unique[r]:
+        head = word_at(words, start[r]) >> shift
+        tail = word_at(words, start[r] + n - k) >> shift
+        head = min(head, reverse_complement_plain(head, k))
+        tail = min(tail, reverse_complement_plain(tail, k))
+        n_places = np.uint64(first[several + 1] - first[several])
+        choice = np.int64((mix(head + tail) & _FIRST_63) % n_places)
+        found[r] = places[first[several] + choice] ^ several_strand
+
+
+@for_each
+def _rest_seed(
+    p,
+    piece,
+    at,
+    turned,
+    begin,
+    end,
+    was_unique,
+    start,
+    length,
+    words,
+    k,
+    sample,
+    keys,
+    slots,
+    mask,
+    first,
+    places,
+    found,
+    window,
+):
+    found[p] = -1
+    window[p] = 0
+    r = piece[p]
+    n = np.int64(length[r])
+    # Where, in the direction that seeds are looked for, the stretch that agrees ends.
+    backwards = _is_backwards(words, start[r], n, k)
+    reached = at[p] + n - begin[p] if (turned[p] == 1) != backwards else end[p] - at[p]
+    if was_unique[p] and n - reached >= _LEAST_REST:
+        shift = np.uint64(64 - 2 * k)
+        for back in range(n - k - max(reached - k, np.int64(-1))):
+            i = back if backwards else n - k - back
+            forward = word_at(words, start[r] + i) >> shift
+            backward = reverse_complement_plain(forward, k)
+            key = min(forward, backward)
+            if mix(key) & sample == np.uint64(0):
+                number = find(key, keys, slots, mask)
+                if number >= 0 and first[number + 1] - first[number] == 1:
+                    place = places[first[number]] ^ np.int64(1 if backward < forward else 0)
+                    if (place & 1) != turned[p] or _leftmost(place, i, n, k) != at[p]:
+                        found[p] = place
+                        window[p] = i
+                        break
+
+
+@for_each
+def _measure(
+    p,
+    piece,
+    found,
+    window,
+    k,
+    n_targets,
+    read_start,
+    length,
+    reads_words,
+    start,
+    size,
+    closed,
+    text_words,
+    at,
+    target,
+    begin,
+    end,
+    mismatches,
+):
+    r = piece[p]
+    n = np.int64(length[r])
+    low, high = np.int64(0), np.int64(n_targets)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if start[middle] <= found[p] >> 1:
+            low = middle
+        else:
+            high = middle
+    place = _leftmost(found[p], np.int64(window[p]), n, k)
+    if closed[low]:
+        while place < start[low]:
+            place += size[low]
+    at[p] = place
+    target[p] = low
+    turned = found[p] & 1
+    # The stretch with the highest score: where the sum falls below nothing, a new one begins.
+    score, best = np.int64(0), np.int64(0)
+    opened = max(np.int64(0), start[low] - place)
+    best_begin, best_end = opened, opened
+    last = min(n, start[low + 1] - place)
+    j = opened
+    while j < last:
+        differs = differing(reads_words, read_start[r], n, turned, j, text_words, place)
+        stop = min(last, j + 32)
+        if differs == np.uint64(0):
+            score += stop - j
+        else:
+            for i in range(j, stop):
+                if (differs >> np.uint64(62 - 2 * (i - j))) & _ONE:
+                    if score > best:
+                        best, best_begin, best_end = score, opened, np.int64(i)
+                    score -= _MISMATCH - 1
+                    if score < 0:
+                        score, opened = np.int64(0), np.int64(i + 1)
+                else:
+                    score += 1
+        j = stop
+        if score > best:
+            best, best_begin, best_end = score, opened, j
+    begin[p] = place + best_begin
+    end[p] = place + best_end
+    mismatches[p] = (best_end - best_begin - best) // _MISMATCH

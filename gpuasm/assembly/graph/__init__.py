@@ -1,0 +1,1 @@
+"""The graph of one k: solid k-mers, unitigs, their order, and k-mers numbered along them."""

@@ -1,0 +1,114 @@
+"""Local depth: what one copy of the sequence around a unitig is covered by.
+
+Relative depth alone would take true variants of repeats for errors: a single-copy branch beside a seven-copy repeat
+has a seventh of its depth. So each rule that asks "is this rare?" compares with one copy's depth. Where most of the
+graph has one depth, as in an isolate, that depth bounds it; a metagenome has none, and the longest unitig near by
+stands for it, since long unitigs are mostly unique sequence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.parallel import compiled
+
+EVEN_SHARE = 0.7
+"""A graph has one depth where so much of it lies within a factor of two of the typical depth."""
+LONG = 200
+"""k-mers of a long unitig: what strains that differ in one base of a hundred have in common is seldom longer."""
+_RADIUS = 3
+"""Arcs to look along: from one branch of a bubble inside a repeat to the flank of the repeat."""
+
+
+def local_depth(graph: UnitigGraph, *, is_isolate: bool = True) -> np.ndarray:
+    """Return for each unitig the depth of one copy of what lies around it.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    is_isolate
+        Whether the graph has one depth.
+
+    Returns
+    -------
+    (n,) float64: the depth of the longest unitig at most three arcs away, itself included (of equally long ones the
+    one with the lesser number), but no more than the typical depth where the graph has one.
+    """
+    near_by = depth_near_by(graph)
+    return np.minimum(near_by, typical_depth(graph)) if is_isolate else near_by
+
+
+def depth_near_by(graph: UnitigGraph) -> np.ndarray:
+    """Return for each unitig the depth of the longest unitig at most three arcs away: (n,) float64."""
+    best = np.arange(graph.n, dtype=np.int64)
+    for _ in range(_RADIUS):
+        best = _spread(best, graph.length, graph.arc_start, graph.arc_to)
+    return graph.depth[best]
+
+
+def typical_depth(graph: UnitigGraph) -> float:
+    """Return the length-weighted median depth of the unitigs of more than k k-mers, or of all if there are none.
+
+    Half of these unitigs' k-mers lie in unitigs at most so deep. Shorter ones may be nothing but errors.
+    """
+    return _least_depth(graph, of=2)
+
+
+def thin_depth(graph: UnitigGraph) -> float:
+    """Return the depth that nine tenths of these unitigs' k-mers have at least: that of the thin members of many."""
+    return _least_depth(graph, of=10)
+
+
+def _least_depth(graph: UnitigGraph, *, of: int) -> float:
+    """Return the depth up to which one k-mer in so many lies."""
+    if graph.n == 0:
+        return 0.0
+    telling = _telling(graph)
+    depth, n_kmers = graph.depth[telling], graph.n_kmers[telling]
+    order = np.lexsort((telling, depth))
+    weight = np.cumsum(n_kmers[order])
+    return float(depth[order][np.searchsorted(weight, -(-weight[-1] // of))])
+
+
+def even_share(graph: UnitigGraph, typical: float) -> float:
+    """Return the share of a graph's k-mers that lie within a factor of two of its typical depth: most of an isolate's.
+
+    As for the typical depth, unitigs of more than k k-mers count, or all if there are none.
+    """
+    telling = _telling(graph)
+    depth, n_kmers = graph.depth[telling], graph.n_kmers[telling]
+    near = (depth >= typical / 2) & (depth <= typical * 2)
+    return float(n_kmers[near].sum() / max(1, n_kmers.sum()))
+
+
+def read_share(graph: UnitigGraph, typical: float) -> float:
+    """Return the share of what was read that lies in unitigs within a factor of two of the typical depth.
+
+    What is shallower, errors mostly, is left out of account.
+    """
+    counts = graph.depth >= typical / 2
+    near = counts & (graph.depth <= typical * 2)
+    return float(graph.count[near].sum() / max(1, graph.count[counts].sum()))
+
+
+def long_share(graph: UnitigGraph) -> float:
+    """Return the share of what was read that lies in unitigs of more than `LONG` k-mers."""
+    return float(graph.count[graph.n_kmers > LONG].sum() / max(1, graph.count.sum()))
+
+
+def _telling(graph: UnitigGraph) -> np.ndarray:
+    long = np.flatnonzero(graph.n_kmers > graph.k)
+    return long if long.size else np.arange(graph.n)
+
+
+@compiled()
+def _spread(best, length, arc_start, arc_to):
+    wider = best.copy()
+    for u in range(best.size):
+        for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
+            other = best[arc_to[arc] >> 1]
+            if length[other] > length[wider[u]] or (length[other] == length[wider[u]] and other < wider[u]):
+                wider[u] = other
+    return wider

@@ -1,0 +1,1 @@
+"""Pairs: links, walks through the graph, and the joins that they make certain."""

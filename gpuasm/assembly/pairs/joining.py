@@ -1,0 +1,171 @@
+"""Joining: pairs whose fragment is certain become long reads.
+
+Where the two ends of a fragment are anchored, the graph knows what may lie between, and the pairs of a link which of
+it does. Then the fragment is known base for base, and larger k than any read has can be counted on it (Souvorov,
+Agarwala and Lipman 2018, doi:10.1186/s13059-018-1540-z, connect mates likewise, where one way only is possible).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.graph.levels import Level
+from gpuasm.assembly.pairs.anchors import AnchorIndex
+from gpuasm.assembly.pairs.choosing import Chosen, choose_walks, fits_threads
+from gpuasm.assembly.pairs.links import Links, link_pairs
+from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays
+from gpuasm.assembly.pairs.walks import MOST_STEPS
+from gpuasm.parallel import for_each
+from gpuasm.sequence.reads import Reads
+
+
+@dataclass(frozen=True)
+class JoinedPairs:
+    """Pairs joined into long reads.
+
+    Attributes
+    ----------
+    reads : Reads
+        One piece a fragment that goes through more than one unitig.
+    names : (32 * n_words,) int32
+        Oriented names of the level's k-mers at every position.
+    n_joined, n_links, n_certain, n_without : int
+        Pairs joined; links, those with one certain walk, and those with none at all.
+    told : (n,) int64
+        The pairs, by their numbers in the sample, that are joined and of whose reads no base is left out.
+    """
+
+    reads: Reads
+    names: Array
+    n_joined: int
+    n_links: int
+    n_certain: int
+    n_without: int
+    told: Array
+
+
+def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> JoinedPairs:
+    """Join mates through the graph of a level.
+
+    Parameters
+    ----------
+    pairs
+        Two pieces a pair.
+    inserts
+        Which lengths a fragment can have.
+    level
+        The level whose graph is walked and whose k-mers are named.
+    """
+    xp = array_namespace(pairs.words)
+    graph = GraphArrays.of(level.graph, xp)
+    links = link_pairs(pairs, AnchorIndex.of(level.graph, xp), graph)
+    chosen = choose_walks(links, graph, inserts)
+    spans, joined, is_whole = _joined(links, chosen, graph, inserts)
+    reads, names = _spell(spans, graph, level)
+    counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum())
+    told = pairs.read[2 * joined[is_whole]] // 2
+    return JoinedPairs(reads, names, int(joined.size), links.n, *counts, told)
+
+
+@dataclass(frozen=True)
+class _Spans:
+    """Stretches of walks: the walk of each (a row of ``unitigs``), where it begins on its first unitig, its length."""
+
+    unitigs: Array
+    size: Array
+    row: Array
+    begin: Array
+    length: Array
+
+
+def _joined(links: Links, chosen: Chosen, graph: GraphArrays, inserts: InsertSizes) -> tuple[_Spans, Array, Array]:
+    """Return the pairs that fit the certain walk of their link, and which of them begin and end on it.
+
+    Those within one unitig have no text of their own.
+    """
+    xp, n_pairs = array_namespace(links.source), int(links.left.size)
+    link = xp.searchsorted(links.first[1:], xp.arange(n_pairs, dtype=np.int64), side="right")
+    fits = xp.zeros(n_pairs, np.uint8)
+    threads = (links.left_thread, links.right_thread, chosen.unitigs, chosen.size)
+    _mark_fitting(n_pairs, link, *threads, MOST_STEPS, MOST_UNITIGS, fits)
+    insert = links.left + links.right + chosen.gap[link]
+    fitting = xp.flatnonzero((fits == 1) & (insert >= inserts.shortest) & (insert <= inserts.longest))
+    pair = fitting[chosen.size[link[fitting]] > 1]
+    row = link[pair]
+    length = graph.start[1:] - graph.start[:-1]
+    own, other = length[links.source[row] >> 1], length[links.target[row] >> 1]
+    begin = xp.maximum(own - links.left[pair], 0)
+    end = xp.minimum(links.right[pair].astype(np.int64), other)
+    spans = _Spans(chosen.unitigs, chosen.size, row, begin, own - begin + chosen.gap[row] + end)
+    at = link[fitting]
+    is_whole = links.left[fitting] <= length[links.source[at] >> 1]
+    is_whole &= links.right[fitting] <= length[links.target[at] >> 1]
+    return spans, links.pair[fitting], is_whole
+
+
+@for_each
+def _mark_fitting(p, link, left_thread, right_thread, unitigs, size, most_steps, per_thread, fits):
+    n = np.int64(size[link[p]])
+    if n > 0 and fits_threads(p, left_thread, right_thread, unitigs, most_steps * link[p], n, per_thread):
+        fits[p] = 1
+
+
+def _spell(spans: _Spans, graph: GraphArrays, level: Level) -> tuple[Reads, Array]:
+    """Write the fragments as packed reads, each from a fresh word on, with the names of their windows."""
+    xp, n = array_namespace(spans.row), int(spans.row.size)
+    n_words = (spans.length + 31) // 32
+    after = xp.cumsum(n_words)
+    start, total = 32 * (after - n_words), (int(after[-1]) if n else 0) + 1
+    codes, names = xp.zeros(32 * total, np.uint8), xp.full(32 * total, -1, np.int32)
+    window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(level.graph.n_kmers)]))
+    bases = to_namespace(xp, level.graph.bases)
+    _spell_fragment(
+        n, spans.row, spans.unitigs, spans.size, spans.begin, start, spans.length, MOST_STEPS, graph.k, bases,
+        graph.start, window_start, level.strand, codes, names,
+    )  # fmt: skip
+    words = xp.empty(total, np.uint64)
+    _pack_word(total, codes, words)
+    return Reads(words, start, spans.length.astype(np.int32), xp.arange(n, dtype=np.int64), n), names
+
+
+@for_each
+def _spell_fragment(
+    f, row, unitigs, size, begin, start, length, most, k, bases, unitig_start, window_start, strand, codes, names
+):
+    skipped = begin[f]
+    done = np.int64(0)
+    for j in range(size[row[f]]):
+        o = np.int64(unitigs[most * row[f] + j])
+        u, turned = o >> 1, o & 1
+        n = unitig_start[u + 1] - unitig_start[u]
+        for c in range(skipped, n):
+            # What the next unitig shares is spelled twice, alike; its windows begin where this one's end.
+            i = done + c - skipped
+            if i < length[f]:
+                code = bases[unitig_start[u] + c]
+                if turned:
+                    code = 3 - bases[unitig_start[u + 1] - 1 - c]
+                codes[start[f] + i] = code
+                if c <= n - k and i + k <= length[f]:
+                    w = window_start[u] + c
+                    if turned:
+                        w = window_start[u + 1] - 1 - c
+                    names[start[f] + i] = 2 * w + (np.int64(strand[w]) ^ turned)
+        # A source that begins within what it shares leaves bases of the next to skip.
+        done += n - (k - 1) - skipped
+        skipped = np.int64(0)
+        if done < 0:
+            skipped = -done
+            done = np.int64(0)
+
+
+@for_each
+def _pack_word(w, codes, words):
+    word = np.uint64(0)
+    for i in range(32):
+        word = (word << np.uint64(2)) | np.uint64(codes[32 * w + i])
+    words[w] = word

@@ -1,0 +1,88 @@
+"""Links: the pairs that lead from one unitig to another, side by side, so that they decide together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.assembly.pairs.anchors import AnchorIndex
+from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays, Threads, thread_reads
+from gpuasm.sequence.reads import Reads
+
+
+@dataclass(frozen=True)
+class Links:
+    """Pairs by link: a link goes from one oriented unitig to another, along the fragment.
+
+    Attributes
+    ----------
+    source, target : (n_links,) int32
+        Oriented unitigs; a link and its mirror image are one, and stand here with the lesser source.
+    first : (n_links + 1,) int64
+        Where the pairs of each link start.
+    pair : (n_pairs,) int64
+        Number of each pair.
+    left : (n_pairs,) int32
+        Bases from the beginning of each fragment to the source's end.
+    right : (n_pairs,) int32
+        Bases from the target's beginning to the end of the fragment.
+    left_thread, right_thread : (8 * n_pairs,) int32
+        The oriented unitigs that the read at either end goes through, from the source on, and from the target's twin
+        on; 8 places a pair, -1 where there are no more.
+    """
+
+    source: Array
+    target: Array
+    first: Array
+    pair: Array
+    left: Array
+    right: Array
+    left_thread: Array
+    right_thread: Array
+
+    @property
+    def n(self) -> int:
+        return int(self.source.size)
+
+
+def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays) -> Links:
+    """Anchor and thread the mates of pairs, and group the pairs by the unitigs that their mates begin on.
+
+    Parameters
+    ----------
+    pairs
+        Two pieces a pair, facing each other.
+    index, graph
+        The graph to anchor them in. Pairs with a mate that has no anchor are left out.
+    """
+    return link_threads(thread_reads(pairs, index, graph), graph)
+
+
+def link_threads(threads: Threads, graph: GraphArrays) -> Links:
+    """Group pairs, their mates threaded, by the unitigs that their mates begin on; see `link_pairs`."""
+    xp = array_namespace(threads.size)
+    o, base = threads.anchored.oriented.reshape(-1, 2), threads.anchored.base.reshape(-1, 2)
+    pair = xp.flatnonzero((o >= 0).all(axis=1))
+    oriented, thread = o[pair], threads.unitigs.reshape(-1, 2, MOST_UNITIGS)[pair]
+    length = graph.start[1:] - graph.start[:-1]
+    rest = (length[oriented >> 1] - base[pair]).astype(np.int32)
+    # Read from the other side a pair links the same two ends: both are turned the same way.
+    key = [oriented[:, s].astype(np.int64) * (2 * length.size) + (oriented[:, 1 - s] ^ 1) for s in (0, 1)]
+    near = (key[1] < key[0]).astype(np.int64)
+    far, every, least = 1 - near, xp.arange(pair.size), xp.minimum(key[0], key[1])
+    order = xp.argsort(least, kind="stable")
+    key_sorted = least[order]
+    is_first = xp.concatenate([xp.ones(min(1, key_sorted.size), bool), key_sorted[1:] != key_sorted[:-1]])
+    starts = xp.flatnonzero(is_first)
+    return Links(
+        source=oriented[every, near][order][starts],
+        target=oriented[every, far][order][starts] ^ 1,
+        first=xp.concatenate([starts, xp.full(1, key_sorted.size, starts.dtype)]).astype(np.int64),
+        pair=pair[order],
+        left=rest[every, near][order],
+        right=rest[every, far][order],
+        left_thread=thread[every, near][order].ravel(),
+        right_thread=thread[every, far][order].ravel(),
+    )

@@ -1,0 +1,306 @@
+"""Resolving: what pairs say of the last graph, beyond what its k can tell.
+
+Links of pairs between single copies become joins where they exclude every other (`accepting`). A join's bases are
+certain where one walk through the graph is, or where dead ends read on into each other (`overlaps`): such joins are
+made in the graph (`splitting`). Of the others the distance is known, but not the bases: they make scaffolds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.carrying.mates import SpanningPairs
+from gpuasm.assembly.graph.compaction import Pieces
+from gpuasm.assembly.graph.local_depth import depth_near_by
+from gpuasm.assembly.graph.terminal_repeats import tell_each_end
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.accepting import SIXTEENTHS, Table, accept, single_copies
+from gpuasm.assembly.pairs.anchors import AnchorIndex
+from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
+from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
+from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
+from gpuasm.assembly.pairs.links import Links, link_pairs
+from gpuasm.assembly.pairs.lost_junctions import find_lost_junctions, has_hardly_holes
+from gpuasm.assembly.pairs.overlaps import find_overlaps
+from gpuasm.assembly.pairs.splitting import Fill, split
+from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays
+from gpuasm.assembly.pairs.walks import MOST_STEPS
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.stages import Stages
+
+_MANY_PAIRS = 8
+"""Where so many pairs are expected, pairs decide on a join: among so many hardly ever one or none is there."""
+_LEAST_OVERLAP_SHARE = 50
+"""Hundredths of the expected pairs that an overlap of dead ends must have: true neighbours have 56 to 114."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A join whose bases are not known.
+
+    Attributes
+    ----------
+    source, target : int
+        Oriented unitigs.
+    size : int
+        Bases between them by their pairs; before 0 where they overlap.
+    sd : float
+        Standard error of the size.
+    n_pairs : int
+    """
+
+    source: int
+    target: int
+    size: int
+    sd: float
+    n_pairs: int
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A graph in which certain joins are made, and the others.
+
+    Attributes
+    ----------
+    graph : UnitigGraph
+    gaps : list of Gap
+        At most one at each end of a unitig.
+    counts : dict
+        For run.json: links, joins along walks, by overlaps, and by gaps.
+    """
+
+    graph: UnitigGraph
+    gaps: list[Gap] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def resolve_pairs(state: AssemblyState, stages: Stages) -> tuple[UnitigGraph, list[Gap]]:
+    """Return the last graph with all joins that pairs make certain, and the joins of which only the size is known."""
+    graph = state.level.graph
+    if state.spanning is None:
+        return graph, []
+    with stages.stage("join by pairs", k=graph.k) as stage:
+        # How deep a chromosome is tells of its plasmids, but not of another organism.
+        without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats")
+        resolved = resolve(graph, state.spanning, without=without)
+        stage.note(**resolved.counts)
+    return resolved.graph, resolved.gaps
+
+
+def resolve(graph: UnitigGraph, pairs: SpanningPairs | None, *, without: Collection[str] = ()) -> Resolved:
+    """Join what pairs join for certain, and what nothing else can be made of.
+
+    Parameters
+    ----------
+    graph
+        The last cleaned graph.
+    pairs
+        The pairs that may join its unitigs; None leaves the graph as it is.
+    without
+        Rules to leave out, of `gpuasm.assembly.options.RULES`.
+    """
+    if pairs is None or graph.n == 0:
+        return Resolved(graph)
+    found = _find_joins(graph, pairs, without)
+    overlaps = sum(fill.overlap > 0 for fill in found.fills)
+    counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
+    counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2, "terminal_repeats": 0}
+    fills, gaps = found.fills + found.lost + found.repeats, found.gaps
+    if fills:
+        graph, pieces = split(graph, fills, depth_near_by(graph), longest=pairs.inserts.longest)
+        gaps = _moved(gaps, graph, pieces)
+    if "terminal-repeats" not in without:
+        graph, pieces, counts["terminal_repeats"] = tell_each_end(graph)
+        gaps = _moved(gaps, graph, pieces)
+    return Resolved(graph, gaps, {**counts, "gaps": len(gaps)})
+
+
+def _moved(gaps: list[Gap], graph: UnitigGraph, pieces: Pieces) -> list[Gap]:
+    """Return gaps between the ends of unitigs that have become parts of longer ones; some have been joined on."""
+    ending = {}
+    for u in np.flatnonzero(~graph.is_circular).tolist():
+        ending[int(pieces.piece[pieces.start[u + 1] - 1])] = 2 * u
+        ending[int(pieces.piece[pieces.start[u]]) ^ 1] = 2 * u + 1
+    return [
+        replace(gap, source=ending[gap.source], target=ending[gap.target ^ 1] ^ 1)
+        for gap in gaps
+        if gap.source in ending and gap.target ^ 1 in ending
+    ]
+
+
+@dataclass(frozen=True)
+class _Found:
+    fills: list[Fill]
+    gaps: list[Gap]
+    n_links: int
+    lost: list[Fill] = field(default_factory=list)
+    repeats: list[Fill] = field(default_factory=list)
+
+
+def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str]) -> _Found:
+    xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
+    arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
+    reaches = Reaches.of(index)
+    every = link_pairs(pairs.reads, index, arrays)
+    is_single = single_copies(graph, to_host(reaches.count)) & ~graph.is_circular
+    links = _between(every, arrays, to_namespace(xp, is_single), inserts)
+    evidence = weigh_links(links, arrays, reaches, inserts)
+    table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
+    joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
+    some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
+    chosen = choose_walks(some, arrays, inserts)
+    found = _Joins(graph, some, chosen, _of(evidence, joins), inserts, overlaps="overlaps" not in without).found(
+        is_single, links.n
+    )
+    may_join = np.repeat(is_single & (graph.n_kmers >= graph.k), 2)
+    may_join[to_host(some.source)] = may_join[to_host(some.target) ^ 1] = False
+    linked = set(zip(to_host(links.source).tolist(), to_host(links.target).tolist(), strict=True))
+    has_all = np.repeat(has_hardly_holes(graph, bases_per_read=inserts.bases_per_pair / 2), 2)
+    lost = find_lost_junctions(graph, may_join & has_all) if "lost-junctions" not in without else []
+    repeats = find_direct_repeats(graph, may_join) if "direct-repeats" not in without else []
+    lost_fills = [[Fill((x, y), shared)] for x, y, shared in lost]
+    repeat_fills = [[Fill(walk) for walk in each.walks] for each in repeats if not each.rivals & linked]
+    return replace(
+        found,
+        lost=_undecided(lost_fills, arrays, reaches, inserts),
+        repeats=_undecided(repeat_fills, arrays, reaches, inserts),
+    )
+
+
+def _undecided(joins: list[list[Fill]], graph: GraphArrays, reaches: Reaches, inserts: InsertSizes) -> list[Fill]:
+    """Return the joins, made together, at none of which so many pairs are expected that these would have decided."""
+    inner = np.diff(to_host(graph.start)) - (graph.k - 1)
+    gaps = []
+    for fill in itertools.chain(*joins):
+        between = int(inner[[o >> 1 for o in fill.walk[1:-1]]].sum())
+        gaps.append((fill.walk[0], fill.walk[-1], between - (fill.overlap or graph.k - 1)))
+    expected = expected_pairs(gaps, graph, reaches, inserts)
+    kept, first = [], 0
+    for together in joins:
+        if max(expected[first : first + len(together)]) < SIXTEENTHS * _MANY_PAIRS:
+            kept += together
+        first += len(together)
+    return kept
+
+
+def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
+    """Return the links between single copies, without the pairs that lie within one unitig."""
+    xp = array_namespace(links.source)
+    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
+    source, target = links.source[link], links.target[link]
+    own = graph.start[(source >> 1) + 1] - graph.start[source >> 1]
+    insert = links.left.astype(np.int64) + links.right - own
+    within = (source == target) & (insert >= inserts.shortest) & (insert <= inserts.longest)
+    possible = links.left.astype(np.int64) + links.right <= inserts.longest + graph.k - 1
+    kept = ~within & possible & is_single[source >> 1] & is_single[target >> 1]
+    return _with_pairs(links, link, xp.flatnonzero(kept))
+
+
+def _select(links: Links, is_chosen: Array) -> Links:
+    xp = array_namespace(links.source)
+    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
+    return _with_pairs(links, link, xp.flatnonzero(is_chosen[link]))
+
+
+def _with_pairs(links: Links, link: Array, pair: Array) -> Links:
+    """Return the links of the chosen pairs; ``link`` tells the link of every pair."""
+    xp = array_namespace(links.source)
+    own = link[pair]
+    starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, own.size), bool), own[1:] != own[:-1]]))
+    threads = (a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (links.left_thread, links.right_thread))
+    return replace(
+        links,
+        source=links.source[own[starts]],
+        target=links.target[own[starts]],
+        first=xp.concatenate([starts, xp.full(1, own.size, starts.dtype)]).astype(np.int64),
+        left=links.left[pair],
+        right=links.right[pair],
+        **dict(zip(("left_thread", "right_thread"), threads, strict=True)),
+    )
+
+
+def _of(evidence: Evidence, links: np.ndarray) -> Evidence:
+    return Evidence(*(getattr(evidence, name)[links] for name in ("gap", "n_pairs", "n_possible", "expected")))
+
+
+class _Joins:
+    """The joins that were accepted, and what to make of each."""
+
+    def __init__(
+        self,
+        graph: UnitigGraph,
+        links: Links,
+        chosen: Chosen,
+        evidence: Evidence,
+        inserts: InsertSizes,
+        *,
+        overlaps: bool,
+    ) -> None:
+        self.graph, self.evidence, self.inserts, self.may_overlap = graph, evidence, inserts, overlaps
+        self.source, self.target = to_host(links.source).tolist(), to_host(links.target).tolist()
+        self.size, self.n_walks = to_host(chosen.size).tolist(), to_host(chosen.n_walks).tolist()
+        self.unitigs = to_host(chosen.unitigs).reshape(-1, MOST_STEPS)
+
+    def found(self, is_single: np.ndarray, n_links: int) -> _Found:
+        """Tell joins whose bases are certain from the others.
+
+        Where two unitigs should overlap by their pairs, but neither a walk nor their bases say so, pairs are wrong:
+        they come from a variant of a repeat that the graph does not hold.
+        """
+        fills, gaps = [], []
+        is_end = np.zeros(self.graph.n, dtype=bool)
+        is_end[[o >> 1 for o in (*self.source, *self.target)]] = True
+        uses = np.zeros(self.graph.n, np.int64)
+        walks = [self._walk(i) for i in range(len(self.source))]
+        for walk in walks:
+            np.add.at(uses, [o >> 1 for o in walk[1:-1]], 1)
+        for i, walk in enumerate(walks):
+            inner = np.array([o >> 1 for o in walk[1:-1]], np.int64)
+            # A single copy cannot lie in two places.
+            if len(walk) > 1 and not (is_single[inner] & (is_end[inner] | (uses[inner] > 1))).any():
+                fills.append(Fill(walk))
+                continue
+            gap, overlaps = self._gap(i), self._overlaps(i)
+            if len(overlaps) == 1 and not self._has_its_pairs(i):
+                continue
+            if len(overlaps) == 1:
+                fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
+            elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + _spread(gap) >= 0:
+                gaps.append(gap)
+        return _Found(fills, gaps, n_links)
+
+    def _walk(self, i: int) -> tuple[int, ...]:
+        return tuple(self.unitigs[i, : self.size[i]].tolist())
+
+    def _overlaps(self, i: int) -> list[int]:
+        source, target = self.source[i], self.target[i]
+        is_dead = self.graph.arc_start[1:] == self.graph.arc_start[:-1]
+        if not self.may_overlap or self.n_walks[i] > 0 or not (is_dead[source] and is_dead[target ^ 1]):
+            return []
+        gap = self._gap(i)
+        return find_overlaps(self.graph, source, target, gap=gap.size, spread=_spread(gap))
+
+    def _has_its_pairs(self, i: int) -> bool:
+        """Tell whether so many pairs link the ends as should where they overlap.
+
+        Where a unit of a tandem repeat is missing between them, the longest fragments only reach across, and look like
+        short ones of a place where the ends share that unit.
+        """
+        n, expected = int(self.evidence.n_pairs[i]), int(self.evidence.expected[i])
+        return 100 * SIXTEENTHS * n >= _LEAST_OVERLAP_SHARE * expected
+
+    def _gap(self, i: int) -> Gap:
+        n = int(self.evidence.n_pairs[i])
+        sd = self.inserts.sd / float(np.sqrt(n))
+        return Gap(self.source[i], self.target[i], int(self.evidence.gap[i]), sd, n)
+
+
+def _spread(gap: Gap) -> int:
+    """Return how far off a gap's size may be, in bases."""
+    return int(3 * gap.sd) + 5

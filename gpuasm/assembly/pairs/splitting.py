@@ -1,0 +1,165 @@
+"""Splitting: the graph in which joins are made, so that compaction reads them off as longer unitigs.
+
+A join takes all other arcs from the two ends it joins and gives the unitigs of its walk a copy each, of its own. What
+is left of a repeat keeps the arcs of the other copies; when the last two of them are all that is left, compaction
+joins these as well. A unitig between two ends that has lost all its arcs, or a side of them and its depth, is dropped:
+the copies tell it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.assembly.graph.compaction import Pieces, compact
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
+from gpuasm.assembly.pairs.overlaps import oriented_codes
+
+_LEAST_LEFT = 0.5
+"""Copies that depth must leave of a unitig with a free end, for it to stay."""
+
+
+@dataclass(frozen=True)
+class Fill:
+    """A join whose bases are certain.
+
+    Attributes
+    ----------
+    walk : tuple of int
+        Oriented unitigs, from the join's source to its target.
+    overlap : int
+        Bases that the two share where the graph has no walk between them; 0 otherwise.
+    """
+
+    walk: tuple[int, ...]
+    overlap: int = 0
+
+
+def split(graph: UnitigGraph, fills: list[Fill], one_copy: np.ndarray, *, longest: int) -> tuple[UnitigGraph, Pieces]:
+    """Make joins.
+
+    Parameters
+    ----------
+    graph
+        A compacted graph.
+    fills
+        No two of them begin or end at the same end of a unitig.
+    one_copy : (n,) float64
+        Depth of one copy around each unitig.
+    longest
+        Longest fragment: more bases of its own than that no unitig between two joined ends can have.
+
+    Returns
+    -------
+    The new graph, compacted and canonical but for circles, and what it is made of: unitigs of ``graph``, and numbers
+    from ``graph.n`` on for copies.
+    """
+    draft = _Draft(graph, one_copy)
+    for fill in fills:
+        draft.make(fill)
+    wide, is_removed = draft.finish(longest)
+    return compact(wide, Pieces.identity(wide.n), is_removed=is_removed)
+
+
+class _Draft:
+    """A graph being changed: copies appended, arcs replaced."""
+
+    def __init__(self, graph: UnitigGraph, one_copy: np.ndarray) -> None:
+        self.graph, self.one_copy = graph, one_copy
+        self.codes: list[np.ndarray] = []
+        self.counts: list[int] = []
+        self.taken = np.zeros(graph.n, np.int64)
+        self.joined_ends: list[int] = []
+        self.arcs: list[tuple[int, int, int]] = []
+
+    def make(self, fill: Fill) -> None:
+        """Append the copies of a join's walk and the arcs along it."""
+        source, target = fill.walk[0], fill.walk[-1]
+        depth = min(self._one(source), self._one(target))
+        inner = [self._bridge(source, target, fill.overlap, depth)] if fill.overlap else []
+        inner = inner or [self._copy(oriented, depth) for oriented in fill.walk[1:-1]]
+        walk = [source, *inner, target]
+        self.joined_ends += [source, target ^ 1]
+        for here, there in itertools.pairwise(walk):
+            self.arcs.append((here, there, depth))
+
+    def _one(self, oriented: int) -> int:
+        """Return the depth of a unitig in units: what a copy beside it counts for each k-mer."""
+        u = oriented >> 1
+        return int(self.graph.count[u]) // int(self.graph.n_kmers[u])
+
+    def _append(self, codes: np.ndarray, depth: int) -> int:
+        self.codes.append(codes)
+        self.counts.append(depth * (codes.size - self.graph.k + 1))
+        return self.graph.n + len(self.codes) - 1
+
+    def _copy(self, oriented: int, depth: int) -> int:
+        u = oriented >> 1
+        codes = self.graph.bases[self.graph.start[u] : self.graph.start[u + 1]]
+        self.taken[u] += depth * int(self.graph.n_kmers[u])
+        return 2 * self._append(codes, depth) + (oriented & 1)
+
+    def _bridge(self, source: int, target: int, overlap: int, depth: int) -> int:
+        """Append the k - 1 bases that end the source, and what follows them up to base k - 1 of the target."""
+        shared = self.graph.k - 1
+        own, other = oriented_codes(self.graph, source), oriented_codes(self.graph, target)
+        return 2 * self._append(np.concatenate([own[-shared:], other[overlap:shared]]), depth)
+
+    def finish(self, longest: int) -> tuple[UnitigGraph, np.ndarray]:
+        """Return the graph with everything in it, and which unitigs to drop."""
+        graph, n = self.graph, self.graph.n + len(self.codes)
+        is_joined = np.zeros(2 * n, dtype=bool)
+        is_joined[self.joined_ends] = True
+        kept = ~(is_joined[graph.arc_from] | is_joined[graph.arc_to ^ 1])
+        new = np.array(sorted({*self.arcs, *((b ^ 1, a ^ 1, c) for a, b, c in self.arcs)}), np.int64).reshape(-1, 3)
+        rows = sorted_arcs(
+            np.concatenate([graph.arc_from[kept], new[:, 0]]),
+            np.concatenate([graph.arc_to[kept], new[:, 1]]),
+            np.concatenate([graph.arc_count[kept], new[:, 2]]),
+            n_rows=2 * n,
+        )
+        bases = np.concatenate([graph.bases, *self.codes])
+        start = np.concatenate([graph.start, graph.start[-1] + np.cumsum([c.size for c in self.codes], dtype=np.int64)])
+        left = np.maximum(graph.count - self.taken, 0)
+        count = np.concatenate([left, np.array(self.counts, np.int64)])
+        is_circular = np.concatenate([graph.is_circular, np.zeros(len(self.codes), dtype=bool)])
+        wide = UnitigGraph(graph.k, bases, start, count, is_circular, *rows, graph.unit)
+        return wide, self._dropped(wide, longest)
+
+    def _dropped(self, wide: UnitigGraph, longest: int) -> np.ndarray:
+        """Tell which unitigs have nothing left to say.
+
+        What was copied goes when it has no arcs, or hardly any depth and no way through it to what is not so; what lies
+        between two joined ends only, and was not copied, is a way that the pairs exclude.
+        """
+        graph = self.graph
+        before, after = _sides(graph), _sides(wide)[: graph.n]
+        is_end = np.zeros(graph.n, dtype=bool)
+        is_end[np.array(self.joined_ends, np.int64) >> 1] = True
+        is_copied = (self.taken > 0) & ~is_end
+        is_excluded = ~is_end & (before > after).all(axis=1) & (graph.length - 2 * (graph.k - 1) <= longest)
+        dropped = np.zeros(wide.n, dtype=bool)
+        dropped[: graph.n] = (is_copied | is_excluded) & (after == 0).all(axis=1)
+        few = wide.depth[: graph.n] < _LEAST_LEFT * self.one_copy
+        dropped[_without_way(wide, np.flatnonzero(is_copied & few).tolist())] = True
+        return dropped
+
+
+def _without_way(graph: UnitigGraph, few: list[int]) -> list[int]:
+    """Return those of the given unitigs that no walk goes through from one of the others to another."""
+    leads_out = {end: False for u in few for end in (2 * u, 2 * u + 1)}
+    changed = True
+    while changed:
+        changed = False
+        for end in [end for end, out in leads_out.items() if not out]:
+            row = graph.arc_to[graph.arc_start[end] : graph.arc_start[end + 1]].tolist()
+            if any(leads_out.get(oriented, True) for oriented in row):
+                leads_out[end] = changed = True
+    return [u for u in few if not (leads_out[2 * u] and leads_out[2 * u + 1])]
+
+
+def _sides(graph: UnitigGraph) -> np.ndarray:
+    """Return how many arcs leave each unitig on either strand: (n, 2) int64."""
+    return np.diff(graph.arc_start).reshape(-1, 2)

@@ -1,0 +1,212 @@
+"""Walks between the two ends of a link: all ways through the graph whose length a fragment can have.
+
+In a tangle there are more than can be told apart. There only those are looked at, and the harder, that go as the reads
+of the link's pairs do at both ends, and that half of the pairs can have: any other would have most pairs against it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.pairs.links import Links
+from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays
+from gpuasm.parallel import for_each
+
+MOST_WALKS = 8
+"""A link with more walks lies in a tangle."""
+MOST_STEPS = 24
+"""Unitigs of a walk at most."""
+_BUDGET, _TANGLE_BUDGET = 3000, 12000
+"""Steps of the search for one link; in a tangle."""
+_DEEPEST = 96
+"""Unitigs of a way in a tangle at most: most lead nowhere, but if one might, no walk is certain."""
+_LEAST_PAIRS = 3
+"""Pairs that a link in a tangle must have: of fewer, one that a chimera or an error leads astray could decide."""
+_AGREEING = 10
+"""Reads that must go one way for each that goes another, for their way to be the only one looked at in a tangle."""
+
+
+@dataclass(frozen=True)
+class Walks:
+    """The walks of some links.
+
+    Attributes
+    ----------
+    found : (n,) int32
+        Walks of each link; more than `MOST_WALKS` where there are too many to tell.
+    unitigs : (8 * 24 * n,) int32
+        Oriented unitigs, 24 places a walk, 8 walks a link.
+    size : (8 * n,) int32
+        Unitigs of each walk.
+    gap : (8 * n,) int32
+        Bases from the source's end to the target's beginning; before 0 where they overlap.
+    """
+
+    found: Array
+    unitigs: Array
+    size: Array
+    gap: Array
+
+
+def find_walks(links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes) -> Walks:
+    """Find the walks of the chosen links."""
+    xp, n = array_namespace(links.source), int(chosen.size)
+    first, last, rest = links.first[chosen], links.first[chosen + 1], links.left + links.right
+    least, most = xp.empty(n, np.int32), xp.empty(n, np.int32)
+    _extremes(n, first, last, rest, least, most)
+    gaps = inserts.shortest - most, inserts.longest - least
+    pins = xp.full((2, MOST_UNITIGS * n), -1, np.int32)
+    walks = _search_all(links, chosen, graph, gaps, pins, deepest=MOST_STEPS, budget=_BUDGET)
+    tangled = xp.flatnonzero((walks.found > MOST_WALKS) & (last - first >= _LEAST_PAIRS))
+    if tangled.size == 0:
+        return walks
+    some, m = chosen[tangled], int(tangled.size)
+    first, last = links.first[some], links.first[some + 1]
+    middle, pins = xp.empty(m, np.int32), xp.empty((2, MOST_UNITIGS * m), np.int32)
+    _middle(m, first, last, rest, least[tangled], most[tangled], middle)
+    for side, thread in enumerate((links.left_thread, links.right_thread)):
+        _agree(m, first, last, thread, MOST_UNITIGS, _AGREEING, pins[side])
+    gaps = inserts.shortest - middle, inserts.longest - middle
+    pinned = _search_all(links, some, graph, gaps, pins, deepest=_DEEPEST, budget=_TANGLE_BUDGET)
+    for array, its in zip(vars(walks).values(), vars(pinned).values(), strict=True):
+        array.reshape(n, -1)[tangled] = its.reshape(m, -1)
+    return walks
+
+
+def _search_all(
+    links: Links,
+    chosen: Array,
+    graph: GraphArrays,
+    gaps: tuple[Array, Array],
+    pins: Array,
+    *,
+    deepest: int,
+    budget: int,
+) -> Walks:
+    """Find the walks of the chosen links that hold all pins.
+
+    Parameters
+    ----------
+    links, chosen, graph
+        As for `find_walks`.
+    gaps : (n_chosen,) int32 each
+        The least gap and the largest.
+    pins : (2, 8 * n_chosen) int32
+        The unitig at each place of a walk from the source on, and from the target's twin on; -1 where any may be.
+    deepest, budget
+        Unitigs of a way at most, and steps for a link.
+    """
+    xp, n = array_namespace(links.source), int(chosen.size)
+    walks = Walks(*(xp.zeros(size * n, np.int32) for size in (1, MOST_WALKS * MOST_STEPS, MOST_WALKS, MOST_WALKS)))
+    scratch = [xp.empty(deepest * n, np.int32) for _ in range(3)]
+    _search(
+        n, links.source[chosen], links.target[chosen], *gaps, graph.k, graph.start, graph.arc_start, graph.arc_to,
+        *pins, MOST_UNITIGS, MOST_WALKS, MOST_STEPS, deepest, budget, *scratch, walks.found, walks.unitigs, walks.size,
+        walks.gap,
+    )  # fmt: skip
+    return walks
+
+
+@for_each
+def _middle(i, first, last, rest, least, most, middle):
+    low, high = np.int64(least[i]), np.int64(most[i])
+    while low < high:
+        half = (low + high) >> 1
+        below = 0
+        for p in range(first[i], last[i]):
+            below += 1 if rest[p] <= half else 0
+        if 2 * below >= last[i] - first[i]:
+            high = half
+        else:
+            low = half + 1
+    middle[i] = low
+
+
+@for_each
+def _agree(i, first, last, thread, per_thread, agreeing, pins):
+    for t in range(per_thread):
+        # The most frequent of two or more, if any has the majority: pairs of different ones cancel.
+        pin, lead = np.int64(-1), 0
+        for p in range(first[i], last[i]):
+            own = np.int64(thread[per_thread * p + t])
+            if own >= 0:
+                if lead == 0:
+                    pin = own
+                lead += 1 if own == pin else -1
+        for_it, against = 0, 0
+        for p in range(first[i], last[i]):
+            own = np.int64(thread[per_thread * p + t])
+            if own == pin:
+                for_it += 1
+            elif own >= 0:
+                against += 1
+        is_sure = t > 0 and pin >= 0 and for_it >= agreeing * against
+        pins[per_thread * i + t] = pin if is_sure else np.int64(-1)
+
+
+@for_each
+def _extremes(i, first, last, rest, least, most):
+    least[i] = rest[first[i]]
+    most[i] = rest[first[i]]
+    for p in range(first[i], last[i]):
+        least[i] = min(least[i], rest[p])
+        most[i] = max(most[i], rest[p])
+
+
+@for_each
+def _search(
+    i, source, target, least_gap, most_gap, k, start, arc_start, arc_to, left_pins, right_pins, per_thread,
+    most_walks, most_steps, deepest, budget, walk, place, cursor, found, unitigs, size, gap,
+):  # fmt: skip
+    here = deepest * i
+    goal = np.int64(target[i])
+    own_length = start[(source[i] >> 1) + 1] - start[source[i] >> 1]
+    n_found, depth, steps = 0, np.int64(0), 0
+    walk[here] = source[i]
+    place[here] = 0
+    cursor[here] = -1
+    while depth >= 0 and n_found <= most_walks:
+        steps += 1
+        if steps > budget:
+            n_found = most_walks + 1
+        o = np.int64(walk[here + depth])
+        if cursor[here + depth] < 0:
+            cursor[here + depth] = arc_start[o]
+            between = place[here + depth] - own_length
+            is_walk = o == goal and between >= least_gap[i] and between <= most_gap[i]
+            for t in range(1, min(per_thread, depth + 1)):
+                pin = np.int64(right_pins[per_thread * i + t])
+                if pin >= 0 and walk[here + depth - t] != pin ^ 1:
+                    is_walk = False
+            if is_walk:
+                if depth >= most_steps:
+                    n_found = most_walks
+                if n_found < most_walks:
+                    at = most_walks * i + n_found
+                    size[at] = depth + 1
+                    gap[at] = between
+                    for j in range(depth + 1):
+                        unitigs[most_steps * at + j] = walk[here + j]
+                n_found += 1
+        arc = np.int64(cursor[here + depth])
+        if arc < arc_start[o + 1]:
+            cursor[here + depth] = arc + 1
+            after = place[here + depth] + start[(o >> 1) + 1] - start[o >> 1] - (k - 1)
+            pin = np.int64(-1)
+            if depth + 1 < per_thread:
+                pin = np.int64(left_pins[per_thread * i + depth + 1])
+            if after - own_length <= most_gap[i] and (pin < 0 or pin == arc_to[arc]):
+                if depth + 1 < deepest:
+                    depth += 1
+                    walk[here + depth] = arc_to[arc]
+                    place[here + depth] = after
+                    cursor[here + depth] = -1
+                else:
+                    n_found = most_walks + 1
+        else:
+            depth -= 1
+    found[i] = n_found

@@ -1,0 +1,71 @@
+"""Arcs that reads contradict at the next k."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.assembly.carrying.carrying import next_text
+from gpuasm.assembly.carrying.contradicted import contradicted_flanks
+from gpuasm.assembly.first_level import begin
+from gpuasm.assembly.next_level import climb
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.tally import tally_kmers
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.oracles.kmers import reverse_complement
+
+SHARED = 23
+
+
+def random_text(n: int, seed: int) -> str:
+    return "".join(np.random.default_rng(seed).choice(list("ACGT"), n))
+
+
+def two_places(*, fold: int) -> tuple[str, list[str]]:
+    """Return the false turn between two places that share 23 bases, and reads: of the one place none goes further."""
+    own, shared, other = random_text(600, 1), random_text(SHARED, 2), random_text(600, 3)
+    before = random_text(600, 4)
+    first, second = own + shared, before + shared + other
+    reads = [second[i : i + 100] for i in range(0, len(second) - 99, 8)]
+    reads += [first[i : i + 100] for i in range(0, len(first) - 99, 100 // fold)]
+    return own[-5:] + shared + other[:1], reads + [first[-100:]] * 2
+
+
+def contradicted(texts: list[str]) -> tuple[AssemblyState, np.ndarray]:
+    """Return the state at k = 21 and which of its flanks to 41 are contradicted."""
+    state = begin(Reads.from_strings(texts), AssemblyOptions(k=(21, 41)), Stages())
+    text = next_text(state.crossing, state.names, state.level, k=41)
+    tally = tally_kmers(text.reads, 41, text.names, k0=21)
+    dictionary = Dictionary.of(tally.keys, k=41, k0=21)
+    per_base = (100 - 41 + 1) / 100
+    return state, contradicted_flanks(text, tally, dictionary, state.level.graph, windows_per_base=per_base)
+
+
+def takes(state: AssemblyState, turn: str) -> bool:
+    """Tell whether a unitig of the graph at k = 41 takes a turn."""
+    graph = climb(state, 41, Stages()).level.graph
+    return any(turn in one or reverse_complement(turn) in one for one in map(graph.sequence, range(graph.n)))
+
+
+def test_a_turn_that_no_read_takes_while_reads_take_another_ends():
+    turn, texts = two_places(fold=10)
+    state, given_up = contradicted(texts)
+    assert given_up.tolist().count(True) == 1
+    assert not takes(state, turn)
+
+
+def test_what_thin_reads_miss_by_chance_goes_on():
+    _, texts = two_places(fold=2)
+    _, given_up = contradicted(texts)
+    assert given_up.size == 2
+    assert not given_up.any()
+
+
+def test_what_reads_take_at_the_next_k_stays():
+    turn, texts = two_places(fold=10)
+    through = random_text(600, 1) + random_text(SHARED, 2) + random_text(600, 3)
+    state, given_up = contradicted(texts + [through[i : i + 100] for i in range(560, 600, 10)])
+    assert not given_up.any()
+    assert takes(state, turn)

@@ -1,0 +1,160 @@
+"""Compaction against unitigs of what remains, in plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.assembly.graph.compaction import Pieces, compact
+from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.sequence.encoding import decode
+from gpuasm.sequence.reads import Reads
+from tests.oracles import kmers as kmer_oracle
+from tests.oracles import unitigs as oracle
+from tests.unit.kmers.test_tally import noisy_reads
+
+ARRAYS = ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
+texts_of_reads = st.lists(st.text("ACGT", max_size=40), min_size=1, max_size=8)
+ks = st.sampled_from([3, 5, 7])
+
+
+def graph_of_texts(texts, k, **options):
+    return unitigs_of_reads(Reads.from_strings(texts), k, min_count=1, **options)
+
+
+def spelled(graph, oriented):
+    text = graph.sequence(oriented >> 1)
+    return kmer_oracle.reverse_complement(text) if oriented & 1 else text
+
+
+def unitig_set(graph):
+    """Return texts, those of circles in their canonical rotation: compaction starts them elsewhere."""
+    found = []
+    for u in range(graph.n):
+        text, is_circular = graph.sequence(u), bool(graph.is_circular[u])
+        found.append((oracle.canonical_circle(text, graph.k) if is_circular else text, is_circular))
+    return sorted(found)
+
+
+def kmers_of(graph, chosen=None):
+    numbers = range(graph.n) if chosen is None else chosen
+    return {
+        kmer_oracle.canonical(graph.sequence(u)[i : i + graph.k]) for u in numbers for i in range(int(graph.n_kmers[u]))
+    }
+
+
+def random_removal(graph, seed, share):
+    return np.random.default_rng(seed).random(graph.n) < share
+
+
+def assert_pieces_spell(pieces, earlier, later):
+    """Assert that each unitig is its pieces, end to end."""
+    k = earlier.k
+    assert pieces.start.size == later.n + 1
+    assert np.unique(pieces.piece >> 1).size == pieces.piece.size
+    for u in range(later.n):
+        parts = [spelled(earlier, p) for p in pieces.piece[pieces.start[u] : pieces.start[u + 1]].tolist()]
+        text = parts[0]
+        for part in parts[1:]:
+            assert text[1 - k :] == part[: k - 1]
+            text += part[k - 1 :]
+        assert text == later.sequence(u)
+        used = pieces.piece[pieces.start[u] : pieces.start[u + 1]] >> 1
+        assert later.count[u] == earlier.count[used].sum()
+
+
+def assert_arcs_overlap(graph):
+    arcs = list(zip(graph.arc_from.tolist(), graph.arc_to.tolist(), strict=True))
+    seen = dict(zip(arcs, graph.arc_count.tolist(), strict=True))
+    for a, b in arcs:
+        assert spelled(graph, a)[1 - graph.k :] == spelled(graph, b)[: graph.k - 1]
+        assert seen[b ^ 1, a ^ 1] == seen[a, b]
+    assert arcs == sorted(arcs)
+
+
+@given(texts=texts_of_reads, k=ks)
+def test_with_nothing_removed_it_is_the_identity(texts, k):
+    graph = graph_of_texts(texts, k)
+    compacted, pieces = compact(graph, Pieces.identity(graph.n))
+    for name in ARRAYS:
+        assert np.array_equal(getattr(graph, name), getattr(compacted, name)), name
+    assert np.array_equal(pieces.piece, Pieces.identity(graph.n).piece)
+
+
+@given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99), share=st.sampled_from([0.1, 0.3, 0.6]))
+def test_unitigs_of_the_kmers_that_remain(texts, k, seed, share):
+    graph = graph_of_texts(texts, k)
+    is_removed = random_removal(graph, seed, share)
+    compacted, pieces = compact(graph, Pieces.identity(graph.n), is_removed=is_removed)
+    remaining = kmers_of(graph, np.flatnonzero(~is_removed))
+    assert unitig_set(compacted) == oracle.unitigs(remaining)
+    assert_pieces_spell(pieces, graph, compacted)
+    assert_arcs_overlap(compacted)
+
+
+@given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99))
+def test_unitigs_of_the_edges_that_remain(texts, k, seed):
+    graph = graph_of_texts(texts, k, observed=True)
+    is_removed = random_removal(graph, seed, 0.3)
+    compacted, pieces = compact(graph, Pieces.identity(graph.n), is_removed=is_removed)
+    remaining, edges = kmers_of(graph, np.flatnonzero(~is_removed)), kmer_oracle.count_followers(texts, k)
+
+    def successors(kmer):
+        found = oracle.overlap_successors(remaining, kmer)
+        return [s for s in found if edges[kmer, s[-1]]]
+
+    assert unitig_set(compacted) == oracle.unitigs(remaining, successors)
+    assert_pieces_spell(pieces, graph, compacted)
+    assert_arcs_overlap(compacted)
+
+
+@given(texts=texts_of_reads, seed=st.integers(0, 99))
+def test_pieces_compose(texts, seed):
+    first = graph_of_texts(texts, 5)
+    graph, pieces = first, Pieces.identity(first.n)
+    for step in range(3):
+        graph, pieces = compact(graph, pieces, is_removed=random_removal(graph, seed + step, 0.15))
+    assert_pieces_spell(pieces, first, graph)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_larger_graphs(seed):
+    graph = graph_of_texts(noisy_reads(seed, 90), 15)
+    compacted, pieces = compact(graph, Pieces.identity(graph.n), is_removed=random_removal(graph, seed, 0.2))
+    assert 0 < compacted.n < graph.n
+    assert_pieces_spell(pieces, graph, compacted)
+    assert_arcs_overlap(compacted)
+
+
+def test_a_circle_appears_when_the_branch_that_kept_it_open_goes():
+    rng = np.random.default_rng(5)
+    circle, branch = decode(rng.integers(0, 4, 200)), decode(rng.integers(0, 4, 40))
+    graph = graph_of_texts([circle + circle[:40], circle[60:110] + branch], 21)
+    (tip,) = [u for u in range(graph.n) if branch in spelled(graph, 2 * u) + "N" + spelled(graph, 2 * u + 1)]
+    assert not graph.is_circular.any()
+    compacted, _ = compact(graph, Pieces.identity(graph.n), is_removed=np.arange(graph.n) == tip)
+    assert unitig_set(compacted) == [(oracle.canonical_circle(circle + circle[:20], 21), True)]
+    assert compacted.arc_to.size == 0
+
+
+def test_a_hairpin_is_not_joined():
+    """The sequence goes on into its own other strand: no unitig may hold a k-mer twice."""
+    rng = np.random.default_rng(6)
+    stem, branch = decode(rng.integers(0, 4, 100)), decode(rng.integers(0, 4, 40))
+    hairpin = stem + kmer_oracle.reverse_complement(stem)
+    graph = graph_of_texts([hairpin, stem[:80] + branch], 21)
+    is_removed = np.array([branch in graph.sequence(u) + spelled(graph, 2 * u + 1) for u in range(graph.n)])
+    compacted, _ = compact(graph, Pieces.identity(graph.n), is_removed=is_removed)
+    assert kmers_of(compacted) == set(kmer_oracle.count_kmers([hairpin], 21))
+    assert compacted.n_kmers.sum() == len(kmers_of(compacted))
+    assert (compacted.arc_to == (compacted.arc_from ^ 1)).any()
+
+
+def test_removing_everything_leaves_an_empty_graph():
+    graph = graph_of_texts(noisy_reads(1), 15)
+    compacted, pieces = compact(graph, Pieces.identity(graph.n), is_removed=np.ones(graph.n, dtype=bool))
+    assert (compacted.n, compacted.bases.size, compacted.arc_to.size, pieces.piece.size) == (0, 0, 0, 0)
+    again, _ = compact(compacted, pieces)
+    assert again.n == 0

@@ -1,0 +1,81 @@
+"""Depth of one copy of what lies around a unitig."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.assembly.graph.local_depth import local_depth, thin_depth, typical_depth
+from tests.graphs import K, graph_of
+
+
+def local(unitigs, arcs="", *, is_isolate=True):
+    graph, number = graph_of(unitigs, arcs)
+    return dict(zip(number, local_depth(graph, is_isolate=is_isolate).tolist(), strict=True))
+
+
+def test_typical_depth_is_the_median_over_kmers_of_long_unitigs():
+    graph, _ = graph_of([("a", 100, 10.0), ("b", 60, 20.0), ("c", 40, 300.0)])
+    assert typical_depth(graph) == 10.0
+    graph, _ = graph_of([("a", 90, 10.0), ("b", 60, 20.0), ("c", 40, 300.0)])
+    assert typical_depth(graph) == 20.0
+    errors = [(f"e{i}", K, 1.0) for i in range(50)]
+    assert typical_depth(graph_of([("a", 90, 10.0), ("b", 60, 20.0), ("c", 40, 300.0), *errors])[0]) == 20.0
+    assert typical_depth(graph_of([*errors, ("f", 20, 9.0)])[0]) == 1.0
+    assert typical_depth(graph_of([("a", 1, 4.0)])[0]) == 4.0
+
+
+def test_nine_tenths_of_the_kmers_are_at_least_as_deep_as_thin_members():
+    errors = [(f"e{i}", K, 1.0) for i in range(50)]
+    assert thin_depth(graph_of([("a", 900, 50.0), ("b", 100, 5.0), *errors])[0]) == 5.0
+    assert thin_depth(graph_of([("a", 901, 50.0), ("b", 99, 5.0), *errors])[0]) == 50.0
+    assert thin_depth(graph_of([("a", 1, 4.0)])[0]) == 4.0
+
+
+def test_of_an_empty_graph():
+    graph, _ = graph_of([("a", 5, 1.0)])
+    empty = type(graph)(
+        graph.k,
+        graph.bases[:0],
+        np.zeros(1, np.int64),
+        graph.count[:0],
+        graph.is_circular[:0],
+        np.zeros(1, np.int64),
+        graph.arc_to,
+        graph.arc_count,
+    )
+    assert typical_depth(empty) == thin_depth(empty) == 0.0
+    assert local_depth(empty).size == 0
+
+
+def test_in_an_isolate_the_typical_depth_bounds_it():
+    found = local(
+        [("a", 9000, 30.0), ("repeat", 500, 90.0), ("b", 5000, 28.0), ("plasmid", 400, 900.0)], "a>repeat repeat>b"
+    )
+    assert found == {"a": 30.0, "repeat": 30.0, "b": 30.0, "plasmid": 30.0}
+
+
+def test_in_an_isolate_thin_regions_have_their_own():
+    found = local([("a", 9000, 30.0), ("thin", 300, 6.0), ("thinner", 40, 2.0)], "thin>thinner")
+    assert found == {"a": 30.0, "thin": 6.0, "thinner": 6.0}
+
+
+METAGENOME = [("a", 5000, 10.0), ("b", 3000, 100.0), ("c", 2500, 1000.0)]
+
+
+def test_in_a_metagenome_it_is_that_of_the_longest_unitig_near_by():
+    found = local([*METAGENOME, ("x", 40, 3.0), ("y", 40, 90.0)], "a>x b>y", is_isolate=False)
+    assert found == {"a": 10.0, "b": 100.0, "c": 1000.0, "x": 10.0, "y": 100.0}
+
+
+@pytest.mark.parametrize(
+    ("arcs", "reached"), [("b>x x>y y>z", True), ("b>x x>y y>w w>z", False), ("-x>-b y>-x -z>y", True)]
+)
+def test_near_is_at_most_three_arcs_away(arcs, reached):
+    found = local([*METAGENOME, *((name, 40, 5.0) for name in "xywz")], arcs, is_isolate=False)
+    assert (found["z"] == 100.0) == reached
+
+
+def test_of_equally_long_ones_the_first_counts():
+    found = local([*METAGENOME, ("d", 3000, 50.0), ("x", 40, 5.0)], "b>x x>d", is_isolate=False)
+    assert found["x"] == 100.0

@@ -1,0 +1,234 @@
+"""Mates joined through a graph: fragments are the genome's own text, and chance or a missing loop joins nothing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.first_level import begin
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.pairs.anchors import AnchorIndex, anchor_reads
+from gpuasm.assembly.pairs.choosing import choose_walks, log2_256, surprise_256
+from gpuasm.assembly.pairs.joining import join_mates
+from gpuasm.assembly.pairs.links import link_pairs
+from gpuasm.assembly.pairs.threading import GraphArrays, thread_reads
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.kmers.names import name_windows
+from gpuasm.sequence.encoding import decode, unpack
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.oracles.kmers import reverse_complement
+
+LENGTH = 100
+
+
+def random_text(length: int, seed: int) -> str:
+    return decode(np.random.default_rng(seed).integers(0, 4, length).astype(np.uint8))
+
+
+def pairs_of(
+    genome: str, *, fold: float = 60, mean: int = 300, sd: int = 20, seed: int = 1, errors: float = 0.0
+) -> Reads:
+    """Return pairs without errors, or with a few, fragments spread evenly over a linear genome."""
+    rng, texts = np.random.default_rng(seed), []
+    for _ in range(int(fold * len(genome) / (2 * LENGTH))):
+        size = int(np.clip(rng.normal(mean, sd), LENGTH, len(genome)))
+        start = int(rng.integers(0, len(genome) - size + 1))
+        fragment = genome[start : start + size]
+        mates = [fragment[:LENGTH], reverse_complement(fragment)[:LENGTH]]
+        mates = ["".join(rng.choice(list("ACGT")) if rng.random() < errors else b for b in mate) for mate in mates]
+        texts += mates if rng.random() < 0.5 else mates[::-1]
+    return Reads.from_strings(texts, paired=True)
+
+
+def first_level(reads: Reads) -> AssemblyState:
+    return begin(reads, AssemblyOptions(), Stages())
+
+
+def texts_of(reads: Reads) -> list[str]:
+    return [decode(unpack(reads.words, int(s), int(n))) for s, n in zip(reads.start, reads.length, strict=True)]
+
+
+def repeat_genome(copies: int = 2, repeat_length: int = 150, seed: int = 3) -> str:
+    repeat = random_text(repeat_length, seed)
+    parts = [random_text(1500, seed + 1 + i) for i in range(copies + 1)]
+    return repeat.join(parts)
+
+
+@pytest.mark.parametrize("errors", [0.0, 0.004])
+def test_fragments_are_text_of_the_genome(errors):
+    genome = repeat_genome()
+    state = first_level(pairs_of(genome, errors=errors))
+    fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+    found = texts_of(fragments.reads)
+    assert len(found) > 20
+    assert all(text in genome or reverse_complement(text) in genome for text in found)
+    assert max(map(len, found)) > 250
+
+
+def test_names_of_fragments_are_those_of_their_windows():
+    state = first_level(pairs_of(repeat_genome(copies=3)))
+    fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+    expected = name_windows(fragments.reads, state.level.dictionary)
+    assert np.array_equal(fragments.names, expected)
+
+
+def test_the_order_of_pairs_and_of_mates_changes_nothing():
+    reads = pairs_of(repeat_genome())
+    texts = texts_of(reads)
+    order = np.random.default_rng(5).permutation(len(texts) // 2)
+    shuffled = [t for i in order for t in ((texts[2 * i + 1], texts[2 * i]) if i % 2 else texts[2 * i : 2 * i + 2])]
+    found = []
+    for text in (texts, shuffled):
+        state = first_level(Reads.from_strings(text, paired=True))
+        fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+        found.append(sorted(min(t, reverse_complement(t)) for t in texts_of(fragments.reads)))
+    assert found[0] == found[1]
+
+
+def test_a_tandem_repeat_keeps_its_units():
+    """Two units of 120 bases: the walk with one unit, or three, would fit single pairs as well."""
+    unit = random_text(120, 8)
+    genome = random_text(2000, 9) + unit + unit + random_text(2000, 10)
+    state = first_level(pairs_of(genome, fold=100))
+    fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+    long = [t for t in texts_of(fragments.reads) if len(t) > 270]
+    assert long
+    assert all(text in genome or reverse_complement(text) in genome for text in long)
+
+
+def tangled_genome(copies: int = 8, sites: int = 6, seed: int = 11) -> str:
+    """Copies of a repeat with one of two bases at each of some places, each copy with a choice of its own."""
+    rng, repeat = np.random.default_rng(seed), list(random_text(20 * sites + 20, seed))
+    genome = random_text(1000, seed + 1)
+    for i in range(copies):
+        for site in range(20, 20 * sites + 1, 20):
+            repeat[site] = "AC"[int(rng.integers(2))]
+        genome += "".join(repeat) + random_text(1000, seed + 2 + i)
+    return genome
+
+
+@pytest.mark.parametrize("errors", [0.0, 0.004])
+def test_reads_lead_through_tangles(errors):
+    """At k = 31 any choice of bases is a walk, 64 between any two sides; the reads at both ends tell all six."""
+    genome = tangled_genome()
+    state = first_level(pairs_of(genome, errors=errors))
+    fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+    found = texts_of(fragments.reads)
+    assert all(_holds(genome, text) for text in found)
+    copies = [genome[start - 20 : start + 160] for start in range(1000, len(genome) - 1000, 1140)]
+    assert sum(any(_holds(text, copy) for text in found) for copy in copies) >= 6
+
+
+def _holds(text: str, part: str) -> bool:
+    return part in text or reverse_complement(part) in text
+
+
+def test_few_pairs_where_many_are_expected_choose_nothing():
+    """Of a link with one walk, all but two pairs are left out: so few say that the true way is longer."""
+    state = first_level(pairs_of(repeat_genome(), fold=100))
+    graph = GraphArrays.of(state.level.graph, np)
+    links = link_pairs(state.spanning.reads, AnchorIndex.of(state.level.graph, np), graph)
+    chosen = choose_walks(links, graph, state.spanning.inserts)
+    many = np.flatnonzero((chosen.size > 1) & (np.diff(links.first) >= 20))
+    assert many.size
+    pair = links.pair[np.concatenate([np.arange(links.first[i], links.first[i] + 2) for i in many])]
+    few = state.spanning.reads.select(np.stack([2 * pair, 2 * pair + 1], axis=1).ravel())
+    links = link_pairs(few, AnchorIndex.of(state.level.graph, np), graph)
+    assert (choose_walks(links, graph, state.spanning.inserts).size <= 1).all()
+
+
+def test_one_pair_that_goes_astray_joins_nothing():
+    """Of two copies of a repeat, one pair begins before the first and ends behind the second."""
+    genome = repeat_genome()
+    reads = pairs_of(genome, fold=25)
+    before, behind = genome[1500 - 80 : 1500 + 20], genome[3150 + 130 : 3150 + 230]
+    state = first_level(Reads.from_strings([*texts_of(reads), before, reverse_complement(behind)], paired=True))
+    fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+    found = texts_of(fragments.reads)
+    assert len(found) > 10
+    assert all(text in genome or reverse_complement(text) in genome for text in found)
+
+
+def test_anchors_are_where_the_reads_are():
+    genome = repeat_genome()
+    reads = pairs_of(genome, fold=20)
+    state = first_level(pairs_of(genome))
+    anchored = anchor_reads(reads, AnchorIndex.of(state.level.graph, np))
+    unitigs = [state.level.graph.sequence(u) for u in range(state.level.graph.n)]
+    texts = texts_of(reads)
+    placed = np.flatnonzero(anchored.oriented >= 0)
+    assert placed.size > 0.9 * len(texts)
+    for r in placed:
+        o, base, offset = anchored.oriented[r], anchored.base[r], anchored.offset[r]
+        unitig = reverse_complement(unitigs[o >> 1]) if o & 1 else unitigs[o >> 1]
+        assert unitig[base + offset : base + offset + 31] == texts[r][offset : offset + 31]
+        assert sum(u.count(texts[r][offset : offset + 31]) for u in unitigs) <= 1
+
+
+def test_threads_spell_their_reads():
+    genome = repeat_genome()
+    state = first_level(pairs_of(genome))
+    graph = state.level.graph
+    reads = pairs_of(genome, fold=20, seed=9)
+    threads = thread_reads(reads, AnchorIndex.of(graph, np), GraphArrays.of(graph, np))
+    texts, several = texts_of(reads), 0
+    for r in np.flatnonzero(threads.size > 0):
+        walk = threads.unitigs[8 * r : 8 * r + threads.size[r]]
+        text = ""
+        for o in walk:
+            own = graph.sequence(o >> 1)
+            own = reverse_complement(own) if o & 1 else own
+            text += own if not text else own[graph.k - 1 :]
+        base = threads.anchored.base[r]
+        begin_at = max(0, -base)
+        assert texts[r][begin_at:] == text[base + begin_at : base + len(texts[r])]
+        several += len(walk) > 1
+    assert several > 10
+
+
+@given(st.integers(min_value=1, max_value=2**60))
+def test_log2_by_a_straight_line(value):
+    assert log2_256.py_func(value) == pytest.approx(256 * math.log2(value), abs=24)
+
+
+@given(n=st.integers(0, 500), expected=st.integers(1, 500))
+def test_surprise_is_that_of_poisson(n, expected):
+    low, high = 16 * expected * 4 // 16, 16 * expected * 24 // 16
+    bound = max(1, min(max(16 * n, low), high)) / 16
+    exact = (n * math.log(n / bound) if n else 0.0) - (n - bound)
+    found = surprise_256.py_func(n, 16 * expected)
+    assert found == pytest.approx(256 * exact / math.log(2), abs=80 + 24 * n)
+
+
+def test_insert_sizes_leave_out_what_lies_far_outside():
+    measured = np.bincount(
+        np.concatenate([np.random.default_rng(1).normal(350, 50, 5000).astype(int), [3000] * 40, [5] * 9])
+    )
+    inserts = InsertSizes.of(measured, bases_per_pair=300)
+    assert inserts.n == 5000
+    assert inserts.mean == pytest.approx(350, abs=3)
+    assert inserts.sd == pytest.approx(50, abs=2)
+    assert inserts.shortest > 150
+    assert inserts.longest < 550
+    density = inserts.log2_density()
+    assert density.max() == 0
+    assert density.argmax() == pytest.approx(350, abs=25)
+
+
+def test_too_few_pairs_say_nothing():
+    assert InsertSizes.of(np.bincount([300] * 99), bases_per_pair=200) is None
+
+
+def test_reads_that_end_beyond_their_walk_are_told_as_far_as_it_goes():
+    """A wrong base right behind a junction ends the walk there; nothing may stand behind it."""
+    genome = repeat_genome(copies=3)
+    state = first_level(pairs_of(genome, errors=0.02, seed=4))
+    fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.level)
+    last = fragments.reads.start + fragments.reads.length - state.level.graph.k
+    assert (fragments.names[last] >= 0).all()

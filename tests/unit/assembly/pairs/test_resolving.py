@@ -1,0 +1,245 @@
+"""What pairs resolve: graphs of made genomes, whose truth is known, and pairs from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuasm import parallel
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.carrying.mates import SpanningPairs
+from gpuasm.assembly.contigs import make_contigs
+from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.pairs.resolving import resolve
+from gpuasm.assembly.scaffolds import make_scaffolds
+from gpuasm.sequence.encoding import decode, encode, reverse_complement
+from gpuasm.sequence.reads import Reads
+from tests.samples import simulated_pairs
+
+K, FOLD, LENGTH = 61, 40, 100
+INSERT, SD = 300, 20
+
+
+def random_text(n, seed):
+    return decode(np.random.default_rng(seed).integers(0, 4, n).astype(np.uint8))
+
+
+A, B, C, D = (random_text(2000, seed) for seed in range(4))
+R = random_text(150, 10)
+TURNED_R = decode(reverse_complement(encode(R)))
+
+
+def graph_of(*texts):
+    """Return the graph of texts, each as deep as reads would make it."""
+    graph = unitigs_of_reads(Reads.from_strings(texts), K, min_count=1, observed=True)
+    return replace(graph, count=graph.count * FOLD, arc_count=graph.arc_count * FOLD)
+
+
+def inserts_of(mean=INSERT, sd=SD):
+    sizes = np.rint(np.random.default_rng(5).normal(mean, sd, 20000)).astype(int)
+    return InsertSizes.of(np.bincount(sizes), bases_per_pair=2 * LENGTH)
+
+
+def pairs_of(*genomes, mean=INSERT, sd=SD, fold=FOLD, seed=1, extra=()):
+    texts = [*extra]
+    for genome in genomes:
+        texts += simulated_pairs(encode(genome), fold=fold, length=LENGTH, insert=mean, sd=sd, seed=seed)
+    reads = Reads.from_strings(texts, paired=True)
+    return SpanningPairs(reads, inserts_of(mean, sd), len(texts) // 2)
+
+
+def texts_of(graph):
+    """Return the text of each unitig, on the lesser strand."""
+    return sorted(either_strand(graph.sequence(u)) for u in range(graph.n))
+
+
+def either_strand(text):
+    return min(text, decode(reverse_complement(encode(text))))
+
+
+def scaffolds_of(resolved):
+    contigs = make_contigs(resolved.graph, min_length=1)
+    return make_scaffolds(contigs, resolved.gaps, resolved.graph)
+
+
+@pytest.mark.parametrize("genome", [A + R + B + R + C, A + R + B + TURNED_R + C, A + R + B + R + C + TURNED_R + D])
+def test_copies_of_a_repeat_longer_than_k_get_their_own_neighbours(genome):
+    graph = graph_of(genome)
+    assert graph.n > 1
+    resolved = resolve(graph, pairs_of(genome))
+    assert texts_of(resolved.graph) == [either_strand(genome)]
+    assert resolved.gaps == []
+    assert resolved.counts["walks"] >= 1
+
+
+def test_what_fragments_do_not_span_stays():
+    genome = A + random_text(400, 11) + B + random_text(400, 11) + C
+    graph = graph_of(genome)
+    resolved = resolve(graph, pairs_of(genome))
+    assert texts_of(resolved.graph) == texts_of(graph)
+    assert resolved.gaps == []
+
+
+@pytest.mark.parametrize(("units", "mean"), [(2, 300), (3, 300), (2, 500), (3, 500), (3, 700)])
+def test_no_unit_of_a_tandem_repeat_is_lost(units, mean):
+    genome = A + units * R + B
+    resolved = resolve(graph_of(genome), pairs_of(genome, mean=mean))
+    for text in texts_of(resolved.graph):
+        assert text in genome or decode(reverse_complement(encode(text))) in genome
+    if mean > len(units * R) + 2 * LENGTH:
+        assert texts_of(resolved.graph) == [either_strand(genome)]
+
+
+@pytest.mark.parametrize("shared", [20, 40, K - 2])
+def test_dead_ends_that_overlap_where_pairs_say_are_joined(shared):
+    genome = A + B
+    graph = graph_of(genome[:2000], genome[2000 - shared :])
+    resolved = resolve(graph, pairs_of(genome))
+    assert texts_of(resolved.graph) == [either_strand(genome)]
+    assert resolved.counts["overlaps"] == 1
+
+
+def test_an_overlap_is_not_taken_where_pairs_do_not_say_so():
+    """The ends share 40 bases, but lie 100 apart."""
+    shared = random_text(40, 12)
+    genome = A + shared + random_text(20, 13) + shared + B
+    graph = graph_of(A + shared, shared + B)
+    resolved = resolve(graph, pairs_of(genome))
+    assert resolved.counts["overlaps"] == 0
+    assert resolved.graph.n == 2
+
+
+def test_low_complexity_does_not_make_an_overlap():
+    genome = A + "A" * 40 + B
+    resolved = resolve(graph_of(A + "A" * 30, "A" * 30 + B), pairs_of(genome))
+    assert resolved.counts["overlaps"] == 0
+    assert resolved.graph.n == 2
+
+
+@pytest.mark.parametrize(("library", "joins"), [({}, True), ({"mean": 400, "sd": 60, "fold": FOLD / 5}, False)])
+def test_an_overlap_of_a_tandem_repeat_is_taken_only_where_pairs_exclude_another_unit(library, joins):
+    """The first end holds the shared bases twice: as far apart as a unit of 35 bases is long."""
+    shared = random_text(25, 18)
+    end = A + shared + random_text(10, 19) + shared
+    resolved = resolve(graph_of(end, shared + B), pairs_of(end + B, **library))
+    assert (texts_of(resolved.graph) == [either_strand(end + B)]) == joins
+    assert len(resolved.gaps) == (not joins)
+
+
+@pytest.mark.parametrize("between", [165, 175, 200])
+def test_ends_that_share_a_unit_of_a_lost_tandem_repeat_do_not_overlap(between):
+    """Only the longest fragments reach across both units, and look like short ones where there is one."""
+    unit = random_text(50, 31)
+    genome = A + unit + random_text(between, 32) + unit + B
+    resolved = resolve(graph_of(A + unit, unit + B), pairs_of(genome))
+    assert resolved.counts["overlaps"] == 0
+    assert resolved.graph.n == 2
+
+
+@pytest.mark.parametrize("missing", [1, 30, 80])
+def test_a_gap_is_as_long_as_pairs_say(missing):
+    genome = A + random_text(missing, 14) + B
+    resolved = resolve(graph_of(A, B), pairs_of(genome))
+    assert resolved.graph.n == 2
+    (gap,) = resolved.gaps
+    assert abs(gap.size - missing) <= 4 * gap.sd + 2
+    (scaffold,) = scaffolds_of(resolved)
+    left, right = scaffold.sequence.replace("N", " ").split()
+    assert scaffold.sequence.count("N") == max(10, gap.size)
+    assert {either_strand(left), either_strand(right)} <= {either_strand(t[i:j]) for t in (A, B) for i, j in cuts(gap)}
+
+
+def cuts(gap):
+    """Return how a contig of 2000 bases may be cut for a gap: at neither end, or at one."""
+    missing = max(0, 10 - gap.size)
+    return (0, 2000), (missing, 2000), (0, 2000 - missing)
+
+
+def chimeras(n, *, seed=3):
+    """Return pairs between the end of A and places all over D."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    for at in rng.integers(0, 1500, n).tolist():
+        begin = 1700 + int(rng.integers(0, 150))
+        texts += [A[begin : begin + LENGTH], decode(reverse_complement(encode(D[at : at + LENGTH])))]
+    return texts
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 40])
+def test_chimeras_join_nothing(n):
+    resolved = resolve(graph_of(A, D), pairs_of(A, D, extra=chimeras(n)))
+    assert resolved.graph.n == 2
+    assert resolved.gaps == []
+
+
+@pytest.mark.parametrize("n", [2, 20])
+def test_chimeras_do_not_hide_a_join(n):
+    genome = A + R + B + R + C
+    resolved = resolve(graph_of(genome, D), pairs_of(genome, D, extra=chimeras(n)))
+    assert either_strand(genome) in texts_of(resolved.graph)
+
+
+def test_ways_of_one_length_are_not_chosen_from():
+    """Two variants of one base between A and B: half of the pairs show either."""
+    middle = random_text(200, 15)
+    other = middle[:100] + ("A" if middle[100] != "A" else "C") + middle[101:]
+    texts = A + middle + B, A + other + B
+    graph = graph_of(*texts)
+    graph = replace(graph, count=graph.count // 2)
+    resolved = resolve(graph, pairs_of(*texts, fold=FOLD / 2))
+    assert texts_of(resolved.graph) == texts_of(graph)
+
+
+def test_a_variant_that_pairs_exclude_goes():
+    """Between A and B lies R alone; the graph also holds a longer way, which no pair has the length for."""
+    genome, wrong = A + R + B, A[-K:] + R + random_text(500, 16) + B[:K]
+    graph = graph_of(genome, wrong)
+    resolved = resolve(graph, pairs_of(genome))
+    assert either_strand(genome) in texts_of(resolved.graph)
+
+
+def test_without_pairs_the_graph_stays():
+    graph = graph_of(A + R + B + R + C)
+    resolved = resolve(graph, None)
+    assert resolved.graph is graph
+    assert resolved.gaps == []
+
+
+def in_another_order(pairs, seed):
+    """Return the pairs shuffled, the mates of some of them changed over."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(pairs.reads.n_pieces // 2)
+    first = 2 * order + (rng.random(order.size) < 0.5)
+    return replace(pairs, reads=pairs.reads.select(np.stack([first, first ^ 1], axis=1).ravel()))
+
+
+def bytes_of(resolved):
+    graph = resolved.graph
+    return graph.bases.tobytes(), graph.start.tobytes(), graph.arc_to.tobytes(), resolved.gaps, resolved.counts
+
+
+GENOME = A + R + B + TURNED_R + C
+PAIRS = pairs_of(GENOME, random_text(20, 17) + D)
+
+
+@given(st.integers(0, 1 << 20))
+@settings(max_examples=10, deadline=None)
+def test_order_of_pairs_and_of_mates_does_not_matter(seed):
+    graph = graph_of(GENOME[:5000], GENOME[5030:], D)
+    assert bytes_of(resolve(graph, in_another_order(PAIRS, seed))) == bytes_of(resolve(graph, PAIRS))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_do_not_matter(threads):
+    graph = graph_of(GENOME[:5000], GENOME[5030:], D)
+    expected = bytes_of(resolve(graph, PAIRS))
+    before = parallel.thread_count()
+    try:
+        parallel.set_threads(threads)
+        assert bytes_of(resolve(graph, PAIRS)) == expected
+    finally:
+        parallel.set_threads(before)
