@@ -45,6 +45,16 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def emulated_functions(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What stands in for `gpuasm.arrays.cuda_functions` and runs CUDA kernels on the CPU, each compiled once."""
+    from tests.gpu import emulator
+
+    if emulator.COMPILER is None:
+        pytest.skip("needs g++ to run kernels without a device")
+    return emulator.emulated(tmp_path_factory.mktemp("kernels"))
+
+
 @pytest.fixture
 def run_cli(capfd: pytest.CaptureFixture[str]) -> Any:
     """Return a function that runs the command line in this process: (exit code, stdout, stderr)."""

@@ -28,6 +28,7 @@ _BEFORE = r"""
 #include <tuple>
 #include <utility>
 #include <vector>
+#include <setjmp.h>
 #include <ucontext.h>
 #define __global__
 #define __device__
@@ -62,13 +63,13 @@ template <class T> static T atomicOr(T* at, T value) { T old = *at; *at = old | 
 template <class T> static T atomicMin(T* at, T value) { T old = *at; *at = std::min(old, value); return old; }
 template <class T> static T atomicAdd(T* at, T value) { T old = *at; *at = old + value; return old; }
 
-static ucontext_t scheduler;
-static std::vector<ucontext_t> fibres;
-static std::vector<std::vector<char>> stacks;
-static std::vector<char> done;
+// Fibres are made once and wait for the next block; they change places by jumps, which ask nothing of the system.
+struct Fibre { jmp_buf at; std::vector<char> stack; bool begun = false, done = false; };
+static jmp_buf scheduler;
+static std::vector<Fibre> fibres;
 static std::function<void()> body;
 static unsigned current;
-static void __syncthreads() { swapcontext(&fibres[current], &scheduler); }
+static void __syncthreads() { if (!_setjmp(fibres[current].at)) _longjmp(scheduler, 1); }
 static double exchanged[1024];
 static double __shfl_down_sync(unsigned, double value, int delta, int width) {  // all threads of the block must call it
     unsigned own = current;
@@ -95,25 +96,37 @@ static bool __any_sync(unsigned, bool mine) {
     __syncthreads();
     return mine;
 }
-static void run_fibre() { body(); done[current] = 1; swapcontext(&fibres[current], &scheduler); }
+static void run_fibre() {
+    for (;;) {
+        body();
+        fibres[current].done = true;
+        __syncthreads();
+    }
+}
+static void resume(Fibre& fibre) {
+    if (_setjmp(scheduler)) return;
+    if (fibre.begun) _longjmp(fibre.at, 1);
+    fibre.begun = true;
+    fibre.stack.resize(1 << 16);
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = fibre.stack.data();
+    context.uc_stack.ss_size = fibre.stack.size();
+    context.uc_link = nullptr;
+    makecontext(&context, run_fibre, 0);
+    setcontext(&context);
+}
 
 static void run_block(unsigned n) {
-    fibres.resize(n); stacks.resize(n); done.assign(n, 0);
-    for (unsigned t = 0; t < n; t++) {
-        stacks[t].resize(1 << 16);
-        getcontext(&fibres[t]);
-        fibres[t].uc_stack.ss_sp = stacks[t].data();
-        fibres[t].uc_stack.ss_size = stacks[t].size();
-        fibres[t].uc_link = nullptr;
-        makecontext(&fibres[t], run_fibre, 0);
-    }
+    if (fibres.size() < n) fibres.resize(n);
+    for (unsigned t = 0; t < n; t++) fibres[t].done = false;
     for (bool any = true; any;) {
         any = false;
         for (current = 0; current < n; current++) {
-            if (done[current]) continue;
+            if (fibres[current].done) continue;
             threadIdx = {current % blockDim.x, current / blockDim.x, 0};
             any = true;
-            swapcontext(&scheduler, &fibres[current]);
+            resume(fibres[current]);
         }
     }
 }

@@ -10,20 +10,12 @@ from gpuasm.clustering.direct_cpu import best_two_direct
 from gpuasm.clustering.neighbourhood import NEIGHBOURHOODS, neighbourhood_of
 from gpuasm.clustering.search_cuda import RowsOnDevice, best_parts
 from gpuasm.clustering.smoothing import smooth
-from tests.gpu import emulator
-
-pytestmark = pytest.mark.skipif(emulator.COMPILER is None, reason="needs g++ to run kernels without a device")
-
-
-@pytest.fixture(scope="module")
-def functions(tmp_path_factory):
-    return emulator.emulated(tmp_path_factory.mktemp("kernels"))
 
 
 @pytest.fixture(autouse=True)
-def _on_the_cpu(monkeypatch, functions):
-    monkeypatch.setattr(search_cuda, "cuda_functions", functions)
-    monkeypatch.setattr(smoothing_cuda, "cuda_functions", functions)
+def _on_the_cpu(monkeypatch, emulated_functions):
+    monkeypatch.setattr(search_cuda, "cuda_functions", emulated_functions)
+    monkeypatch.setattr(smoothing_cuda, "cuda_functions", emulated_functions)
     monkeypatch.setattr(search_cuda, "multiprocessor_count", lambda: 2)
 
 

@@ -10,7 +10,6 @@ from gpuasm.clustering.online import FORMS, OnlineTraining
 from gpuasm.clustering.schedule import decayed
 from gpuasm.clustering.search import unit_vectors
 from gpuasm.errors import UsageError
-from tests.gpu import emulator
 from tests.oracles import som as oracle
 
 GRIDS = [MapGrid(1, 1), MapGrid(5, 7), MapGrid(4, 6, "toroidal", "hexagonal")]
@@ -59,14 +58,11 @@ def test_every_row_is_looked_at_once_an_epoch():
     assert epochs[1][-1].rate == pytest.approx(0.05)
 
 
-@pytest.mark.skipif(emulator.COMPILER is None, reason="needs g++ to run kernels without a device")
 @pytest.mark.parametrize("metric", FORMS)
 @pytest.mark.parametrize("kind", NEIGHBOURHOODS)
 @pytest.mark.parametrize("grid", [*GRIDS, MapGrid(12, 21)], ids=str)
-def test_the_kernel_gives_the_same_bytes(rng, monkeypatch, tmp_path_factory, grid, kind, metric):
-    folder = tmp_path_factory.getbasetemp() / "online"
-    folder.mkdir(exist_ok=True)
-    monkeypatch.setattr(online_cuda, "cuda_functions", emulator.emulated(folder))
+def test_the_kernel_gives_the_same_bytes(rng, monkeypatch, emulated_functions, grid, kind, metric):
+    monkeypatch.setattr(online_cuda, "cuda_functions", emulated_functions)
     rows, start = (rng.normal(1, 1, (size, 4)).astype(np.float32) for size in (30, grid.n_units))
     if metric != "cosine":
         rows[::9, 2] = np.nan

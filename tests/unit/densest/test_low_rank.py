@@ -20,7 +20,6 @@ from gpuasm.densest.spectrum import largest_eigenpairs
 from gpuasm.densest.supports import SupportFunction, search_sphere, squared_length
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.undirected_graph import UndirectedGraph, undirected_graph
-from tests.gpu import emulator
 from tests.oracles import densest as oracle
 
 
@@ -42,11 +41,10 @@ def test_products(xp, rng, weighted: bool) -> None:
     assert to_host(product) == pytest.approx(as_scipy(graph) @ vector, rel=1e-11, abs=1e-11)
 
 
-@pytest.mark.skipif(emulator.COMPILER is None, reason="needs g++ to run kernels without a device")
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_kernel_of_products(tmp_path, rng, weighted: bool) -> None:
+def test_the_kernel_of_products(emulated_functions, rng, weighted: bool) -> None:
     graph, vector = skewed_graph(weighted=weighted), rng.integers(0, 9, 500).astype(np.float64)
-    (multiply,) = emulator.emulated(tmp_path)(adjacency._CUDA["int32", weighted], "multiply_rows")
+    (multiply,) = emulated_functions(adjacency._CUDA["int32", weighted], "multiply_rows")
     for lanes in adjacency._LANES:
         result = np.full(500, -1.0)
         rows = np.flatnonzero(graph.degree % 3 > 0)[: 4096 // lanes]

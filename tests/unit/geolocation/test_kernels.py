@@ -9,22 +9,14 @@ import pytest
 
 from gpuasm.geolocation import gunrock_cuda, gunrock_locations, median_cuda, medians_of, sphere_cuda, spread
 from gpuasm.geolocation.gunrock_cpu import round_loop
-from tests.gpu import emulator
 from tests.unit.geolocation.test_gunrock import mutual
 from tests.unit.geolocation.test_median import random_set, unit_vectors
 
-pytestmark = pytest.mark.skipif(emulator.COMPILER is None, reason="needs g++ to run kernels without a device")
-
-
-@pytest.fixture(scope="module")
-def functions(tmp_path_factory):
-    return emulator.emulated(tmp_path_factory.mktemp("kernels"))
-
 
 @pytest.fixture(autouse=True)
-def _on_the_cpu(monkeypatch, functions):
+def _on_the_cpu(monkeypatch, emulated_functions):
     for module in (gunrock_cuda, median_cuda, sphere_cuda, spread):
-        monkeypatch.setattr(module, "cuda_functions", functions)
+        monkeypatch.setattr(module, "cuda_functions", emulated_functions)
     monkeypatch.setattr(gunrock_cuda, "multiprocessor_count", lambda: 1)
 
 
@@ -88,10 +80,10 @@ def test_medians(rng):
     assert found.tobytes() == medians_of(starts, *together).tobytes()
 
 
-def test_units_places_and_arcs(rng, functions):
+def test_units_places_and_arcs(rng, emulated_functions):
     places = np.stack([rng.uniform(-90, 90, 300), rng.uniform(-540, 540, 300)], axis=1)
     places[:6] = [[90, 0], [-90, 10], [0, 180], [0, -180], [np.nan, 1], [1, np.nan]]
-    kernels = dict(zip(sphere_cuda._KERNELS, functions(sphere_cuda._CUDA, *sphere_cuda._KERNELS), strict=True))
+    kernels = dict(zip(sphere_cuda._KERNELS, emulated_functions(sphere_cuda._CUDA, *sphere_cuda._KERNELS), strict=True))
 
     def run(name, *args):
         kernels[name]((2,), (256,), (np.int64(300), *args))
@@ -105,12 +97,12 @@ def test_units_places_and_arcs(rng, functions):
     assert run("arcs", units, others, np.empty(300)) == sphere_cuda.arcs_between(units, others).tobytes()
 
 
-def test_radii(rng, functions):
+def test_radii(rng, emulated_functions):
     starts = np.array([0, 1, 2, 4, 9, 60])
     reach = np.concatenate([np.sort(rng.uniform(0, 9, b - a)) for a, b in itertools.pairwise(starts)])
     reach[0] = 0
     weights, by_kernel, by_loop = rng.uniform(0.1, 1, 60), np.empty(5), np.empty(5)
-    (kernel,) = functions(spread._CUDA, "radii")
+    (kernel,) = emulated_functions(spread._CUDA, "radii")
     kernel((1,), (128,), (np.int64(5), starts, reach, weights, np.float64(0.6), by_kernel))
     spread._radii_loop(0, 5, starts, reach, weights, 0.6, by_loop)
     assert by_kernel.tobytes() == by_loop.tobytes()

@@ -13,20 +13,12 @@ from gpuasm.ranking.pull_cuda import PullCuda
 from gpuasm.ranking.walks import plan_walks
 from gpuasm.ranking.walks_cpu import walk_cpu
 from gpuasm.ranking.walks_cuda import walk_cuda
-from tests.gpu import emulator
-
-pytestmark = pytest.mark.skipif(emulator.COMPILER is None, reason="needs g++ to run kernels without a device")
-
-
-@pytest.fixture(scope="module")
-def functions(tmp_path_factory):
-    return emulator.emulated(tmp_path_factory.mktemp("kernels"))
 
 
 @pytest.fixture(autouse=True)
-def _on_the_cpu(monkeypatch, functions):
-    monkeypatch.setattr(pull_cuda, "cuda_functions", functions)
-    monkeypatch.setattr(walks_cuda, "cuda_functions", functions)
+def _on_the_cpu(monkeypatch, emulated_functions):
+    monkeypatch.setattr(pull_cuda, "cuda_functions", emulated_functions)
+    monkeypatch.setattr(walks_cuda, "cuda_functions", emulated_functions)
     monkeypatch.setattr(walks_cuda, "multiprocessor_count", lambda: 1)
 
 

@@ -22,7 +22,6 @@ from gpuasm.samples import (
 )
 from gpuasm.samples.chance import p_values
 from gpuasm.samples.holders import index_in_parts, merge_alike
-from tests.gpu import emulator
 from tests.oracles.sketches import mash_shared
 
 
@@ -81,10 +80,9 @@ def first_of(sketches, n):
     return Sketches.join(sketches.kind, sketches.names[:n], [sketches.of(i) for i in range(n)])
 
 
-@pytest.mark.skipif(emulator.COMPILER is None, reason="needs g++ to run kernels without a device")
 @pytest.mark.parametrize("kind", [SketchKind.bottom(21, 50), SketchKind.scaled(21, 1)], ids=["bottom", "scaled"])
-def test_the_cuda_kernel_counts_the_same(kind, rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(shared_cuda, "cuda_functions", emulator.emulated(tmp_path))
+def test_the_cuda_kernel_counts_the_same(kind, rng, emulated_functions, monkeypatch):
+    monkeypatch.setattr(shared_cuda, "cuda_functions", emulated_functions)
     sketches = sketches_of(related_sets(rng, 300, 50), kind)
     shared = np.zeros((sketches.n, sketches.n), np.int32)
     for part in index_in_parts(sketches.hashes, sketches.offsets, most=5000):
