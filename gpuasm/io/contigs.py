@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.io.compression import BrokenStreamError
 from gpuasm.io.genomes import fasta_records, says_circular
-from gpuasm.io.sources import Source
+from gpuasm.io.sources import read_whole
 
 _DEPTH = re.compile(rb"(?:\bdepth=|\bmulti=|_cov_)([0-9]+(?:\.[0-9]+)?)")
 """As gpuasm, MEGAHIT and SPAdes write it."""
@@ -86,10 +85,7 @@ def read_depth_table(path: str | Path, names: Sequence[str]) -> tuple[list[str],
     NoInputError
         If the file is not there.
     """
-    try:
-        text = b"".join(Source(str(path)).blocks()).decode("utf-8", "replace")
-    except BrokenStreamError as error:
-        raise DataError("a complete file", str(error), "fetch the file again", path=path) from error
+    text = read_whole(path).decode("utf-8", "replace")
     rows = list(csv.reader(text.splitlines(), delimiter="\t"))
     header = rows[0] if rows else []
     columns = _sample_columns(header)

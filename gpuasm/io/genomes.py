@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.io.compression import BrokenStreamError
-from gpuasm.io.sources import Source
+from gpuasm.io.sources import read_whole
 from gpuasm.sequence.encoding import ACGT_CODE_OF_BYTE, CODE_OF_BYTE
 from gpuasm.sequence.genomes import Molecule
 
@@ -66,10 +65,7 @@ def fasta_records(path: str | Path, *, acgt_only: bool = False) -> Iterator[Reco
     NoInputError
         If it is not there.
     """
-    try:
-        text = b"".join(Source(str(path)).blocks())
-    except BrokenStreamError as error:
-        raise DataError("a complete file", str(error), "fetch the file again", path=path) from error
+    text = read_whole(path)
     if not text.lstrip().startswith(b">"):
         found = repr(text[:1].decode("latin-1"))
         raise DataError("FASTA, whose first letter is >", found, "give a FASTA file", path=path)

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.io.compression import BrokenStreamError
 from gpuasm.io.output import atomic_output
-from gpuasm.io.sources import Source
+from gpuasm.io.sources import read_whole
 
 _HASH, _VERSION = "0.murmur64", 0.4
 
@@ -59,10 +58,7 @@ def read_signatures(path: str | Path) -> list[Signature]:
     NoInputError
         If it is not there.
     """
-    try:
-        text = b"".join(Source(str(path)).blocks())
-    except BrokenStreamError as error:
-        raise DataError("a complete file", str(error), "fetch the file again", path=path) from error
+    text = read_whole(path)
     try:
         data = json.loads(text)
     except ValueError as error:

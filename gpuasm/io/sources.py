@@ -10,9 +10,10 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, BinaryIO
 
-from gpuasm.errors import NoInputError, ReadWriteError, UsageError
+from gpuasm.errors import DataError, NoInputError, ReadWriteError, UsageError
 from gpuasm.io.compression import BrokenStreamError, compression_of, decoded
 
 BLOCK_BYTES = 2 << 20
@@ -104,6 +105,22 @@ class Source:
                 "a readable file", found, "check the disk or the network drive", path=self.path
             ) from error
         return data or b""
+
+
+def read_whole(path: str | Path) -> bytes:
+    """Return the text of a small file, plain or compressed.
+
+    Raises
+    ------
+    DataError
+        If compressed data are damaged.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    try:
+        return b"".join(Source(str(path)).blocks())
+    except BrokenStreamError as error:
+        raise DataError("a complete file", str(error), "fetch the file again", path=path) from error
 
 
 def check_inputs(paths: Sequence[str]) -> None:
