@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.parallel import compiled, ordered_map, run_chunks, thread_count
+from gpuasm.parallel import compiled, for_each, ordered_map, run_chunks, thread_count
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.stable_order import stable_order
 
@@ -74,6 +74,28 @@ def group_by(keys: Array, values: Array, n: int) -> tuple[Array, Array]:
     ):
         pass
     return offsets, grouped
+
+
+def sums_of_rows(row_offsets: Array, values: Array) -> Array:
+    """Return the sum of the values of each row, (n,) float64, added in the order they have.
+
+    Parameters
+    ----------
+    row_offsets : (n + 1,) int64
+    values : (m,) float64
+        A value for each slot.
+    """
+    sums = array_namespace(values).empty(row_offsets.size - 1, np.float64)
+    _sum_runs(sums.size, row_offsets, values, sums)
+    return sums
+
+
+@for_each
+def _sum_runs(i, bounds, values, sums):
+    total = 0.0
+    for at in range(bounds[i], bounds[i + 1]):
+        total += values[at]
+    sums[i] = total
 
 
 @compiled()

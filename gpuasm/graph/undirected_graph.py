@@ -11,8 +11,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.errors import DataError
 from gpuasm.graph.directed_graph import DirectedGraph, Label
-from gpuasm.graph.rows import index_type, offsets_of, rows_of_slots
-from gpuasm.parallel import for_each
+from gpuasm.graph.rows import index_type, offsets_of, rows_of_slots, sums_of_rows
 
 
 class UndirectedGraph:
@@ -60,9 +59,7 @@ class UndirectedGraph:
         """Weight of the edges of each vertex, (n,) float64, summed in the order of the row."""
         if self.weights is None:
             return self.degree.astype(np.float64)
-        sums = array_namespace(self.columns).empty(self.n_vertices, np.float64)
-        _sum_runs(self.n_vertices, self.row_offsets, self.weights, sums)
-        return sums
+        return sums_of_rows(self.row_offsets, self.weights)
 
     def label_of(self, number: int) -> Label:
         """Return the name of a vertex, or its number in a graph without names."""
@@ -151,10 +148,8 @@ def _summed(keys: Array, values: Array) -> tuple[Array, Array]:
     order = xp.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
     starts = xp.flatnonzero(_starts_runs(keys))
-    sums = xp.empty(starts.size, np.float64)
     bounds = xp.concatenate([starts.astype(np.int64), xp.asarray([keys.size], np.int64)])
-    _sum_runs(sums.size, bounds, values, sums)
-    return keys[starts], sums
+    return keys[starts], sums_of_rows(bounds, values)
 
 
 def _of_keys(keys: Array, values: Array | None, *, n: int, names: Sequence[str] | None) -> UndirectedGraph:
@@ -162,11 +157,3 @@ def _of_keys(keys: Array, values: Array | None, *, n: int, names: Sequence[str] 
     xp = array_namespace(keys)
     offsets = xp.searchsorted(keys, xp.arange(n + 1, dtype=np.int64) * n).astype(np.int64, copy=False)
     return UndirectedGraph(offsets, (keys % max(n, 1)).astype(index_type(n)), weights=values, names=names)
-
-
-@for_each
-def _sum_runs(i, bounds, values, sums):
-    total = 0.0
-    for at in range(bounds[i], bounds[i + 1]):
-        total += values[at]
-    sums[i] = total

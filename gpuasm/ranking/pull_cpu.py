@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.graph.rows import group_by
-from gpuasm.parallel import compiled, for_each, ordered_map
+from gpuasm.graph.rows import group_by, sums_of_rows
+from gpuasm.parallel import compiled, ordered_map
 from gpuasm.ranking.places import in_places, places_by_degree
 from gpuasm.ranking.teleport import Surfer
 
@@ -89,17 +89,7 @@ def _out_weights(surfer: Surfer) -> np.ndarray:
     """Return the sum of the weights of the edges that leave each vertex, (n,) float64."""
     if surfer.weights is None:
         return surfer.graph.out_degree.astype(np.float64)
-    totals = np.empty(surfer.graph.n_vertices)
-    _add_rows(totals.size, surfer.graph.row_offsets, surfer.weights, totals)
-    return totals
-
-
-@for_each
-def _add_rows(row, row_offsets, weights, totals):
-    total = 0.0
-    for e in range(row_offsets[row], row_offsets[row + 1]):
-        total += weights[e]
-    totals[row] = total
+    return sums_of_rows(surfer.graph.row_offsets, surfer.weights)
 
 
 @compiled()
