@@ -13,8 +13,6 @@ from gpuasm.geolocation.coefficients import (
     COSINE,
     DEGREES,
     HALF_TURN,
-    INVERSE_ARC_EVEN,
-    INVERSE_ARC_ODD,
     SHORT_INVERSE_ARC_EVEN,
     SHORT_INVERSE_ARC_ODD,
     SINE,
@@ -43,17 +41,6 @@ def arc_over_sine(c):
     even, odd = ARC_EVEN[10], ARC_ODD[10]
     for k in range(9, -1, -1):
         even, odd = fma(even, square, ARC_EVEN[k]), fma(odd, square, ARC_ODD[k])
-    return fma(odd, x, even)
-
-
-@inlined
-def sine_over_arc(c):
-    """Return sin(a) / a for 0 <= a <= pi / 2 with c = cos(a)."""
-    x = fma(2.0, c, -1.0)
-    square = x * x
-    even, odd = INVERSE_ARC_EVEN[9], INVERSE_ARC_ODD[9]
-    for k in range(8, -1, -1):
-        even, odd = fma(even, square, INVERSE_ARC_EVEN[k]), fma(odd, square, INVERSE_ARC_ODD[k])
     return fma(odd, x, even)
 
 
