@@ -55,7 +55,7 @@ _METHODS = ("rank", "peel", "power", "degree", "batches")
     help="GRAPH is an assembly graph, GFA: segments that links join. Where there are fewer than K, all are taken.",
 )  # fmt: skip
 @click.option("--picture", type=_FILE, metavar="FILE", help="Draw the subgraph: .png, .svg or .pdf.")
-@click.option("--json", "json_path", type=_FILE, metavar="FILE", help="Also write the summary as JSON.")
+@click.option("--json", "json_path", type=_FILE, metavar="FILE", help="Manifest of the run, with the summary.")
 @common_options
 def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
     """Find vertices with as many edges among them as can be found, and say how many there can be at most.
@@ -75,14 +75,16 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
     """
     from gpuasm.cli.densest_outputs import summary_lines, write_outputs
     from gpuasm.cli.session import run_session
+    from gpuasm.cli.summaries import tell
 
     _check(options)
     with run_session(common) as session:
         found = _find(graph_path, options, session)
         with session.stages.stage("write"):
-            write_outputs(found, options["output"], options["picture"], json_path=options["json_path"])
-    if str(options["output"]) != "-":
-        click.echo("\n".join(summary_lines(found)))
+            write_outputs(found, options["output"], options["picture"])
+        if options["json_path"] is not None:
+            _write_manifest(found, options, session)
+    tell(summary_lines(found), (options["output"], options["json_path"]), quiet=common.quiet)
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -131,3 +133,19 @@ def _find(path: Path, options: dict[str, Any], session: Session) -> Found:
             "peel instead", "--method peel instead"
         )
         raise type(error)(error.expected, error.found, remedy, path=path) from error
+
+
+def _write_manifest(found: Found, options: dict[str, Any], session: Session) -> None:
+    from gpuasm.cli.manifest import write_manifest
+
+    write_manifest(
+        options["json_path"],
+        command="densest",
+        parameters={name: str(value) if isinstance(value, Path) else value for name, value in options.items()},
+        inputs=[{"path": str(found.given.path)}],
+        stages=session.stages,
+        device=session.device,
+        results=found.figures,
+        warnings=session.warnings,
+        threads=session.threads,
+    )

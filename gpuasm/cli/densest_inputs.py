@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuasm.errors import DataError
+from gpuasm.cli.graph_inputs import read_given_graph
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.undirected_graph import UndirectedGraph, undirected_graph
 from gpuasm.io.gfa_segments import SegmentGraph, read_segment_graph
-from gpuasm.io.graphs import read_graph, read_weighted_graph
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,4 @@ def read_input(path: Path, *, weighted: bool, assembly: bool) -> GivenGraph:
         segments = read_segment_graph(path)
         ends = segments.first >> 1, segments.second >> 1
         return GivenGraph(path, from_edges(*ends, len(segments.names), names=segments.names), None, segments)
-    if not weighted:
-        return GivenGraph(path, read_graph(path))
-    graph, weights = read_weighted_graph(path)
-    if weights is None and graph.n_edges:
-        raise DataError("weights of edges", "none", "add them as a third column, or leave --weighted out", path=path)
-    return GivenGraph(path, graph, weights)
+    return GivenGraph(path, *read_given_graph(path, weighted=weighted))

@@ -16,7 +16,7 @@ from gpuasm.cli.session import Session
 from gpuasm.densest import Adjacency, SearchOptions, densest_block, densest_subgraph, peel, peel_in_batches
 from gpuasm.errors import DataError
 from gpuasm.graph.undirected_graph import UndirectedGraph
-from gpuasm.io import atomic_output, write_json, write_tsv
+from gpuasm.io import atomic_output, write_tsv
 
 _DIGITS = 6
 
@@ -137,8 +137,8 @@ def _between(given: GivenGraph, rows: np.ndarray, columns: np.ndarray) -> np.nda
     return matrix
 
 
-def write_outputs(found: Found, output: Path, picture: Path | None, *, json_path: Path | None) -> None:
-    """Write the table of members, and picture and summary if asked for."""
+def write_outputs(found: Found, output: Path, picture: Path | None) -> None:
+    """Write the table of members, and the picture if asked for."""
     given = found.given
     names = [given.graph.label_of(v) for v in found.vertices]
     table: dict[str, Any] = {}
@@ -150,14 +150,16 @@ def write_outputs(found: Found, output: Path, picture: Path | None, *, json_path
         strength = np.concatenate(
             [given.graph.out_degree[found.vertices[:n_rows]], given.graph.in_degree[found.vertices[n_rows:]]]
         )
-    table |= {"vertex": names, "degree": _plain(strength), "within": _plain(found.within)}
+    table |= {
+        "vertex" if given.segments is None else "segment": names,
+        "degree": _plain(strength),
+        "within": _plain(found.within),
+    }
     if given.segments is not None:
         table["length"] = given.segments.lengths[found.vertices]
         depths = given.segments.depths[found.vertices].tolist()
         table["depth"] = [None if math.isnan(depth) else round(depth, 1) for depth in depths]
     write_tsv(output, table)
-    if json_path is not None:
-        write_json(json_path, found.figures)
     if picture is not None:
         from gpuasm.report.graph_figures import draw_subgraph
 

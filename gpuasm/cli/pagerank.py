@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
-from gpuasm.errors import UsageError
+from gpuasm.errors import ConvergenceError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ _PICTURE = click.Path(path_type=Path, dir_okay=False)
     default=1000,
     show_default=True,
     metavar="N",
-    help="Not more.",
+    help="Iterations after which power iteration is given up.",
 )
 @click.option("--personalise", type=_FILE, metavar="FILE", help="Where walks begin: a vertex a line, and its share.")
 @click.option("--weighted", is_flag=True, help="Edges are taken in proportion to their weights in GRAPH.")
@@ -78,14 +78,17 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
       gpuasm pagerank web.mtx --method walks --coupons 20 --compare --heat-map work.png -o ranks.tsv
       gpuasm pagerank flows.tsv --weighted --personalise sources.tsv --top 100
     """
+    from gpuasm.cli.graph_inputs import check_standard_input
     from gpuasm.cli.rank_outputs import draw_table, facts_of, picture_kind, table_of
     from gpuasm.cli.session import run_session
+    from gpuasm.cli.summaries import tell
     from gpuasm.io import write_tsv
 
     for path in filter(None, (options["picture"], options["heat_map"])):
         picture_kind(path)
     if options["heat_map"] and options["method"] == "power" and not options["compare"]:
         raise UsageError("walks for --heat-map", "power iteration", "add --method walks, or --compare")
+    check_standard_input(graph_path, options["personalise"])
     with run_session(common) as session:
         ranking = _rank(graph_path, session, options)
         with session.stages.stage("write ranks"):
@@ -97,9 +100,8 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
         facts = facts_of(ranking)
         if json_path:
             _write_manifest(json_path, graph_path, options, facts, session)
-    if "-" not in (str(output), str(json_path)):
-        for name, value in facts.items():
-            click.echo(f"{name.replace('_', ' ')}\t{value:.3g}" if isinstance(value, float) else f"{name}\t{value}")
+    lines = (f"{n.replace('_', ' ')}\t{f'{v:.3g}' if isinstance(v, float) else v}" for n, v in facts.items())
+    tell(lines, (output, json_path), quiet=common.quiet)
 
 
 def _rank(graph_path: Path, session: Session, options: dict[str, Any]) -> Ranking:
@@ -114,6 +116,8 @@ def _rank(graph_path: Path, session: Session, options: dict[str, Any]) -> Rankin
 
     stages, segments = session.stages, None
     graph, weights = _read(graph_path, session, weighted=options["weighted"])
+    if str(graph_path) == "-" and not options["oriented"] and _has_strands(graph):
+        raise UsageError("GFA as a file, as it is read twice", "standard input", "name a file, or add --oriented")
     if is_gfa(graph_path) and not options["oriented"]:
         segments = read_segment_graph(graph_path)
     teleport = None
@@ -124,7 +128,12 @@ def _rank(graph_path: Path, session: Session, options: dict[str, Any]) -> Rankin
     power = walks = None
     if options["method"] == "power" or options["compare"]:
         limits = {key: options[key] for key in ("tolerance", "max_iterations")}
-        power = power_iteration(there, **surfer, **limits, stages=stages)
+        try:
+            power = power_iteration(there, **surfer, **limits, stages=stages)
+        except ConvergenceError as error:
+            remedy = error.remedy.replace("allow more iterations", "raise --max-iterations")
+            remedy = remedy.replace("tolerance", "--tolerance", 1)
+            raise ConvergenceError(error.expected, error.found, remedy, path=graph_path) from error
     if options["method"] == "walks" or options["compare"]:
         own = {key: options[key] for key in ("coupons", "seed")}
         walks = random_walks(there, **surfer, **own, stages=stages)
@@ -138,14 +147,18 @@ def _rank(graph_path: Path, session: Session, options: dict[str, Any]) -> Rankin
 
 
 def _read(path: Path, session: Session, *, weighted: bool) -> tuple[DirectedGraph, np.ndarray | None]:
-    from gpuasm.io.graphs import read_graph, read_weighted_graph
+    from gpuasm.cli.graph_inputs import read_given_graph
 
     with session.stages.stage("read graph") as stage:
-        graph, weights = read_weighted_graph(path) if weighted else (read_graph(path), None)
+        graph, weights = read_given_graph(path, weighted=weighted)
         stage.note(vertices=graph.n_vertices, edges=graph.n_edges)
-    if weighted and weights is None and graph.n_edges:
-        raise UsageError("a graph with weights for --weighted", f"{path} without", "leave --weighted out")
     return graph, weights
+
+
+def _has_strands(graph: DirectedGraph) -> bool:
+    """Tell whether the vertices are the strands of segments, as those of GFA are."""
+    names = None if graph.names is None else [str(name) for name in graph.names]
+    return bool(names) and names[1::2] == [name[:-1] + "-" for name in names[::2] if name.endswith("+")]
 
 
 def _write_manifest(

@@ -18,6 +18,9 @@ from gpuasm.io.graph_text import bad_line, numbered_lines, quoted
 from gpuasm.io.growing import GrowingArray
 from gpuasm.parallel import compiled
 
+TWO_COLUMNS = "two columns: the vertices an edge leads from and to"
+"""What errors say was expected where a line of an edge list has more or fewer."""
+
 VERTICES_COMMENT = "# vertices {} edges {}"
 """The first line of the edge lists we write: without it, vertices after the last one with an edge would be lost."""
 
@@ -261,7 +264,7 @@ def _columns_error(number: int, line: str, columns: int) -> DataError:
         return bad_line(number, "three columns: two vertices and the weight of the edge", quoted(line), remedy)
     return bad_line(
         number,
-        "two columns: the vertices an edge leads from and to",
+        TWO_COLUMNS,
         quoted(line),
         "keep the first two columns, with a tab, spaces or a comma between them",
     )

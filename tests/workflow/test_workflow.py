@@ -115,8 +115,8 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     assert "<svg" in (folder / "results" / "good" / "ranks" / "ranks.svg").read_text()
     assert (folder / "results" / "cut" / "ranks" / "ranks.tsv").read_text() == ""
     tangle = folder / "results" / "good" / "tangle"
-    assert (tangle / "members.tsv").read_text() == "vertex\tdegree\twithin\tlength\tdepth\n"
-    assert json.loads((tangle / "figures.json").read_text())["members"] == 0
+    assert (tangle / "members.tsv").read_text() == "segment\tdegree\twithin\tlength\tdepth\n"
+    assert json.loads((tangle / "figures.json").read_text())["results"]["members"] == 0
     assert "<svg" in (tangle / "tangle.svg").read_text()
     assert (folder / "results" / "cut" / "tangle" / "members.tsv").read_text() == ""
     assert (folder / "results" / "cut" / "bins" / "bins.tsv").read_text() == ""

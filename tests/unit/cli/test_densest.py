@@ -69,7 +69,14 @@ def test_members_and_summary(run_cli: Run, port: Path, tmp_path: Path) -> None:
     assert (said["density"], said["average degree"]) == ("0.7", "2.8")
     assert float(said["bound"]) >= 2.8
     assert float(said["average degree by peel"]) <= 2.8
-    assert json.loads(figures.read_text())["weight"] == 7
+    manifest = json.loads(figures.read_text())
+    assert (manifest["command"], manifest["parameters"]["k"], manifest["results"]["weight"]) == ("densest", 5, 7)
+
+
+def test_the_bound_is_told_beside_a_table_on_standard_output(run_cli: Run, port: Path) -> None:
+    code, out, err = run_cli("densest", port, "-k", 5, "--device", "cpu")
+    assert (code, len(table(out))) == (0, 5)
+    assert "\nbound\t" in err
 
 
 @pytest.mark.parametrize("method", ["rank", "peel", "power", "degree"])
@@ -142,7 +149,7 @@ def test_copies_that_differ_make_the_densest_tangle(run_cli: Run, repeats) -> No
     sequences = {line.split("\t")[1]: line.split("\t")[2] for line in graph.read_text().splitlines() if line[0] == "S"}
     code, out, _ = run_cli("densest", graph, "--assembly", "-k", 15, "--device", "cpu", "-q")
     assert code == 0
-    inside = [row["vertex"] for row in table(out) if sequences[row["vertex"]][:31] in kmers]
+    inside = [row["segment"] for row in table(out) if sequences[row["segment"]][:31] in kmers]
     assert len(inside) >= 13
 
 
@@ -152,11 +159,11 @@ def test_an_assembly_without_links_has_an_empty_table(run_cli: Run, tmp_path: Pa
     for options in (["-k", 5], []):
         code, out, _ = run_cli("densest", graph, "--assembly", *options, "-o", members, "--device", "cpu", "-q")
         assert code == 0
-        assert members.read_text() == "vertex\tdegree\twithin\tlength\tdepth\n"
+        assert members.read_text() == "segment\tdegree\twithin\tlength\tdepth\n"
         assert "link" in summary(out)["note"]
     graph.write_text("H\tVN:Z:1.0\nS\tone\tACGT\nS\ttwo\tACCT\nL\tone\t+\ttwo\t-\t0M\n")
     code, out, _ = run_cli("densest", graph, "--assembly", "-k", 5, "--device", "cpu", "-q")
-    assert [row["vertex"] for row in table(out)] == ["one", "two"]
+    assert [row["segment"] for row in table(out)] == ["one", "two"]
 
 
 @pytest.mark.parametrize(

@@ -124,10 +124,10 @@ def test_vertices_without_edges_rank_alike(tmp_path: Path, run_cli: Any) -> None
     ("options", "code", "told"),
     [
         (["--reset", "0"], 2, "reset probability above 0"),
-        (["--weighted"], 2, "with weights for --weighted"),
+        (["--weighted"], 65, "plain.npz: expected weights of edges"),
         (["--heat-map", "work.png"], 2, "walks for --heat-map"),
         (["--picture", "ranks.jpeg"], 2, "a picture: .png"),
-        (["--max-iterations", "2"], 65, "more iterations"),
+        (["--max-iterations", "2"], 65, "plain.npz: expected changes of at most"),
         (["--personalise", "shares"], 65, "line 1: expected a vertex of the graph"),
     ],
 )
@@ -140,6 +140,25 @@ def test_refusals(
     _, _, errors = run_cli("pagerank", plain, "-o", "ranks.tsv", *options, *QUIET)
     assert told in errors
     assert not Path("ranks.tsv").exists()
+
+
+def test_graphs_that_cannot_be_read_so(tmp_path: Path, links: Path, run_cli: Any, monkeypatch: Any) -> None:
+    code, _, errors = run_cli("pagerank", links, *QUIET)
+    assert (code, "links.tsv, line 1: expected two columns" in errors, "add --weighted" in errors) == (65, True, True)
+    code, _, errors = run_cli("pagerank", "-", "--personalise", "-", *QUIET)
+    assert (code, "standard input for one file" in errors) == (2, True)
+    gfa = tmp_path / "graph.gfa"
+    gfa.write_text("H\tVN:Z:1.0\nS\tone\tACGT\nS\ttwo\tACCT\nL\tone\t+\ttwo\t-\t0M\n")
+    for options, expected in (((), 2), (("--oriented",), 0)):
+        with gfa.open() as stream:
+            monkeypatch.setattr("sys.stdin", stream)
+            code, out, errors = run_cli("pagerank", "-", *options, *QUIET)
+        assert (code, "GFA as a file" in errors, "one+" in out) == (expected, expected == 2, expected == 0)
+
+
+def test_errors_are_told_beside_a_table_on_standard_output(plain: Path, run_cli: Any) -> None:
+    code, out, errors = run_cli("pagerank", plain, "--device", "cpu", "-t", 2)
+    assert (code, out.startswith("vertex\t"), "\nerror of power\t" in errors) == (0, True, True)
 
 
 def test_negative_weights_name_their_line(tmp_path: Path, links: Path, run_cli: Any) -> None:
