@@ -157,7 +157,7 @@ def _read(path: Path, session: Session, *, weighted: bool) -> tuple[DirectedGrap
 
 def _has_strands(graph: DirectedGraph) -> bool:
     """Tell whether the vertices are the strands of segments, as those of GFA are."""
-    names = None if graph.names is None else [str(name) for name in graph.names]
+    names = [] if graph.names is None else [str(name) for name in graph.names]
     return bool(names) and names[1::2] == [name[:-1] + "-" for name in names[::2] if name.endswith("+")]
 
 
