@@ -257,21 +257,16 @@ class _Run:
         self._finish({"contigs": 0, "total_length": 0}, reason)
 
     def _finish(self, results: dict[str, Any], status: str) -> None:
-        from gpuasm.cli.manifest import write_manifest
         from gpuasm.report import write_run_report
 
         session, options = self.session, self.options
-        write_manifest(
+        session.write_manifest(
             self.folder / "run.json",
             command="assemble",
             parameters={**vars(options), **self.inputs.cleaning, "memory": session.memory, "plan": self.plan},
             inputs=self.files,
-            stages=session.stages,
-            device=session.device,
             results=results,
             status=status,
-            warnings=session.warnings,
-            threads=session.threads,
         )
         write_run_report(self.folder)
 

@@ -151,7 +151,6 @@ class _Run:
     ) -> str:
         """Write every output; return what to tell the user."""
         from gpuasm.cli.bin_outputs import describe_map, write_binning, write_map
-        from gpuasm.cli.manifest import write_manifest
         from gpuasm.report import write_bin_report
 
         contigs, samples = read
@@ -162,20 +161,16 @@ class _Run:
             if self.stop_after == "bins":
                 bins = write_binning(self.folder, contigs, samples, found)
         binned = sum(row["bases"] for row in bins)
-        write_manifest(
+        self.session.write_manifest(
             self.folder / "run.json",
             command="bin",
             parameters={**vars(self.options), "map": self.map_path, "samples": samples},
             inputs=self.inputs,
-            stages=self.session.stages,
-            device=self.session.device,
             results={
                 "contigs": contigs.n, "bases": int(contigs.codes.size), "binned_bases": binned, "bins": bins,
                 "map": describe_map(contig_map, binning),
             },
             status=status,
-            warnings=self.session.warnings,
-            threads=self.session.threads,
         )  # fmt: skip
         if self.stop_after == "bins":
             write_bin_report(self.folder)

@@ -123,18 +123,12 @@ def _write_counts(path: Path, reads: Reads, tally: Tally) -> None:
 def _write_json(
     path: Path, session: Session, files: list[Any], results: dict[str, object], parameters: dict[str, object]
 ) -> None:
-    from gpuasm.cli.manifest import write_manifest
-
-    write_manifest(
+    session.write_manifest(
         path,
         command="count",
         parameters=parameters,
         inputs=[file.as_dict() for file in files],
-        stages=session.stages,
-        device=session.device,
         results=results,
-        warnings=session.warnings,
-        threads=session.threads,
     )
 
 

@@ -245,19 +245,12 @@ class _Run:
 
     def write_manifest(self, path: Path, result: Result, held: HeldOut | None) -> None:
         """Write what was run and what came out."""
-        from gpuasm.cli.manifest import write_manifest
-
-        session = self.session
-        write_manifest(
+        self.session.write_manifest(
             path,
             command="geolocate",
-            parameters={name: str(v) if isinstance(v, Path) else v for name, v in self.options.items()},
+            parameters=self.options,
             inputs=[{"path": str(self.graph_path)}, {"path": str(self.labels_path)}],
-            stages=session.stages,
-            device=session.device,
             results={**_counts(result), **(held.summary() if held else {})},
-            warnings=session.warnings,
-            threads=session.threads,
         )
 
 

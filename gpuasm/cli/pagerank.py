@@ -99,7 +99,8 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
                 draw_table(options["picture"], ranking, order)
         facts = facts_of(ranking)
         if json_path:
-            _write_manifest(json_path, graph_path, options, facts, session)
+            inputs = [{"path": str(graph_path)}]
+            session.write_manifest(json_path, command="pagerank", parameters=options, inputs=inputs, results=facts)
     lines = (f"{n.replace('_', ' ')}\t{f'{v:.3g}' if isinstance(v, float) else v}" for n, v in facts.items())
     tell(lines, (output, json_path), quiet=common.quiet)
 
@@ -159,21 +160,3 @@ def _has_strands(graph: DirectedGraph) -> bool:
     """Tell whether the vertices are the strands of segments, as those of GFA are."""
     names = [] if graph.names is None else [str(name) for name in graph.names]
     return bool(names) and names[1::2] == [name[:-1] + "-" for name in names[::2] if name.endswith("+")]
-
-
-def _write_manifest(
-    path: Path, graph_path: Path, options: dict[str, Any], facts: dict[str, Any], session: Session
-) -> None:
-    from gpuasm.cli.manifest import write_manifest
-
-    write_manifest(
-        path,
-        command="pagerank",
-        parameters={key: str(value) if isinstance(value, Path) else value for key, value in options.items()},
-        inputs=[{"path": str(graph_path)}],
-        stages=session.stages,
-        device=session.device,
-        results=facts,
-        warnings=session.warnings,
-        threads=session.threads,
-    )

@@ -182,7 +182,6 @@ class _Run:
         return summary(relation)
 
     def _write_manifest(self, relation: Any) -> None:
-        from gpuasm.cli.manifest import write_manifest
         from gpuasm.cli.relate_outputs import inputs_of
         from gpuasm.samples.sketches import describe
 
@@ -191,7 +190,7 @@ class _Run:
             if relation.n > 1
             else f"nothing to compare: {relation.n or 'no'} sample{'' if relation.n == 1 else 's'}"
         )
-        write_manifest(
+        self.session.write_manifest(
             self.folder / "run.json",
             command="relate",
             parameters={
@@ -200,13 +199,9 @@ class _Run:
                 "pairs_within": self.pairs_within,
             },
             inputs=inputs_of(self.samples),
-            stages=self.session.stages,
-            device=self.session.device,
             results={
                 "samples": relation.n, "left_out": self.left_out, "sketches": describe(self.sketches.kind),
                 "edges": relation.graph.n_edges, "clusters": relation.n_clusters, "tree": relation.tree_note,
             },
             status=status,
-            warnings=self.session.warnings,
-            threads=self.session.threads,
         )  # fmt: skip

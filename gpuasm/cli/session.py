@@ -6,10 +6,11 @@ import importlib.util
 import logging
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gpuasm import arrays, resources
@@ -55,6 +56,24 @@ class Session:
     def device(self) -> str:
         """The device's name: "cpu" or "cuda:0"."""
         return "cpu" if self.xp.__name__ == "numpy" else f"cuda:{self.xp.cuda.Device().id}"
+
+    def write_manifest(
+        self,
+        path: str | Path,
+        *,
+        command: str,
+        parameters: Mapping[str, Any],
+        inputs: Iterable[Any],
+        results: Mapping[str, Any],
+        status: str = "done",
+    ) -> None:
+        """Write run.json of a run in this setting; see `gpuasm.cli.manifest.write_manifest`."""
+        from gpuasm.cli.manifest import write_manifest
+
+        write_manifest(
+            path, command=command, parameters=parameters, inputs=inputs, stages=self.stages, device=self.device,
+            results=results, status=status, warnings=self.warnings, threads=self.threads,
+        )  # fmt: skip
 
 
 @contextmanager

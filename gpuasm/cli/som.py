@@ -219,7 +219,6 @@ class _Training:
                 stage.note(told_right=max(trained.classifier.history_))
 
     def _write(self, table: Path, trained: TrainedMap | None, matrix: Matrix | None, status: str) -> str:
-        from gpuasm.cli.manifest import write_manifest
         from gpuasm.cli.som_outputs import write_esom, write_trained
 
         with self.session.stages.stage("write results"):
@@ -227,17 +226,13 @@ class _Training:
             if self.options["esom"]:
                 write_esom(self.folder, trained, matrix, self.classes if any(self.classes) else [])
         described = _describe(trained)
-        write_manifest(
+        self.session.write_manifest(
             self.folder / "run.json",
             command="som train",
             parameters=self.options | {"size": self.size},
             inputs=[{"path": str(path)} for path in (table, self.options["classes_path"]) if path],
-            stages=self.session.stages,
-            device=self.session.device,
             results=described,
             status=status,
-            warnings=self.session.warnings,
-            threads=self.session.threads,
         )
         if trained is None:
             return status

@@ -71,18 +71,12 @@ def command(
             if fasta:
                 write_unitigs(fasta, graph)
         if json_path:
-            from gpuasm.cli.manifest import write_manifest
-
-            write_manifest(
+            session.write_manifest(
                 json_path,
                 command="unitigs",
                 parameters={"k": k, "min_count": min_count, "edges": edges, **inputs.cleaning},
                 inputs=[file.as_dict() for file in read_set.files],
-                stages=session.stages,
-                device=session.device,
                 results={"unitigs": graph.n, "bases": int(graph.bases.size), "kmers": int(graph.n_kmers.sum())},
-                warnings=session.warnings,
-                threads=session.threads,
             )
     if "-" not in (str(output), str(fasta), str(json_path)):
         longest = int(graph.length.max()) if graph.n else 0
