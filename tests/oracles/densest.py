@@ -33,9 +33,8 @@ def heaviest(matrix: np.ndarray, k: int) -> float:
     """Return the greatest weight within k vertices, by trying all."""
     full = np.triu(matrix, 1)
     full = full + full.T
-    return max(
-        float(full[np.ix_(members, members)].sum()) / 2 for members in itertools.combinations(range(len(full)), k)
-    )
+    members = np.array(list(itertools.combinations(range(len(full)), k)))
+    return float(full[members[:, :, None], members[:, None, :]].sum(axis=(1, 2)).max()) / 2
 
 
 def heaviest_block(matrix: np.ndarray, k_rows: int, k_columns: int) -> float:
