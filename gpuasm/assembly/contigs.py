@@ -71,7 +71,7 @@ def make_contigs(graph: UnitigGraph, set_aside: Sequence[UnitigGraph] = (), *, m
     min_length
         Least length in bases.
     """
-    single = single_copy_depth(graph)
+    single = single_copy_depth(graph.n_kmers, graph.depth)
     cut = end_cuts(graph)
     spelled = [(_spell(graph, u)[cut[2 * u + 1] : graph.length[u] - cut[2 * u]], graph, u) for u in range(graph.n)]
     spelled += [(_spell(own, u), own, u) for own in set_aside for u in range(own.n)]
@@ -98,16 +98,21 @@ def in_order(contigs: Sequence[Contig]) -> list[int]:
     return sorted(range(len(contigs)), key=lambda i: (-contigs[i].length, contigs[i].codes.tobytes()))
 
 
-def single_copy_depth(graph: UnitigGraph) -> float:
-    """Return the length-weighted median depth of the unitigs that are at least half as long as the tenth longest."""
-    if graph.n == 0:
+def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
+    """Return the length-weighted median depth of the sequences that are at least half as long as the tenth longest.
+
+    Parameters
+    ----------
+    length : (n,) int64
+    depth : (n,) float64
+    """
+    if length.size == 0:
         return 0.0
-    length = graph.n_kmers
     bound = np.sort(length)[-min(10, length.size)] / 2
     chosen = np.flatnonzero(length >= bound)
-    order = chosen[np.lexsort((chosen, graph.depth[chosen]))]
+    order = chosen[np.lexsort((chosen, depth[chosen]))]
     weight = np.cumsum(length[order])
-    return float(graph.depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+    return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
 
 
 def _spell(graph: UnitigGraph, u: int) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.consensus.coverage import Coverage
-from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, single_copy_depth, summarise
+from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
 from gpuasm.assembly.consensus.end_extension import extend_ends, extended
 from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, insert_sizes
 from gpuasm.assembly.consensus.laying import Laid, lay_reads, word_at
@@ -24,7 +24,7 @@ from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_
 from gpuasm.assembly.consensus.suspicious_joins import Evidence, Library, find_breaks, half_windows
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, index_seeds
 from gpuasm.assembly.consensus.votes import count_votes, decide
-from gpuasm.assembly.contigs import Contig, in_order
+from gpuasm.assembly.contigs import Contig, in_order, single_copy_depth
 from gpuasm.parallel import for_each
 from gpuasm.primitives.hashing import mix
 from gpuasm.sequence.encoding import NOT_A_BASE

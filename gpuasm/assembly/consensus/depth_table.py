@@ -145,20 +145,3 @@ def window_means(depth: np.ndarray, bounds: np.ndarray, width: int) -> tuple[np.
     sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
     first = bounds[contig] + begin
     return contig, begin, (sums[first + size] - sums[first]) / np.maximum(size, 1)
-
-
-def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
-    """Return the length-weighted median depth of the contigs that are at least half as long as the tenth longest.
-
-    Parameters
-    ----------
-    length : (n,) int64
-    depth : (n,) float64
-    """
-    if length.size == 0:
-        return 0.0
-    bound = np.sort(length)[-min(10, length.size)] / 2
-    chosen = np.flatnonzero(length >= bound)
-    order = chosen[np.lexsort((chosen, depth[chosen]))]
-    weight = np.cumsum(length[order])
-    return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])

@@ -60,17 +60,17 @@ def test_unitigs_set_aside_are_contigs_without_a_place_in_the_graph():
 
 
 def test_one_copys_depth_is_that_of_long_unitigs():
-    unitigs = [("a", 3000, 20.0), ("b", 2000, 22.0), ("c", 1600, 90.0), ("d", 1500, 1.0)]
-    assert single_copy_depth(graph_of(unitigs)[0]) == 20.0
-    assert single_copy_depth(graph_of([*unitigs, ("e", 1400, 22.0)])[0]) == 22.0  # the shortest of few: half as long
-    many_short = [(f"s{i}", 40, 500.0) for i in range(300)]
-    long = [(f"l{i}", 1000, 20.0) for i in range(10)]
-    assert single_copy_depth(graph_of(long + many_short)[0]) == 20.0
+    length, depth = np.array([3000, 2000, 1600, 1500]), np.array([20.0, 22.0, 90.0, 1.0])
+    assert single_copy_depth(length, depth) == 20.0
+    assert (
+        single_copy_depth(np.append(length, 1500), np.append(depth, 22.0)) == 22.0
+    )  # the shortest of few: half as long
+    assert single_copy_depth(np.repeat([1000, 10], [10, 300]), np.repeat([20.0, 500.0], [10, 300])) == 20.0
 
 
 def test_no_unitigs_are_no_contigs():
     graph = unitigs_of_reads(Reads.from_strings([]), 31, min_count=1)
-    assert single_copy_depth(graph) == 0.0
+    assert single_copy_depth(graph.n_kmers, graph.depth) == 0.0
     assert make_contigs(graph, min_length=1) == []
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gpuasm import parallel
 from gpuasm.assembly.consensus import consensus
 from gpuasm.assembly.consensus.consensus import check_contigs
-from gpuasm.assembly.consensus.depth_table import single_copy_depth, summarise, window_means
+from gpuasm.assembly.consensus.depth_table import summarise, window_means
 from gpuasm.assembly.consensus.suspicious_joins import LEAST_HALF_WINDOW, Library, half_windows
 from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.encoding import decode, reverse_complement
@@ -257,13 +257,6 @@ def test_summaries_are_those_of_numpy(depth):
     expected = [(c, i, np.mean(own[i : i + 7])) for c, own in enumerate(depth) for i in range(0, len(own), 7)]
     assert list(zip(contig_of.tolist(), begin.tolist(), strict=True)) == [(c, i) for c, i, _ in expected]
     assert mean == pytest.approx([m for _, _, m in expected])
-
-
-def test_one_copys_depth_is_that_of_long_contigs():
-    length, depth = np.array([3000, 2000, 1600, 1500]), np.array([20.0, 22.0, 90.0, 1.0])
-    assert single_copy_depth(length, depth) == 20.0
-    assert single_copy_depth(np.append(length, 1400), np.append(depth, 22.0)) == 22.0
-    assert single_copy_depth(np.empty(0, np.int64), np.empty(0)) == 0.0
 
 
 def test_windows_widen_with_depth():
