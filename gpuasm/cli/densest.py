@@ -83,7 +83,13 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
         with session.stages.stage("write"):
             write_outputs(found, options["output"], options["picture"])
         if options["json_path"] is not None:
-            _write_manifest(found, options, session)
+            session.write_manifest(
+                options["json_path"],
+                command="densest",
+                parameters=options,
+                inputs=[{"path": str(found.given.path)}],
+                results=found.figures,
+            )
     tell(summary_lines(found), (options["output"], options["json_path"]), quiet=common.quiet)
 
 
@@ -133,19 +139,3 @@ def _find(path: Path, options: dict[str, Any], session: Session) -> Found:
             "peel instead", "--method peel instead"
         )
         raise type(error)(error.expected, error.found, remedy, path=path) from error
-
-
-def _write_manifest(found: Found, options: dict[str, Any], session: Session) -> None:
-    from gpuasm.cli.manifest import write_manifest
-
-    write_manifest(
-        options["json_path"],
-        command="densest",
-        parameters={name: str(value) if isinstance(value, Path) else value for name, value in options.items()},
-        inputs=[{"path": str(found.given.path)}],
-        stages=session.stages,
-        device=session.device,
-        results=found.figures,
-        warnings=session.warnings,
-        threads=session.threads,
-    )
