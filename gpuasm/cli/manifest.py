@@ -28,7 +28,6 @@ _LIBRARIES = (
     "cupy-cuda12x",
     "cupy-cuda13x",
     "pysam",
-    "biopython",
     "cutadapt",
     "isal",
     "zstandard",
