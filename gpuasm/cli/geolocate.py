@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
-from gpuasm.errors import UsageError
+from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,9 @@ _SPHERICAL = {"neighbours": None, "min_neighbours": 1, "max_radius": None, "stat
     "--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
     help="Also hide this share of the known places, infer them, and tell the errors.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of what is hidden.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of what is hidden."
+)
 @click.option("--errors", "errors_path", type=_PLACE, metavar="FILE", help="The error of each place hidden, as TSV.")
 @click.option(
     "--state", type=_PLACE, metavar="FILE",
@@ -75,7 +77,7 @@ _SPHERICAL = {"neighbours": None, "min_neighbours": 1, "max_radius": None, "stat
 )  # fmt: skip
 @click.option("--geojson", "geojson_path", type=_PLACE, metavar="FILE", help="Places and edges as GeoJSON.")
 @click.option("--map", "map_path", type=_PLACE, metavar="FILE", help="A map of the world: .png, .svg or .pdf.")
-@click.option("--json", "manifest_path", type=_PLACE, metavar="FILE", help="What was run, and what came out.")
+@click.option("--json", "manifest_path", type=_PLACE, metavar="FILE", help="Manifest of the run.")
 @common_options
 def command(
     *,
@@ -103,8 +105,11 @@ def command(
       gpuasm geolocate samples/graph.npz samples.tsv --neighbours 5 --holdout 0.2 -o located.tsv
       gpuasm geolocate network.mtx users.labels --method gunrock --iterations 10 -o located.tsv
     """
+    from gpuasm.cli.graph_inputs import check_standard_input
     from gpuasm.cli.session import run_session
+    from gpuasm.cli.summaries import tell
 
+    check_standard_input(graph_path, labels_path)
     _check(options, errors_path, map_path)
     with run_session(common) as session:
         run = _Run(graph_path, labels_path, options, session)
@@ -119,8 +124,7 @@ def command(
                 write_errors(errors_path, result, held)
         if manifest_path is not None:
             run.write_manifest(manifest_path, result, held)
-    if str(output) != "-" or (held is not None and not common.quiet):
-        click.echo("\n".join(_summary(result, held)), err=str(output) == "-")
+    tell(_summary(result, held), (output,), quiet=common.quiet)
 
 
 def _check(options: dict[str, Any], errors_path: Path | None, map_path: Path | None) -> None:
@@ -156,6 +160,8 @@ class _Run:
         """Read the graph and the labels."""
         import logging
 
+        import numpy as np
+
         from gpuasm.graph import DirectedGraph
         from gpuasm.graph.undirected_graph import undirected_graph
         from gpuasm.io.graphs import read_weighted_graph
@@ -175,8 +181,10 @@ class _Run:
             first = None if base == "auto" else int(base)
             labels = read_labels(self.labels_path, graph, base=first, skip_unknown=options["skip_unknown"])
             if labels.passed_over:
-                n = len(labels.passed_over)
-                logging.getLogger("gpuasm").info("labels of %d vertices that the graph does not have", n)
+                n, log = len(labels.passed_over), logging.getLogger("gpuasm")
+                log.info("labels of %d vertices that the graph does not have", n)
+                if graph.n_vertices and np.isnan(labels.places).all():
+                    log.warning("%s names no vertex of the graph that has a place: all stay unknown", self.labels_path)
         self.graph, self.weights, self.places, self.base = graph, weights, labels.places, labels.base
 
     @property
@@ -241,7 +249,10 @@ class _Run:
 
         with self.session.stages.stage("hold out"):
             share, seed = self.options["holdout"], self.options["seed"]
-            return hold_out(self.graph, self.places, infer, share=share, seed=seed, weights=self.weights)
+            try:
+                return hold_out(self.graph, self.places, infer, share=share, seed=seed, weights=self.weights)
+            except DataError as error:
+                raise DataError(error.expected, error.found, error.remedy, path=self.labels_path) from error
 
     def write_manifest(self, path: Path, result: Result, held: HeldOut | None) -> None:
         """Write what was run and what came out."""

@@ -13,9 +13,10 @@ from gpuasm.errors import UsageError
 from gpuasm.geolocation.holdout import HeldOut
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
-from gpuasm.report.world import MAX_EDGES, Located, LocatedSamples, draw_world
+from gpuasm.report.world import MAX_EDGES, Located, LocatedSamples, date_line, draw_world
 
 _STATUS = {0: "known", -1: "unknown"}
+_HALF_TURN = 180.0
 _KINDS = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
 
 
@@ -83,9 +84,11 @@ def located_samples(result: Result) -> LocatedSamples:
     source = rows_of_slots(offsets, target.size)
     apart = (result.places[source] != result.places[target]).any(axis=1)
     placed = ~np.isnan(result.places[:, 0])
-    drawn = np.flatnonzero((source < target) & placed[source] & placed[target] & apart)
+    drawn = np.flatnonzero(placed[source] & placed[target] & apart)
     if result.weights is not None:
         drawn = drawn[np.argsort(-result.weights[drawn], kind="stable")]
+    pairs = np.sort(np.stack([source[drawn], target[drawn]]), axis=0)
+    drawn = drawn[np.sort(np.unique(pairs, axis=1, return_index=True)[1])]  # of edges both ways, the heavier
     ends = [(samples[a], samples[b]) for a, b in zip(source[drawn[:MAX_EDGES]], target[drawn[:MAX_EDGES]], strict=True)]
     return LocatedSamples(
         samples, [((a.latitude or 0.0, a.longitude or 0.0), (b.latitude or 0.0, b.longitude or 0.0)) for a, b in ends]
@@ -100,7 +103,10 @@ def _located(result: Result, vertex: int, status: str) -> Located:
 
 
 def write_geojson(path: Path, located: LocatedSamples) -> None:
-    """Write GeoJSON (RFC 7946): a point for each vertex, without geometry if unknown, and lines for edges."""
+    """Write GeoJSON (RFC 7946): a point for each vertex, without geometry if unknown, and lines for edges.
+
+    A line that crosses the date line is cut there, as section 3.1.9 asks.
+    """
     from gpuasm.io import atomic_output
 
     features: list[dict[str, Any]] = [
@@ -114,7 +120,7 @@ def write_geojson(path: Path, located: LocatedSamples) -> None:
     features += [
         {
             "type": "Feature",
-            "geometry": {"type": "LineString", "coordinates": [[a[1], a[0]], [b[1], b[0]]]},
+            "geometry": _line((a[1], a[0]), (b[1], b[0])),
             "properties": {},
         }
         for a, b in located.edges
@@ -123,6 +129,18 @@ def write_geojson(path: Path, located: LocatedSamples) -> None:
         file.write('{"type": "FeatureCollection", "features": [\n')
         file.write(",\n".join(json.dumps(feature, ensure_ascii=False) for feature in features))
         file.write("\n]}\n")
+
+
+def _line(a: tuple[float, float], b: tuple[float, float]) -> dict[str, Any]:
+    """Return a line from (longitude, latitude) to (longitude, latitude)."""
+    if abs(a[0] - b[0]) <= _HALF_TURN:
+        return {"type": "LineString", "coordinates": [a, b]}
+    side, latitude = date_line(a, b)
+    there, here = (side, round(latitude, 6)), (-side, round(latitude, 6))
+    parts = [part for part in ((a, there), (here, b)) if part[0][0] != part[1][0]]
+    if len(parts) == 1:
+        return {"type": "LineString", "coordinates": parts[0]}
+    return {"type": "MultiLineString", "coordinates": parts}
 
 
 def kind_of_map(path: Path) -> str:

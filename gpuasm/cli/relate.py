@@ -30,7 +30,9 @@ _NUMBER = click.IntRange(min=1)
     help="Least hashes kept of each sample.  [default: 1000, or all if no sample has more than 50,000 k-mers]",
 )  # fmt: skip
 @click.option("--scaled", type=_NUMBER, metavar="N", help="Keep one k-mer in N instead, of samples of any size.")
-@click.option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=42, show_default=True, help="Of the hash.")
+@click.option(
+    "--seed", type=click.IntRange(0, (1 << 32) - 1), default=42, show_default=True, metavar="N", help="Of the hash."
+)
 @click.option(
     "--min-count", default="auto", show_default=True, metavar="N",
     help="How often a k-mer of reads must occur to count; auto takes it from the k-mer spectrum.",

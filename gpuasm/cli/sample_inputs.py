@@ -70,7 +70,7 @@ def find_samples(words: tuple[str, ...]) -> list[SampleFiles]:
         name, equals, path = word.partition("=")
         if not equals or Path(word).exists():
             name, path = "", word
-        if not name and _head_of(path).startswith(b"sample\t"):
+        if not name and _is_sheet(_head_of(path)):
             found += _read_sheet(path)
         else:
             found.append(SampleFiles(name, (path,)))
@@ -109,7 +109,8 @@ def read_samples(files: SampleFiles, *, k: int, min_count: int | None, each_sequ
         yield from _assemblies_of(files, k, each_sequence=each_sequence)
     else:
         found = "an empty file" if not head else f"a file that begins with {head[:12]!r}"
-        raise DataError("FASTA, FASTQ, a signature or a sample sheet", found, "give another file", path=path)
+        remedy = "give another file; a sheet's first line names its columns: sample, tab, file"
+        raise DataError("FASTA, FASTQ, a signature or a sample sheet", found, remedy, path=path)
 
 
 def _head_of(path: str) -> bytes:
@@ -128,16 +129,27 @@ def _head_of(path: str) -> bytes:
         blocks.close()  # type: ignore[attr-defined]
 
 
+def _is_sheet(head: bytes) -> bool:
+    """Tell a sample sheet by its first line that is no comment."""
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()
+    return next((line for line in lines if line.strip() and line[0] != "#"), "").startswith("sample\t")
+
+
 def _read_sheet(path: str) -> list[SampleFiles]:
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        lines = (line for line in file if line.strip() and not line.startswith("#"))
-        rows = list(csv.DictReader(lines, delimiter="\t", restval=""))
+    from gpuasm.io.graph_text import line_blocks, numbered_lines
+
+    try:
+        numbered = list(numbered_lines(line_blocks(path)))
+    except DataError as error:
+        raise DataError(error.expected, error.found, error.remedy, path=path, place=error.place) from error
+    lines = [(number, line) for number, line in numbered if line.strip() and not line.startswith("#")]
+    rows = list(csv.DictReader((line for _, line in lines), delimiter="\t", restval=""))
     columns = [name for name in _FILE_COLUMNS if rows and name in rows[0]]
     if not columns:
         raise DataError("a column file, or reads_1 and reads_2", "none", "name the files of each sample", path=path)
     found = []
-    for number, row in enumerate(rows, start=1):
-        place = f"sample {number}"
+    for (number, _), row in zip(lines[1:], rows, strict=False):  # a quoted cell may go over lines
+        place = f"line {number}"
         first = next((row[name].strip() for name in columns if row[name].strip()), "")
         if not row["sample"].strip() or not first:
             raise DataError("a name and a file", repr(row["sample"]), "fill both in", path=path, place=place)

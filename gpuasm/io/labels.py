@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -18,6 +19,8 @@ _NAME_COLUMNS = ("vertex", "sample", "name", "strain")
 _COORDINATES = ("latitude", "longitude")
 _LIMITS = (90.0, 180.0)
 _SOME = 5
+_TITLES = (frozenset(("lat", "latitude")), frozenset(("lon", "long", "lng", "longitude")))
+_BETWEEN = re.compile(r"[\s,;]+")
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,7 @@ def _read(numbered: Iterable[tuple[int, str]]) -> _Lines:
             if columns is not None:
                 lines.is_table = True
                 continue
+            _check_no_header(number, line)
             words = line.split()
             if len(words) == 3 and words[1] == words[2] and all(word.isdecimal() for word in words):
                 lines.stated = int(words[0])
@@ -141,6 +145,14 @@ def _header(line: str) -> tuple[int, int, int] | None:
     return name, titles.index("latitude"), titles.index("longitude")
 
 
+def _check_no_header(number: int, line: str) -> None:
+    """Refuse a header with other titles, or with other signs between them than tabs."""
+    cells = {cell.strip("\"'").lower() for cell in _BETWEEN.split(line)}
+    if all(cells & titles for titles in _TITLES):
+        remedy = "call the columns latitude and longitude, and write tabs between them"
+        raise bad_line(number, "a header with the columns latitude and longitude, tabs between", quoted(line), remedy)
+
+
 def _place(number: int, latitude: str, longitude: str) -> tuple[float, float]:
     is_missing = [text.lower() in _MISSING for text in (latitude, longitude)]
     if all(is_missing):
@@ -163,12 +175,10 @@ def _place(number: int, latitude: str, longitude: str) -> tuple[float, float]:
 def _told_base(lines: _Lines, n: int) -> int:
     """Return what the file calls the first vertex: only 0 and n tell."""
     named = {int(name) for name in lines.names if name.isdecimal()}
-    if 0 in named:
+    if 0 in named or not named or n == 0:
         return 0
     if n in named:
         return 1
-    if not named:
-        return 0
     raise UsageError(
         "numbers of vertices that begin at 0 or at 1", f"neither 0 nor {n}, which would tell",
         "say which with --label-base 0 or --label-base 1",

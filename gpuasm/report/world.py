@@ -86,8 +86,7 @@ def read_located(path: str | Path) -> LocatedSamples:
     try:
         features = json.loads(Path(path).read_text(encoding="utf-8"))["features"]
         samples = [_located(f["properties"], f["geometry"]) for f in features if "status" in f["properties"]]
-        lines = [f["geometry"]["coordinates"] for f in features if "status" not in f["properties"]]
-        edges = [((a[1], a[0]), (b[1], b[0])) for a, b in lines]
+        edges = [_edge(f["geometry"]) for f in features if "status" not in f["properties"]]
     except OSError as error:
         raise NoInputError("locations of samples", "none", "run gpuasm geolocate --geojson", path=path) from error
     except (ValueError, KeyError, TypeError) as error:
@@ -100,6 +99,13 @@ def read_located(path: str | Path) -> LocatedSamples:
 def _located(about: dict[str, Any], geometry: dict[str, Any] | None) -> Located:
     longitude, latitude = geometry["coordinates"] if geometry else (None, None)
     return Located(str(about["vertex"]), latitude, longitude, about["status"], about.get("radius_km"))
+
+
+def _edge(geometry: dict[str, Any]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the ends of an edge, which is in two parts where it crosses the date line."""
+    lines = geometry["coordinates"] if geometry["type"] == "MultiLineString" else [geometry["coordinates"]]
+    (x, y), (to_x, to_y) = lines[0][0], lines[-1][-1]
+    return (y, x), (to_y, to_x)
 
 
 def world_figure(located: LocatedSamples, name: str) -> str:
@@ -212,9 +218,27 @@ def circle(latitude: float, longitude: float, radius_km: float) -> np.ndarray:
 
 
 def _parts(line: np.ndarray) -> Iterator[np.ndarray]:
-    """Cut a line where it crosses the date line."""
+    """Cut a line where it crosses the date line, at which its parts end."""
+    first: np.ndarray = np.empty((0, 2))
     jumps = np.flatnonzero(np.abs(np.diff(line[:, 0])) > 180) + 1
-    yield from (part for part in np.split(line, jumps) if len(part) > 1)
+    for jump, part in zip([*jumps.tolist(), 0], np.split(line, jumps), strict=True):
+        side, latitude = date_line(line[jump - 1], line[jump]) if jump else (0.0, 0.0)
+        whole = np.concatenate([first, part, [[side, latitude]] if jump else first[:0]])
+        first = np.array([[-side, latitude]])
+        if len(whole) > 1:
+            yield whole
+
+
+def date_line(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """Return where a line between two points (longitude, latitude) that crosses the date line reaches it.
+
+    Returns
+    -------
+    The longitude on the side of the first point, 180 or -180, and the latitude.
+    """
+    side = math.copysign(180.0, a[0])
+    share = (side - a[0]) / (b[0] + 2 * side - a[0])
+    return side, a[1] + share * (b[1] - a[1])
 
 
 def _units(places: np.ndarray) -> np.ndarray:

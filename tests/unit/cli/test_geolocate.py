@@ -170,6 +170,43 @@ def test_options_that_contradict(geolocate, args, code, message):
     assert message in err
 
 
+def test_edges_on_maps_are_there_once_and_cut_at_the_date_line(geolocate, tmp_path):
+    (tmp_path / "graph.tsv").write_text("b\ta\nc\ta\na\tc\n")
+    (tmp_path / "labels").write_text("a 10 170\nb 20 -170\nc 0 0\n")
+    path = tmp_path / "map.json"
+    code, _, err = geolocate(tmp_path / "graph.tsv", tmp_path / "labels", "--directed", "--geojson", path)
+    assert code == 0, err
+    lines = [f["geometry"] for f in json.loads(path.read_text())["features"] if "status" not in f["properties"]]
+    assert sorted(line["type"] for line in lines) == ["LineString", "MultiLineString"]
+    cut = next(line["coordinates"] for line in lines if line["type"] == "MultiLineString")
+    assert cut in (
+        [[[170, 10], [180, 15]], [[-180, 15], [-170, 20]]],
+        [[[-170, 20], [-180, 15]], [[180, 15], [170, 10]]],
+    )
+    ends = [frozenset(edge) for edge in read_located(path).edges]
+    assert set(ends) == {frozenset([(10, 170), (20, -170)]), frozenset([(10, 170), (0, 0)])}
+    (tmp_path / "labels").write_text("a 10 180\nb 20 -170\nc 0 0\n")
+    assert geolocate(tmp_path / "graph.tsv", tmp_path / "labels", "--directed", "--geojson", path)[0] == 0
+    assert '"coordinates": [[-180.0, 10.0], [-170.0, 20.0]]' in path.read_text().replace(
+        "[[-170.0, 20.0], [-180.0, 10.0]]", "[[-180.0, 10.0], [-170.0, 20.0]]"
+    )
+
+
+def test_input_that_says_nothing(geolocate, tmp_path):
+    (tmp_path / "graph.txt").write_text("a -> b\n")
+    (tmp_path / "sheet.tsv").write_text("sample\tlatitude\tlongitude\nx\t1\t2\n")
+    code, _, err = geolocate(tmp_path / "graph.txt", tmp_path / "sheet.tsv", "--skip-unknown")
+    assert code == 0
+    assert "sheet.tsv names no vertex of the graph" in err
+    (tmp_path / "sheet.tsv").write_text("sample\tlatitude\tlongitude\na\t1\t2\n")
+    code, _, err = geolocate(tmp_path / "graph.txt", tmp_path / "sheet.tsv", "--holdout", 0.5)
+    assert code == 65
+    assert "sheet.tsv: expected two known places" in err
+    code, _, err = geolocate("-", "-")
+    assert code == 2
+    assert "standard input for one file" in err
+
+
 def test_bad_input(geolocate, tmp_path):
     for text, message in (("40 2 2\n0 1 2\n", "39 vertices"), ("39 2 2\n0 99 2\n", "latitude"), ("", "at least one")):
         (tmp_path / "labels").write_text(text)

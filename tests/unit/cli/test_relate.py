@@ -134,6 +134,23 @@ def test_reads_sketches_sheets_and_names(run_cli, genomes, tmp_path):
     assert {signature.size for signature in read_signatures(tmp_path / "again.sig")} == {500}
 
 
+def test_sheets_that_other_programs_wrote(run_cli, genomes, tmp_path):
+    text = f"# of the lab\r\nsample\tfile\r\none\t{genomes[0]}\r\n\r\ntwo\t{genomes[1]}\r\n"
+    (tmp_path / "sheet.tsv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    (tmp_path / "sheet.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    for sheet in ("sheet.tsv", "sheet.tsv.gz"):
+        code, _, err = run_cli("relate", tmp_path / sheet, "-o", tmp_path / "out")
+        assert code == 0, err
+        assert [row["sample"] for row in table(tmp_path / "out" / "samples.tsv")] == ["one", "two"]
+    for bad, message in (
+        (b"three\t\n", "line 6: expected a name and a file"),
+        (b"\xff\tx\n", "line 6: expected text in UTF"),
+    ):
+        (tmp_path / "bad.tsv").write_bytes(text.encode() + bad)
+        code, _, err = run_cli("relate", tmp_path / "bad.tsv", "-o", tmp_path / "out")
+        assert (code, f"bad.tsv, {message}" in err) == (65, True), err
+
+
 def test_long_samples_are_sketched_as_the_sketches_before_them(run_cli, tmp_path):
     paths = []
     for number, text in enumerate(texts_of(2, 60_000, 0.01)):
