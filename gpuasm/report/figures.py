@@ -27,7 +27,14 @@ INK, FIRST, SECOND, GRID = _COLOURS
 _BELOW_ONE = 0.5  # a logarithmic axis has no zero
 _DOT: dict[str, Any] = {"s": 22, "facecolor": FIRST, "edgecolor": "none", "alpha": 0.7}
 _RING: dict[str, Any] = {"s": 48, "facecolor": "none", "edgecolor": SECOND, "linewidth": 1.8}
+_NAME_LETTERS = 24
 _SIZE = (4.3, 2.8)
+
+
+def short_name(name: object) -> str:
+    """Return a name as pictures have room for it: its first letters, if it is long."""
+    text = str(name)
+    return text if len(text) <= _NAME_LETTERS else text[: _NAME_LETTERS - 1] + "…"
 
 
 def spectrum_figure(

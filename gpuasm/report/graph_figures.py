@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpuasm.report.figures import short_name
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -79,7 +81,7 @@ def _draw(axes: Axes, edges: np.ndarray, names: list[str], sides: np.ndarray) ->
     axes.scatter(place[shown, 0], place[shown, 1], s=sizes, c=colours, zorder=2, edgecolors="white", linewidths=0.4)
     if n <= _LABELLED:
         for v in range(n):
-            axes.annotate(names[v], place[v], xytext=(3, 3), textcoords="offset points", zorder=3)
+            axes.annotate(short_name(names[v]), place[v], xytext=(3, 3), textcoords="offset points", zorder=3)
     axes.autoscale()
     axes.margins(0.08)
 

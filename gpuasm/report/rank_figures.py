@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpuasm.report.figures import short_name
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _BLUE, _RED, _GREY = "#2a6fb0", "#c2571a", "#8a8a8a"
 _NAMED = 5
+_LINE = 8  # points
 _SIDE = 128
 """A heat map shows the first 128 x 128 threads."""
 
@@ -92,9 +95,11 @@ def draw_work(parts: list[Work], *, kind: str) -> bytes:
 def _scatter(axes: Axes, x: np.ndarray, ranks: np.ndarray, names: list[str]) -> None:
     axes.scatter(x, ranks, s=8, color=_BLUE, linewidths=0, rasterized=ranks.size > 20_000)
     for i, name in enumerate(names[: min(_NAMED, ranks.size)]):
-        axes.annotate(str(name), (x[i], ranks[i]), xytext=(4, 3), textcoords="offset points", size=7, color=_GREY)
+        above = 3 + _LINE * (_NAMED - 1 - i)  # one below the other, as points of about the same rank stand side by side
+        style: dict[str, Any] = {"textcoords": "offset points", "size": 7, "color": _GREY}
+        axes.annotate(short_name(name), (x[i], ranks[i]), xytext=(4, above), **style)
     axes.set_ylabel("rank")
-    axes.margins(x=0.15)
+    axes.margins(x=0.15, y=0.15)
     for scale, values in ((axes.set_xscale, x), (axes.set_yscale, ranks)):
         if ranks.size and np.nanmin(values) > 0:
             scale("log")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpuasm.errors import DataError, NoInputError
-from gpuasm.report.figures import FIRST, GRID, INK, SECOND, svg_figure
+from gpuasm.report.figures import FIRST, GRID, INK, SECOND, short_name, svg_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,7 +163,9 @@ def _draw(axes: Axes, located: LocatedSamples, colours: dict[str, str]) -> None:
     if 0 < len(inferred) <= MAX_NAMES:
         for sample in inferred:
             at = (sample.longitude or 0.0, sample.latitude or 0.0)
-            axes.annotate(sample.name, at, (4, 3), textcoords="offset points", fontsize=7, color=ink, clip_on=True)
+            axes.annotate(
+                short_name(sample.name), at, (4, 3), textcoords="offset points", fontsize=7, color=ink, clip_on=True
+            )
     _frame(axes, [*known, *inferred])
     axes.grid(visible=True, color=grid, linewidth=0.5)
     axes.set_xlabel("longitude")

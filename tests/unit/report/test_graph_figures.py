@@ -44,3 +44,9 @@ def test_components_stand_apart() -> None:
 def test_two_sides_have_two_colours() -> None:
     svg = draw_subgraph(ring(4), list("abcd"), sides=np.array([False, True, False, True])).decode()
     assert svg.count("#c2571a") == svg.count("#2a6fb0") == 2
+
+
+def test_long_names_are_cut() -> None:
+    svg = draw_subgraph(np.array([[0, 1, 1.0]]), ["short", "A/Peru/PER172/2010|CY161642|11/03/2010"]).decode()
+    assert ">short</text>" in svg
+    assert ">A/Peru/PER172/2010|CY16…</text>" in svg
