@@ -99,7 +99,7 @@ def _scatter(axes: Axes, x: np.ndarray, ranks: np.ndarray, names: list[str]) -> 
         style: dict[str, Any] = {"textcoords": "offset points", "size": 7, "color": _GREY}
         axes.annotate(short_name(name), (x[i], ranks[i]), xytext=(4, above), **style)
     axes.set_ylabel("rank")
-    axes.margins(x=0.15, y=0.15)
+    axes.margins(x=0.15, y=0.22)
     for scale, values in ((axes.set_xscale, x), (axes.set_yscale, ranks)):
         if ranks.size and np.nanmin(values) > 0:
             scale("log")
