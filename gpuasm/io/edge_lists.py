@@ -180,7 +180,10 @@ def _from_entries(
     if source.size != n_entries:
         raise DataError(f"{n_entries} entries, as the header says", str(source.size), "copy the file anew")
     if source.size and not (min(source.min(), target.min()) >= 0 and max(source.max(), target.max()) < n):
-        raise DataError(f"rows and columns from 1 to {n}", "one outside", "number them from 1, or correct the header")
+        first = int(np.argmax((np.minimum(source, target) < 0) | (np.maximum(source, target) >= n)))
+        found = f"{source[first] + 1} {target[first] + 1}"
+        remedy = "number them from 1, or correct the header"
+        raise DataError(f"rows and columns from 1 to {n}", found, remedy, place=f"entry {first + 1}")
     if _SYMMETRIES[symmetry]:
         pairs = np.stack([source, target, target, source], axis=1).reshape(-1, 2)
         kept = np.ones(len(pairs), dtype=bool)

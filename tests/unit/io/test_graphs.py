@@ -141,7 +141,7 @@ def test_matrix_market(written, header: str, entries: list[str], wanted: list[tu
         ("S\ta\t*\nL\ta\t+\ta\n", "line 2: expected a link"),
         ("H\tVN:Z:2.0\nS\ta\t5\t*\n", "line 1: expected GFA 1"),
         (MTX + "real general\n2 3 1\n1 1 1\n", "line 2: expected as many rows as columns"),
-        (MTX + "real general\n2 2 1\n1 3 1\n", "rows and columns from 1 to 2"),
+        (MTX + "real general\n2 2 2\n1 2 1\n1 3 1\n", "entry 2: expected rows and columns from 1 to 2, found 1 3"),
         (MTX + "real general\n2 2 1\n0 1 1\n", "rows and columns from 1 to 2"),
         (MTX + "real general\n2 2 2\n1 1 1\n", "2 entries, as the header says, found 1"),
         (MTX + "real general\n2 2 2\n1 1 1\n1 2\n", "line 4: expected 3 columns.*'1 2'"),
