@@ -80,7 +80,9 @@ class Rounds:
         args = (*self._graph, self._known, self._places, self._found, self._rounds, np.int32(number))
         # Lists are kept until all is done: what is freed may be given to another stream.
         passes = [
-            _Passes(k, self._lists[k], self._counts[k : k + 1], int(self.waiting[k]), spatial_iterations + 1)
+            _Passes(
+                k, self._lists[k], self._counts[k : k + 1], n_rows=int(self.waiting[k]), n_steps=spatial_iterations + 1
+            )
             for k in range(len(_LANES) - 1, -1, -1)
             if self.waiting[k]
         ]
@@ -108,7 +110,7 @@ class Rounds:
 class _Passes:
     """The passes over the rows of a class; what they need is there when it is made."""
 
-    def __init__(self, k: int, rows: Array, count: Array, n_rows: int, n_steps: int) -> None:
+    def __init__(self, k: int, rows: Array, count: Array, *, n_rows: int, n_steps: int) -> None:
         xp, self.k, self._n_rows = array_namespace(rows), k, n_rows
         self._steps = _steps_of_passes(n_steps, n_rows)
         capacity = n_rows if len(self._steps) > 1 else 1

@@ -126,11 +126,11 @@ def locate(
     units = units_of(xp.asarray(places, np.float64))
     is_known = ~xp.isnan(units[:, 0])
     if previous is None:
-        state = _State(graph, weights, options, units, is_known)
+        state = _State(graph, weights, options, units=units, is_known=is_known)
         state.waiting[:] = ~is_known
     else:
         _check(previous, options, graph.n_vertices)
-        state = _State(graph, weights, options, units, is_known, previous.moved_to(xp))
+        state = _State(graph, weights, options, units=units, is_known=is_known, previous=previous.moved_to(xp))
         if touched is not None:
             state.let_wait(xp.asarray(touched, np.int64), after=0)
     number = 0
@@ -160,6 +160,7 @@ class _State:
         graph: DirectedGraph,
         weights: Array | None,
         options: LocatingOptions,
+        *,
         units: Array,
         is_known: Array,
         previous: Locations | None = None,
