@@ -75,9 +75,10 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
     """
     from gpuasm.cli.densest_outputs import summary_lines, write_outputs
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import tell
+    from gpuasm.cli.summaries import check_standard_output, tell
 
     _check(options)
+    check_standard_output(options["output"], options["json_path"])
     with run_session(common) as session:
         found = _find(graph_path, options, session)
         with session.stages.stage("write"):

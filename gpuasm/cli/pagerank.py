@@ -81,7 +81,7 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
     from gpuasm.cli.graph_inputs import check_standard_input
     from gpuasm.cli.rank_outputs import draw_table, facts_of, picture_kind, table_of
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import tell
+    from gpuasm.cli.summaries import check_standard_output, tell
     from gpuasm.io import write_tsv
 
     for path in filter(None, (options["picture"], options["heat_map"])):
@@ -89,6 +89,7 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
     if options["heat_map"] and options["method"] == "power" and not options["compare"]:
         raise UsageError("walks for --heat-map", "power iteration", "add --method walks, or --compare")
     check_standard_input(graph_path, options["personalise"])
+    check_standard_output(output, json_path)
     with run_session(common) as session:
         ranking = _rank(graph_path, session, options)
         with session.stages.stage("write ranks"):

@@ -176,6 +176,7 @@ def test_an_assembly_without_links_has_an_empty_table(run_cli: Run, tmp_path: Pa
         ("0 1 2.5\n1 2 -1\n", ["-k", 2, "--weighted"], 65, "line 2"),
         ("0 1\n", ["-k", 2, "--weighted"], 65, "weights of edges"),
         ("0 1\n", ["-k", 1], 2, "k of 2 or more"),
+        ("0 1\n", ["-k", 2, "--json", "-"], 2, "standard output for one file"),
         ("0 1\n", ["--method", "power"], 2, "-k K, for --method power"),
         ("0 1\n", ["--method", "batches", "-k", 2], 2, "--method batches without -k"),
         ("0 1\n", ["--bipartite"], 2, "for --bipartite"),

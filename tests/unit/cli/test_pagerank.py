@@ -123,6 +123,7 @@ def test_vertices_without_edges_rank_alike(tmp_path: Path, run_cli: Any) -> None
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
+        (["-o", "-", "--json", "-"], 2, "standard output for one file"),
         (["--reset", "0"], 2, "reset probability above 0"),
         (["--weighted"], 65, "plain.npz: expected weights of edges"),
         (["--heat-map", "work.png"], 2, "walks for --heat-map"),
