@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from gpuasm.io import write_fasta
 from gpuasm.io.contigs import read_contigs
 from tests.communities import community
+from tests.tables import rows_of
 
 FILES = {"bins.tsv", "contigs.tsv", "map.npz", "map.tsv", "report.html", "run.json", "training.tsv", "unbinned.fasta"}
 OPTIONS = ("--min-bin", 100_000, "--device", "cpu", "-q")
@@ -33,11 +33,6 @@ def contigs(tmp_path, contigs_and_owner):
     return path
 
 
-def rows(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
 def status(folder):
     assert {path.name for path in folder.iterdir()} == FILES | {"bins"}
     return json.loads((folder / "run.json").read_text())["status"]
@@ -50,12 +45,12 @@ def test_bins_hold_the_genomes(run_cli, tmp_path, contigs, contigs_and_owner):
     assert code == 0
     assert "3 bins" in said
     assert status(out) == "done"
-    bin_of = {row["contig"]: row["bin"] for row in rows(out / "contigs.tsv")}
+    bin_of = {row["contig"]: row["bin"] for row in rows_of(out / "contigs.tsv")}
     assert list(bin_of) == found.names
     genomes = [{bin_of[name] for name, o in zip(found.names, owner, strict=True) if o == g} - {""} for g in range(3)]
     assert [len(bins) for bins in genomes] == [1, 1, 1]
     assert set.union(*genomes) == {"bin_001", "bin_002", "bin_003"}
-    table = rows(out / "bins.tsv")
+    table = rows_of(out / "bins.tsv")
     for row in table:
         inside = read_contigs(out / "bins" / f"{row['bin']}.fasta")
         assert {c.name for c in inside} == {name for name, b in bin_of.items() if b == row["bin"]}
@@ -66,7 +61,7 @@ def test_bins_hold_the_genomes(run_cli, tmp_path, contigs, contigs_and_owner):
         )
     assert {c.name for c in read_contigs(out / "unbinned.fasta")} == {name for name, b in bin_of.items() if not b}
     assert sorted(round(float(row["depth"])) for row in table) == [10, 20, 30]
-    notes = {row["contig"]: row["note"] for row in rows(out / "contigs.tsv") if row["note"]}
+    notes = {row["contig"]: row["note"] for row in rows_of(out / "contigs.tsv") if row["note"]}
     assert notes == {found.names[-2]: "plasmid or phage"}
 
 
@@ -74,11 +69,11 @@ def test_tables_of_the_map_fit_the_map(run_cli, tmp_path, contigs):
     out = tmp_path / "out"
     assert run_cli("bin", contigs, "-o", out, *OPTIONS)[0] == 0
     described = json.loads((out / "run.json").read_text())["results"]["map"]
-    units = rows(out / "map.tsv")
+    units = rows_of(out / "map.tsv")
     assert len(units) == described["rows"] * described["columns"]
     assert sum(int(unit["pieces"]) for unit in units) == described["pieces"]
     assert {unit["bin"] for unit in units} == {"bin_001", "bin_002", "bin_003"}
-    errors = [float(row["quantisation"]) for row in rows(out / "training.tsv")]
+    errors = [float(row["quantisation"]) for row in rows_of(out / "training.tsv")]
     assert errors[-1] < errors[0]
     page = (out / "report.html").read_text()
     assert "Map of contigs" in page
@@ -111,7 +106,7 @@ def test_depth_of_several_samples(run_cli, tmp_path, contigs, contigs_and_owner)
         + "".join(f"{n}\t{9 - o}\t{4 + 5 * o}\n" for n, o in zip(found.names, owner, strict=True))
     )
     assert run_cli("bin", contigs, "--depth", table, "-o", tmp_path / "out", *OPTIONS)[0] == 0
-    found_rows = rows(tmp_path / "out" / "bins.tsv")
+    found_rows = rows_of(tmp_path / "out" / "bins.tsv")
     assert sorted((row["depth_day 1"], row["depth_day 2"]) for row in found_rows) == [
         ("7", "14"),
         ("8", "9"),
@@ -135,9 +130,9 @@ def test_nothing_to_bin_is_no_error_and_all_files_are_there(run_cli, tmp_path, t
     assert reason in said
     assert reason in warned
     assert reason in status(out)
-    assert rows(out / "bins.tsv") == []
+    assert rows_of(out / "bins.tsv") == []
     assert (out / "bins.tsv").read_text().startswith("bin\t")
-    assert len(rows(out / "contigs.tsv")) == text.count(">")
+    assert len(rows_of(out / "contigs.tsv")) == text.count(">")
     assert (out / "unbinned.fasta").read_text().count(">") == text.count(">")
 
 
@@ -156,7 +151,7 @@ def test_one_contig_is_one_bin(run_cli, tmp_path, rng):
     write_fasta(path, ["phage"], ["depth=30 circular=yes"], [rng.integers(0, 4, 5386, np.uint8)])
     code, said, _ = run_cli("bin", path, "-o", tmp_path / "out", "--device", "cpu", "-q")
     assert (code, "1 bin, 100.0 %" in said) == (0, True)
-    (row,) = rows(tmp_path / "out" / "bins.tsv")
+    (row,) = rows_of(tmp_path / "out" / "bins.tsv")
     assert (row["contigs"], row["bases"], row["circular"], row["silhouette"]) == ("1", "5386", "1", "")
 
 
@@ -166,7 +161,7 @@ def test_contigs_without_depth_are_binned_by_composition_with_a_warning(run_cli,
     code, _, warned = run_cli("bin", contigs, "-o", tmp_path / "out", *OPTIONS)
     assert code == 0
     assert "composition alone" in warned
-    assert "depth" not in rows(tmp_path / "out" / "bins.tsv")[0]
+    assert "depth" not in rows_of(tmp_path / "out" / "bins.tsv")[0]
     code, _, warned = run_cli("bin", contigs, "--no-depth", "-o", tmp_path / "out", *OPTIONS)
     assert (code, warned) == (0, "")
 

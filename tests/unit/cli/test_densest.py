@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.tables import rows_of
+
 Run = Callable[..., tuple[int, str, str]]
 PORT = "ab bc bh ch ce cd dh de ef fg gh"
-
-
-def table(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
 def summary(text: str) -> dict[str, str]:
@@ -60,7 +56,7 @@ def test_members_and_summary(run_cli: Run, port: Path, tmp_path: Path) -> None:
     members, figures = tmp_path / "members.tsv", tmp_path / "figures.json"
     code, out, _ = run_cli("densest", port, "-k", 5, "-o", members, "--json", figures, "--device", "cpu", "-q")
     assert code == 0
-    rows = table(members.read_text())
+    rows = rows_of(members.read_text())
     assert {row["vertex"]: (row["degree"], row["within"]) for row in rows} == {
         "b": ("3", "2"), "c": ("4", "4"), "h": ("4", "3"), "d": ("3", "3"), "e": ("3", "2"),
     }  # fmt: skip
@@ -75,7 +71,7 @@ def test_members_and_summary(run_cli: Run, port: Path, tmp_path: Path) -> None:
 
 def test_the_bound_is_told_beside_a_table_on_standard_output(run_cli: Run, port: Path) -> None:
     code, out, err = run_cli("densest", port, "-k", 5, "--device", "cpu")
-    assert (code, len(table(out))) == (0, 5)
+    assert (code, len(rows_of(out))) == (0, 5)
     assert "\nbound\t" in err
 
 
@@ -83,7 +79,7 @@ def test_the_bound_is_told_beside_a_table_on_standard_output(run_cli: Run, port:
 def test_methods(run_cli: Run, port: Path, method: str) -> None:
     code, out, _ = run_cli("densest", port, "-k", 3, "--method", method, "--device", "cpu", "-q")
     assert code == 0
-    assert len(table(out)) == 3
+    assert len(rows_of(out)) == 3
 
 
 @pytest.mark.parametrize("method", [None, "peel", "batches"])
@@ -93,7 +89,7 @@ def test_any_size(run_cli: Run, tmp_path: Path, method: str | None) -> None:
     chosen = ["--method", method] if method else []
     code, out, _ = run_cli("densest", graph, *chosen, "-o", members, "--device", "cpu", "-q")
     assert code == 0
-    assert [row["vertex"] for row in table(members.read_text())] == ["0", "1", "2", "3", "4", "5"]
+    assert [row["vertex"] for row in rows_of(members.read_text())] == ["0", "1", "2", "3", "4", "5"]
     assert summary(out)["average degree"] == "5"
     assert float(summary(out)["bound"]) >= 5
 
@@ -109,7 +105,7 @@ def test_a_cluster_of_samples_by_weight(run_cli: Run, tmp_path: Path) -> None:
     (tmp_path / "samples.tsv").write_text("".join(lines))
     code, out, _ = run_cli("densest", tmp_path / "samples.tsv", "--weighted", "-k", 12, "--device", "cpu", "-q")
     assert code == 0
-    assert {row["vertex"] for row in table(out)} == {f"sample{v}" for v in cluster}
+    assert {row["vertex"] for row in rows_of(out)} == {f"sample{v}" for v in cluster}
 
 
 def test_a_block(run_cli: Run, tmp_path: Path) -> None:
@@ -119,7 +115,7 @@ def test_a_block(run_cli: Run, tmp_path: Path) -> None:
     options = ["--bipartite", "-k", 3, "--columns", 6, "--picture", tmp_path / "block.png"]
     code, out, _ = run_cli("densest", tmp_path / "graph.txt", *options, "-o", block, "--device", "cpu", "-q")
     assert code == 0
-    rows = table(block.read_text())
+    rows = rows_of(block.read_text())
     assert [row["vertex"] for row in rows if row["side"] == "row"] == ["r0", "r1", "r2"]
     assert {row["within"] for row in rows} == {"3", "6"}
     assert (summary(out)["density"], summary(out)["weight"]) == ("1", "18")
@@ -139,7 +135,7 @@ def test_copies_of_an_element_are_in_the_dense_subgraph(run_cli: Run, repeats) -
     for k in (11, 15):
         code, out, _ = run_cli("densest", graph, "--assembly", "-k", k, "--device", "cpu", "-q")
         assert code == 0
-        rows = table(out)
+        rows = rows_of(out)
         assert len(rows) == k
         assert [row["length"] for row in rows if row["depth"] == "10" and int(row["length"]) > 1000] == ["5000"]
 
@@ -149,7 +145,7 @@ def test_copies_that_differ_make_the_densest_tangle(run_cli: Run, repeats) -> No
     sequences = {line.split("\t")[1]: line.split("\t")[2] for line in graph.read_text().splitlines() if line[0] == "S"}
     code, out, _ = run_cli("densest", graph, "--assembly", "-k", 15, "--device", "cpu", "-q")
     assert code == 0
-    inside = [row["segment"] for row in table(out) if sequences[row["segment"]][:31] in kmers]
+    inside = [row["segment"] for row in rows_of(out) if sequences[row["segment"]][:31] in kmers]
     assert len(inside) >= 13
 
 
@@ -163,7 +159,7 @@ def test_an_assembly_without_links_has_an_empty_table(run_cli: Run, tmp_path: Pa
         assert "link" in summary(out)["note"]
     graph.write_text("H\tVN:Z:1.0\nS\tone\tACGT\nS\ttwo\tACCT\nL\tone\t+\ttwo\t-\t0M\n")
     code, out, _ = run_cli("densest", graph, "--assembly", "-k", 5, "--device", "cpu", "-q")
-    assert [row["segment"] for row in table(out)] == ["one", "two"]
+    assert [row["segment"] for row in rows_of(out)] == ["one", "two"]
 
 
 @pytest.mark.parametrize(

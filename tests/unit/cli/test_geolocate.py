@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gpuasm.report.world import read_located
+from tests.tables import rows_of
 from tests.unit.geolocation.test_gunrock import REFERENCE, SAMPLE
 from tests.unit.geolocation.test_locating import clusters
 
@@ -21,11 +22,6 @@ def geolocate(run_cli):
         return run_cli("geolocate", *args, "--device", "cpu", "-q")
 
     return run
-
-
-def rows_of(text):
-    head, *lines = text.splitlines()
-    return [dict(zip(head.split("\t"), line.split("\t"), strict=True)) for line in lines]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,9 @@ from gpuasm.graph.random_graphs import rmat
 from gpuasm.io.graphs import read_graph, write_graph
 from gpuasm.ranking import power_iteration, random_walks
 from tests.planted import planted_graph
+from tests.tables import rows_of
 
 QUIET = ("-q", "--device", "cpu", "-t", "2")
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
-        return list(csv.DictReader(file, delimiter="\t"))
 
 
 @pytest.fixture

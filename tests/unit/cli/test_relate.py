@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import json
@@ -13,6 +12,7 @@ from Bio import Phylo
 
 from gpuasm.io.graphs import read_weighted_graph
 from gpuasm.io.signatures import read_signatures
+from tests.tables import rows_of
 
 FILES = {
     "samples.tsv", "distances.tsv", "distances.phylip", "graph.tsv", "graph.mtx", "graph.names", "graph.npz",
@@ -39,24 +39,19 @@ def genomes(tmp_path):
     return paths
 
 
-def table(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
 def test_files_of_a_run(run_cli, genomes, tmp_path):
     code, out, err = run_cli("relate", *genomes, "-o", tmp_path / "out", "--neighbours", 2, "-q")
     assert (code, err) == (0, "")
     assert "samples\t5" in out
     folder = tmp_path / "out"
     assert {path.name for path in folder.iterdir()} == FILES
-    samples = table(folder / "samples.tsv")
+    samples = rows_of(folder / "samples.tsv")
     assert [row["sample"] for row in samples] == [f"g{i}" for i in range(5)]
     assert samples[0]["nearest"] == "g1"
     assert [(row["kind"], row["bases"], row["cluster"], row["kmers"]) for row in samples] == [
         ("assembly", "3000", "1", "2980")
     ] * 5
-    pairs = table(folder / "distances.tsv")
+    pairs = rows_of(folder / "distances.tsv")
     assert len(pairs) == 10
     assert {row["p_value"] for row in pairs} == {"0"}
     assert float(pairs[0]["containment_distance"]) == pytest.approx(0.004, rel=0.5)
@@ -107,8 +102,8 @@ def test_each_sequence_is_a_sample_and_runs_agree(run_cli, tmp_path):
     one, other = tmp_path / "out0", tmp_path / "out1"
     for name in FILES - {"run.json", "graph.npz"}:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
-    assert [row["sample"] for row in table(one / "samples.tsv")] == [f"s{i}" for i in range(5)]
-    assert "containment_1" not in table(one / "distances.tsv")[0]
+    assert [row["sample"] for row in rows_of(one / "samples.tsv")] == [f"s{i}" for i in range(5)]
+    assert "containment_1" not in rows_of(one / "distances.tsv")[0]
 
 
 def test_reads_sketches_sheets_and_names(run_cli, genomes, tmp_path):
@@ -123,7 +118,7 @@ def test_reads_sketches_sheets_and_names(run_cli, genomes, tmp_path):
     words = (f"mine={reads}", sheet, tmp_path / "a.sig")
     code, _, err = run_cli("relate", *words, "-o", tmp_path / "out", "--min-count", 3, *options)
     assert code == 0, err
-    rows = {row["sample"]: row for row in table(tmp_path / "out" / "samples.tsv")}
+    rows = {row["sample"]: row for row in rows_of(tmp_path / "out" / "samples.tsv")}
     assert list(rows) == ["mine", "sheet_1", "sheet_2", "g0", "g1"]
     assert [row["kind"] for row in rows.values()] == ["reads", "assembly", "assembly", "sketch", "sketch"]
     assert (rows["mine"]["min_count"], rows["mine"]["nearest"]) == ("3", "g0")
@@ -141,7 +136,7 @@ def test_sheets_that_other_programs_wrote(run_cli, genomes, tmp_path):
     for sheet in ("sheet.tsv", "sheet.tsv.gz"):
         code, _, err = run_cli("relate", tmp_path / sheet, "-o", tmp_path / "out")
         assert code == 0, err
-        assert [row["sample"] for row in table(tmp_path / "out" / "samples.tsv")] == ["one", "two"]
+        assert [row["sample"] for row in rows_of(tmp_path / "out" / "samples.tsv")] == ["one", "two"]
     for bad, message in (
         (b"three\t\n", "line 6: expected a name and a file"),
         (b"\xff\tx\n", "line 6: expected text in UTF"),
@@ -161,10 +156,10 @@ def test_long_samples_are_sketched_as_the_sketches_before_them(run_cli, tmp_path
     wanted = (tmp_path / "out" / "distances.tsv").read_text()
     more = (tmp_path / "a.sig", f"third={paths[1]}")
     assert run_cli("relate", *more, "-o", tmp_path / "out")[0] == 0
-    rows = table(tmp_path / "out" / "distances.tsv")
+    rows = rows_of(tmp_path / "out" / "distances.tsv")
     assert (rows[0]["shared"], rows[1]["shared"]) == (wanted.splitlines()[1].split("\t")[2],) * 2
     assert run_cli(*words)[0] == 0
-    assert {row["hashes"] for row in table(tmp_path / "out" / "samples.tsv")} == {"1000"}
+    assert {row["hashes"] for row in rows_of(tmp_path / "out" / "samples.tsv")} == {"1000"}
 
 
 def test_mates_of_a_sheet(run_cli, genomes, tmp_path):
@@ -175,7 +170,7 @@ def test_mates_of_a_sheet(run_cli, genomes, tmp_path):
     sheet = tmp_path / "sheet.tsv"
     sheet.write_text(f"sample\treads_1\treads_2\na\t{tmp_path}/m_1.fastq\t{tmp_path}/m_2.fastq\n")
     assert run_cli("relate", sheet, genomes[0], "-o", tmp_path / "out")[0] == 0
-    row = table(tmp_path / "out" / "samples.tsv")[0]
+    row = rows_of(tmp_path / "out" / "samples.tsv")[0]
     assert (row["sequences"], row["nearest"]) == ("646", "g0")
 
 

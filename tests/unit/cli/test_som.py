@@ -14,6 +14,7 @@ from gpuasm.io import write_fasta
 from gpuasm.io.matrices import read_classes, read_matrix
 from tests.communities import community
 from tests.oracles.som import distances
+from tests.tables import rows_of
 
 FILES = {"map.npz", "map.tsv", "rows.tsv", "training.tsv", "run.json"}
 ESOM = {"map.lrn", "map.wts", "map.bm", "map.umx", "map.names", "map.cls"}
@@ -37,11 +38,6 @@ def table(tmp_path, rng):
     return path
 
 
-def rows(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
 def column(table, name):
     return [row[name] for row in table]
 
@@ -57,19 +53,19 @@ def test_training_writes_what_the_map_says(run_cli, tmp_path, table):
     assert manifest["parameters"]["normalise"] == "zscore"
     matrix = read_matrix(table, class_column="sort")
     som = SelfOrganisingMap(8, 10, epochs=5, normalise="zscore").fit(matrix.values)
-    found = rows(out / "rows.tsv")
+    found = rows_of(out / "rows.tsv")
     assert column(found, "name") == matrix.names
     assert [10 * int(r["row"]) + int(r["column"]) for r in found] == som.labels_.tolist()
     assert [10 * int(r["second_row"]) + int(r["second_column"]) for r in found] == som.best_units(
         matrix.values
     ).second.tolist()
     assert np.allclose(list(map(float, column(found, "cluster"))), som.clusters()[som.labels_] + 1)
-    units = rows(out / "map.tsv")
+    units = rows_of(out / "map.tsv")
     assert np.allclose(list(map(float, column(units, "height"))), som.u_matrix().ravel(), rtol=1e-5)
     assert np.allclose(list(map(float, column(units, "density"))), som.p_matrix(matrix.values).ravel())
     assert np.allclose(list(map(float, column(units, "u_star"))), som.u_star_matrix(matrix.values).ravel(), rtol=1e-5)
     assert list(map(int, column(units, "hits"))) == som.hit_map().ravel().tolist()
-    training = rows(out / "training.tsv")
+    training = rows_of(out / "training.tsv")
     assert len(training) == 6
     assert float(training[-1]["quantisation"]) == pytest.approx(som.history_[-1].quantisation, rel=1e-5)
     told = dict(zip(matrix.names, column(found, "class"), strict=True))
@@ -194,7 +190,7 @@ def test_bad_tables_are_told_and_files_are_there_all_the_same(run_cli, tmp_path,
     assert message in err
     assert {p.name for p in out.iterdir()} == FILES | ESOM
     assert message.split(": ")[-1] in json.loads((out / "run.json").read_text())["status"]
-    assert rows(out / "rows.tsv") == rows(out / "map.tsv") == []
+    assert rows_of(out / "rows.tsv") == rows_of(out / "map.tsv") == []
     code, _, err = run_cli("som", "draw", out / "map.npz", "-o", tmp_path / "map.svg")
     assert (code, "empty file" in err) == (65, True)
 
