@@ -55,7 +55,7 @@ def dense_ladder(ladder: tuple[int, ...], lengths: np.ndarray, *, depth: float) 
 
 
 def ladder_of_reads(
-    ladder: tuple[int, ...], graph: UnitigGraph, spanning: SpanningPairs, *, lengths: np.ndarray, is_isolate: bool
+    ladder: tuple[int, ...], graph: UnitigGraph, spanning: SpanningPairs, *, lengths: np.ndarray, is_one_organism: bool
 ) -> tuple[int, ...]:
     """Return the values of k to take with reads before fragments take their place.
 
@@ -73,16 +73,16 @@ def ladder_of_reads(
         What is known of the pairs.
     lengths : (max + 1,) int64
         How many reads there are of each length.
-    is_isolate
-        Whether the graph has one depth.
+    is_one_organism
+        Whether there are no members: an isolate, or the variants of a population.
 
     Returns
     -------
     The whole ladder where fragments are too few, or too short, to take the place of reads.
     """
     depth = typical_depth(graph)
-    dense = dense_ladder(ladder, lengths, depth=depth if is_isolate else thin_depth(graph))
-    if not is_isolate:
+    dense = dense_ladder(ladder, lengths, depth=depth if is_one_organism else thin_depth(graph))
+    if not is_one_organism:
         dense = ladder[: max(_FEWEST_OF_MANY, len(dense))]
     n_bases = count_windows(lengths, 1)
     longer = choose_longer_k(dense[-1], fragment_lengths(spanning), depth=depth, n_bases=n_bases)
