@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import shlex
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from processes import GPUASM, measure, peer_versions, require_programs
 from record import record
 from unitig_sets import read_fasta
 
+PROGRAMS = ("gpuasm", "megahit")
 LEAST_LENGTH = 200
 """Shorter contigs are not looked at; both assemblers leave them out."""
 _QUAST_FIGURES = {
@@ -125,13 +127,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sheet", type=Path)
     parser.add_argument("--quast", type=shlex.split, default=[], metavar="COMMAND")
-    parser.add_argument("--only", nargs="+", metavar="SAMPLE")
+    parser.add_argument("--only", nargs="+", metavar="SAMPLE", help="what the JSON knows of the others stays")
+    parser.add_argument("--programs", nargs="+", default=PROGRAMS, choices=PROGRAMS, help="likewise")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what the assemblers wrote in DIR")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    require_programs(["megahit"])
-    rows = []
+    require_programs(sorted({"megahit"} & set(options.programs)))
+    known = json.loads(options.json.read_text()) if options.json and options.json.exists() else {"rows": []}
+    rows = {(row["sample"], row["assembler"]): row for row in known["rows"]}
     with tempfile.TemporaryDirectory() as name:
         folder = options.keep.resolve() if options.keep else Path(name)
         folder.mkdir(parents=True, exist_ok=True)
@@ -139,13 +143,15 @@ def main() -> None:
         for sample in read_sheet(options.sheet):
             if options.only and sample.name not in options.only:
                 continue
-            for program in ("gpuasm", "megahit"):
+            for program in options.programs:
                 contigs, usage = assemble(sample, program, folder, options.threads)
                 row = {"sample": sample.name, "layout": sample.layout, "assembler": program}
-                rows.append({**row, **describe(contigs), **evaluate(options.quast, sample, contigs), **usage})
-                print(*(rows[-1].get(key, "") for key in _SHOWN), sep="\t", flush=True)
-    parameters = {"threads": options.threads, "least_length": LEAST_LENGTH, "peers": peer_versions(["megahit"])}
-    record(options.json, "real_reads", parameters, rows)
+                row |= {**describe(contigs), **evaluate(options.quast, sample, contigs), **usage}
+                rows[sample.name, program] = row
+                print(*(row.get(key, "") for key in _SHOWN), sep="\t", flush=True)
+    peers = peer_versions(["megahit"]) if "megahit" in options.programs else known["parameters"]["peers"]
+    parameters = {"threads": options.threads, "least_length": LEAST_LENGTH, "peers": peers}
+    record(options.json, "real_reads", parameters, list(rows.values()))
 
 
 if __name__ == "__main__":
