@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,12 @@ from gpuasm import arrays, parallel
 # The first example of a test may compile; and a test that fails does so in every run.
 hypothesis.settings.register_profile("gpuasm", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gpuasm")
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the programs that tests start: a shell lets what runs in its background ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
