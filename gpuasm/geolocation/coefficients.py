@@ -2,9 +2,9 @@
 
 With c the cosine of half the angle between two unit vectors, h its sine and a the half angle itself, the ratio a / h is
 smooth over all of c = 0..1, from opposite points to the same point: its only singularity is at c = -1. The same holds
-for h / a. Both are polynomials in 2 c - 1 here (Chebyshev approximations of degree 21 and 19, error below 1e-17),
-even and odd powers apart, each from the lowest on; the short one is of degree 11, with an error below 1e-10. Sine and
-cosine are Taylor polynomials for up to 45 degrees.
+for h / a. Both are polynomials in 2 c - 1 here (Chebyshev approximations of degree 21, error below 1e-17, and of degree
+11, error below 1e-10), even and odd powers apart, each from the lowest on. Sine and cosine are Taylor polynomials for
+up to 45 degrees.
 """
 
 from __future__ import annotations
@@ -36,30 +36,6 @@ ARC_ODD = (
     -3.984620360291936e-11,
 )
 INVERSE_ARC_EVEN = (
-    0.8269933431326881,
-    -0.008391353034070513,
-    -0.00027505646103164806,
-    -1.5835092321678754e-05,
-    -1.11671103007669e-06,
-    -8.760544006554409e-08,
-    -7.3328404231552915e-09,
-    -6.531158507949869e-10,
-    -5.019543167374388e-11,
-    -8.851715885874581e-12,
-)
-INVERSE_ARC_ODD = (
-    0.18028087867962395,
-    0.0013411065485087036,
-    6.36580999917787e-05,
-    4.133294965842192e-06,
-    3.09627921552549e-07,
-    2.5191239728062598e-08,
-    2.1597108774826354e-09,
-    1.9658085869412796e-10,
-    1.486949739519576e-11,
-    2.7965482128646033e-12,
-)
-SHORT_INVERSE_ARC_EVEN = (
     0.8269933431374,
     -0.008391353372923785,
     -0.00027505253287544534,
@@ -67,7 +43,7 @@ SHORT_INVERSE_ARC_EVEN = (
     -1.0856045792687983e-06,
     -1.138053088804251e-07,
 )
-SHORT_INVERSE_ARC_ODD = (
+INVERSE_ARC_ODD = (
     0.18028087867823075,
     0.0013411066487892809,
     6.365693743356124e-05,

@@ -13,8 +13,8 @@ from gpuasm.geolocation.coefficients import (
     COSINE,
     DEGREES,
     HALF_TURN,
-    SHORT_INVERSE_ARC_EVEN,
-    SHORT_INVERSE_ARC_ODD,
+    INVERSE_ARC_EVEN,
+    INVERSE_ARC_ODD,
     SINE,
 )
 from gpuasm.parallel import compiled, inlined
@@ -60,9 +60,9 @@ def over_half_arc(t):
     rest = max(0.0, 1.0 - t)
     x = fma(2.0, rest * _nearly_inverse_root(rest), -1.0)
     square = x * x
-    even, odd = SHORT_INVERSE_ARC_EVEN[5], SHORT_INVERSE_ARC_ODD[5]
+    even, odd = INVERSE_ARC_EVEN[5], INVERSE_ARC_ODD[5]
     for k in range(4, -1, -1):
-        even, odd = fma(even, square, SHORT_INVERSE_ARC_EVEN[k]), fma(odd, square, SHORT_INVERSE_ARC_ODD[k])
+        even, odd = fma(even, square, INVERSE_ARC_EVEN[k]), fma(odd, square, INVERSE_ARC_ODD[k])
     return _nearly_inverse_root(t) * fma(odd, x, even)
 
 

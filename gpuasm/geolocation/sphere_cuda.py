@@ -18,8 +18,6 @@ _POLYNOMIALS = (
     "ARC_ODD",
     "INVERSE_ARC_EVEN",
     "INVERSE_ARC_ODD",
-    "SHORT_INVERSE_ARC_EVEN",
-    "SHORT_INVERSE_ARC_ODD",
     "SINE",
     "COSINE",
 )
@@ -121,13 +119,8 @@ __device__ __forceinline__ Real arc_over_sine(Real c) {
     return even_and_odd(even, odd, c);
 }
 
-__device__ __forceinline__ Real sine_over_arc(Real c) {
-    const double even[] = INVERSE_ARC_EVEN, odd[] = INVERSE_ARC_ODD;
-    return even_and_odd(even, odd, c);
-}
-
 __device__ __forceinline__ Real over_half_arc(Real t) {
-    const double even[] = SHORT_INVERSE_ARC_EVEN, odd[] = SHORT_INVERSE_ARC_ODD;
+    const double even[] = INVERSE_ARC_EVEN, odd[] = INVERSE_ARC_ODD;
     const Real rest = larger(0.0, Real(1.0) - t);
     return root_by_newton<3>(t) * even_and_odd(even, odd, rest * root_by_newton<3>(rest));
 }

@@ -23,16 +23,18 @@ def test_a_half_imported_cupy_is_none_yet():
     assert not arrays.is_on_device(np.zeros(1))
 
 
-def test_what_runs_side_by_side_on_the_host_runs_in_turn():
-    with arrays.side_by_side(np, 2) as contexts:
-        for context in contexts:
+def test_what_runs_side_by_side_begins_after_what_was_before_and_ends_before_what_follows(xp):
+    parts = [xp.zeros(1 << 20) for _ in range(3)]
+    for part in parts:
+        part[:] = 1
+    with arrays.side_by_side(xp, 3) as contexts:
+        for context, part in zip(contexts, parts, strict=True):
             with context:
-                pass
-    assert len(contexts) == 2
+                xp.multiply(part, 3, out=part)
+    assert float(sum(parts).sum()) == 9 << 20
 
 
-def test_mixed_arrays_are_refused(xp):
-    if xp is np:
-        pytest.skip("there is one kind of arrays without a device")
+@pytest.mark.gpu
+def test_mixed_arrays_are_refused():
     with pytest.raises(TypeError, match="mixed"):
-        arrays.array_namespace(np.zeros(1), xp.zeros(1))
+        arrays.array_namespace(np.zeros(1), arrays.to_device(np.zeros(1)))
