@@ -3,7 +3,8 @@
 python benchmarks/pagerank.py --json benchmarks/results/pagerank_h200.json      43 M vertices, 623 M edges, on a device
 python benchmarks/pagerank.py --device cpu -n 1e6 -m 1e7 --threads 2 --json benchmarks/results/pagerank_cpu.json
 
-On a device, the graph and its reverse are made there and lie in its memory when the clock starts. Programs that are not
+On a device, the graph and its reverse are made there and lie in its memory when the clock starts. Beside it, programs
+of the host run with all threads on a smaller graph of the same shape, and gpuasm on both. Programs that are not
 installed are left out, which the table shows.
 """
 
@@ -11,14 +12,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pagerank_peers import PEERS, Run
+from pagerank_host import beside_device, in_turns
 from record import record
+from timing import timed
 
 from gpuasm import arrays, parallel
 from gpuasm.graph import DirectedGraph, from_edges
@@ -28,7 +29,6 @@ from gpuasm.ranking.pull_cpu import PullCpu
 from gpuasm.ranking.pull_cuda import PullCuda
 
 TOLERANCE = 1e-6
-TURNS = 5
 COUPONS = (1, 2, 5, 10, 20, 40)
 PUBLISHED = {"what": "random walks on a Tesla K20, 43 M vertices and 623 M edges", "s": 163.0}
 """Of "GPU-Accelerated Graph Analytics in Python with Numba"; coupons and reset probability are not told."""
@@ -41,18 +41,6 @@ def web_like(n: int, m: int, *, seed: int, xp: Any) -> DirectedGraph:
     source %= n
     target %= n
     return from_edges(new[source], new[target], n)
-
-
-def timed(xp: Any, work: Callable[[], Any], repeat: int = 2) -> tuple[float, Any]:
-    """Return the least time of some runs, and the result; one run more where the first compiles."""
-    least, result = np.inf, None
-    for _ in range(repeat):
-        arrays.synchronize(xp)
-        began = time.perf_counter()
-        result = work()
-        arrays.synchronize(xp)
-        least = min(least, time.perf_counter() - began)
-    return least, result
 
 
 def power(xp: Any, graph: DirectedGraph) -> Iterator[dict[str, Any]]:
@@ -143,29 +131,18 @@ def same_integers(xp: Any) -> dict[str, Any]:
     return {"what": "device and CPU", "same_visits": same, "l1_of_power": l1_distance(*ranks)}
 
 
-def peers(graph: DirectedGraph, exact: Any, threads: int) -> Iterator[dict[str, Any]]:
-    """Time power iteration and what is installed of other programs in turns: all have the same share of a busy machine.
-
-    Graphs are built before; the least time of each program counts.
-    """
-    source, target = graph.edges()
-
-    def ours(tolerance: float) -> tuple[np.ndarray, int]:
-        found = power_iteration(graph, tolerance=tolerance)
-        return found.ranks, found.n_iterations
-
-    runs: dict[str, Run | None] = {"gpuasm, in turns with": ours}
-    runs |= {name: prepare(source, target, graph.n_vertices, threads) for name, prepare in PEERS.items()}
-    rows: dict[str, dict[str, Any]] = {}
-    for name, run in list(runs.items()) * TURNS:
-        if run is None:
-            continue
-        seconds, (ranks, iterations) = timed(np, lambda own=run: own(TOLERANCE), 1)
-        error = l1_distance(ranks / ranks.sum(), exact)
-        row = rows.setdefault(name, {"what": name, "s": seconds, "iterations": iterations, "l1_error": error})
-        row["s"] = min(row["s"], seconds)
-    print("not installed:", ", ".join(name for name, run in runs.items() if run is None) or "none")
-    yield from rows.values()
+def hosts(xp: Any, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Time programs of the host beside the device, on a graph that takes them little time and, if asked for, on all."""
+    sizes = [(int(arguments.host_vertices), int(arguments.host_edges))]
+    if arguments.host_full:
+        sizes.append((int(arguments.n), int(arguments.m)))
+    for n, m in sizes:
+        if m:
+            graph = web_like(n, m, seed=arguments.seed, xp=xp)
+            graph.reverse()
+            yield from beside_device(
+                graph, threads=parallel.thread_count(), tolerance=TOLERANCE, seconds=arguments.host_seconds
+            )
 
 
 def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -185,9 +162,11 @@ def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     if xp is not np:
         yield cupy_power(xp, graph)
     else:
-        yield from peers(graph, exact, parallel.thread_count())
+        yield from in_turns(graph, exact, threads=parallel.thread_count(), tolerance=TOLERANCE)
     yield from walks(xp, graph, exact)
     del graph, exact
+    if xp is not np:
+        yield from hosts(xp, arguments)
     if not arguments.no_curve:
         yield from curve(xp, n, m, seed=arguments.seed)
 
@@ -199,6 +178,10 @@ def main() -> None:
     parser.add_argument("-m", type=float, default=623e6, help="edges")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--host-vertices", type=float, default=4.3e6, help="of the graph for programs on the host")
+    parser.add_argument("--host-edges", type=float, default=62.3e6, help="of that graph; 0 leaves the programs out")
+    parser.add_argument("--host-full", action="store_true", help="these programs also on the whole graph")
+    parser.add_argument("--host-seconds", type=float, default=40, help="no program of the host begins after these")
     parser.add_argument("--no-curve", action="store_true")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
