@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.clustering.bins import BinOptions
-from gpuasm.clustering.contrast import find_contrast
-from gpuasm.clustering.pieces import cut_contigs
+from gpuasm.clustering.bins.bins import BinOptions
+from gpuasm.clustering.bins.contrast import find_contrast
+from gpuasm.clustering.bins.pieces import cut_contigs
 from gpuasm.io.contigs import ContigRecord
 from gpuasm.kmers import count_tetramers
 

@@ -19,12 +19,12 @@ from som_peers import installed, minisom_in_order, peers
 
 from gpuasm import arrays
 from gpuasm.clustering import MapGrid, SelfOrganisingMap
-from gpuasm.clustering.batch import BatchTraining
-from gpuasm.clustering.neighbourhood import neighbourhood_of
-from gpuasm.clustering.online import OnlineTraining
-from gpuasm.clustering.schedule import decayed
-from gpuasm.clustering.search import Searcher
-from gpuasm.clustering.start import start_weights
+from gpuasm.clustering.search.search import Searcher
+from gpuasm.clustering.training.batch import BatchTraining
+from gpuasm.clustering.training.neighbourhood import neighbourhood_of
+from gpuasm.clustering.training.online import OnlineTraining
+from gpuasm.clustering.training.schedule import decayed
+from gpuasm.clustering.training.start import start_weights
 
 SEED_CASE = (12_000, 12, 200, 200)
 PUBLISHED = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpuasm.clustering.pieces import Contigs
+from gpuasm.clustering.bins.pieces import Contigs
 
 
 def genome(length: int, seed: int, *, biased: float = 0.5) -> np.ndarray:

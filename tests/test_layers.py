@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -32,13 +33,18 @@ ALLOWED["cli"] = set(ALLOWED)
 ALLOWED["__main__"] = {"cli"}
 ALLOWED["__init__"] = set()
 
-# Inside the assembler: what each folder may import of the others, and of the modules that say what a run is.
-OF_ASSEMBLY = {
-    "graph": {"modes"},
-    "cleaning": {"graph", "modes", "options"},
-    "carrying": {"graph"},
-    "pairs": {"graph", "carrying", "modes", "options", "state"},
-    "consensus": {"graph", "carrying", "contigs"},
+# What each folder inside a part may import of the others, and of the modules beside the folders.
+FOLDERS = {
+    "assembly/graph": {"modes"},
+    "assembly/cleaning": {"graph", "modes", "options"},
+    "assembly/carrying": {"graph"},
+    "assembly/pairs": {"graph", "carrying", "modes", "options", "state"},
+    "assembly/consensus": {"graph", "carrying", "contigs"},
+    "clustering/search": set(),
+    "clustering/training": {"search", "grid", "rows"},
+    "clustering/surfaces": {"search", "grid"},
+    "clustering/classes": {"search", "training", "som", "parameters"},
+    "clustering/bins": {"grid", "som"},
 }
 
 HOMES_OF_LIBRARIES = {
@@ -86,20 +92,26 @@ def test_imports_point_downwards(path: Path) -> None:
     assert parts - {part} <= ALLOWED[part]
 
 
-@pytest.mark.parametrize("folder", OF_ASSEMBLY)
-def test_folders_of_the_assembler_import_downwards(folder: str) -> None:
-    modules = sorted((ROOT / "assembly" / folder).glob("*.py"))
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folders_import_downwards(folder: str) -> None:
+    part, own = folder.split("/")
+    modules = sorted((ROOT / folder).glob("*.py"))
     imports = [name.split(".") for path in modules for name in imports_of(path)]
-    inside = {name[2] for name in imports if name[:2] == ["gpuasm", "assembly"] and len(name) > 2}
+    inside = {name[2] for name in imports if name[:2] == ["gpuasm", part] and len(name) > 2}
     assert modules
-    assert inside - {folder} <= OF_ASSEMBLY[folder]
+    assert inside - {own} <= FOLDERS[folder]
+
+
+def test_every_folder_has_its_place_in_the_order() -> None:
+    found = {str(path.parent.relative_to(ROOT)) for path in ROOT.glob("*/*/__init__.py")}
+    assert found == set(FOLDERS)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
 def test_libraries_stay_in_their_homes(path: Path) -> None:
-    inside = path.relative_to(ROOT)
+    inside = path.relative_to(ROOT).as_posix()
     libraries = {name.split(".")[0] for name in imports_of(path)} & set(HOMES_OF_LIBRARIES)
-    assert [name for name in libraries if not inside.match(HOMES_OF_LIBRARIES[name])] == []
+    assert [name for name in libraries if not fnmatch(inside, HOMES_OF_LIBRARIES[name])] == []
 
 
 def test_the_reader_of_imports_sees_all_forms(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from gpuasm.cli.session import Session
-    from gpuasm.clustering.bins import Binning, BinOptions, ContigMap
-    from gpuasm.clustering.pieces import Contigs
+    from gpuasm.clustering.bins.bins import Binning, BinOptions, ContigMap
+    from gpuasm.clustering.bins.pieces import Contigs
 
 _LOG = logging.getLogger(__name__)
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -89,7 +89,7 @@ def command(
     """
     from gpuasm.cli.folders import make_own_folder
     from gpuasm.cli.session import run_session
-    from gpuasm.clustering.bins import BinOptions
+    from gpuasm.clustering.bins.bins import BinOptions
 
     if no_depth and depth_paths:
         raise UsageError("--depth or --no-depth", "both", "leave one out")
@@ -113,7 +113,7 @@ class _Run:
     def work(self, paths: tuple[Path, tuple[Path, ...]], *, use_depth: bool) -> str:
         """Read, train, bin and write; return how it went."""
         from gpuasm.cli.contig_inputs import no_contigs, read_contigs_with_depth
-        from gpuasm.clustering.bins import NothingToBinError
+        from gpuasm.clustering.bins.bins import NothingToBinError
 
         contigs = no_contigs()
         samples: list[str] = []
@@ -135,7 +135,7 @@ class _Run:
 
     def _find(self, contigs: Contigs) -> tuple[ContigMap, Binning | None]:
         from gpuasm.cli.contig_map_file import load_contig_map
-        from gpuasm.clustering.bins import bin_contigs, train_contig_map
+        from gpuasm.clustering.bins.bins import bin_contigs, train_contig_map
 
         session = self.session
         if self.map_path:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpuasm.cli.contig_map_file import save_contig_map
-from gpuasm.clustering.bins import Binning, ContigMap
-from gpuasm.clustering.pieces import Contigs
+from gpuasm.clustering.bins.bins import Binning, ContigMap
+from gpuasm.clustering.bins.pieces import Contigs
 from gpuasm.io import write_fasta, write_tsv
 from gpuasm.report.statistics import summarise_lengths
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuasm.clustering.pieces import Contigs
+from gpuasm.clustering.bins.pieces import Contigs
 from gpuasm.io.contigs import ContigRecord, read_contigs, read_depth_table
 
 _LOG = logging.getLogger(__name__)

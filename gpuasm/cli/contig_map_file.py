@@ -10,8 +10,8 @@ import numpy as np
 
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.clustering import EpochErrors, MapGrid, SelfOrganisingMap
-from gpuasm.clustering.bins import ContigMap, NothingToBinError
-from gpuasm.clustering.contrast import Contrast
+from gpuasm.clustering.bins.bins import ContigMap, NothingToBinError
+from gpuasm.clustering.bins.contrast import Contrast
 from gpuasm.clustering.normalising import fit_normalisation
 from gpuasm.errors import DataError, NoInputError
 from gpuasm.io import atomic_output

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.clustering import SelfOrganisingMap, UnitLabels
-from gpuasm.clustering.lvq import MapClassifier
+from gpuasm.clustering.classes.lvq import MapClassifier
 from gpuasm.clustering.state import map_of, state_of
 from gpuasm.errors import DataError, NoInputError
 from gpuasm.io import atomic_output

@@ -10,8 +10,8 @@ import numpy as np
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.cli.som_file import TrainedMap, save_trained_map
 from gpuasm.clustering import SelfOrganisingMap
-from gpuasm.clustering.labelling import numbered_classes
-from gpuasm.clustering.ustar import u_star
+from gpuasm.clustering.classes.labelling import numbered_classes
+from gpuasm.clustering.surfaces.ustar import u_star
 from gpuasm.errors import DataError
 from gpuasm.io import esom, write_tsv
 from gpuasm.io.matrices import Matrix

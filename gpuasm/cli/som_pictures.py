@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.cli.som_file import TrainedMap
-from gpuasm.clustering.ustar import u_star
+from gpuasm.clustering.surfaces.ustar import u_star
 from gpuasm.errors import UsageError
 from gpuasm.report.som_figures import Panel
 

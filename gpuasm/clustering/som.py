@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.clustering.batch import BatchTraining, EpochErrors
-from gpuasm.clustering.density import density_around, pareto_radius
 from gpuasm.clustering.grid import MapGrid
-from gpuasm.clustering.immersion import u_star_clusters
 from gpuasm.clustering.memory import require_memory_for_map
-from gpuasm.clustering.neighbourhood import neighbourhood_of
 from gpuasm.clustering.normalising import Normalisation, fit_normalisation
-from gpuasm.clustering.online import OnlineTraining
 from gpuasm.clustering.parameters import Parameters
 from gpuasm.clustering.rows import checked_rows
-from gpuasm.clustering.schedule import decayed, radii, rates
-from gpuasm.clustering.search import BestUnits, Searcher
-from gpuasm.clustering.start import start_weights
-from gpuasm.clustering.surface import distance_to_neighbours
-from gpuasm.clustering.ustar import u_star
-from gpuasm.clustering.watershed import watersheds
+from gpuasm.clustering.search.search import BestUnits, Searcher
+from gpuasm.clustering.surfaces.density import density_around, pareto_radius
+from gpuasm.clustering.surfaces.immersion import u_star_clusters
+from gpuasm.clustering.surfaces.surface import distance_to_neighbours
+from gpuasm.clustering.surfaces.ustar import u_star
+from gpuasm.clustering.surfaces.watershed import watersheds
+from gpuasm.clustering.training.batch import BatchTraining, EpochErrors
+from gpuasm.clustering.training.neighbourhood import neighbourhood_of
+from gpuasm.clustering.training.online import OnlineTraining
+from gpuasm.clustering.training.schedule import decayed, radii, rates
+from gpuasm.clustering.training.start import start_weights
 from gpuasm.errors import UsageError
 
 TRAININGS = ("batch", "online")

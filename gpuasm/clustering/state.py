@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import to_host, to_namespace
-from gpuasm.clustering.batch import EpochErrors
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.normalising import Normalisation
 from gpuasm.clustering.som import SelfOrganisingMap
+from gpuasm.clustering.training.batch import EpochErrors
 from gpuasm.errors import DataError, GpuasmError, UsageError
 
 VERSION = 1

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gpuasm import arrays
-from gpuasm.clustering import SelfOrganisingMap, search_cuda
-from gpuasm.clustering.search import Searcher
+from gpuasm.clustering import SelfOrganisingMap
+from gpuasm.clustering.search import search_cuda
+from gpuasm.clustering.search.search import Searcher
 
 pytestmark = pytest.mark.gpu
 

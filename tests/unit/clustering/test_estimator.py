@@ -40,7 +40,7 @@ def test_u_matrix_is_the_mean_distance_to_the_units_that_touch(rows, metric):
 @pytest.mark.parametrize("start", ["pca", "linear", "random"])
 def test_starts_lie_among_the_rows(rows, start):
     from gpuasm.clustering.grid import MapGrid
-    from gpuasm.clustering.start import start_weights
+    from gpuasm.clustering.training.start import start_weights
 
     rows = rows * np.array([5, 1, 1, 1, 3], np.float32)
     rows[3, 2] = np.nan

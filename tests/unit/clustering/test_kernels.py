@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuasm.clustering import MapGrid, direct_cpu, search_cuda, smoothing_cuda
-from gpuasm.clustering.direct_cpu import best_two_direct
-from gpuasm.clustering.neighbourhood import NEIGHBOURHOODS, neighbourhood_of
-from gpuasm.clustering.search_cuda import RowsOnDevice, best_parts
-from gpuasm.clustering.smoothing import smooth
+from gpuasm.clustering import MapGrid
+from gpuasm.clustering.search import direct_cpu, search_cuda
+from gpuasm.clustering.search.direct_cpu import best_two_direct
+from gpuasm.clustering.search.search_cuda import RowsOnDevice, best_parts
+from gpuasm.clustering.training import smoothing_cuda
+from gpuasm.clustering.training.neighbourhood import NEIGHBOURHOODS, neighbourhood_of
+from gpuasm.clustering.training.smoothing import smooth
 
 
 @pytest.fixture(autouse=True)

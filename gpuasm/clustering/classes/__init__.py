@@ -1,0 +1,1 @@
+"""Maps and classes: units labelled by their rows, and units that learn."""

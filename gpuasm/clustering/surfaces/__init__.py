@@ -1,0 +1,1 @@
+"""What a trained map looks like: distances, densities, and the clusters they leave."""

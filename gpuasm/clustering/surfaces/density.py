@@ -1,0 +1,136 @@
+"""Pareto density: how many rows lie around each unit of a map (Ultsch 2003, doi:10.1007/3-540-26981-9_13)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.clustering.grid import MapGrid
+from gpuasm.clustering.search.direct_cpu import CHEBYSHEV, EUCLIDEAN, MANHATTAN
+from gpuasm.clustering.search.search import unit_vectors
+from gpuasm.errors import DataError
+from gpuasm.parallel import for_each
+
+PARETO_SHARE = 0.2013
+"""Of all pairwise distances so many are no longer than the Pareto radius: a sphere of that size holds a fifth of the
+rows, and tells four fifths of what there is to know of their density."""
+_SAMPLE_FOR_RADIUS = 2000
+_SAMPLE_FOR_DENSITY = 5000
+"""Rows, drawn at random, that are counted around units; a fifth of these is a thousand, told to some 3 %."""
+_FORMS = {"euclidean": EUCLIDEAN, "cosine": EUCLIDEAN, "manhattan": MANHATTAN, "chebyshev": CHEBYSHEV}
+
+
+def pareto_radius(rows: Array, metric: str = "euclidean") -> float:
+    """Return the distance that 20.13 % of all pairs of rows do not exceed.
+
+    Parameters
+    ----------
+    rows : (n, d) float32
+        As the map compares them, where they live; NaN where a value is missing. Of more than 2000 these
+        are drawn.
+    metric
+        As for `SelfOrganisingMap`.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two rows.
+    """
+    sample = _sampled(rows, _SAMPLE_FOR_RADIUS)
+    n = sample.shape[0]
+    if n < 2:
+        raise DataError("at least two rows, for distances between them", f"{n}", "give more rows")
+    if metric == "cosine":
+        sample = unit_vectors(sample)
+    xp = array_namespace(sample)
+    values = xp.empty((n, n), np.float64)
+    flat = xp.ascontiguousarray(sample).reshape(-1)
+    _measure(n, flat, flat, sample.shape[1], n, _FORMS[metric], values.reshape(-1))
+    pairs = to_host(values)[np.triu_indices(n, 1)]
+    return float(_distances(np.quantile(pairs, PARETO_SHARE, method="inverted_cdf"), metric))
+
+
+def density_around(
+    weights: Array, rows: Array, radius: float, *, metric: str = "euclidean", grid: MapGrid
+) -> np.ndarray:
+    """Return the P-matrix: how many rows lie no farther than ``radius`` from each unit.
+
+    Parameters
+    ----------
+    weights : (units, d) float32
+    rows : (n, d) float32
+        Of more than 5000 these are drawn and counted, and the counts are brought to n.
+    radius
+        Such as `pareto_radius`.
+    metric
+        As for `SelfOrganisingMap`.
+    grid
+        The map.
+
+    Returns
+    -------
+    (rows, columns) float64, on the host.
+    """
+    xp = array_namespace(rows)
+    sample, weights = _sampled(rows, _SAMPLE_FOR_DENSITY), to_namespace(xp, weights)
+    if metric == "cosine":
+        sample, weights = unit_vectors(sample), unit_vectors(weights)
+    limit = {"euclidean": radius * radius, "cosine": 2 * radius}.get(metric, radius)
+    count = xp.empty(grid.n_units, np.int64)
+    flat = xp.ascontiguousarray(sample).reshape(-1)
+    flat_weights = xp.ascontiguousarray(weights).reshape(-1)
+    _count(grid.n_units, flat_weights, flat, rows.shape[1], sample.shape[0], _FORMS[metric], limit, count)
+    return grid.image(to_host(count) * (rows.shape[0] / sample.shape[0]))
+
+
+def _sampled(rows: Array, most: int) -> Array:
+    """Return rows drawn at random, always the same: every sixth, say, may be of one kind where kinds take turns."""
+    n = rows.shape[0]
+    if n <= most:
+        return rows
+    chosen = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+    return rows[array_namespace(rows).asarray(chosen)]
+
+
+def _distances(values: np.ndarray, metric: str) -> np.ndarray:
+    return np.sqrt(values) if metric == "euclidean" else values * (0.5 if metric == "cosine" else 1.0)
+
+
+# Differences are rounded to float32, whose squares are exact in float64: contracted or not, sums are the same bits.
+
+
+@for_each
+def _measure(i, one, other, d, n, form, out):
+    for j in range(n):
+        total = 0.0
+        for k in range(d):
+            difference = float(np.float32(one[i * d + k] - other[j * d + k]))
+            if difference == difference:  # noqa: PLR0124 - not where a value is missing
+                if form == 0:
+                    total += difference * difference
+                elif form == 1:
+                    total += abs(difference)
+                else:
+                    total = max(total, abs(difference))
+        out[i * n + j] = total
+
+
+@for_each
+def _count(i, weights, rows, d, n, form, limit, count):
+    inside = 0
+    for j in range(n):
+        total = 0.0
+        for k in range(d):
+            difference = float(np.float32(weights[i * d + k] - rows[j * d + k]))
+            if difference == difference:  # noqa: PLR0124 - not where a value is missing
+                if form == 0:
+                    total += difference * difference
+                elif form == 1:
+                    total += abs(difference)
+                else:
+                    total = max(total, abs(difference))
+                if total > limit:
+                    break  # it only grows
+        if total <= limit:
+            inside += 1
+    count[i] = inside

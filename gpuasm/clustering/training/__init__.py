@@ -1,0 +1,1 @@
+"""Epochs of training: batches and single rows, neighbourhoods, and what changes from epoch to epoch."""
