@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.kmers.rolling import rolled
 from gpuasm.parallel import compiled, ordered_map
 from gpuasm.primitives.hashing import mix
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 SAMPLE = 256
 """One distinct k-mer in so many is looked at, with all of its occurrences."""
 _PIECES_PER_CHUNK = 1 << 16
@@ -47,8 +47,6 @@ def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
 
 @compiled()
 def _sample(words, start, length, k):
-    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
-    top = np.uint64(2 * (k - 1))
     windows = 0
     for r in range(start.size):
         windows += max(0, length[r] - k + 1)
@@ -57,9 +55,7 @@ def _sample(words, start, length, k):
     for r in range(start.size):
         forward = backward = np.uint64(0)
         for i in range(length[r]):
-            base = base_at(words, start[r] + i)
-            forward = ((forward << _TWO) | base) & kmer_mask
-            backward = (backward >> _TWO) | ((_THREE - base) << top)
+            forward, backward = rolled(forward, backward, base_at(words, start[r] + i), k)
             if i >= k - 1:
                 key = min(forward, backward)
                 if mix(key) & np.uint64(SAMPLE - 1) == np.uint64(0):

@@ -10,6 +10,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.errors import ResourceError
 from gpuasm.kmers.keys import MAX_PLAIN_K, NAME_BITS, pair_key
+from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
@@ -17,7 +18,7 @@ from gpuasm.primitives.hashing import build_index, find
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE = np.uint64(1)
 
 
 @dataclass(frozen=True)
@@ -90,19 +91,10 @@ def name_windows(reads: Reads, dictionary: Dictionary, lower: Array | None = Non
 
 @for_each
 def _name_plain(t, position, count, words, k, keys, slots, mask, names):
-    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
-    top = np.uint64(2 * (k - 1))
-    forward = np.uint64(0)
-    backward = np.uint64(0)
-    for i in range(k - 1):
-        base = base_at(words, position[t] + i)
-        forward = (forward << _TWO) | base
-        backward = (backward >> _TWO) | ((_THREE - base) << top)
+    forward, backward = all_but_last(words, position[t], k)
     for j in range(count[t]):
         p = position[t] + j
-        base = base_at(words, p + k - 1)
-        forward = ((forward << _TWO) | base) & kmer_mask
-        backward = (backward >> _TWO) | ((_THREE - base) << top)
+        forward, backward = rolled(forward, backward, base_at(words, p + k - 1), k)
         if backward < forward:
             number = find(backward, keys, slots, mask)
             if number >= 0:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
+from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKmers, cut_superkmers
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
 from gpuasm.parallel import compiled, inlined, ordered_map
@@ -15,7 +16,7 @@ from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
 _FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE = np.uint64(1)
 _WINDOWS_PER_GROUP = 1 << 22
 _FIRST_TABLE = 1 << 13
 
@@ -114,21 +115,13 @@ def _tally_group(records, bucket_start, source, min_count, with_followers, out):
 
 @compiled()
 def _tally_plain(records, words, k, table, with_followers):
-    mask = (_ONE << np.uint64(2 * k)) - _ONE
-    top = np.uint64(2 * (k - 1))
     room = (table[0].size * 5) // 8
     for record in records:
         position = np.int64(record >> np.uint64(START_SHIFT))
         n = np.int64(record & np.uint64(0x3FFF))
-        forward = backward = np.uint64(0)
-        for i in range(k - 1):
-            base = base_at(words, position + i)
-            forward = (forward << _TWO) | base
-            backward = (backward >> _TWO) | ((_THREE - base) << top)
+        forward, backward = all_but_last(words, position, k)
         for j in range(n):
-            base = base_at(words, position + j + k - 1)
-            forward = ((forward << _TWO) | base) & mask
-            backward = (backward >> _TWO) | ((_THREE - base) << top)
+            forward, backward = rolled(forward, backward, base_at(words, position + j + k - 1), k)
             strand = 1 if backward < forward else 0
             key = backward if strand else forward
             slot = _count_one(key, ((position + j) << 1) | strand, table)
@@ -138,10 +131,7 @@ def _tally_plain(records, words, k, table, with_followers):
                     return False
                 slot = -1 - slot
             if with_followers:
-                if j < n - 1 or record & np.uint64(HAS_NEXT):
-                    table[3][slot, 4 * strand + np.int64(base_at(words, position + j + k))] += np.uint32(1)
-                if j > 0 or record & np.uint64(HAS_PREVIOUS):
-                    table[3][slot, 4 * (1 - strand) + 3 - np.int64(base_at(words, position + j - 1))] += np.uint32(1)
+                _count_followers(table[3][slot], strand, record, j, words, k)
     return True
 
 
@@ -166,11 +156,18 @@ def _tally_pairs(records, text, k, shift, table, with_followers):
                     return False
                 slot = -1 - slot
             if with_followers:
-                if j < n - 1 or record & np.uint64(HAS_NEXT):
-                    table[3][slot, 4 * strand + np.int64(base_at(words, position + j + k))] += np.uint32(1)
-                if j > 0 or record & np.uint64(HAS_PREVIOUS):
-                    table[3][slot, 4 * (1 - strand) + 3 - np.int64(base_at(words, position + j - 1))] += np.uint32(1)
+                _count_followers(table[3][slot], strand, record, j, words, k)
     return True
+
+
+@inlined()
+def _count_followers(row, strand, record, j, words, k):
+    """Count the bases after and before window j of a super-k-mer, as the strand of its key reads them."""
+    position = np.int64(record >> np.uint64(START_SHIFT)) + j
+    if j < np.int64(record & np.uint64(0x3FFF)) - 1 or record & np.uint64(HAS_NEXT):
+        row[4 * strand + np.int64(base_at(words, position + k))] += np.uint32(1)
+    if j > 0 or record & np.uint64(HAS_PREVIOUS):
+        row[4 * (1 - strand) + 3 - np.int64(base_at(words, position - 1))] += np.uint32(1)
 
 
 @inlined()

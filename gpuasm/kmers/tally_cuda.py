@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions, free_device_memory, to_host
 from gpuasm.kmers.keys import MAX_PLAIN_K, NO_KEY, pair_key
+from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
 from gpuasm.kmers.windows import Tiles, tile_windows
 from gpuasm.parallel import for_each
@@ -16,7 +17,7 @@ from gpuasm.primitives.hashing import MIX_CUDA, build_index
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE = np.uint64(1)
 _LEAST_BATCH = 1 << 20
 _BYTES_PER_WINDOW = 40
 """Device memory a window costs while its batch is sorted: the key, its sorted copy, the sort's own, the run flags."""
@@ -83,18 +84,9 @@ def _window_keys(reads: Reads, tiles: tuple[Array, Array], names: Array, *, k: i
 
 @for_each
 def _plain_keys(t, position, count, offset, words, k, keys):
-    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
-    top = np.uint64(2 * (k - 1))
-    forward = np.uint64(0)
-    backward = np.uint64(0)
-    for i in range(k - 1):
-        base = base_at(words, position[t] + i)
-        forward = (forward << _TWO) | base
-        backward = (backward >> _TWO) | ((_THREE - base) << top)
+    forward, backward = all_but_last(words, position[t], k)
     for j in range(count[t]):
-        base = base_at(words, position[t] + j + k - 1)
-        forward = ((forward << _TWO) | base) & kmer_mask
-        backward = (backward >> _TWO) | ((_THREE - base) << top)
+        forward, backward = rolled(forward, backward, base_at(words, position[t] + j + k - 1), k)
         keys[offset[t] + j] = min(forward, backward)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.errors import UsageError
+from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
 from gpuasm.samples.murmur import hash_of_letters
@@ -90,17 +91,9 @@ def _word(seed: int) -> np.uint64:
 @for_each
 def _hash_windows(t, position, count, place, words, k, seed, keep, hashes):
     mask = (_ONE << np.uint64(2 * k)) - _ONE
-    top = np.uint64(2 * (k - 1))
-    forward = np.uint64(0)
-    backward = np.uint64(0)
-    for i in range(k - 1):
-        base = base_at(words, position[t] + i)
-        forward = (forward << _TWO) | base
-        backward = (backward >> _TWO) | ((_THREE - base) << top)
+    forward, backward = all_but_last(words, position[t], k)
     for j in range(count[t]):
-        base = base_at(words, position[t] + j + k - 1)
-        forward = ((forward << _TWO) | base) & mask
-        backward = (backward >> _TWO) | ((_THREE - base) << top)
+        forward, backward = rolled(forward, backward, base_at(words, position[t] + j + k - 1), k)
         # A k-mer read backwards is the complement of its reverse complement.
         backwards = ~forward & mask if backward < forward else ~backward & mask
         hashes[place[t] + j] = hash_of_letters(backwards, k, seed) & keep

@@ -12,12 +12,13 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.levels import Level
+from gpuasm.kmers.rolling import rolled
 from gpuasm.parallel import for_each
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE, _THREE = np.uint64(1), np.uint64(3)
 
 
 @dataclass(frozen=True)
@@ -108,16 +109,12 @@ def _lay(
     contained[r] = True
     oriented[r] = -1
     base[r] = 0
-    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
-    top = np.uint64(2 * (k - 1))
     end = start[r] + length[r]
     forward, backward = np.uint64(0), np.uint64(0)
     a = np.int64(-1)
     first = start[r]
     for p in range(start[r], end):
-        code = base_at(words, p)
-        forward = ((forward << _TWO) | code) & kmer_mask
-        backward = (backward >> _TWO) | ((_THREE - code) << top)
+        forward, backward = rolled(forward, backward, base_at(words, p), k)
         if p - start[r] >= k - 1:
             number = find(min(forward, backward), keys, slots, mask)
             if number >= 0:
@@ -137,9 +134,7 @@ def _lay(
         forward, backward = np.uint64(0), np.uint64(0)
         for i in range(end - first):
             p = end - 1 - i
-            code = base_at(words, p)
-            forward = (forward >> _TWO) | (code << top)
-            backward = ((backward << _TWO) | (_THREE - code)) & kmer_mask
+            backward, forward = rolled(backward, forward, _THREE - base_at(words, p), k)
             if i >= k - 1:
                 number = find(min(forward, backward), keys, slots, mask)
                 if number >= 0:

@@ -14,6 +14,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.rolling import rolled
 from gpuasm.kmers.tally import tally_kmers
 from gpuasm.parallel import for_each
 from gpuasm.primitives.hashing import find
@@ -22,8 +23,6 @@ from gpuasm.sequence.reads import Reads
 
 ANCHOR_K = 31
 """Bases of an anchor: the longest that fit into one key."""
-
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 @dataclass(frozen=True)
@@ -99,13 +98,9 @@ def anchor_reads(reads: Reads, index: AnchorIndex) -> Anchored:
 
 @for_each
 def _anchor(r, start, length, words, k, keys, slots, mask, place, found, offset):
-    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
-    top = np.uint64(2 * (k - 1))
     forward, backward = np.uint64(0), np.uint64(0)
     for i in range(length[r]):
-        code = base_at(words, start[r] + i)
-        forward = ((forward << _TWO) | code) & kmer_mask
-        backward = (backward >> _TWO) | ((_THREE - code) << top)
+        forward, backward = rolled(forward, backward, base_at(words, start[r] + i), k)
         if i >= k - 1:
             number = find(min(forward, backward), keys, slots, mask)
             if number >= 0:
