@@ -9,7 +9,7 @@ from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.search.direct_cpu import CHEBYSHEV, EUCLIDEAN, MANHATTAN
 from gpuasm.clustering.search.search import unit_vectors
 from gpuasm.errors import DataError
-from gpuasm.parallel import for_each
+from gpuasm.parallel import for_each, inlined
 
 PARETO_SHARE = 0.2013
 """Of all pairwise distances so many are no longer than the Pareto radius: a sphere of that size holds a fifth of the
@@ -99,19 +99,23 @@ def _distances(values: np.ndarray, metric: str) -> np.ndarray:
 # Differences are rounded to float32, whose squares are exact in float64: contracted or not, sums are the same bits.
 
 
+@inlined()
+def _with_column(total, one, other, form):
+    """Return what a distance is made of (its square if Euclidean) with a column more; NaN is passed over."""
+    difference = float(np.float32(one - other))
+    if difference != difference:  # noqa: PLR0124 - a missing value
+        return total
+    if form == 0:
+        return total + difference * difference
+    return total + abs(difference) if form == 1 else max(total, abs(difference))
+
+
 @for_each
 def _measure(i, one, other, d, n, form, out):
     for j in range(n):
         total = 0.0
         for k in range(d):
-            difference = float(np.float32(one[i * d + k] - other[j * d + k]))
-            if difference == difference:  # noqa: PLR0124 - not where a value is missing
-                if form == 0:
-                    total += difference * difference
-                elif form == 1:
-                    total += abs(difference)
-                else:
-                    total = max(total, abs(difference))
+            total = _with_column(total, one[i * d + k], other[j * d + k], form)
         out[i * n + j] = total
 
 
@@ -121,16 +125,9 @@ def _count(i, weights, rows, d, n, form, limit, count):
     for j in range(n):
         total = 0.0
         for k in range(d):
-            difference = float(np.float32(weights[i * d + k] - rows[j * d + k]))
-            if difference == difference:  # noqa: PLR0124 - not where a value is missing
-                if form == 0:
-                    total += difference * difference
-                elif form == 1:
-                    total += abs(difference)
-                else:
-                    total = max(total, abs(difference))
-                if total > limit:
-                    break  # it only grows
+            total = _with_column(total, weights[i * d + k], rows[j * d + k], form)
+            if total > limit:
+                break  # it only grows
         if total <= limit:
             inside += 1
     count[i] = inside
