@@ -86,9 +86,14 @@ def from_strings(lines: Iterable[str]) -> DirectedGraph:
     DataError
         If a line has two arrows, or a name is missing.
     """
+    return from_numbered_strings(enumerate(lines, start=1))
+
+
+def from_numbered_strings(lines: Iterable[tuple[int, str]]) -> DirectedGraph:
+    """Make a graph of adjacency strings that come with the numbers of their lines; see `from_strings`."""
     edges: list[tuple[str, str]] = []
     vertices: dict[str, None] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines:
         parsed = parse_adjacency(line, number)
         if parsed is not None:
             source, targets = parsed

@@ -9,6 +9,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.parallel import compiled, for_each, ordered_map, run_chunks, thread_count
 from gpuasm.primitives.row_of_edge import row_of_edge
+from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.stable_order import stable_order
 
 _INT32_MAX = 2**31 - 1
@@ -117,16 +118,10 @@ def _deal(first, last, keys, values, next_place, grouped):
 
 @compiled()
 def _write_rows(slot, last, row_offsets, rows):
-    low, high = 0, row_offsets.size - 1  # the row sought is the last one that starts at the slot or before
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if row_offsets[middle] <= slot:
-            low = middle
-        else:
-            high = middle
+    row = run_of(slot, row_offsets, row_offsets.size - 1)
     while slot < last:
-        if slot >= row_offsets[low + 1]:
-            low += 1
+        if slot >= row_offsets[row + 1]:
+            row += 1
         else:
-            rows[slot] = low
+            rows[slot] = row
             slot += 1

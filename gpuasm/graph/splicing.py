@@ -12,6 +12,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.parallel import for_each
 from gpuasm.primitives.cycles import Cycles
+from gpuasm.primitives.searching import run_of
 
 MOST = 1024
 """Circuits and links up to which splicing is faster than ranking again."""
@@ -98,13 +99,7 @@ def _lay_out(
 @for_each
 def _look_up(edge, label, rank, key, new_label, base, total, n_segments, out_label, out_rank):
     own = (np.int64(label[edge]) << 32) | np.int64(rank[edge])
-    low, high = np.int64(0), np.int64(n_segments)  # key[low] <= own < key[high]
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if key[middle] <= own:
-            low = middle
-        else:
-            high = middle
-    at = base[low] + own - key[low]
-    out_label[edge] = new_label[low]
-    out_rank[edge] = at - total[low] if at >= total[low] else at
+    segment = run_of(own, key, n_segments)
+    at = base[segment] + own - key[segment]
+    out_label[edge] = new_label[segment]
+    out_rank[edge] = at - total[segment] if at >= total[segment] else at

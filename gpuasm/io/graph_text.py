@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.graph.building import from_edges, from_named_edges, parse_adjacency
+from gpuasm.graph.building import from_edges, from_numbered_strings
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.compression import BrokenStreamError
 from gpuasm.io.sources import Source
@@ -68,15 +68,7 @@ def quoted(text: str) -> str:
 
 def read_adjacency(blocks: Iterable[bytes]) -> DirectedGraph:
     """Read "a -> b, c" lines; see `gpuasm.graph.building.from_strings`."""
-    edges: list[tuple[str, str]] = []
-    vertices: dict[str, None] = {}
-    for number, line in numbered_lines(blocks):
-        parsed = parse_adjacency(line, number)
-        if parsed is not None:
-            source, targets = parsed
-            vertices.update(dict.fromkeys([source, *targets]))
-            edges.extend((source, target) for target in targets)
-    return from_named_edges(edges, vertices=vertices)
+    return from_numbered_strings(numbered_lines(blocks))
 
 
 def read_gfa(blocks: Iterable[bytes]) -> DirectedGraph:

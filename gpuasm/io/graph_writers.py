@@ -12,6 +12,7 @@ import numpy as np
 from gpuasm.errors import UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.names import WordNames
+from gpuasm.io.digits import put_number
 from gpuasm.io.edge_lists import VERTICES_COMMENT
 from gpuasm.io.output import atomic_output
 from gpuasm.parallel import compiled
@@ -145,14 +146,7 @@ def _format_pairs(source, target, text, between, first):
     at = 0
     for i in range(source.size):
         for part in range(2):
-            value = np.int64(source[i] if part == 0 else target[i]) + first
-            width, rest = 1, value
-            while rest >= 10:
-                rest //= 10
-                width += 1
-            for place in range(width - 1, -1, -1):
-                text[at + place] = 48 + value % 10
-                value //= 10
-            text[at + width] = between if part == 0 else 10
-            at += width + 1
+            at = put_number(text, at, np.int64(source[i] if part == 0 else target[i]) + first)
+            text[at] = between if part == 0 else 10
+            at += 1
     return at

@@ -9,6 +9,7 @@ import numpy as np
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
 from gpuasm.graph.tours import EulerTour
+from gpuasm.io.digits import put_number
 from gpuasm.io.output import atomic_output
 from gpuasm.parallel import compiled
 
@@ -88,14 +89,7 @@ def _format_numbers(numbers, after_gap, text):
         if after_gap[i]:
             text[at] = 10
             at += 1
-        value = np.int64(numbers[i])
-        width, rest = 1, value
-        while rest >= 10:
-            rest //= 10
-            width += 1
-        for place in range(width - 1, -1, -1):
-            text[at + place] = 48 + value % 10
-            value //= 10
-        text[at + width] = 10
-        at += width + 1
+        at = put_number(text, at, np.int64(numbers[i]))
+        text[at] = 10
+        at += 1
     return at

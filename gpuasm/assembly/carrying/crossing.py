@@ -13,7 +13,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.levels import Level
 from gpuasm.kmers.rolling import rolled
-from gpuasm.parallel import for_each
+from gpuasm.parallel import for_each, inlined
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -87,6 +87,18 @@ def _contained_named(r, start, length, k, names, strand, unitig_of, contained):
         contained[r] = same and distance == last - first
 
 
+@inlined()
+def _on_unitig(name, unitig_of, strand, window_start):
+    """Return the oriented unitig that an oriented k-mer lies on, and which of its k-mers it is."""
+    number = name >> 1
+    unitig = np.int64(unitig_of[number])
+    turned = (name & 1) ^ np.int64(strand[number])
+    along = number - window_start[unitig]
+    if turned:
+        along = window_start[unitig + 1] - 1 - number
+    return 2 * unitig + turned, along
+
+
 @for_each
 def _lay(
     r,
@@ -124,13 +136,8 @@ def _lay(
     b = np.int64(-1)
     last = first
     if a >= 0:
-        u = np.int64(unitig_of[a >> 1])
-        turned = (a & 1) ^ np.int64(strand[a >> 1])
-        i = (a >> 1) - window_start[u]
-        if turned:
-            i = window_start[u + 1] - 1 - (a >> 1)
-        oriented[r] = 2 * u + turned
-        base[r] = i - (first - start[r])
+        oriented[r], along = _on_unitig(a, unitig_of, strand, window_start)
+        base[r] = along - (first - start[r])
         forward, backward = np.uint64(0), np.uint64(0)
         for i in range(end - first):
             p = end - 1 - i
@@ -144,13 +151,8 @@ def _lay(
     last_oriented[r] = oriented[r]
     last_base[r] = base[r]
     if b >= 0:
-        u = np.int64(unitig_of[b >> 1])
-        turned = (b & 1) ^ np.int64(strand[b >> 1])
-        i = (b >> 1) - window_start[u]
-        if turned:
-            i = window_start[u + 1] - 1 - (b >> 1)
-        last_oriented[r] = 2 * u + turned
-        last_base[r] = i - (last - start[r])
+        last_oriented[r], along = _on_unitig(b, unitig_of, strand, window_start)
+        last_base[r] = along - (last - start[r])
     if b >= 0 and last > first:
         a_turned, b_turned = (a & 1) ^ np.int64(strand[a >> 1]), (b & 1) ^ np.int64(strand[b >> 1])
         distance = (a >> 1) - (b >> 1) if a_turned else (b >> 1) - (a >> 1)

@@ -19,6 +19,7 @@ from gpuasm.assembly.consensus.targets import SeedIndex, Targets
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import for_each, inlined
 from gpuasm.primitives.hashing import find, mix
+from gpuasm.primitives.searching import run_of
 from gpuasm.sequence.reads import Reads
 
 LEAST_SCORE = 31
@@ -267,25 +268,19 @@ def _measure(
 ):
     r = piece[p]
     n = np.int64(length[r])
-    low, high = np.int64(0), np.int64(n_targets)
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if start[middle] <= found[p] >> 1:
-            low = middle
-        else:
-            high = middle
+    own = run_of(found[p] >> 1, start, n_targets)
     place = _leftmost(found[p], np.int64(window[p]), n, k)
-    if closed[low]:
-        while place < start[low]:
-            place += size[low]
+    if closed[own]:
+        while place < start[own]:
+            place += size[own]
     at[p] = place
-    target[p] = low
+    target[p] = own
     turned = found[p] & 1
     # The stretch with the highest score: where the sum falls below nothing, a new one begins.
     score, best = np.int64(0), np.int64(0)
-    opened = max(np.int64(0), start[low] - place)
+    opened = max(np.int64(0), start[own] - place)
     best_begin, best_end = opened, opened
-    last = min(n, start[low + 1] - place)
+    last = min(n, start[own + 1] - place)
     j = opened
     while j < last:
         differs = differing(reads_words, read_start[r], n, turned, j, text_words, place)

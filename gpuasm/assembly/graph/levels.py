@@ -15,7 +15,8 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import Unitigs
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
-from gpuasm.parallel import for_each, inlined
+from gpuasm.parallel import for_each
+from gpuasm.primitives.searching import run_of
 
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
@@ -90,22 +91,9 @@ def vertices_along(unitigs: Unitigs, pieces: Pieces) -> Array:
     return vertex
 
 
-@inlined()
-def _row_of(j, row_start, n_rows):
-    """Return the row that entry j lies in."""
-    low, high = np.int64(0), np.int64(n_rows)  # row_start[low] <= j < row_start[high]
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if row_start[middle] <= j:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
 @for_each
 def _take_vertex(j, new_start, first, oriented, n_pieces, path, vertex):
-    piece = _row_of(j, new_start, n_pieces)
+    piece = run_of(j, new_start, n_pieces)
     if oriented[piece] & 1:
         vertex[j] = path[first[piece] + new_start[piece + 1] - 1 - j] ^ 1
     else:
@@ -114,7 +102,7 @@ def _take_vertex(j, new_start, first, oriented, n_pieces, path, vertex):
 
 @for_each
 def _tell_owner(j, window_start, n_unitigs, unitig_of):
-    unitig_of[j] = _row_of(j, window_start, n_unitigs)
+    unitig_of[j] = run_of(j, window_start, n_unitigs)
 
 
 @for_each
