@@ -1,8 +1,9 @@
 """A round of Gunrock's geolocation on the CPU: the same operations in the same order as `gunrock_cuda`.
 
-What a row adds up, it adds up in lanes: slot s of the row belongs to lane s mod L, where L depends on the length of the
-row alone; each lane adds in the order of its slots, and the lanes are added pairwise. Rows of more than ``CHUNK`` slots
-are cut into chunks, whose sums are added one after another.
+What a row adds up, it adds up in lanes, each in the order of the row, and the lanes are added pairwise. In a row of up
+to ``SHORT`` slots, neighbour k of those with a location belongs to lane k mod L, where L follows from how many they are
+and from the row's length; in longer rows slot s belongs to lane s mod L, with or without a location. Rows of more than
+``CHUNK`` slots are cut into chunks, whose sums are added one after another.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from gpuasm.geolocation.sphere_cpu import angle_of, over_half_arc, sine_and_cosi
 from gpuasm.parallel import compiled, inlined
 from gpuasm.parallel import fused_multiply_add as fma
 
-CHUNK = 2048
+SHORT, MIDDLE, CHUNK = 128, 512, 2048
+PLACES_OF_LANE = 4
+"""How many neighbours with a location a lane of a short row has at most."""
+SLOTS_OF_SHORT_LANE = 16
+"""How many slots of a short row a lane reads at most."""
 STOP_DEGREES = 1e-3
 _SUMS = 4
 _VECTOR = 8
@@ -22,9 +27,14 @@ _LAT, _LON = 3, 4
 
 
 @inlined
-def lanes_of(length):
-    """Return how many lanes a row of this length is added up in."""
-    return 1 if length <= 8 else 4 if length <= 32 else 16 if length <= 128 else 32 if length <= 256 else 256
+def lanes_of(n, length):
+    """Return how many lanes a row of this length, with n neighbours that have a location, is added up in."""
+    if length > SHORT:
+        return 64 if length <= MIDDLE else 256
+    lanes = 1
+    while lanes < 32 and (PLACES_OF_LANE * lanes < n or SLOTS_OF_SHORT_LANE * lanes < length):
+        lanes *= 2
+    return lanes
 
 
 @compiled()
@@ -57,7 +67,10 @@ def round_loop(
                 points[_LAT, 0], points[_LON, 0], points[_LAT, 1], points[_LON, 1]
             )
         elif n > 2:
-            row = (slots, lanes_of(end - start), lanes)
+            if end - start <= SHORT:  # lanes are those of the neighbours with a location
+                for k in range(n):
+                    slots[k] = k
+            row = (slots, lanes_of(n, end - start), lanes)
             new_places[i, 0], new_places[i, 1] = _median(points, n, spatial_iterations, weights, row)
 
 

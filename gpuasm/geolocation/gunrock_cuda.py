@@ -1,14 +1,10 @@
 """Rounds of Gunrock's geolocation on CUDA: the same operations in the same order as `gunrock_cpu`.
 
-The vertices without location are listed once, by the length of their rows: rows of up to 8 slots go to a thread, of up
-to 32 to four lanes, of up to 128 to sixteen, of up to 256 to a warp, of up to 2,048 to a block, and longer ones are cut
-into chunks that blocks share. A bit for each vertex says whether it has a location, so that no others are read; those
-that are read, once, lie in shared memory while the median is sought. Bits of what a round finds are set when it ends.
-Only what is still unknown is looked at again.
-
-A warp is as slow as the slowest of its rows, and steps differ from row to row by two orders: of many rows, those that
-have not come to their end after some steps are listed anew and go on together. Classes run side by side, so that the
-last rows of one are not waited for by the others.
+The vertices without location are listed once, by the length of their rows. Rows of up to 128 slots are sorted anew in
+each round by how many of their neighbours have a location, and warps take them, from one lane to 32 for each; longer
+rows go to a block, and those of more than 2,048 slots are cut into chunks that blocks share. A bit for each vertex says
+whether it has a location, so that no others are read. Bits of what a round finds are set when it ends. Only what is
+still unknown is looked at again. Kinds of rows run side by side, so that the last of one are not waited for by others.
 """
 
 from __future__ import annotations
@@ -19,27 +15,26 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions, multiprocessor_count, side_by_side, to_host
 from gpuasm.geolocation.gunrock_cpu import CHUNK
-from gpuasm.geolocation.gunrock_kernels import _CUDA, SLOTS_OF_LANE, SUMS_BYTES
+from gpuasm.geolocation.gunrock_kernels import CUDA, LONGEST, VERTICES_OF_BLOCK
+from gpuasm.geolocation.gunrock_long_rows import SLOTS_OF_LANE, SUMS_BYTES
+from gpuasm.geolocation.gunrock_short_rows import BINS, ROWS_TO_COUNT, ROWS_TO_SORT
 
-_LONGEST = (8, 32, 128, 256, CHUNK)
-_LANES = (1, 4, 16, 32, 256)
-_THREADS = (128, 128, 128, 128, 256)
+_LANES = (64, 256)
+"""Of the lists between the first and the last."""
 _NUMBERS = 5  # a unit vector, latitude, longitude
-_STEPS = 8  # of long rows between two looks at whether any goes on
-_PASSES = (0, 8, 8, 16, 16, 32, 64, 128)
-"""Steps of each pass over many rows, before a last one of all that are left: the first finds those that need none."""
-_RESIDENT = 8
-"""Blocks on a multiprocessor at a time, at most: as many as are of use where it is not known how many rows are left."""
+_STEPS = 8  # of rows of several chunks between two looks at whether any goes on
+_RESIDENT = 4
+"""Blocks of `infer_short` on a multiprocessor at a time: as many as have registers."""
 _MANY = 20_000
-"""Rows of a class that are worth more passes than one."""
-
+"""Rows from which on launches side by side are worth their cost."""
 
 _OF_LONG_ROWS = ("gather_chunks", "start_rows", "step_chunks", "move_rows", "finish_rows")
-_KERNELS = ("work_lists", "turn_longitudes", *(f"infer_{lanes}" for lanes in _LANES), *_OF_LONG_ROWS)
+_OF_SHORT_ROWS = ("count_known", "sort_rows", "infer_short")
+_KERNELS = ("work_lists", "turn_longitudes", *_OF_SHORT_ROWS, *(f"infer_{n}" for n in _LANES), *_OF_LONG_ROWS)
 
 
 def _kernel(name: str) -> Any:
-    return cuda_functions(_CUDA, *_KERNELS)[_KERNELS.index(name)]
+    return cuda_functions(CUDA, *_KERNELS)[_KERNELS.index(name)]
 
 
 class Rounds:
@@ -59,17 +54,16 @@ class Rounds:
         self._xp = xp = array_namespace(columns)
         self._graph, self._places, self._rounds = (row_offsets, columns), places, rounds
         n, m = rounds.size, columns.size
-        self._known = xp.zeros(-(-n // 32), np.uint32)
-        self._found = xp.zeros_like(self._known)
-        # No more rows than these can be longer than those of the class before.
-        capacities = [n, *(min(n, m // (length + 1)) for length in _LONGEST)]
+        self._known = xp.empty(-(-n // 32), np.uint32)
+        self._found = xp.zeros(self._known.size, np.uint32)
+        # No more rows than these can be longer than those of the list before.
+        capacities = [n, *(min(n, m // (length + 1)) for length in LONGEST)]
         self._lists, self._next = ([xp.empty(max(size, 1), np.int32) for size in capacities] for _ in range(2))
         self._counts, self._next_counts = (xp.zeros(len(capacities), np.int32) for _ in range(2))
         _kernel("work_lists")(
-            (-(-n // 256),),
+            (-(-n // VERTICES_OF_BLOCK),),
             (256,),
             (np.int64(n), row_offsets, places, self._known, *self._lists, self._counts, rounds),
-            shared_mem=SUMS_BYTES,
         )
         self.waiting = to_host(self._counts)
 
@@ -77,29 +71,36 @@ class Rounds:
         """Run a round, and return how many vertices got a location in it."""
         before = int(self.waiting.sum())
         self._next_counts[:] = 0
-        args = (*self._graph, self._known, self._places, self._found, self._rounds, np.int32(number))
-        # Lists are kept until all is done: what is freed may be given to another stream.
-        passes = [
-            _Passes(
-                k, self._lists[k], self._counts[k : k + 1], n_rows=int(self.waiting[k]), n_steps=spatial_iterations + 1
-            )
-            for k in range(len(_LANES) - 1, -1, -1)
-            if self.waiting[k]
-        ]
-        with side_by_side(self._xp, len(passes), apart=before >= _MANY) as streams:
-            for stream, of_class in zip(streams, passes, strict=True):
+        state = (*self._graph, self._known, self._places, self._found, self._rounds, np.int32(number))
+        steps = np.int32(spatial_iterations + 1)
+        # What is freed while other streams run may be given to them: rows that are made before are kept until the end.
+        short = _ShortRows(self._lists[0], int(self.waiting[0])) if self.waiting[0] else None
+        of_blocks = [k for k in (2, 1) if self.waiting[k]]
+        with side_by_side(self._xp, len(of_blocks) + 1, apart=before >= _MANY) as streams:
+            for stream, k in zip(streams, of_blocks, strict=False):
                 with stream:
-                    of_class.launch((*args, self._next[of_class.k], self._next_counts[of_class.k : of_class.k + 1]))
+                    self._infer_by_blocks(k, (*state, steps))
+            with streams[-1]:
+                if short is not None:
+                    short.run((*state, steps), self._next[0], self._next_counts[:1])
             if self.waiting[-1]:
                 _LongRows(self._graph, self._lists[-1][: int(self.waiting[-1])]).run(
-                    (*args[2:], self._next[-1], self._next_counts[-1:]), spatial_iterations
+                    (*state[2:], self._next[-1], self._next_counts[-1:]), spatial_iterations
                 )
-        del passes
         self._known |= self._found
         self._lists, self._next = self._next, self._lists
         self._counts, self._next_counts = self._next_counts, self._counts
         self.waiting = to_host(self._counts)
         return before - int(self.waiting.sum())
+
+    def _infer_by_blocks(self, k: int, args: tuple[Any, ...]) -> None:
+        n_rows, lanes = int(self.waiting[k]), _LANES[k - 1]
+        infer = _kernel(f"infer_{lanes}")
+        shared = lanes * SLOTS_OF_LANE * _NUMBERS * 8 + SUMS_BYTES
+        infer.max_dynamic_shared_size_bytes = shared
+        blocks = min(n_rows, multiprocessor_count() * 512)
+        args = (self._lists[k], np.int32(n_rows), *args, self._next[k], self._next_counts[k : k + 1])
+        infer((blocks,), (lanes,), args, shared_mem=shared)
 
     def turn_longitudes(self) -> None:
         """Turn longitudes beyond 180 degrees, as the middle of two places may have, back by whole turns."""
@@ -107,42 +108,28 @@ class Rounds:
         _kernel("turn_longitudes")((-(-n // 256),), (256,), (np.int64(n), self._rounds, self._places))
 
 
-class _Passes:
-    """The passes over the rows of a class; what they need is there when it is made."""
+class _ShortRows:
+    """Rows of which warps take several; what they need in a round is there when it is made."""
 
-    def __init__(self, k: int, rows: Array, count: Array, *, n_rows: int, n_steps: int) -> None:
-        xp, self.k, self._n_rows = array_namespace(rows), k, n_rows
-        self._steps = _steps_of_passes(n_steps, n_rows)
-        capacity = n_rows if len(self._steps) > 1 else 1
-        self._lists = [(rows, xp.empty((1, 2), np.float64))]
-        self._lists += [(xp.empty(capacity, np.int32), xp.empty((capacity, 2), np.float64)) for _ in range(2)]
-        self._counts = [count, *xp.zeros((len(self._steps), 1), np.int32)]
+    def __init__(self, rows: Array, n_rows: int) -> None:
+        xp = array_namespace(rows)
+        self._list, self._n_rows = rows, n_rows
+        self._bins, self._sorted = xp.empty(n_rows, np.uint8), xp.empty(n_rows, np.int32)
+        self._numbers = xp.zeros((3, BINS + 1), np.int32)  # rows of each bin, and how many are listed and taken
 
-    def launch(self, args: tuple[Any, ...]) -> None:
-        """Launch all passes."""
-        infer = _kernel(f"infer_{_LANES[self.k]}")
-        shared = _THREADS[self.k] * SLOTS_OF_LANE * _NUMBERS * 8 + SUMS_BYTES
-        infer.max_dynamic_shared_size_bytes = shared
-        blocks = min(-(-self._n_rows * _LANES[self.k] // _THREADS[self.k]), multiprocessor_count() * 512)
-        before = 0
-        for i, steps in enumerate(self._steps):
-            after = 1 + i % 2
-            (rows, begun), (left, left_at) = self._lists[before], self._lists[after]
-            kind = np.bool_(i == 0), np.bool_(i == len(self._steps) - 1), np.int32(steps)
-            infer(
-                (blocks,), (_THREADS[self.k],), (rows, self._counts[i], begun, *args, *kind, left, left_at,
-                self._counts[i + 1]), shared_mem=shared,
-            )  # fmt: skip
-            before, blocks = after, min(blocks, multiprocessor_count() * _RESIDENT)
-
-
-def _steps_of_passes(n_steps: int, n_rows: int) -> list[int]:
-    """Share steps among passes."""
-    passes: list[int] = []
-    for own in _PASSES if n_rows >= _MANY else ():
-        if sum(passes) + own < n_steps:
-            passes.append(own)
-    return [*passes, n_steps - sum(passes)]
+    def run(self, args: tuple[Any, ...], next_list: Array, next_count: Array) -> None:
+        """Sort the rows by the neighbours that have a location, and infer the places of those that have any."""
+        count, sort, infer = map(_kernel, _OF_SHORT_ROWS)
+        n_rows = np.int32(self._n_rows)
+        counts, filled, taken = self._numbers
+        row_offsets, columns, known, *_ = args
+        block = (256,)
+        blocks = (-(-self._n_rows // ROWS_TO_COUNT),)
+        count(blocks, block, (n_rows, self._list, row_offsets, columns, known, self._bins, counts))
+        blocks = (-(-self._n_rows // ROWS_TO_SORT),)
+        sort(blocks, block, (n_rows, self._list, self._bins, counts, filled, self._sorted, next_list, next_count))
+        blocks = (min(-(-self._n_rows // 4), multiprocessor_count() * _RESIDENT),)
+        infer(blocks, (128,), (self._sorted, counts, taken, *args))
 
 
 class _LongRows:

@@ -1,8 +1,8 @@
 """Run CUDA C++ on the CPU, a thread at a time: slow, but what a kernel computes can be tested without a device.
 
 Threads of a block are fibres that change places at ``__syncthreads()``; blocks run one after another. Of the warp
-functions there are a shuffle down that the whole block takes part in, and exchange by xor and vote, for warps without a
-thread that has left. Neither races nor speed can be seen.
+functions there are a shuffle down that the whole block takes part in, and exchange, broadcast and vote, for warps
+without a thread that has left. Neither races nor speed can be seen.
 """
 
 from __future__ import annotations
@@ -89,13 +89,24 @@ static double __shfl_xor_sync(unsigned, double value, int apart) {
     __syncthreads();
     return value;
 }
-static bool __any_sync(unsigned, bool mine) {
+static double __shfl_sync(unsigned, double value, int lane) {
+    exchanged[current] = value;
+    __syncthreads();
+    value = exchanged[current / 32 * 32 + lane % 32];
+    __syncthreads();
+    return value;
+}
+static void __syncwarp() { __syncthreads(); }
+static int __popc(unsigned bits) { return __builtin_popcount(bits); }
+static unsigned __ballot_sync(unsigned, bool mine) {
+    unsigned votes = 0;
     exchanged[current] = mine;
     __syncthreads();
-    for (unsigned t = current / 32 * 32; t < current / 32 * 32 + 32; t++) mine |= exchanged[t] != 0;
+    for (unsigned lane = 0; lane < 32; lane++) votes |= (unsigned)(exchanged[current / 32 * 32 + lane] != 0) << lane;
     __syncthreads();
-    return mine;
+    return votes;
 }
+static bool __any_sync(unsigned mask, bool mine) { return __ballot_sync(mask, mine) != 0; }
 static void run_fibre() {
     for (;;) {
         body();

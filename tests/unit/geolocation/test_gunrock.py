@@ -72,7 +72,7 @@ def test_places_are_those_of_the_slow_rules(xp, rng, share, iterations):
         assert (rounds[v] == -1) == (place is None)
 
 
-@pytest.mark.parametrize("length", [3, 8, 9, 64, 65, 256, 257, 2048, 2049, 5000])
+@pytest.mark.parametrize("length", [3, 7, 8, 16, 17, 64, 65, 128, 129, 512, 513, 2048, 2049, 5000])
 def test_rows_of_every_length(xp, rng, length):
     places = np.stack([rng.uniform(20, 60, 500), rng.uniform(-40, 40, 500)], axis=1)
     places[0] = np.nan

@@ -23,15 +23,15 @@ def _on_the_cpu(monkeypatch, emulated_functions):
 @pytest.mark.parametrize("many", [2, 20_000])
 @pytest.mark.parametrize("share", [0.02, 0.6])
 def test_gunrock_rounds(rng, monkeypatch, share, many):
-    monkeypatch.setattr(gunrock_cuda, "_MANY", many)  # rows that are worth several passes
+    monkeypatch.setattr(gunrock_cuda, "_MANY", many)  # rows from which on kinds run side by side
     n = 600
     source, target = rng.integers(0, n, (2, 900))
-    for hub, degree in enumerate((2100, 1200, 200, 40, 5000)):
+    for hub, degree in enumerate((2100, 1200, 200, 600, 5000, *range(2, 132, 7))):
         source = np.concatenate([source, np.full(degree, hub)])
         target = np.concatenate([target, rng.integers(0, n, degree)])
     graph = mutual(source, target, n)
     places = np.stack([rng.uniform(-90, 90, n), rng.uniform(-180, 180, n)], axis=1)
-    places[rng.random(n) >= share] = places[:5] = np.nan
+    places[rng.random(n) >= share] = places[:24] = np.nan
     expected, expected_rounds = gunrock_locations(graph, places, iterations=None)
     found, rounds = places.copy(), np.empty(n, np.int32)
     state = gunrock_cuda.Rounds(graph.row_offsets, graph.columns, found, rounds)
