@@ -151,6 +151,17 @@ template <int EACH_LANE> __device__ __forceinline__ void read(const int* mine, i
     }
 }
 
+// The place of a row with one neighbour, or the middle of its two.
+template <int EACH_LANE> __device__ __forceinline__ Place of_one_or_two(const Neighbour (&near)[EACH_LANE], int n,
+    Lanes lanes) {
+    const int source = lanes.of_warp - lanes.own;
+    const Place own = near[0].place;
+    const Place a = {__shfl_sync(FULL, own.lat.v, source), __shfl_sync(FULL, own.lon.v, source)};
+    Place b = {__shfl_sync(FULL, own.lat.v, source + 1), __shfl_sync(FULL, own.lon.v, source + 1)};
+    if (lanes.of_row == 1 && EACH_LANE > 1) b = near[EACH_LANE > 1].place;
+    return n == 1 ? a : midpoint(a, b);
+}
+
 // A step of the median for all groups of a warp; whether it is the last one. A lane's places are weighed side by side.
 template <int EACH_LANE> __device__ __forceinline__ bool step_of_rows(const Neighbour (&near)[EACH_LANE], int n,
     Lanes lanes, Place& at) {
@@ -219,14 +230,8 @@ template <int EACH_LANE> __device__ __forceinline__ void infer_bin(const int* ro
             __syncwarp();
             add_group(sums, lanes.of_row);
             if (__any_sync(FULL, is_new && n <= 2)) {
-                const int source = lanes.of_warp - lanes.own;
-                const Place a = {__shfl_sync(FULL, near[0].place.lat.v, source),
-                    __shfl_sync(FULL, near[0].place.lon.v, source)};
-                Place b = {__shfl_sync(FULL, near[0].place.lat.v, source + 1),
-                    __shfl_sync(FULL, near[0].place.lon.v, source + 1)};
-                if (lanes.of_row == 1 && EACH_LANE > 1) b = near[EACH_LANE > 1].place;
-                if (is_new && n <= 2 && lanes.own == 0)
-                    write(v, n == 1 ? a : midpoint(a, b), places, found, rounds, round);
+                const Place few = of_one_or_two(near, n, lanes);
+                if (is_new && n <= 2 && lanes.own == 0) write(v, few, places, found, rounds, round);
             }
             if (is_new) {
                 const Real total = (double)n;
