@@ -124,6 +124,15 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+@contextmanager
+def meanwhile(work: Callable[[], Any]) -> Iterator[None]:
+    """Run ``work`` in a thread of its own beside the block, and wait for it; what it raises is raised then."""
+    with ThreadPoolExecutor(1, thread_name_prefix="gpuasm-meanwhile") as executor:
+        future = executor.submit(work)
+        yield
+        future.result()
+
+
 def _pool() -> ThreadPoolExecutor:
     if _state["pool"] is None:
         _state["pool"] = ThreadPoolExecutor(thread_count(), thread_name_prefix="gpuasm")
@@ -270,6 +279,7 @@ __all__ = [
     "for_each",
     "fused_multiply_add",
     "inlined",
+    "meanwhile",
     "ordered_map",
     "run_chunks",
     "set_threads",

@@ -12,6 +12,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.densest.adjacency import Adjacency
+from gpuasm.primitives.counting import count_true
 
 _SMALLER = 4
 
@@ -59,12 +60,12 @@ def peel_in_batches(adjacency: Adjacency, *, slack: float = 0.1, stop: int = 0) 
     degree = adjacency.graph.strength
     best, best_density, weight, passes = numbers, -1.0, 0.0, 0
     while True:
-        n_alive, total = int(alive.sum()), float(degree.sum()) / 2
+        n_alive, total = count_true(alive), float(degree.sum()) / 2
         density = total / max(1, n_alive)
         if density > best_density:
             best, best_density, weight = numbers[alive], density, total
         leaving = alive & (degree <= 2 * (1 + slack) * density)
-        if n_alive - int(leaving.sum()) < max(stop, 1):
+        if n_alive - count_true(leaving) < max(stop, 1):
             loads[numbers[alive]] = degree[alive]
             return BatchPeeling(best, weight, loads, numbers[alive], passes)
         loads[numbers[leaving]] = degree[leaving]

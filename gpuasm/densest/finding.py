@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpuasm.arrays import is_on_device
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.candidates import CandidateSearch
 from gpuasm.densest.checks import check_graph
+from gpuasm.densest.host_loops import load_host_loops
 from gpuasm.densest.local_search import weights_within
 from gpuasm.densest.options import SearchOptions
 from gpuasm.graph.undirected_graph import UndirectedGraph
+from gpuasm.parallel import meanwhile
 from gpuasm.stages import NoStages, Stages
 
 
@@ -96,6 +100,15 @@ def densest_subgraph(
     options, stages = options or SearchOptions(), stages or NoStages()
     check_graph(graph, k)
     search = CandidateSearch(Adjacency(graph), k, options)
+    with meanwhile(lambda: load_host_loops(graph)) if is_on_device(graph.columns) else nullcontext():
+        vertices, start = _searched(search, options, stages)
+    weight = float(weights_within(search.pool, vertices[None])[0])
+    values = search.spectrum.values if search.spectrum else np.empty(0)
+    return DenseSubgraph(search.numbers[vertices], weight, start, search.bounds, search.baselines, values)
+
+
+def _searched(search: CandidateSearch, options: SearchOptions, stages: Stages | NoStages) -> tuple[np.ndarray, str]:
+    """Find candidates, improve them, and return the best as vertices of the pool, and the kind it came from."""
     search.by_degree()
     if options.method == "rank":
         with stages.stage("eigenvectors", rank=options.rank) as stage:
@@ -112,6 +125,4 @@ def densest_subgraph(
     with stages.stage("improve") as stage:
         vertices, start = search.best()
         stage.note(start=start)
-    weight = float(weights_within(search.pool, vertices[None])[0])
-    values = search.spectrum.values if search.spectrum else np.empty(0)
-    return DenseSubgraph(search.numbers[vertices], weight, start, search.bounds, search.baselines, values)
+    return vertices, start

@@ -12,6 +12,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.selection import top_k
+from gpuasm.primitives.counting import count_true
 
 
 def power_support(adjacency: Adjacency, k: int, *, start: Array | None = None, max_steps: int = 100) -> Array:
@@ -35,7 +36,7 @@ def power_support(adjacency: Adjacency, k: int, *, start: Array | None = None, m
     for _ in range(max_steps):
         own = _indicator(support, adjacency.n, xp)
         following = top_k((image + shift * own)[None], k)[0]
-        if bool((following == support).all()):
+        if not count_true(following != support):
             break
         next_image = adjacency @ _indicator(following, adjacency.n, xp)
         next_value = float(next_image[following].sum())

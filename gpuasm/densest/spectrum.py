@@ -11,6 +11,7 @@ from gpuasm.arrays import Array, array_namespace, sparse_linear_algebra, to_host
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.errors import ConvergenceError
 from gpuasm.parallel import for_each
+from gpuasm.primitives.counting import count_true
 from gpuasm.sequence.randomness import random_bits, stream_key, unit_interval
 
 _DENSE = 256
@@ -130,7 +131,7 @@ def _krylov(adjacency: Adjacency, count: int, key: np.uint64, limits: tuple[floa
             raise _not_converged(f"{len(error.eigenvalues)} of {count} after {max_products}") from error
     n_basis = max(count + 2, min(n_basis, _MOST_CELLS // n))
     vectors = linalg.eigsh(operator, count, which="LA", v0=start, ncv=n_basis, maxiter=max_products, tol=tolerance)[1]
-    if bool(xp.isfinite(vectors).all()):
+    if not count_true(~xp.isfinite(vectors)):
         return vectors
     # A space that the matrix maps into itself ends Lanczos' recurrence; ARPACK goes on in another.
     return to_namespace(xp, _krylov(Adjacency(adjacency.graph.moved_to(np)), count, key, limits))

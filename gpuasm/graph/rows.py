@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.parallel import compiled, for_each, ordered_map, run_chunks, thread_count
+from gpuasm.primitives.counting import count_true
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.stable_order import stable_order
@@ -63,7 +64,7 @@ def group_by(keys: Array, values: Array, n: int) -> tuple[Array, Array]:
         How many groups there are, empty ones included.
     """
     offsets = offsets_of(keys, n)
-    if bool((keys[1:] >= keys[:-1]).all()):
+    if not count_true(keys[1:] < keys[:-1]):
         return offsets, values
     if array_namespace(keys, values) is not np:
         return offsets, values[stable_order(keys, n)]

@@ -12,6 +12,7 @@ from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.errors import DataError
 from gpuasm.graph.directed_graph import DirectedGraph, Label
 from gpuasm.graph.rows import index_type, offsets_of, rows_of_slots, sums_of_rows
+from gpuasm.primitives.counting import count_true
 
 
 class UndirectedGraph:
@@ -132,7 +133,7 @@ def undirected_graph(graph: DirectedGraph, weights: Array | None = None) -> Undi
 
 
 def _equal(first: Array, second: Array) -> bool:
-    return first.shape == second.shape and bool((first == second).all())
+    return first.shape == second.shape and not count_true(first != second)
 
 
 def _starts_runs(keys: Array) -> Array:

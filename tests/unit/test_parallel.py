@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+
+from gpuasm.parallel import meanwhile
 
 _FAR = """
 from gpuasm.parallel import inlined
@@ -66,3 +69,20 @@ def test_machine_code_is_made_anew_where_the_helper_of_a_helper_has_changed(run,
     assert run() == ["1", "1", "1", "1", "1"]  # from disk
     Path(tmp_path / "far.py").write_text(_FAR.format(value=22))
     assert run() == ["22", "22", "22", "22", "0"]
+
+
+def test_what_runs_meanwhile_has_ended_after_the_block():
+    seen = []
+    may_end = threading.Event()
+    with meanwhile(lambda: (may_end.wait(10), seen.append(threading.current_thread().name))):
+        assert seen == []
+        may_end.set()
+    assert seen
+    assert seen[0] != threading.current_thread().name
+
+
+def test_what_fails_meanwhile_fails_after_the_block():
+    done = []
+    with pytest.raises(ZeroDivisionError), meanwhile(lambda: 1 / 0):
+        done.append(1)
+    assert done == [1]

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host
-from gpuasm.densest import DenseSubgraph, SearchOptions, densest_subgraph, peel
+from gpuasm.densest import DenseSubgraph, SearchOptions, densest_subgraph, local_search, peel, peeling
+from gpuasm.densest.host_loops import load_host_loops
 from gpuasm.errors import ConvergenceError, DataError, UsageError
 from gpuasm.graph.building import from_edges, from_strings
-from gpuasm.graph.undirected_graph import undirected_graph
+from gpuasm.graph.undirected_graph import UndirectedGraph, undirected_graph
 from tests.oracles import densest as oracle
 
 PORT = "ab bc bh ch ce cd dh de ef fg gh"
@@ -198,3 +199,16 @@ def test_bounds_hold_where_only_a_core_is_searched(seed: int, k: int) -> None:
     found = densest_subgraph(oracle.graph_of(matrix), k, SearchOptions(whole_slots=0, core_vertices=2))
     assert all(bound >= 2 * oracle.heaviest(matrix, k) / k for bound in found.bounds.values())
     assert found.weight == oracle.weight_within(matrix, found.vertices)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_host_loops_are_loaded_ahead(weighted: bool) -> None:
+    graph, _ = planted(400, 20, share=1.0, degree=6, seed=1)
+    if weighted:
+        graph = UndirectedGraph(graph.row_offsets, graph.columns, weights=np.ones(graph.columns.size))
+    loops = local_search._swap, local_search._weigh_all, peeling._peel_heap if weighted else peeling._peel_stacks
+    load_host_loops(graph)
+    loaded = [list(loop.signatures) for loop in loops]
+    densest_subgraph(graph, 20, SearchOptions(whole_slots=100, core_vertices=64))
+    assert all(loaded)
+    assert [list(loop.signatures) for loop in loops] == loaded

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from gpuasm.arrays import to_host, to_namespace
-from gpuasm.densest import Adjacency, adjacency
+from gpuasm.densest import Adjacency, adjacency, selection_cuda
 from gpuasm.densest.bounds import scaled_vectors, search_rank, spectral_bound
 from gpuasm.densest.candidates import random_directions
 from gpuasm.densest.local_search import improve, weights_within
-from gpuasm.densest.selection import _kth_largest, _ordered, top_k
+from gpuasm.densest.selection import top_k
 from gpuasm.densest.spectrum import largest_eigenpairs
 from gpuasm.densest.supports import SupportFunction, search_sphere, squared_length
 from gpuasm.graph.building import from_edges
@@ -66,9 +66,17 @@ def test_top_k_takes_the_first_of_equals(rows: list[list[int]], k: int) -> None:
     scores = np.array(rows, np.float64) / 2
     expected = [sorted(sorted(range(6), key=lambda i: (-row[i], i))[:k]) for row in rows]
     assert top_k(scores, k).tolist() == expected
-    threshold = _kth_largest(scores, k, np)
-    assert threshold.tolist() == [sorted(own.tolist())[-k] for own in _ordered(scores, np)]
-    assert _kth_largest(scores[:1], k, np) == threshold[:1]
+
+
+@pytest.mark.parametrize("most_blocks", [6, 2048])  # segments longer and shorter than a block
+@pytest.mark.parametrize("b", [1, 3])
+def test_the_kernels_of_top_k(monkeypatch, emulated_functions, rng, b: int, most_blocks: int) -> None:
+    monkeypatch.setattr(selection_cuda, "cuda_functions", emulated_functions)
+    monkeypatch.setattr(selection_cuda, "_MOST_BLOCKS", most_blocks)
+    few = rng.integers(-3, 3, (b, 4000)) / 8 * -1.0  # with zeros of both signs, and thousands of equals
+    for scores in (few, rng.normal(size=(b, 4000)) * 10.0 ** rng.integers(-200, 200, (b, 4000)), few[:, :5]):
+        for k in {1, 2, min(1777, scores.shape[1]), scores.shape[1]}:
+            assert selection_cuda.top_k_cuda(scores, k).tolist() == top_k(scores, k).tolist()
 
 
 @pytest.mark.parametrize("b", [1, 3])

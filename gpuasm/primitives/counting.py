@@ -1,0 +1,40 @@
+"""How many truth values of an array are set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, cuda_functions
+
+_BLOCK = 256
+_MOST_BLOCKS = 1 << 12
+
+
+def count_true(mask: Array) -> int:
+    """Return how many of (n,) truth values are set.
+
+    On a device by a kernel of its own: that of cupy's sums of truth values takes 1.5 s to compile where none is kept.
+    """
+    xp = array_namespace(mask)
+    if xp is np:
+        return int(np.count_nonzero(mask))
+    return _count_cuda(xp.ascontiguousarray(mask))
+
+
+def _count_cuda(mask: Array) -> int:
+    (count,) = cuda_functions(_CUDA, "count_true")
+    total = array_namespace(mask).zeros(1, np.uint64)
+    if mask.size:
+        blocks = min(-(-mask.size // _BLOCK), _MOST_BLOCKS)
+        count((blocks,), (_BLOCK,), (mask, np.int64(mask.size), total))
+    return int(total[0])
+
+
+_CUDA = """
+typedef long long i64;
+extern "C" __global__ void count_true(const bool* mask, i64 n, unsigned long long* total) {
+    unsigned long long own = 0;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (i64)gridDim.x * blockDim.x) own += mask[i];
+    if (own) atomicAdd(total, own);
+}
+"""
