@@ -14,6 +14,7 @@ from gpuasm.assembly.carrying.mercy import bridging_pieces, with_mercy
 from gpuasm.assembly.cleaning.cleaning import Removed, clean, note_clean
 from gpuasm.assembly.cleaning.few_reads import FEW_READS
 from gpuasm.assembly.consensus.meeting_ends import meeting_pieces
+from gpuasm.assembly.consensus.merged_mates import merge_mates
 from gpuasm.assembly.fragment_levels import ladder_of_reads
 from gpuasm.assembly.graph.compaction import Pieces
 from gpuasm.assembly.graph.debruijn import find_neighbours, two_sided
@@ -34,22 +35,11 @@ from gpuasm.stages import Stage, Stages
 
 def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblyState:
     """Build the graph of the first k and find the reads that go on."""
-    lengths = np.bincount(to_host(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
-    ladder = options.k or choose_k(lengths)
-    check_ladder(ladder)
-    k, all_reads, n_bases = ladder[0], reads, count_windows(lengths, 1)
-    for one in ladder:
-        _require_windows(lengths, one)
-    tally, spectrum = _count_first(reads, k, options, stages)
-    is_sparse = spectrum.rare_share > SPARSE or options.mode == "meta"  # some members are, whatever the spectrum
-    is_thin = spectrum.is_thin or is_sparse
-    first_k = FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN
-    if is_thin and not options.k and k > first_k:
-        ladder = choose_k(lengths, first=first_k)
-        k = ladder[0]
-        tally, spectrum = _count_first(reads, k, options, stages)
-    min_follow = min(2, spectrum.threshold)
-    worth = window_worth(lengths, k, n_bases=n_bases)
+    lengths, all_reads = _lengths(reads), reads
+    n_bases = count_windows(lengths, 1)
+    ladder, is_thin, (reads, tally, spectrum) = _choose_first(reads, lengths, options, stages)
+    k, min_follow = ladder[0], min(2, spectrum.threshold)
+    worth = window_worth(_lengths(reads), k, n_bases=n_bases)
     rules = _Rules(min_follow, worth, options.mode, options.without, spectrum.threshold * worth / UNIT)
     first = _first_graph(reads, tally, rules, stages=stages, cleans=not is_thin)
     laid, crossing, names = _first_crossing(reads, first.level, stages)
@@ -66,6 +56,8 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
             first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True, keep_islands=keeps)
             first = replace(first, removed=before + first.removed)
             laid, crossing, names = _first_crossing(reads, first.level, stages)
+    if reads.n_pieces < all_reads.n_pieces:  # mates were merged
+        laid, crossing, names = _first_crossing(all_reads, first.level, stages)
     with stages.stage("find pairs across junctions", k=k) as stage:
         spanning = spanning_pairs(all_reads, laid, first.level)
         _note_pairs(stage, spanning)
@@ -75,6 +67,46 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     removed = {k: asdict(first.removed)}
     known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)
     return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning)
+
+
+_Counted = tuple[Reads, Tally, Spectrum]
+"""The text of the first graph, its solid k-mers and their spectrum."""
+
+
+def _choose_first(
+    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, stages: Stages
+) -> tuple[tuple[int, ...], bool, _Counted]:
+    """Choose values of k; return these, whether coverage is thin, and what is counted at the first k.
+
+    Where it is thin the first k is less, and what a fragment shows counts once, though both its mates may show it.
+    """
+    ladder = options.k or choose_k(lengths)
+    check_ladder(ladder)
+    for one in ladder:
+        _require_windows(lengths, one)
+    tally, spectrum = _count_first(reads, ladder[0], options, stages)
+    is_sparse = spectrum.rare_share() > SPARSE or options.mode == "meta"  # some members are, whatever the spectrum
+    is_thin = spectrum.is_thin or is_sparse
+    if not is_thin or options.k or ladder[0] <= (FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN):
+        return ladder, is_thin, (reads, tally, spectrum)
+    text = _fragments(reads, options, stages)
+    told = count_windows(_lengths(text), ladder[0]) / count_windows(lengths, ladder[0])
+    is_sparse |= spectrum.rare_share(told) > SPARSE
+    ladder = choose_k(lengths, first=FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN)
+    return ladder, True, (text, *_count_first(text, ladder[0], options, stages))
+
+
+def _fragments(reads: Reads, options: AssemblyOptions, stages: Stages) -> Reads:
+    if not reads.paired or "merged-mates" in options.without:
+        return reads
+    with stages.stage("merge mates") as stage:
+        text = merge_mates(reads, FIRST_K_WHERE_THIN)
+        stage.note(pairs=reads.n_pieces - text.n_pieces)
+    return text
+
+
+def _lengths(reads: Reads) -> np.ndarray:
+    return np.bincount(to_host(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
 
 
 _Found = tuple[OnUnitigs, Reads, Array]

@@ -9,6 +9,7 @@ from gpuasm.errors import UsageError
 STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
 """What an assembly consists of, in order; it can be stopped after each."""
 RULES = (
+    "merged-mates",
     "bridges",
     "meeting-ends",
     "tips",
@@ -16,6 +17,7 @@ RULES = (
     "fold-backs",
     "bubbles",
     "similar-ways",
+    "similar-ends",
     "islands",
     "few-reads",
     "larger-k",

@@ -52,18 +52,22 @@ class Spectrum:
     def is_thin(self) -> bool:
         """Whether some of the genome's windows must be expected to have been seen at most once."""
         size = self.genome_size or int(self.histogram[2:].sum())
-        return size * self.rare_share >= 1
+        return size * self.rare_share() >= 1
 
-    @property
-    def rare_share(self) -> float:
-        """Share of the genome's windows that must be expected to have been seen at most once.
+    def rare_share(self, told: float = 1.0) -> float:
+        """Return the share of the genome's windows that must be expected to have been seen at most once.
 
         At a depth of d, Poisson gives each window the probability exp(-d) (1 + d) (Lander and Waterman 1988,
         doi:10.1016/0888-7543(88)90007-9). The depth is the peak's, unless half of all occurrences lie above four times
         the peak, as in a mixture: then it is what that half reaches, as without a peak.
+
+        Parameters
+        ----------
+        told
+            Share of the windows that is independent: mates that overlap tell of one molecule.
         """
         median = _median_multiplicity(self.histogram)
-        depth = self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median
+        depth = told * (self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median)
         return math.exp(-depth) * (1 + depth)
 
 

@@ -93,6 +93,7 @@ def _call_everything() -> None:
     assemble(Reads.from_strings(simulated_pairs(genome, fold=20, length=100), paired=True))
     assemble(simulated_reads(length=4000, fold=5))  # thin enough for gaps that single reads bridge
     graph_input, _ = tally_by_doubling(reads, [31, 61], min_count=1, with_followers=True)
+    assemble(Reads.from_strings(simulated_pairs(genome, fold=6, length=100, insert=150), paired=True))  # mates overlap
     spell_kmers(reads.words, graph_input)
     consensus._choose_batch(1, np.zeros(1, np.int64), reads.start, reads.words, np.uint64(2), np.empty(1, np.int32))
     unitigs_of_reads(reads, 63, min_count=2)

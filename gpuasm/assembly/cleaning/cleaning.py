@@ -13,6 +13,7 @@ from gpuasm.assembly.cleaning.bubbles import find_bubbles
 from gpuasm.assembly.cleaning.few_reads import FEW_READS
 from gpuasm.assembly.cleaning.fold_backs import find_fold_backs
 from gpuasm.assembly.cleaning.low_depth import find_islands, find_low_depth_connections
+from gpuasm.assembly.cleaning.similar_ends import find_similar_ends
 from gpuasm.assembly.cleaning.similar_ways import find_similar_ways
 from gpuasm.assembly.cleaning.tips import find_tips
 from gpuasm.assembly.graph.compaction import Pieces, compact
@@ -35,6 +36,7 @@ class Removed:
     fold_backs: int = 0
     bubbles: int = 0
     similar_ways: int = 0
+    similar_ends: int = 0
     islands: int = 0
     rounds: int = field(default=0)
 
@@ -109,6 +111,7 @@ class _Rules:
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
         self.mode, self.without = mode, without
         self.merges_variants = mode.merges_variants and "similar-ways" not in without
+        self.merges_ends = mode.merges_variants and mode.is_population and "similar-ends" not in without
 
     def one_round(
         self, graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed
@@ -118,6 +121,8 @@ class _Rules:
             graph, pieces = self._without(marked, (graph, pieces), name, removed)
         if strictness == 1.0 and self.merges_variants:
             graph, pieces = self._without(self._similar(graph), (graph, pieces), "similar_ways", removed)
+        if strictness == 1.0 and self.merges_ends:
+            graph, pieces = self._without(find_similar_ends(graph), (graph, pieces), "similar_ends", removed)
         islands = np.zeros(graph.n, dtype=bool) if "islands" in self.without else find_islands(graph)
         return self._without(islands, (graph, pieces), "islands", removed)
 

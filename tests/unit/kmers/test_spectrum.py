@@ -53,7 +53,14 @@ def test_thin_where_windows_seen_once_are_expected(depth, kmers, thin):
 def test_the_share_of_windows_seen_at_most_once(depth, share):
     """Without errors, so that the peak is the depth even where it is small."""
     found = analyse_spectrum(spectrum(poisson(depth, 1_000_000)), 31)
-    assert found.rare_share == pytest.approx(share, rel=0.7, abs=0)
+    assert found.rare_share() == pytest.approx(share, rel=0.7, abs=0)
+
+
+def test_windows_that_tell_of_one_molecule_make_the_depth_less():
+    found = analyse_spectrum(spectrum(poisson(12, 1_000_000)), 31)
+    half = found.peak / 2
+    assert found.rare_share(0.5) == pytest.approx((1 + half) * np.exp(-half))
+    assert found.rare_share(0.5) > 100 * found.rare_share()
 
 
 def test_a_mixture_is_as_thin_as_what_most_reads_come_from():

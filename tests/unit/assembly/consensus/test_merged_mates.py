@@ -1,0 +1,118 @@
+"""Mates that overlap: one piece of text for the fragment, in the one way there is, with the better of two bases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly.consensus.merged_mates import merge_mates
+from gpuasm.sequence.encoding import decode, unpack
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.oracles.kmers import reverse_complement
+from tests.oracles.merged_mates import fragment
+from tests.samples import simulated_genome
+
+K = 25
+TEXT = decode(simulated_genome(length=1700, seed=5))
+
+
+def merged(texts: list[str], k: int = K) -> list[tuple[int, str]]:
+    reads = merge_mates(Reads.from_strings(texts, paired=True), k)
+    rows = zip(reads.read.tolist(), reads.start.tolist(), reads.length.tolist(), strict=True)
+    return [(number, decode(unpack(reads.words, start, length))) for number, start, length in rows]
+
+
+def mates(text: str, first: int = 100, second: int = 100) -> list[str]:
+    return [text[:first], reverse_complement(text[-second:])]
+
+
+@pytest.mark.parametrize("size", [40, 100, 101, 130, 150, 175])
+def test_a_pair_that_overlaps_becomes_its_fragment(size):
+    assert merged(mates(TEXT[:size])) == [(0, TEXT[:size])]
+
+
+@pytest.mark.parametrize("size", [176, 300])
+def test_a_pair_that_overlaps_by_less_than_k_stays(size):
+    pair = mates(TEXT[:size])
+    assert merged(pair) == list(enumerate(pair))
+
+
+@pytest.mark.parametrize(("first", "second"), [(37, 131), (131, 37)])
+def test_mates_of_other_lengths(first, second):
+    assert merged(mates(TEXT[:140], first, second)) == [(0, TEXT[:140])]
+
+
+def test_the_base_nearer_to_the_beginning_of_its_read_counts():
+    other = {"A": "C", "C": "G", "G": "T", "T": "A"}
+    text = TEXT[:120]
+    wrong_end = text[:95] + other[text[95]] + text[96:100]
+    wrong_end_of_second = text[20:24] + other[text[24]] + text[25:]
+    assert merged([wrong_end, reverse_complement(wrong_end_of_second)]) == [(0, text)]
+
+
+def test_mates_that_differ_too_often_stay():
+    first, second = mates(TEXT[:120])
+    wrong = "".join("ACGT"["ACGT".index(base) ^ (i % 10 == 0)] for i, base in enumerate(first))
+    assert merged([wrong, second]) == [(0, wrong), (1, second)]
+
+
+def test_mates_in_what_repeats_itself_stay():
+    pair = mates((TEXT[:30] * 10)[:150])
+    assert merged(pair) == list(enumerate(pair))
+
+
+def test_pairs_cut_by_n_stay_and_numbers_go_on():
+    """The second pair has three pieces, the third lacks a mate; order and numbers stay those of the reads."""
+    cut = mates(TEXT[200:320])
+    cut[0] = cut[0][:50] + "N" + cut[0][51:]
+    pieces = [(2, cut[0][:50]), (2, cut[0][51:]), (3, cut[1])]
+    found = merged([*mates(TEXT[:130]), *cut, TEXT[:90], "NNN", *mates(TEXT[300:430])])
+    assert found == [(0, TEXT[:130]), *pieces, (4, TEXT[:90]), (6, TEXT[300:430])]
+
+
+def test_nothing_to_merge():
+    assert merged([]) == []
+    assert merged(["ACGT", "A"]) == [(0, "ACGT"), (1, "A")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([9, 25]))
+def test_as_letter_by_letter(seed, k):
+    rng = np.random.default_rng(seed)
+    texts, expected = [], []
+    for i in range(5):
+        text = decode(rng.integers(0, 4 if rng.random() < 0.7 else 2, rng.integers(30, 250)).astype(np.uint8))
+        pair = mates(text, *np.minimum(rng.integers(20, 140, 2), len(text)).tolist())
+        at = rng.integers(len(pair[0]))
+        pair[0] = pair[0][:at] + "ACGT"[rng.integers(4)] + pair[0][at + 1 :]
+        found = fragment(*pair, k)
+        expected += [(2 * i, found)] if found else [(2 * i, pair[0]), (2 * i + 1, pair[1])]
+        texts += pair
+    assert merged(texts, k) == expected
+
+
+def test_what_one_fragment_shows_twice_hides_no_end():
+    """One molecule goes on wrongly where the others end; a single read leads on to where others begin."""
+    text, end = decode(simulated_genome(length=3000, seed=8)), 1500
+    texts = []
+    for part in (text[:end], text[end:]):
+        for at in [*range(0, len(part) - 130, 20), len(part) - 130]:
+            texts += mates(part[at : at + 130])
+    texts += mates(text[end - 70 : end] + reverse_complement(text[500:560]))
+    texts += mates(text[end - 60 : end + 150])
+    reads, stages = Reads.from_strings(texts, paired=True), Stages()
+    found = assemble(reads, AssemblyOptions(), stages=stages)
+    apart = assemble(reads, AssemblyOptions(without=("merged-mates",)))
+    (record,) = (record for record in stages.records if record.name == "merge mates")
+    assert record.counts["pairs"] == len(texts) // 2 - 1
+    assert found.contigs[0].length > 2950
+    assert is_in(found.contigs[0].sequence, text)
+    assert apart.contigs[0].length < 1700
+
+
+def is_in(contig: str, text: str) -> bool:
+    return contig in text or reverse_complement(contig) in text
