@@ -22,6 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import extending, types
+from numba.core.runtime import rtsys
 from threadpoolctl import ThreadpoolController
 
 from gpuasm import arrays
@@ -60,6 +61,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = numba.njit(function, **{"nogil": True, "cache": True, **options})
         _stamp_with_helpers(dispatcher)
+        _load_without_compiler(dispatcher)
         return dispatcher
 
     return decorate
@@ -240,6 +242,29 @@ def _stamp_with_helpers(dispatcher: Any) -> None:
     stats = ((name, Path(name).stat()) for name in names)
     helpers = tuple((name, at.st_mtime_ns, at.st_size) for name, at in stats)
     file._source_stamp = (file._source_stamp, helpers)  # noqa: SLF001 - numba has no public way
+
+
+def _load_without_compiler(dispatcher: Any) -> None:
+    """Let machine code on disk be loaded without what only compiling needs: a third of a second of imports.
+
+    Before it loads, numba makes its compiler ready, with the rules of all functions that it knows and the libraries
+    for them. The compiler does so by itself where there is something to compile; code from disk wants its allocator.
+    """
+    cache = getattr(dispatcher, "_cache", None)
+    load = getattr(cache, "_load_overload", None)
+    guard = getattr(cache, "_guard_against_spurious_io_errors", None)
+    if (
+        cache is None or load is None or guard is None
+    ):  # nothing is kept on disk, or a numba that keeps it in another way
+        return
+
+    def load_overload(signature: Any, target: Any) -> Any:
+        rtsys.initialize(target)
+        with guard():
+            return load(signature, target)
+        return None  # the guard has caught an error of the disk
+
+    cache.load_overload = load_overload
 
 
 def signature_of(args: Iterable[Any]) -> tuple[str, ...]:

@@ -86,3 +86,15 @@ def test_what_fails_meanwhile_fails_after_the_block():
     with pytest.raises(ZeroDivisionError), meanwhile(lambda: 1 / 0):
         done.append(1)
     assert done == [1]
+
+
+def test_machine_code_from_disk_needs_no_compiler_until_there_is_something_to_compile(run, tmp_path):
+    with (tmp_path / "caller.py").open("a") as file:
+        file.write("import sys\nprint('numba.np.arraymath' in sys.modules)\n")
+        file.write("from other import total\nprint(total(np.arange(5.0)), total.stats.cache_hits.total())\n")
+    other = "from gpuasm.parallel import compiled\n\n@compiled()\ndef total(values):\n    return values.sum(){more}\n"
+    (tmp_path / "other.py").write_text(other.format(more=""))
+    assert run() == ["1", "1", "1", "1", "0", "True", "10.0", "0"]
+    assert run() == ["1", "1", "1", "1", "1", "False", "10.0", "1"]
+    (tmp_path / "other.py").write_text(other.format(more=" + 2.5"))
+    assert run() == ["1", "1", "1", "1", "1", "False", "12.5", "0"]
