@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.io.read_through import NO_INSERT, PairEvidence, inserts_of_pairs
+from gpuasm.io.read_through import NO_INSERT, PairEvidence, inserts_of_pairs, pieces_of_reads, window
 from gpuasm.parallel import compiled, run_chunks
-from gpuasm.sequence.encoding import base_at, encode
+from gpuasm.sequence.encoding import encode
 from gpuasm.sequence.reads import Reads
 
 PROBE_LENGTH = 13
@@ -25,6 +25,8 @@ given 13-mer is found by chance once in 500,000."""
 MANY = 0.005
 """Share of reads that run into an adapter from which on it is worth trimming: one in 200."""
 
+_BEGIN = 6
+_BEGINS_A_WINDOW = 32 - _BEGIN + 1
 _CONFIRMED = 0.1
 _NONE = np.int8(-1)
 
@@ -109,20 +111,15 @@ def survey_adapters(reads: Reads, n_pairs: int) -> AdapterSurvey:
 def _find_probes(reads: Reads) -> tuple[np.ndarray, np.ndarray]:
     names = [(_name_of(s[:PROBE_LENGTH]), number) for number, kit in enumerate(ADAPTERS.values()) for s in kit]
     probes, kits = (np.array(column) for column in zip(*sorted(set(names)), strict=True))
-    is_end = np.zeros(256, np.bool_)  # by the last four bases, few positions are worth a closer look
-    is_end[probes & 255] = True
+    is_begin = np.zeros(1 << 2 * _BEGIN, np.bool_)  # by these bases, few positions are worth a closer look
+    is_begin[probes >> 2 * (PROBE_LENGTH - _BEGIN)] = True
     kit, position = np.full(reads.n_reads, _NONE), np.zeros(reads.n_reads, np.int32)
     first_piece = pieces_of_reads(reads)
     run_chunks(
         _scan, reads.n_reads, first_piece, reads.words, reads.start, reads.length, probes.astype(np.uint64),
-        kits.astype(np.int8), is_end, kit, position,
+        kits.astype(np.int8), is_begin, kit, position,
     )  # fmt: skip
     return kit, position
-
-
-def pieces_of_reads(reads: Reads) -> np.ndarray:
-    """Return the (n_reads + 1,) int64 index of each read's first piece."""
-    return np.searchsorted(reads.read, np.arange(reads.n_reads + 1))
 
 
 def _name_of(probe: str) -> int:
@@ -133,19 +130,28 @@ def _name_of(probe: str) -> int:
 
 
 @compiled()
-def _scan(first, last, first_piece, words, start, length, probes, kits, is_end, kit, position):
-    mask = (np.uint64(1) << np.uint64(2 * PROBE_LENGTH)) - np.uint64(1)
+def _scan(first, last, first_piece, words, start, length, probes, kits, is_begin, kit, position):
     for read in range(first, last):
         before = 0
         for piece in range(first_piece[read], first_piece[read + 1]):
-            name = np.uint64(0)
-            for i in range(length[piece]):
-                name = (name << np.uint64(2) | base_at(words, start[piece] + i)) & mask
-                if i + 1 < PROBE_LENGTH or not is_end[name & np.uint64(255)]:
-                    continue
-                for p in range(probes.size):
-                    if name == probes[p] and kit[read] < 0:
-                        kit[read], position[read] = kits[p], before + i + 1 - PROBE_LENGTH
-            if kit[read] >= 0:
+            found, probe = _first_probe(words, start[piece], length[piece] - PROBE_LENGTH + 1, probes, is_begin)
+            if probe >= 0:
+                kit[read], position[read] = kits[probe], before + found
                 break
             before += length[piece]
+
+
+@compiled()
+def _first_probe(words, first, n, probes, is_begin):
+    """Return the first of n places at which there is a probe, and the probe's number; -1 and -1 if there is none."""
+    top, mask = 64 - 2 * _BEGIN, np.uint64(is_begin.size - 1)
+    for at in range(0, n, _BEGINS_A_WINDOW):
+        bases = window(words, first + at)
+        for i in range(min(_BEGINS_A_WINDOW, n - at)):
+            if not is_begin[bases >> np.uint64(top - 2 * i) & mask]:
+                continue
+            name = window(words, first + at + i) >> np.uint64(64 - 2 * PROBE_LENGTH)
+            for probe in range(probes.size):
+                if name == probes[probe]:
+                    return at + i, probe
+    return -1, -1

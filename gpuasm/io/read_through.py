@@ -57,7 +57,7 @@ def inserts_of_pairs(reads: Reads, n_pairs: int, kit: np.ndarray, position: np.n
     insert = np.full(n_pairs, NO_INSERT, np.int32)
     if n_pairs == 0:
         return PairEvidence(insert, [])
-    first_piece = np.searchsorted(reads.read, np.arange(2 * n_pairs + 1))
+    first_piece = pieces_of_reads(reads)
     arrays = first_piece, reads.words, reads.start, reads.length
     run_chunks(_overlap, n_pairs, *arrays, insert)
     votes = np.zeros((2, _ADAPTER_LENGTH, 4), np.int64)
@@ -71,6 +71,13 @@ def inserts_of_pairs(reads: Reads, n_pairs: int, kit: np.ndarray, position: np.n
     return PairEvidence(insert, [decode(adapter[mate, : size[mate]]) for mate in (0, 1) if size[mate]])
 
 
+def pieces_of_reads(reads: Reads) -> np.ndarray:
+    """Return the (n_reads + 1,) int64 index of each read's first piece."""
+    first_piece = np.zeros(reads.n_reads + 1, np.int64)
+    np.cumsum(np.bincount(reads.read, minlength=reads.n_reads), out=first_piece[1:])
+    return first_piece
+
+
 def _elected(votes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the codes of the adapter of either mate, and how many of them a clear majority agrees on."""
     total = votes.sum(axis=2)
@@ -80,7 +87,7 @@ def _elected(votes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @inlined()
-def _window(words, position):
+def window(words, position):
     """Return the 32 bases from a position on."""
     shift = np.uint64(2 * (position & 31))
     high = words[position >> 5] << shift
@@ -95,23 +102,36 @@ def _count_bits(x):
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
+@inlined()
+def _turned(word):
+    """Return the reverse complement of 32 bases."""
+    x = ~word
+    x = (x >> np.uint64(2)) & np.uint64(0x3333333333333333) | (x & np.uint64(0x3333333333333333)) << np.uint64(2)
+    x = (x >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F) | (x & np.uint64(0x0F0F0F0F0F0F0F0F)) << np.uint64(4)
+    x = (x >> np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF) | (x & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8)
+    x = (x >> np.uint64(16)) & np.uint64(0x0000FFFF0000FFFF) | (x & np.uint64(0x0000FFFF0000FFFF)) << np.uint64(16)
+    return x >> np.uint64(32) | x << np.uint64(32)
+
+
 @compiled()
 def _flip(words, first, n, flipped):
     """Write the reverse complement of n bases, and zeros after it."""
-    word, slot = np.uint64(0), 0
-    for i in range(n):
-        word = word << np.uint64(2) | (np.uint64(3) - base_at(words, first + n - 1 - i))
-        if i & 31 == 31:
-            flipped[slot] = word
-            word, slot = np.uint64(0), slot + 1
-    flipped[slot] = word << np.uint64(64 - 2 * (n & 31)) if n & 31 else np.uint64(0)
-    flipped[slot + 1] = 0
+    slots = n >> 5
+    for slot in range(slots):
+        flipped[slot] = _turned(window(words, first + n - 32 * (slot + 1)))
+    rest = np.uint64(2 * (n & 31))
+    if rest:
+        unused = np.uint64(64) - rest
+        flipped[slots] = _turned(window(words, first) >> unused) >> unused << unused
+    else:
+        flipped[slots] = 0
+    flipped[slots + 1] = 0
 
 
 @inlined()
 def _differing(words, at, other, at_other, n):
     """Count the bases that differ among the first n of 32."""
-    x = _window(words, at) ^ _window(other, at_other)
+    x = window(words, at) ^ window(other, at_other)
     x = (x | x >> np.uint64(1)) & _ODD_BITS
     if n < 32:
         x >>= np.uint64(64 - 2 * n)
@@ -127,6 +147,14 @@ def _agree(words, at, other, at_other, n):
     return found <= n >> 3
 
 
+@inlined()
+def _letters(length, first, last):
+    n = np.int64(0)  # a loop: the sum of numpy would load scipy with it
+    for piece in range(first, last):
+        n += length[piece]
+    return n
+
+
 @compiled()
 def _overlap(first, last, first_piece, words, start, length, insert):
     """Find the longest insert shorter than a mate over which the mates agree; only a read's first piece is compared."""
@@ -136,7 +164,7 @@ def _overlap(first, last, first_piece, words, start, length, insert):
         if b in (a, end) or max(length[a], length[b]) > _LONGEST:
             continue
         start_a, size_a, size_b = start[a], np.int64(length[a]), np.int64(length[b])
-        longest = max(length[a:b].sum(), length[b:end].sum()) - 1
+        longest = max(_letters(length, a, b), _letters(length, b, end)) - 1
         _flip(words, start[b], size_b, flipped)
         for size in range(min(longest, size_a + size_b - _LEAST_OVERLAP), _LEAST_OVERLAP - 1, -1):
             low = max(0, size - size_b)

@@ -13,7 +13,7 @@ from gpuasm.sequence.reads import Reads
 
 SAMPLE = 256
 """One distinct k-mer in so many is looked at, with all of its occurrences."""
-_PIECES_PER_CHUNK = 1 << 16
+_PIECES_PER_CHUNK = 1 << 14
 
 
 def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:

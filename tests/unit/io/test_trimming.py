@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpuasm import parallel
-from gpuasm.io import read_through
+from gpuasm.io import adapters, read_through
 from gpuasm.io.adapters import ADAPTERS, PROBE_LENGTH, pieces_of_reads, survey_adapters
 from gpuasm.io.cleaning import clean_reads
 from gpuasm.io.summary import ReadSet
@@ -156,6 +156,34 @@ def test_overlaps_are_those_of_the_oracle(insert, tail_1, tail_2, place, other):
     read_through._overlap(0, 3, pieces_of_reads(reads), reads.words, reads.start, reads.length, found)
     expected = longest_short_insert(pieces_of_sequence(first), pieces_of_sequence(second))
     assert found.tolist() == [expected, -1, longest_short_insert(pieces_of_sequence(second), [])]
+
+
+PROBES = {sequence[:PROBE_LENGTH]: number for number, kit in enumerate(ADAPTERS.values()) for sequence in kit}
+
+
+@given(st.lists(st.lists(st.sampled_from([*PROBES, "A", "CG", "GTTAC", "N", *"ACGT" * 4]), max_size=60), max_size=4))
+@example([["ACGT" * 7, probe] for probe in PROBES])
+def test_the_first_probe_of_a_read_is_that_of_its_text(parts):
+    texts = ["".join(part) for part in parts]
+    kit, position = adapters._find_probes(Reads.from_strings(texts))
+    for number, text in enumerate(texts):
+        at, probe = min(((text.find(probe), probe) for probe in PROBES if probe in text), default=(0, ""))
+        assert kit[number] == PROBES.get(probe, -1)
+        assert position[number] == at - text.count("N", 0, at)
+
+
+@given(st.text("ACGT", max_size=140), st.text("ACGT", max_size=40), st.integers(0, 2**64 - 1))
+def test_bases_are_turned_by_words_as_by_letters(text, before, waste):
+    reads = Reads.from_strings([before + text])
+    flipped = np.full(len(text) // 32 + 2, waste, np.uint64)
+    read_through._flip(reads.words, len(before), len(text), flipped)
+    assert np.array_equal(flipped[: len(text) // 32 + 1], _packed(reverse_complement(text)))
+    assert flipped[-1] == 0
+
+
+def _packed(text):
+    words = Reads.from_strings([text]).words if text else np.zeros(1, np.uint64)
+    return np.concatenate([words, np.zeros(1, np.uint64)])[: len(text) // 32 + 1]
 
 
 @given(st.lists(st.text("ACGTN", max_size=80), max_size=6), st.data())
