@@ -5,8 +5,7 @@ The names of ``__all__`` are the public interface. Each is imported when it is f
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from gpuasm.lazy import names_from
 
 __version__ = "0.1.0"
 
@@ -67,15 +66,7 @@ _HOMES = {
 _HOME_OF = {name: f"gpuasm.{module}" for module, names in _HOMES.items() for name in names}
 
 __all__ = [*sorted(_HOME_OF), "__version__"]  # noqa: PLE0604 - all of them are strings
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        msg = f"module 'gpuasm' has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
-    globals()[name] = value  # from now on without this detour
-    return value
+__getattr__ = names_from(__name__, _HOME_OF)
 
 
 def __dir__() -> list[str]:

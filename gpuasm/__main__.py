@@ -1,6 +1,6 @@
 """Run the command line by ``python -m gpuasm``."""
 
-from gpuasm.cli import main
+from gpuasm.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -31,7 +31,10 @@ ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph
 ALLOWED["report"] = {"errors", "io", "resources"}
 ALLOWED["cli"] = set(ALLOWED)
 ALLOWED["__main__"] = {"cli"}
-ALLOWED["__init__"] = set()
+ALLOWED["__init__"] = {"lazy"}
+ALLOWED["lazy"] = set()
+for part in ("assembly", "io"):
+    ALLOWED[part] |= {"lazy"}
 
 # What each folder inside a part may import of the others, and of the modules beside the folders.
 FOLDERS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import importlib
 import os
@@ -66,6 +67,9 @@ EXIT_CODES = {
     143: "terminated (SIGTERM), as by a batch system",
 }
 
+_WITHOUT_MATRICES = {"assemble", "check", "count", "unitigs"}
+"""Subcommands that multiply none: importing numpy would make a thread for each core, which wait for work in a loop."""
+
 _INTERRUPTED, _PIPE_CLOSED, _TERMINATED, _OUT_OF_RESOURCES = 130, 141, 143, 75
 
 
@@ -82,6 +86,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
             return None
+        if name in _WITHOUT_MATRICES:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return importlib.import_module(f"gpuasm.cli.{name}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -127,6 +133,24 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except BaseException as error:  # the one place where any error becomes an exit code
         sys.exit(_exit_code(error))
     sys.exit(0)
+
+
+def run() -> NoReturn:
+    """Run the command line as a process does: as `main`, and once all has been written, without taking itself apart.
+
+    To free a device's memory and the interpreter's objects one by one takes a third of a second; the system takes them
+    back at once. What others have registered for the end, such as the flushing of logs, is done.
+    """
+    try:
+        main()
+    except SystemExit as ended:
+        if ended.code != 0:
+            raise
+    atexit._run_exitfuncs()  # noqa: SLF001 - there is no public way
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(0)
 
 
 @contextmanager

@@ -18,7 +18,11 @@ from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Assembly, AssemblyOptions
+    from gpuasm.assembly.state import AssemblyState
+    from gpuasm.cli.page import AssemblyPage
     from gpuasm.cli.session import Session
+    from gpuasm.io.ahead import ReadAhead
+    from gpuasm.sequence.reads import Reads
 
 _LOG = logging.getLogger(__name__)
 
@@ -124,9 +128,9 @@ def command(
       gpuasm assemble --bam unaligned.bam -t 8 --device cpu --memory 8G -o assembly
       gpuasm assemble --single reads.fastq -k 31,61,91 --resume -o assembly
     """
-    from gpuasm.assembly import AssemblyOptions
-    from gpuasm.assembly.ladder import check_ladder
-    from gpuasm.cli.session import run_session
+    from gpuasm.assembly.options import AssemblyOptions
+    from gpuasm.cli.inputs import read_ahead
+    from gpuasm.cli.page import AssemblyPage
     from gpuasm.cli.unitigs import parse_min_count
 
     options = AssemblyOptions(
@@ -137,23 +141,26 @@ def command(
         stop_after=stop_after,
         without=without,
     )
-    if options.k:
-        check_ladder(options.k)
-    with run_session(common) as session:
-        make_folder(output)
-        _load_while_waiting("matplotlib.backends.backend_svg", "matplotlib.ticker")
-        run = _Run(output, options, inputs, session, checkpoint_after=checkpoint_after)
-        try:
-            assembly = run.assemble(resuming=resuming)
-        except DataError as error:
-            run.write_empty(str(error))
-            raise
-        run.write(assembly)
+    with read_ahead(inputs) as ahead:
+        from gpuasm.assembly.ladder import check_ladder
+        from gpuasm.cli.session import run_session
+
+        if options.k:
+            check_ladder(options.k)
+        with run_session(common) as session, contextlib.closing(AssemblyPage(output)) as page:
+            make_folder(output)
+            run = _Run(output, options, inputs, session, page=page, checkpoint_after=checkpoint_after)
+            try:
+                assembly = run.assemble(ahead, resuming=resuming)
+            except DataError as error:
+                run.write_empty(str(error))
+                raise
+            run.write(assembly)
     click.echo(_summary(output, assembly))
 
 
-def _load_while_waiting(*modules: str) -> None:
-    """Import what the report will need in a thread, while the main one waits for files."""
+def _load_while_reading(*modules: str) -> None:
+    """Import what comes after the reads in a thread, while the main one waits for files."""
 
     def load() -> None:
         for name in modules:
@@ -167,18 +174,24 @@ class _Run:
     """One assembly into one folder."""
 
     def __init__(
-        self, folder: Path, options: AssemblyOptions, inputs: ReadInputs, session: Session, *, checkpoint_after: float
+        self,
+        folder: Path,
+        options: AssemblyOptions,
+        inputs: ReadInputs,
+        session: Session,
+        *,
+        page: AssemblyPage,
+        checkpoint_after: float,
     ) -> None:
         from gpuasm.cli.checkpoint import Checkpoint, fingerprint
 
-        self.folder, self.options, self.inputs, self.session = folder, options, inputs, session
+        self.folder, self.options, self.inputs, self.session, self.page = folder, options, inputs, session, page
         self.checkpoint = Checkpoint(folder, fingerprint(inputs, options))
         self.files: list[dict[str, Any]] = []
         self.plan: dict[str, int] = {}
         self.checkpoint_after, self.last_checkpoint = checkpoint_after, time.monotonic()
 
-    def assemble(self, *, resuming: bool) -> Assembly:
-        from gpuasm.assembly import assemble, resume
+    def assemble(self, ahead: ReadAhead, *, resuming: bool) -> Assembly:
         from gpuasm.cli.checkpoint import remove_leftovers
         from gpuasm.cli.inputs import read_inputs
 
@@ -186,8 +199,12 @@ class _Run:
         remove_leftovers(self.folder)
         if not stored:
             self.checkpoint.remove()
-        read_set = read_inputs(self.inputs, self.session.stages)
+        _load_while_reading("gpuasm.assembly.recipe", "gpuasm.cli.planning", "gpuasm.cli.depth_outputs")
+        read_set = read_inputs(self.inputs, self.session.stages, ahead=ahead)
+        from gpuasm.assembly import assemble, resume
+
         self.files = [file.as_dict() for file in read_set.files]
+        self.page.begin(sum(file.n_bases for file in read_set.files))
         if stored:
             _LOG.info("resuming after k = %d", stored.level.graph.k)
             reads = read_set.reads.moved_to(self.session.xp)
@@ -196,7 +213,7 @@ class _Run:
         reads = read_set.reads.moved_to(self.session.xp)
         return assemble(reads, self.options, stages=self.session.stages, keep_state=self._keep)
 
-    def _plan(self, reads: Any) -> None:
+    def _plan(self, reads: Reads) -> None:
         from gpuasm.cli.planning import plan_assembly
 
         k = self.options.k[0] if self.options.k else 31
@@ -204,7 +221,8 @@ class _Run:
             self.plan = plan_assembly(reads, k, self.session, self.folder)
             stage.note(**self.plan)
 
-    def _keep(self, state: Any) -> None:
+    def _keep(self, state: AssemblyState) -> None:
+        self.page.draw_spectrum(state.spectrum)
         if time.monotonic() - self.last_checkpoint < self.checkpoint_after:
             return
         with self.session.stages.stage("write checkpoint", k=state.level.graph.k):
@@ -213,7 +231,7 @@ class _Run:
 
     def write(self, assembly: Assembly) -> None:
         """Write every output."""
-        from gpuasm.cli.depth_outputs import write_checked
+        from gpuasm.cli.depth_outputs import write_checked, write_contig_table
         from gpuasm.cli.outputs import (
             describe_spectrum,
             write_all_scaffolds,
@@ -222,6 +240,8 @@ class _Run:
         )
 
         with self.session.stages.stage("write results"):
+            write_contig_table(self.folder / "contigs.tsv", assembly.checked)
+            self.page.draw_contigs()
             write_checked(self.folder, assembly.checked)
             write_all_scaffolds(self.folder, assembly.scaffolds)
             write_graph(self.folder / "graph.gfa", assembly.graph, assembly.contigs)
@@ -257,8 +277,6 @@ class _Run:
         self._finish({"contigs": 0, "total_length": 0}, reason)
 
     def _finish(self, results: dict[str, Any], status: str) -> None:
-        from gpuasm.report import write_run_report
-
         session, options = self.session, self.options
         session.write_manifest(
             self.folder / "run.json",
@@ -268,7 +286,7 @@ class _Run:
             results=results,
             status=status,
         )
-        write_run_report(self.folder)
+        self.page.write()
 
 
 def _figures(assembly: Assembly) -> dict[str, int]:

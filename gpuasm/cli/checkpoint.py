@@ -11,17 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpuasm import __version__
 from gpuasm.assembly.options import STAGES, AssemblyOptions
-from gpuasm.assembly.state import AssemblyState
-from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.cli.options import ReadInputs
 from gpuasm.errors import UsageError
 from gpuasm.io import atomic_output
+
+if TYPE_CHECKING:
+    from gpuasm.assembly.state import AssemblyState
 
 NAME = ".checkpoint.npz"
 _STANDARD_INPUT = Path("-")
@@ -69,6 +70,8 @@ class Checkpoint:
 
     def save(self, state: AssemblyState) -> None:
         """Replace the checkpoint by this state."""
+        from gpuasm.assembly.state_arrays import state_to_arrays
+
         with atomic_output(self.path, "wb") as file:
             np.savez(file, allow_pickle=False, mark=np.array(self.mark), **state_to_arrays(state))
 
@@ -82,6 +85,8 @@ class Checkpoint:
         """
         if not self.path.exists():
             return None
+        from gpuasm.assembly.state_arrays import state_from_arrays
+
         with self._damage_explained(), np.load(self.path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
             mark = str(arrays.pop("mark"))

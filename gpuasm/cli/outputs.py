@@ -123,8 +123,14 @@ def write_gap_table(path: Path | str, scaffolds: list[Scaffold]) -> None:
 
 def write_spectrum(path: Path | str, histogram: np.ndarray) -> None:
     """Write how many distinct k-mers there are of each multiplicity that occurs."""
+    multiplicity, kmers = rows_of_spectrum(histogram)
+    write_tsv(path, {"multiplicity": multiplicity, "kmers": kmers})
+
+
+def rows_of_spectrum(histogram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the multiplicities that occur, and how many distinct k-mers there are of each."""
     multiplicity = np.flatnonzero(histogram)
-    write_tsv(path, {"multiplicity": multiplicity, "kmers": histogram[multiplicity]})
+    return multiplicity, histogram[multiplicity]
 
 
 def describe_spectrum(spectrum: Spectrum) -> dict[str, object]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuasm.io import diagnosis, scan
-from gpuasm.io.background import Background
 from gpuasm.io.compression import BrokenStreamError
 from gpuasm.io.packing import PackedBlock, count_qualities, pack_records
 from gpuasm.io.sources import Source
@@ -101,7 +100,7 @@ class Parser:
         """
         pending: list[np.ndarray] = [np.empty(0, np.uint8)]
         size = wanted = 0
-        with Background(source.blocks()) as texts:
+        with source.texts() as texts:
             try:
                 for data in texts:
                     pending.append(np.frombuffer(data, np.uint8))

@@ -19,6 +19,7 @@ from gpuasm.io.sources import BLOCK_BYTES, Source, check_inputs, ignore, total_s
 from gpuasm.io.summary import FileSummary, ReadSet, summarize
 
 if TYPE_CHECKING:
+    from gpuasm.io.ahead import ReadAhead
     from gpuasm.stages import Stages
 
 Path = str | PathLike[str]
@@ -32,6 +33,7 @@ def read_reads(
     bam: Sequence[Path] = (),
     stages: Stages | None = None,
     block_bytes: int = BLOCK_BYTES,
+    ahead: ReadAhead | None = None,
 ) -> ReadSet:
     """Read FASTQ, FASTA, BAM and CRAM files, compressed or not; "-" is standard input.
 
@@ -52,6 +54,8 @@ def read_reads(
         Hears of the progress, in bytes.
     block_bytes
         Text parsed at once; no result depends on it.
+    ahead
+        Files that are being read already.
 
     Raises
     ------
@@ -70,7 +74,7 @@ def read_reads(
     check_inputs(everything)
     with contextlib.ExitStack() as stack:
         advance = _progress(stack, stages, total_size(everything))
-        session = _Session(advance, block_bytes)
+        session = _Session(advance, block_bytes, ahead)
         for pair in mates:
             session.read_pair(*pair)
         for path in in_turn:
@@ -91,8 +95,8 @@ def _progress(stack: contextlib.ExitStack, stages: Stages | None, total: int | N
 class _Session:
     """What was read so far; pairs apart from single reads, so that mates can be reads 2i and 2i + 1 in the end."""
 
-    def __init__(self, advance: Callable[[int], Any], block_bytes: int) -> None:
-        self._advance, self._block_bytes = advance, block_bytes
+    def __init__(self, advance: Callable[[int], Any], block_bytes: int, ahead: ReadAhead | None) -> None:
+        self._advance, self._block_bytes, self._ahead = advance, block_bytes, ahead
         self.paired, self.single = Collector(), Collector()
         self.files: list[FileSummary] = []
 
@@ -132,7 +136,11 @@ class _Session:
         return ReadSet(everything.finish(paired=paired), self.files, histogram, n_pairs=n_paired // 2)
 
     def _open(self, path: str) -> tuple[Source, Parser]:
-        return Source(path, block_bytes=self._block_bytes, advance=self._advance), Parser(path)
+        source = self._ahead.take(path) if self._ahead else None
+        if source is None:
+            return Source(path, block_bytes=self._block_bytes, advance=self._advance), Parser(path)
+        source.report_to(self._advance)
+        return source, Parser(path)
 
     def _close(self, source: Source, parser: Parser) -> None:
         kind, raw = (parser.format, source.compression), (source.size, source.digest.hexdigest())

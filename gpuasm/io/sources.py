@@ -8,12 +8,14 @@ import itertools
 import os
 import stat
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from gpuasm.errors import DataError, NoInputError, ReadWriteError, UsageError
+from gpuasm.io.background import Background
 from gpuasm.io.compression import BrokenStreamError, compression_of, decoded
 
 BLOCK_BYTES = 2 << 20
@@ -52,6 +54,22 @@ class Source:
     compression: str = "none"
     size: int = 0
     digest: Any = field(default_factory=hashlib.sha256)
+    _ahead: Background[bytes] | None = None
+    _progress: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, *, depth: int) -> None:
+        """Read and decode in another thread from now on, up to ``depth`` blocks before somebody wants them."""
+        self._ahead = Background(self.blocks(), depth=depth)
+
+    def texts(self) -> Background[bytes]:
+        """Return the blocks as another thread decodes them, which has begun or begins now."""
+        return self._ahead or Background(self.blocks())
+
+    def report_to(self, advance: Callable[[int], Any]) -> None:
+        """Let somebody hear of the progress, beginning with all so far."""
+        with self._progress:
+            self.advance = advance
+            advance(self.size)
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the decoded text in blocks of about ``block_bytes``.
@@ -89,8 +107,9 @@ class Source:
             chunk = head + self._read(file, max(1, chunk_bytes - len(head)))
             while chunk:
                 self.digest.update(chunk)
-                self.size += len(chunk)
-                self.advance(len(chunk))
+                with self._progress:
+                    self.size += len(chunk)
+                    self.advance(len(chunk))
                 yield chunk
                 chunk = self._read(file, chunk_bytes)
 

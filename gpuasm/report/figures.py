@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 from collections.abc import Callable, Sequence
@@ -31,12 +32,24 @@ _NAME_LETTERS = 24
 _SIZE = (4.3, 2.8)
 
 
+def _remembered(figure: Callable[..., str]) -> Callable[..., str]:
+    """Let a figure of the same data be drawn once only: a page may come after what was drawn ahead for it."""
+    drawn = functools.lru_cache(maxsize=8)(figure)
+
+    @functools.wraps(figure)
+    def remembering(data: Sequence[Any], *args: Any, **settings: Any) -> str:
+        return drawn(tuple(data), *args, **settings)
+
+    return remembering
+
+
 def short_name(name: object) -> str:
     """Return a name as pictures have room for it: its first letters, if it is long."""
     text = str(name)
     return text if len(text) <= _NAME_LETTERS else text[: _NAME_LETTERS - 1] + "…"
 
 
+@_remembered
 def spectrum_figure(
     spectrum: Sequence[tuple[int, int]], name: str, *, threshold: int | None = None, peak: int | None = None
 ) -> str:
@@ -61,6 +74,7 @@ def spectrum_figure(
     return svg_figure(draw, f"{name}-spectrum", "k-mer spectrum")
 
 
+@_remembered
 def nx_figure(contigs: Sequence[ContigRow], name: str) -> str:
     """Draw the Nx curve: the length that contigs of at least that length need to cover x percent of the assembly."""
 
@@ -78,6 +92,7 @@ def nx_figure(contigs: Sequence[ContigRow], name: str) -> str:
     return svg_figure(draw, f"{name}-nx", "Nx curve")
 
 
+@_remembered
 def depth_figure(contigs: Sequence[ContigRow], name: str) -> str:
     """Draw each contig's depth over its length; circular ones as rings."""
 
@@ -97,6 +112,12 @@ def depth_figure(contigs: Sequence[ContigRow], name: str) -> str:
         _plain_numbers(axes, x=True)
 
     return svg_figure(draw, f"{name}-depth", "depth over length of contigs")
+
+
+def load_library() -> None:
+    """Import now what drawing will need."""
+    import matplotlib.backends.backend_svg  # noqa: PLC0415 - as in svg_figure
+    import matplotlib.ticker  # noqa: F401, PLC0415
 
 
 def _mark(axes: Axes, value: float, label: str, height: float = 1.0) -> None:

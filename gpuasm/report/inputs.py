@@ -98,12 +98,17 @@ def read_run(folder: str | Path, name: str | None = None) -> Run:
         What to call it; if None, the folder's name, or that of the folder around one named "assembly".
     """
     folder = Path(folder)
-    path = folder.resolve()
-    run = Run(name or (path.parent if path.name == "assembly" else path).name, folder)
+    run = Run(name or name_of_run(folder), folder)
     run.manifest = _read(run, "run.json", _manifest, {})
     run.contigs = _read(run, "contigs.tsv", _contigs, [])
     run.spectrum = _read(run, "spectrum.tsv", _spectrum, [])
     return run
+
+
+def name_of_run(folder: str | Path) -> str:
+    """Return what a run is called: as its folder, or as that of the folder around one named "assembly"."""
+    path = Path(folder).resolve()
+    return (path.parent if path.name == "assembly" else path).name
 
 
 def add_status(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:

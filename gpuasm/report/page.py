@@ -37,6 +37,13 @@ def write_run_report(run_dir: str | Path) -> Path:
     return path
 
 
+def load_libraries() -> None:
+    """Import now what a page will need."""
+    import jinja2  # noqa: F401, PLC0415 - see render
+
+    figures.load_library()
+
+
 def write_bin_report(folder: str | Path) -> Path:
     """Write report.html of a binning into its folder, from what ``gpuasm bin`` wrote there.
 

@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import random
+import re
 
 import pysam
 import pytest
@@ -73,6 +74,19 @@ def test_a_circular_genome_is_one_circular_contig(assemble, pair):
     assert header.startswith("contig_000001 length=4000 depth=")
     assert header.endswith("copies=1 circular=yes")
     assert is_rotation(contig, GENOME)
+
+
+def test_another_process_makes_the_same_page_of_many_reads(assemble, pair, monkeypatch):
+    alone = assemble("-1", pair[0], "-2", pair[1], into="alone/sample")
+    monkeypatch.setattr("gpuasm.cli.page._WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("gpuasm.report.process.write_run_report", lambda _: pytest.fail("made here"))
+    beside = assemble("-1", pair[0], "-2", pair[1], into="beside/sample")
+    assert outputs_of(beside) == outputs_of(alone)
+    figures = [
+        re.findall(r"<svg.*?</svg>", (folder / "report.html").read_text(), re.DOTALL) for folder in (alone, beside)
+    ]
+    assert figures[0] == figures[1]
+    assert len(figures[0]) == 3
 
 
 def test_a_linear_genome_is_one_contig_of_nearly_full_length(assemble, tmp_path):

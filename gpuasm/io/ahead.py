@@ -1,0 +1,46 @@
+"""Files read and decoded before what parses them has been loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+from gpuasm.io.sources import BLOCK_BYTES, Source
+
+_DEPTH = (128 << 20) // BLOCK_BYTES
+"""Blocks of a file that may wait: what is decoded in half a second."""
+
+
+class ReadAhead:
+    """The first files of a run, read and decoded in threads of their own until someone takes them over.
+
+    Loading compiled loops takes half a second, and decoding as long. Pipes and what is no file are left alone: whoever
+    reads them says what is wrong. Use it in a ``with`` block, which ends the threads.
+
+    Parameters
+    ----------
+    paths
+        The files.
+    """
+
+    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        names = {os.fspath(path) for path in paths}
+        self._begun = {name: Source(name) for name in names if os.path.isfile(name)}  # noqa: PTH113 - "-" is no path
+        for source in self._begun.values():
+            source.begin(depth=_DEPTH)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for source in self._begun.values():
+            with source.texts():  # leaving the block ends the thread
+                pass
+
+    def take(self, path: str) -> Source | None:
+        """Return the source of a file that has been begun, once; None for others."""
+        return self._begun.pop(path, None)

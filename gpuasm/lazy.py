@@ -1,0 +1,30 @@
+"""Packages whose names are imported when they are first asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package.
+
+    Parameters
+    ----------
+    package
+        Its full name.
+    homes
+        For each name that it offers, the full name of the module where that is.
+    """
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            msg = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        value = getattr(importlib.import_module(homes[name]), name)
+        setattr(sys.modules[package], name, value)  # from now on without this detour
+        return value
+
+    return find

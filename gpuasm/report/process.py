@@ -1,0 +1,127 @@
+"""The page of a run made by a process of its own, which loads matplotlib and draws while the run still computes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self
+
+from gpuasm.report import figures
+from gpuasm.report.inputs import name_of_run, read_run
+from gpuasm.report.page import load_libraries, write_run_report
+
+_DONE = b"done\n"
+
+
+class ReportProcess:
+    """Makes report.html of a run in another process.
+
+    Loading matplotlib and drawing take a second or more, for which this process need not wait, nor share its
+    interpreter. Figures are drawn as soon as what they show is known; the page finds them drawn. What the page says
+    does not depend on that: where the other process fails or cannot be started, the page is made here. Use it in a
+    ``with`` block, which ends the other process.
+
+    Parameters
+    ----------
+    run_dir
+        The folder that the page is about.
+    """
+
+    def __init__(self, run_dir: str | Path) -> None:
+        self._folder = Path(run_dir).absolute()
+        self._talk = ThreadPoolExecutor(1, thread_name_prefix="gpuasm-report")  # nobody waits for a full pipe
+        self._process: subprocess.Popen[bytes] | None = None
+        self._talk.submit(self._start)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._talk.submit(self._end)
+        if self._process is not None:
+            self._process.kill()
+        self._talk.shutdown()
+
+    def draw_spectrum(self, spectrum: Iterable[Sequence[int]], *, threshold: int | None, peak: int | None) -> None:
+        """Let the k-mer spectrum be drawn, of (multiplicity, distinct k-mers), while other things go on."""
+        rows = [[int(number) for number in row] for row in spectrum]
+        self._talk.submit(self._tell, {"spectrum": rows, "threshold": threshold, "peak": peak})
+
+    def draw_contigs(self) -> None:
+        """Let the figures of contigs.tsv, which lies in the folder by now, be drawn while other things go on."""
+        self._talk.submit(self._tell, {"contigs": True})
+
+    def write(self) -> None:
+        """Write the page; all that it is about lies in the folder by now.
+
+        Raises
+        ------
+        OutputError, ReadWriteError, ResourceError
+            If the page cannot be written.
+        """
+        if not self._talk.submit(self._ask).result():
+            write_run_report(self._folder)
+
+    def _start(self) -> None:
+        # The same modules as here, whatever made them importable. In a session of its own, Ctrl-C is not for it.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
+        with contextlib.suppress(OSError, ValueError):
+            self._process = subprocess.Popen(  # noqa: S603 - ourselves
+                [sys.executable, "-m", __name__, str(self._folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                start_new_session=True,
+            )
+
+    def _tell(self, order: dict[str, Any]) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.write(json.dumps(order).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def _ask(self) -> bool:
+        with contextlib.suppress(OSError):
+            self._tell({"page": True})
+            return (
+                self._process is not None
+                and self._process.stdout is not None
+                and self._process.stdout.readline() == _DONE
+            )
+        return False
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            with contextlib.suppress(OSError):  # of what it had no time to read
+                self._process.communicate()
+
+
+def serve(folder: Path) -> None:
+    """Follow the orders that come by standard input, a line each, until it is closed."""
+    load_libraries()
+    name = name_of_run(folder)
+    for line in sys.stdin.buffer:
+        order = json.loads(line)
+        if "spectrum" in order:
+            rows = [(times, kmers) for times, kmers in order["spectrum"]]
+            figures.spectrum_figure(rows, name, threshold=order["threshold"], peak=order["peak"])
+        elif "contigs" in order:
+            contigs = read_run(folder).contigs
+            if contigs:
+                figures.nx_figure(contigs, name)
+                figures.depth_figure(contigs, name)
+        else:
+            write_run_report(folder)
+            sys.stdout.buffer.write(_DONE)
+            sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]))

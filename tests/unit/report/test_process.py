@@ -1,0 +1,101 @@
+"""The page made by another process is the page made here, and is made here where that process cannot."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+
+import pytest
+
+from gpuasm.errors import OutputError
+from gpuasm.report import figures, process, write_run_report
+from gpuasm.report.process import ReportProcess
+from tests.unit.report.test_report import CONTIGS, MANIFEST, SPECTRUM
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "phage"
+    folder.mkdir()
+    for name, text in (("run.json", json.dumps(MANIFEST)), ("contigs.tsv", CONTIGS), ("spectrum.tsv", SPECTRUM)):
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def page(folder):
+    """The page as this process makes it."""
+    path = write_run_report(folder)
+    text = path.read_text()
+    path.unlink()
+    return text
+
+
+def rows():
+    return [map(int, line.split("\t")) for line in SPECTRUM.splitlines()[1:]]
+
+
+def test_the_page_is_the_same_with_figures_drawn_ahead(folder, page, monkeypatch):
+    monkeypatch.setattr(process, "write_run_report", lambda _: pytest.fail("made here"))
+    with ReportProcess(folder) as other:
+        other.draw_spectrum(rows(), threshold=3, peak=40)
+        other.draw_contigs()
+        other.write()
+        assert (folder / "report.html").read_text() == page
+        (folder / "report.html").unlink()
+        other.write()  # again, in the same process
+    assert (folder / "report.html").read_text() == page
+
+
+def test_figures_told_of_otherwise_do_not_change_the_page(folder, page):
+    with ReportProcess(folder) as other:
+        other.draw_spectrum([(1, 5), (2, 7)], threshold=9, peak=None)
+        other.write()
+    assert (folder / "report.html").read_text() == page
+
+
+def test_without_another_process_the_page_is_made_here(folder, page, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(folder / "nothing"))
+    with ReportProcess(folder) as other:
+        other.draw_spectrum(rows(), threshold=3, peak=40)
+        other.write()
+    assert (folder / "report.html").read_text() == page
+
+
+def test_where_the_other_process_dies_the_page_is_made_here(folder, page):
+    with ReportProcess(folder) as other:
+        other._talk.submit(int).result()  # it has been started
+        other._process.kill()
+        other.draw_contigs()
+        other.write()
+    assert (folder / "report.html").read_text() == page
+
+
+def test_a_page_that_cannot_be_written_is_an_error_here(folder):
+    (folder / "report.html").mkdir()
+    with ReportProcess(folder) as other, pytest.raises(OutputError):
+        other.write()
+
+
+def test_leaving_ends_the_process_whatever_it_does(folder):
+    with contextlib.suppress(KeyboardInterrupt), ReportProcess(folder) as other:
+        other.draw_spectrum(((n, n) for n in range(1, 100_000)), threshold=3, peak=40)  # more than a pipe holds
+        raise KeyboardInterrupt
+    assert other._process.poll() is not None
+
+
+def test_the_process_ends_with_its_input(folder):
+    command = [sys.executable, "-m", "gpuasm.report.process", str(folder)]
+    done = subprocess.run(command, input=b'{"page": true}\n', capture_output=True, timeout=60, check=True)
+    assert done.stdout == b"done\n"
+
+
+def test_a_figure_is_drawn_once(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(figures, "svg_figure", lambda *_, **__: drawn.append(1) or "svg")
+    for _ in range(2):
+        figures.spectrum_figure([(1, 10), (2, 5), (3, 11)], "drawn once", threshold=2, peak=3)
+    figures.spectrum_figure([(1, 10), (2, 5), (3, 12)], "drawn once", threshold=2, peak=3)
+    assert len(drawn) == 2
