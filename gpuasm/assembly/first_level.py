@@ -106,7 +106,8 @@ def _fragments(reads: Reads, options: AssemblyOptions, stages: Stages) -> Reads:
 
 
 def _lengths(reads: Reads) -> np.ndarray:
-    return np.bincount(to_host(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
+    xp = array_namespace(reads.length)
+    return to_host(xp.bincount(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
 
 
 _Found = tuple[OnUnitigs, Reads, Array]
@@ -217,7 +218,7 @@ def _first_crossing(reads: Reads, level: Level, stages: Stages) -> _Found:
 
 
 def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:
-    windows = count_windows(np.bincount(to_host(reads.length)), k)
+    windows = count_windows(_lengths(reads), k)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         tally = tally_kmers(reads, k, min_count=options.min_count or 2, progress=stage.advance)
         spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)

@@ -7,6 +7,7 @@ import importlib
 import logging
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -231,21 +232,26 @@ class _Run:
 
     def write(self, assembly: Assembly) -> None:
         """Write every output."""
-        from gpuasm.cli.depth_outputs import write_checked, write_contig_table
+        from gpuasm.cli.depth_outputs import write_contig_table, writers_of_checked
         from gpuasm.cli.outputs import (
             describe_spectrum,
-            write_all_scaffolds,
             write_graph,
             write_spectrum,
+            write_together,
+            writers_of_scaffolds,
         )
 
         with self.session.stages.stage("write results"):
             write_contig_table(self.folder / "contigs.tsv", assembly.checked)
             self.page.draw_contigs()
-            write_checked(self.folder, assembly.checked)
-            write_all_scaffolds(self.folder, assembly.scaffolds)
-            write_graph(self.folder / "graph.gfa", assembly.graph, assembly.contigs)
-            write_spectrum(self.folder / "spectrum.tsv", assembly.spectrum.histogram)
+            write_together(
+                [
+                    *writers_of_checked(self.folder, assembly.checked),
+                    *writers_of_scaffolds(self.folder, assembly.scaffolds),
+                    partial(write_graph, self.folder / "graph.gfa", assembly.graph, assembly.contigs),
+                    partial(write_spectrum, self.folder / "spectrum.tsv", assembly.spectrum.histogram),
+                ]
+            )
         results = {
             **_figures(assembly),
             "k": assembly.k,
@@ -266,12 +272,13 @@ class _Run:
         import numpy as np
 
         from gpuasm.assembly.consensus.consensus import Checked
-        from gpuasm.cli.depth_outputs import write_checked
-        from gpuasm.cli.outputs import write_all_scaffolds, write_spectrum
+        from gpuasm.cli.depth_outputs import write_contig_table, writers_of_checked
+        from gpuasm.cli.outputs import write_spectrum, write_together, writers_of_scaffolds
         from gpuasm.io import write_gfa
 
-        write_checked(self.folder, Checked.empty())
-        write_all_scaffolds(self.folder, [])
+        nothing = Checked.empty()
+        write_contig_table(self.folder / "contigs.tsv", nothing)
+        write_together([*writers_of_checked(self.folder, nothing), *writers_of_scaffolds(self.folder, [])])
         write_gfa(self.folder / "graph.gfa", [], [])
         write_spectrum(self.folder / "spectrum.tsv", np.zeros(1, np.int64))
         self._finish({"contigs": 0, "total_length": 0}, reason)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +18,13 @@ WINDOW = 1000
 """Bases of a window of depth_windows.tsv."""
 
 
-def write_checked(folder: Path, checked: Checked) -> None:
-    """Write contigs.fasta, contigs.tsv, depth.tsv and depth_windows.tsv."""
-    write_contigs(folder / "contigs.fasta", checked.contigs)
-    write_contig_table(folder / "contigs.tsv", checked)
-    write_depth(folder / "depth.tsv", checked)
-    write_windows(folder / "depth_windows.tsv", checked)
+def writers_of_checked(folder: Path, checked: Checked) -> list[Callable[[], None]]:
+    """Return what writes contigs.fasta, depth.tsv and depth_windows.tsv, one each."""
+    return [
+        partial(write_contigs, folder / "contigs.fasta", checked.contigs),
+        partial(write_depth, folder / "depth.tsv", checked),
+        partial(write_windows, folder / "depth_windows.tsv", checked),
+    ]
 
 
 def write_contigs(path: Path | str, contigs: list[Contig]) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpuasm.io import Link, Segment, atomic_output, write_fasta, write_gfa, write_tsv
+from gpuasm.parallel import ordered_map
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Contig, Scaffold, UnitigGraph
@@ -63,11 +65,19 @@ def write_unitigs(path: Path | str, graph: UnitigGraph) -> None:
     )
 
 
-def write_all_scaffolds(folder: Path, scaffolds: list[Scaffold]) -> None:
-    """Write scaffolds.fasta, scaffolds.agp and gaps.tsv."""
-    write_scaffolds(folder / "scaffolds.fasta", scaffolds)
-    write_agp(folder / "scaffolds.agp", scaffolds)
-    write_gap_table(folder / "gaps.tsv", scaffolds)
+def write_together(writers: Iterable[Callable[[], None]]) -> None:
+    """Write several files at once: each waits for the disk."""
+    for _ in ordered_map(lambda write: write(), writers):
+        pass
+
+
+def writers_of_scaffolds(folder: Path, scaffolds: list[Scaffold]) -> list[Callable[[], None]]:
+    """Return what writes scaffolds.fasta, scaffolds.agp and gaps.tsv, one each."""
+    return [
+        partial(write_scaffolds, folder / "scaffolds.fasta", scaffolds),
+        partial(write_agp, folder / "scaffolds.agp", scaffolds),
+        partial(write_gap_table, folder / "gaps.tsv", scaffolds),
+    ]
 
 
 def write_scaffolds(path: Path | str, scaffolds: list[Scaffold]) -> None:

@@ -45,7 +45,8 @@ def write_fasta(
             text = as_text(sequence)
             file.write(f">{name} {description}".rstrip() + "\n")
             step = width or max(1, len(text))
-            file.writelines(text[at : at + step] + "\n" for at in range(0, len(text), step))
+            if text:
+                file.write("\n".join([text[at : at + step] for at in range(0, len(text), step)]) + "\n")
 
 
 def as_text(sequence: Sequence) -> str:

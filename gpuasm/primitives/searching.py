@@ -18,3 +18,16 @@ def run_of(place, start, n):
         else:
             high = middle
     return low
+
+
+@inlined()
+def first_not_below(value, values):
+    """Return the first place of sorted values that is not below a value, as numpy's searchsorted, which loads scipy."""
+    low, high = np.int64(0), np.int64(values.size)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -17,15 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.carrying.spelling import spell
 from gpuasm.assembly.graph.compaction import Pieces, compact
 from gpuasm.assembly.graph.levels import Level
 from gpuasm.assembly.graph.local_depth import local_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
-from gpuasm.parallel import compiled, for_each
+from gpuasm.parallel import for_each
 from gpuasm.primitives.hashing import find
-from gpuasm.sequence.encoding import base_at, pack
+from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
 _LOST_BY_CHANCE = 0.4
@@ -63,16 +64,6 @@ class Text:
     arcs: np.ndarray
 
 
-@dataclass(frozen=True)
-class _Spelled:
-    """Bases, where each piece starts, and at each base the level's window there (-1: none) and its strand."""
-
-    bases: np.ndarray
-    start: np.ndarray
-    window: np.ndarray
-    strand: np.ndarray
-
-
 def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: bool = True) -> Text:
     """Put crossing reads, carried unitigs and flanks into one text for the next k.
 
@@ -90,14 +81,9 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: b
     xp, graph = array_namespace(reads.words), level.graph
     is_carried = np.where(graph.is_circular, graph.n_kmers, graph.length) >= k
     carried, arcs = np.flatnonzero(is_carried), _arcs_to_carry(graph, is_carried)
-    parts = _spell_unitigs(graph, carried, k), _spell_flanks(graph, arcs, k)
-    own = _joined_pieces(parts)
-    words = to_namespace(xp, pack(own.bases))
-    window, strand = to_namespace(xp, own.window), to_namespace(xp, own.strand)
-    own_names = xp.where(window >= 0, 2 * window + (level.strand[xp.maximum(window, 0)] ^ strand), -1).astype(np.int32)
-    padding = xp.full(32 * words.size - own_names.size, -1, np.int32)
+    own = spell(level, carried, arcs, k=k)
     joined = Reads(
-        words=xp.concatenate([reads.words, words]),
+        words=xp.concatenate([reads.words, own.words]),
         start=xp.concatenate([reads.start, to_namespace(xp, own.start[:-1] + 32 * reads.words.size)]),
         length=xp.concatenate([reads.length, to_namespace(xp, np.diff(own.start).astype(np.int32))]),
         read=xp.concatenate([reads.read, xp.full(own.start.size - 1, -1, np.int64)]),
@@ -106,7 +92,7 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: b
     depth = np.concatenate([graph.count[carried] // graph.n_kmers[carried], graph.arc_count[arcs]])
     return Text(
         reads=joined,
-        names=xp.concatenate([names, own_names, padding]),
+        names=xp.concatenate([names, own.names]),
         n_reads=reads.n_pieces,
         n_unitigs=carried.size,
         depth=to_namespace(xp, np.maximum(1, depth)),
@@ -138,84 +124,6 @@ def _copy_at_arcs(graph: UnitigGraph, arcs: np.ndarray, *, is_isolate: bool) -> 
     copy = local_depth(graph, is_isolate=is_isolate)
     copy = ((copy if is_isolate else np.minimum(copy, graph.depth)) * graph.unit).astype(np.int64)
     return np.minimum(copy[graph.arc_from[arcs] >> 1], copy[graph.arc_to[arcs] >> 1])
-
-
-def _joined_pieces(parts: tuple[_Spelled, _Spelled]) -> _Spelled:
-    a, b = parts
-    return _Spelled(
-        np.concatenate([a.bases, b.bases]),
-        np.concatenate([a.start, b.start[1:] + a.start[-1]]),
-        np.concatenate([a.window, b.window]),
-        np.concatenate([a.strand, b.strand]),
-    )
-
-
-def _spell_unitigs(graph: UnitigGraph, carried: np.ndarray, k: int) -> _Spelled:
-    """Spell unitigs; a circle goes once round and k bases on, so that no window or edge of the next k is missing."""
-    length = np.where(graph.is_circular[carried], graph.n_kmers[carried] + k, graph.length[carried])
-    start = np.concatenate([[0], np.cumsum(length)])
-    bases, window = np.empty(start[-1], np.uint8), np.full(start[-1], -1, np.int64)
-    old = (graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.is_circular, graph.k)
-    _copy_unitigs(old, carried, start, bases, window)
-    return _Spelled(bases, start, window, np.zeros(bases.size, np.uint8))
-
-
-@compiled()
-def _copy_unitigs(old, carried, start, bases, window):
-    old_bases, old_start, window_start, is_circular, k = old
-    for c in range(carried.size):
-        u = carried[c]
-        n = window_start[u + 1] - window_start[u]
-        length = start[c + 1] - start[c]
-        for i in range(length):
-            at = i % n if is_circular[u] else i
-            bases[start[c] + i] = old_bases[old_start[u] + at]
-            if i <= length - k:
-                window[start[c] + i] = window_start[u] + at
-
-
-def _spell_flanks(graph: UnitigGraph, arcs: np.ndarray, k: int) -> _Spelled:
-    """Spell the last k bases of each arc's source and what its target adds up to its own k-th base, or to its end."""
-    added = np.minimum(graph.n_kmers[graph.arc_to[arcs] >> 1], k - graph.k + 1)
-    start = np.concatenate([[0], np.cumsum(k + added)]).astype(np.int64)
-    bases = np.empty(start[-1], np.uint8)
-    window, strand = np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
-    old = (graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.k)
-    _copy_flanks(old, (graph.arc_from[arcs], graph.arc_to[arcs]), k, start, (bases, window, strand))
-    return _Spelled(bases, start, window, strand)
-
-
-@compiled()
-def _copy_flanks(old, arcs, next_k, start, out):
-    bases, window, strand = out
-    k = old[3]
-    for arc in range(arcs[0].size):
-        source, target = arcs[0][arc], arcs[1][arc]
-        source_windows = old[2][(source >> 1) + 1] - old[2][source >> 1]
-        length = start[arc + 1] - start[arc]
-        for i in range(length):
-            # Up to window next_k - k the flank runs along the source's end, then along the target's beginning.
-            along_source = i <= next_k - k
-            unitig = source if along_source else target
-            w = source_windows - 1 - (next_k - k) + i if along_source else i - (next_k - k) - 1
-            u = unitig >> 1
-            n = old[2][u + 1] - old[2][u]
-            at = start[arc] + i
-            if i <= length - k:
-                window[at] = old[2][u] + (n - 1 - w if unitig & 1 else w)
-                strand[at] = unitig & 1
-            if i < next_k:
-                bases[at] = _oriented(old, source, source_windows - 1 + k - next_k + i)
-            else:
-                bases[at] = _oriented(old, target, i - next_k + k - 1)
-
-
-@compiled()
-def _oriented(old, unitig, i):
-    u = unitig >> 1
-    if unitig & 1:
-        return 3 - old[0][old[1][u + 1] - 1 - i]
-    return old[0][old[1][u] + i]
 
 
 def set_carried(

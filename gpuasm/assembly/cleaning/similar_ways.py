@@ -223,4 +223,7 @@ def _differences(oriented, bases, start, way):
             own = diagonal + (way[i] != base)
             diagonal = row[i + 1]
             row[i + 1] = min(own, min(row[i], row[i + 1]) + 1)
-    return row.min()
+    least = row[0]
+    for edits in row:  # numpy's own would load scipy with it
+        least = min(least, edits)
+    return least

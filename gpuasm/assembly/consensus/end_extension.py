@@ -138,7 +138,10 @@ def _walk(start, n_rows, first_base, length, bases, n_single, out, codes, depth,
                 if length[r] > j and strikes[r - start[e]] <= 1 + j // _MATCHES_A_STRIKE:
                     votes[bases[first_base[r] + j]] += 1
                     voter = r
-            total, best = votes.sum(), np.argmax(votes)
+            total, best = np.int64(0), 0
+            for code in range(4):  # numpy's own sum and argmax would load scipy with them
+                total += votes[code]
+                best = code if votes[code] > votes[best] else best
             if votes[best] >= LEAST_VOTES and _MANY * votes[best] >= _FEW * total:
                 pass
             elif total == 1 and singles < n_single and strikes[voter - start[e]] == 0:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, UnitigGraph, apply_order, canonical_order, sorted_arcs
+from gpuasm.assembly.graph.unitig_graph import (
+    CanonicalOrder,
+    UnitigGraph,
+    apply_order,
+    canonical_order,
+    copy_oriented,
+    sorted_arcs,
+)
 from gpuasm.parallel import compiled
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 
@@ -103,13 +110,11 @@ def _concatenate(old, old_start, k, path, walk_start, start, bases):
         at = start[walk]
         for j in range(walk_start[walk], walk_start[walk + 1]):
             u = path[j] >> 1
-            length = old_start[u + 1] - old_start[u]
-            for i in range(0 if j == walk_start[walk] else k - 1, length):
-                if path[j] & 1:
-                    bases[at] = 3 - old[old_start[u + 1] - 1 - i]
-                else:
-                    bases[at] = old[old_start[u] + i]
-                at += 1
+            said = 0 if j == walk_start[walk] else k - 1  # by the unitig before
+            n = old_start[u + 1] - old_start[u] - said
+            is_flipped = path[j] & 1 == 1
+            copy_oriented(old, old_start[u] + (0 if is_flipped else said), n, is_flipped, bases, at)
+            at += n
 
 
 def _compose(walks: StrandWalks, pieces: Pieces) -> Pieces:

@@ -167,17 +167,32 @@ def sorted_arcs(
 
 
 @compiled()
+def copy_oriented(source, first, n, is_flipped, target, at):
+    """Write n bases from ``first`` on to ``at`` on, or their reverse complement.
+
+    Numbers are unsigned, as indices that may be negative keep the compiler from making vectors of the loops.
+    """
+    last, to = np.uint64(first + n - 1), np.uint64(at)
+    if is_flipped:
+        for i in range(np.uint64(n)):
+            target[to + i] = np.uint8(3) - source[last - i]
+    else:
+        begin = np.uint64(first)
+        for i in range(np.uint64(n)):
+            target[to + i] = source[begin + i]
+
+
+@compiled()
 def _copy_bases(old, old_start, order, flip, rotation, is_circular, k, start, bases):
     for u in range(order.size):
         o = order[u]
         length = old_start[o + 1] - old_start[o]
+        if not is_circular[o]:
+            copy_oriented(old, old_start[o], length, flip[u], bases, start[u])
+            continue
         windows = length - k + 1
         for i in range(length):
-            if not is_circular[o]:
-                at = length - 1 - i if flip[u] else i
-            elif flip[u]:  # the new first window is the old window `rotation`, read backwards
-                at = (rotation[u] + k - 1 - i) % windows
+            if flip[u]:  # the new first window is the old window `rotation`, read backwards
+                bases[start[u] + i] = 3 - old[old_start[o] + (rotation[u] + k - 1 - i) % windows]
             else:
-                at = (rotation[u] + i) % windows
-            code = old[old_start[o] + at]
-            bases[start[u] + i] = 3 - code if flip[u] else code
+                bases[start[u] + i] = old[old_start[o] + (rotation[u] + i) % windows]

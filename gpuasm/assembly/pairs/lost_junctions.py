@@ -14,6 +14,7 @@ import numpy as np
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.overlaps import oriented_codes, stands_again
 from gpuasm.parallel import compiled, inlined
+from gpuasm.primitives.searching import first_not_below
 
 LEAST_SHARED = 50
 """Bases that two dead ends must share. Junctions over fewer are known from many reads each, and hardly ever lost."""
@@ -110,7 +111,7 @@ def _match(text, start, heads, order, least, factor, first, second, bases):
             if at > start[own]:
                 value -= power * np.uint64(text[at - 1] + 1)
             if at >= start[own]:
-                for j in range(np.searchsorted(heads, value), heads.size):
+                for j in range(first_not_below(value, heads), heads.size):
                     if heads[j] != value or n_own == 2:
                         break
                     if _reads_on(text, at, start[own + 1] - at, start[order[j]], start[order[j] + 1]):

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.unit.cli.read_files import genome_text, simulated_pairs, write_pairs
+
 
 def python(code, *arguments, **options):
     return subprocess.run(
@@ -45,3 +47,14 @@ def test_threads_of_matrix_products_are_made_where_there_are_any(command, thread
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     code = "import atexit, os; atexit.register(lambda: print(os.environ.get('OPENBLAS_NUM_THREADS')));" + RUN
     assert python(code, command, "--help").stdout.splitlines()[-1] == threads
+
+
+def test_an_assembly_of_compiled_loops_from_disk_loads_no_compiler(tmp_path):
+    first, second = write_pairs(tmp_path, simulated_pairs(genome_text(length=6000, repeats=3, seed=5)))
+    arguments = ["assemble", "-1", first, "-2", second, "-o", tmp_path / "out", "--device", "cpu", "-q", "-t", "2"]
+    names = "{'scipy.linalg', 'numba.np.arraymath', 'numba.np.npyimpl'}"
+    code = f"import atexit, sys; atexit.register(lambda: print(*sorted({names} & set(sys.modules))));" + RUN
+    for _ in range(2):  # the first run compiles, where nobody has before
+        done = python(code, *map(str, arguments))
+        assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == ""

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.primitives.searching import run_of
+from gpuasm.parallel import compiled
+from gpuasm.primitives.searching import first_not_below, run_of
 
 
 @given(sizes=st.lists(st.integers(0, 4), min_size=1, max_size=20).filter(any))
@@ -12,3 +13,17 @@ def test_every_place_lies_in_its_run(sizes):
     start = np.concatenate([[0], np.cumsum(sizes)])
     found = [run_of(place, start, len(sizes)) for place in range(start[-1])]
     assert found == np.repeat(np.arange(len(sizes)), sizes).tolist()
+
+
+@compiled()
+def _places(wanted, values, found):
+    for i in range(wanted.size):
+        found[i] = first_not_below(wanted[i], values)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 9), max_size=30), st.lists(st.integers(0, 9), max_size=9))
+def test_the_first_place_not_below_is_that_of_numpy(values, wanted):
+    values, wanted = np.sort(np.array(values, np.uint64)), np.array([*wanted, *values], np.uint64)
+    found = np.empty(wanted.size, np.int64)
+    _places(wanted, values, found)
+    assert found.tolist() == np.searchsorted(values, wanted).tolist()
