@@ -16,7 +16,7 @@ from cuda.bindings import nvrtc
 import gpuasm
 from gpuasm import parallel
 from gpuasm.assembly import assemble, unitigs_of_reads
-from gpuasm.assembly.consensus import consensus
+from gpuasm.assembly.consensus import consensus, departures
 from gpuasm.assembly.pairs import walks
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.densest import Adjacency, densest_subgraph
@@ -95,6 +95,8 @@ def _call_everything() -> None:
     graph_input, _ = tally_by_doubling(reads, [31, 61], min_count=1, with_followers=True)
     assemble(Reads.from_strings(simulated_pairs(genome, fold=6, length=100, insert=150), paired=True))  # mates overlap
     spell_kmers(reads.words, graph_input)
+    one = np.ones(1, np.int64)
+    departures._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))
     consensus._choose_batch(1, np.zeros(1, np.int64), reads.start, reads.words, np.uint64(2), np.empty(1, np.int32))
     unitigs_of_reads(reads, 63, min_count=2)
     tiles = tile_windows(reads, 31)

@@ -2,7 +2,7 @@
 
 1. Index the contigs' k-mers; lay every read by the first that stands at one place only (`laying`).
 2. Sum up how often each base is covered, what differing bases say, and which places reads and fragments go through.
-3. Change bases that reads outvote (`votes`), break joins that reads contradict (`suspicious_joins`).
+3. Change bases that reads outvote (`votes`), break joins that reads contradict (`suspicious_joins`, `departures`).
 4. Extend free ends by what reads say that hang over them (`end_extension`).
 5. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
 """
@@ -16,6 +16,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.consensus.coverage import Coverage
+from gpuasm.assembly.consensus.departures import Departures
 from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
 from gpuasm.assembly.consensus.end_extension import extend_ends, extended
 from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, insert_sizes
@@ -112,7 +113,7 @@ def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int, e
     fixes = decide(seen.votes, seen.evidence.own_depth, bounds)
     codes[fixes.place] = fixes.code
     stretches = np.stack([targets.offset, targets.offset + targets.size], axis=1)
-    breaks = find_breaks(seen.evidence, stretches, seen.library)
+    breaks = find_breaks(seen.evidence, stretches, seen.library, others=seen.departures.contradicted(targets))
     depth, is_core = to_host(seen.evidence.depth), core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
     longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
@@ -136,6 +137,7 @@ class _Seen:
     library: Library
     counts: dict[str, int]
     overhangs: Overhangs
+    departures: Departures
     error_rate: tuple[int, int]
 
 
@@ -144,7 +146,7 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
     own, shared, fragments = (Coverage(targets, xp) for _ in range(3))
     through: dict[int, Coverage] = {}
     votes, counts, library = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
-    overhangs, bases, mismatches = [], 0, 0
+    overhangs, departures, bases, mismatches = [], Departures(), 0, 0
     for batch in _batches(reads):
         first, second = lay_reads(batch, targets, index)
         pairs = find_fragments(batch, first, targets) if reads.paired else None
@@ -160,9 +162,12 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
             pairs = pairs.no_longer_than(library.longest_insert)
             fragments.add(pairs.target, pairs.begin, pairs.end)
             whole.append((pairs.target, pairs.begin, pairs.end))
-        for h, coverage in through.items():
-            for target, begin, end in whole:
+        for target, begin, end in whole:
+            departures.cover(begin, end)
+            for h, coverage in through.items():
                 coverage.add(target, begin + h, end - h + 1)
+        for laid in (first, second):
+            departures.add(batch, laid, targets)
         overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _note(counts, batch, first, pairs)
@@ -170,7 +175,9 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
     found = {h: coverage.counts() for h, coverage in through.items()}
     evidence = Evidence(own_depth + shared.counts(), own_depth, fragments.counts(), found)
     library = library or Library(0.0, 0.0)
-    return _Seen(evidence, xp.concatenate(votes), library, counts, Overhangs.joined(overhangs), (mismatches, bases))
+    return _Seen(
+        evidence, xp.concatenate(votes), library, counts, Overhangs.joined(overhangs), departures, (mismatches, bases)
+    )
 
 
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")

@@ -84,7 +84,9 @@ def _needed(n_places: int) -> float:
     return float(np.log(max(1, n_places) / _CHANCE))
 
 
-def find_breaks(evidence: Evidence, stretches: np.ndarray, library: Library) -> np.ndarray:
+def find_breaks(
+    evidence: Evidence, stretches: np.ndarray, library: Library, *, others: np.ndarray | None = None
+) -> np.ndarray:
     """Find the places before which a stretch shall be broken.
 
     Parameters
@@ -96,10 +98,12 @@ def find_breaks(evidence: Evidence, stretches: np.ndarray, library: Library) -> 
         judged.
     library
         What reads and pairs are like.
+    others : (m,) int64
+        Places to break at for other reasons, unless one of those found here is near.
 
     Returns
     -------
-    (b,) int64, ascending: the middle of each run of places that no read goes through.
+    (b,) int64, ascending: the middle of each run of places that no read goes through, and the others.
     """
     needed, found, sums = _needed(int(evidence.depth.size)), [np.empty(0, np.int64)], None
     for h, through in sorted(evidence.through.items()):
@@ -114,6 +118,8 @@ def find_breaks(evidence: Evidence, stretches: np.ndarray, library: Library) -> 
         sums = sums or _Sums.of(evidence)
         expected = _expected(sums, (empty, low, high), library, h=h)
         found.append(_middles(empty[expected >= needed], evidence.depth, sums.depth, side=side, h=h))
+    if others is not None:
+        found.append(others)
     return _merged(np.concatenate(found), LEAST_HALF_WINDOW + round(library.read_length))
 
 
