@@ -40,7 +40,8 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     ladder, is_thin, (reads, tally, spectrum) = _choose_first(reads, lengths, options, stages)
     k, min_follow = ladder[0], min(2, spectrum.threshold)
     worth = window_worth(_lengths(reads), k, n_bases=n_bases)
-    rules = _Rules(min_follow, worth, options.mode, options.without, spectrum.threshold * worth / UNIT)
+    least_depth, error_rate = spectrum.threshold * worth / UNIT, spectrum.error_rate or 0.0
+    rules = _Rules(min_follow, worth, options.mode, options.without, least_depth, error_rate)
     first = _first_graph(reads, tally, rules, stages=stages, cleans=not is_thin)
     laid, crossing, names = _first_crossing(reads, first.level, stages)
     steps = _steps(options)
@@ -159,7 +160,7 @@ class _Rules:
     """How to build and clean the first graph.
 
     How often an edge must have been seen, what a window is worth in units of depth, the mode if it is known, what to
-    leave out, and the depth of the rarest solid k-mers.
+    leave out, the depth of the rarest solid k-mers, and substitutions a base.
     """
 
     min_follow: int
@@ -167,6 +168,7 @@ class _Rules:
     mode: Mode | str
     without: tuple[str, ...]
     least_depth: float
+    error_rate: float
 
 
 def _first_graph(
@@ -191,6 +193,7 @@ def _first_graph(
     mode = rules.mode
     if isinstance(mode, str):
         mode = choose_mode(mode, unitigs.graph, least_depth=rules.least_depth)
+        mode = replace(mode, error_rate=rules.error_rate)
     graph, pieces, removed = unitigs.graph, Pieces.identity(unitigs.graph.n), Removed()
     with stages.stage("clean graph", k=k) as stage:
         if cleans:

@@ -10,6 +10,7 @@ graph decides, one sequence is made of them (`gpuasm.assembly.cleaning.similar_w
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,9 +23,14 @@ _LOG = logging.getLogger(__name__)
 
 ERRORS = 0.06
 """Reads of one and the same error are at most this share of the local depth, or a few."""
+_WRONG_BASES = 3_000_000
+"""Errors that could be shared in a million bases: where chance lets so many reads share less than one of them, the next
+read as well shows a variant. (In 1.9 Mb at 43x three reads shared ten errors, and each of them parted a contig.)"""
 READ_SHARE = 0.2
 """What lies near the typical depth holds at least this share of all that was read, if it is the sample: a plasmid or a
 phage among traces of its host holds nearly all reads on few k-mers."""
+_MOST_ALIKE = 64
+"""Where errors could be in more reads than these, `ERRORS` of the depth is more still."""
 
 POPULATION = 0.1
 """Of a population, as of a virus in its host, less than this share of what was read lies in unitigs that are longer
@@ -45,12 +51,15 @@ class Mode:
         Whether the rarer of two ways may be a strain's.
     is_population : bool
         Whether variants stand so densely that nothing tells how deep one copy is.
+    error_rate : float
+        Substitutions a base that reads have, where the spectrum tells; else 0.
     """
 
     name: str
     reason: str
     keeps_variants: bool = False
     is_population: bool = False
+    error_rate: float = 0.0
 
     @property
     def is_isolate(self) -> bool:
@@ -98,7 +107,9 @@ def choose_mode(asked: str, graph: UnitigGraph, *, least_depth: float = 0.0) -> 
     return mode
 
 
-def rare_depth(nearby: np.ndarray, share: float, *, keeps_variants: bool) -> np.ndarray:
+def rare_depth(
+    nearby: np.ndarray, share: float, *, keeps_variants: bool, few: float = FEW_READS, error_rate: float = 0.0
+) -> np.ndarray:
     """Return the depth below which a branch beside a deeper one is rare.
 
     Parameters
@@ -109,6 +120,37 @@ def rare_depth(nearby: np.ndarray, share: float, *, keeps_variants: bool) -> np.
         Of it, what is rare in one organism.
     keeps_variants
         Whether a rare branch may be true, so that only what errors make is rare.
+    few
+        Depth below which there are but a few reads.
+    error_rate
+        Substitutions a base: the deeper the reads are, the more of them share an error by chance.
     """
     rare = nearby * share
-    return np.minimum(rare, np.maximum(nearby * ERRORS, FEW_READS)) if keeps_variants else rare
+    if not keeps_variants:
+        return rare
+    alike = reads_of_one_error(nearby, error_rate) * (few / FEW_READS)
+    return np.minimum(rare, np.maximum(nearby * ERRORS, alike))
+
+
+def reads_of_one_error(depth: np.ndarray, error_rate: float) -> np.ndarray:
+    """Return how many reads it takes, three at least, to show what errors hardly ever do.
+
+    Errors fall at random, so of ``depth`` reads over a base so many have one wrong base as Poisson's distribution says,
+    of a mean of ``depth * error_rate / 3``; that it reaches n is no likelier than the mean to the n over n factorial.
+
+    Parameters
+    ----------
+    depth : (n,) float64
+    error_rate
+        Substitutions a base.
+
+    Returns
+    -------
+    (n,) float64: the least number that less than one error in a million bases reaches, 64 at most.
+    """
+    mean, reads = depth * (error_rate / 3), np.full(depth.shape, FEW_READS)
+    chance = mean**FEW_READS / math.factorial(int(FEW_READS))
+    while (more := (chance * _WRONG_BASES >= 1) & (reads < _MOST_ALIKE)).any():
+        reads = np.where(more, reads + 1, reads)
+        chance = np.where(more, chance * mean / reads, chance)
+    return reads

@@ -27,6 +27,7 @@ def find_bubbles(
     few: float = FEW_READS,
     judges_few: bool = True,
     keeps_variants: bool = False,
+    error_rate: float = 0.0,
 ) -> np.ndarray:
     """Mark the rare branches of simple bubbles (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
@@ -48,6 +49,8 @@ def find_bubbles(
         Whether a branch a few reads deep may go before an equal one.
     keeps_variants
         Whether the rarer branch may be true: a strain's.
+    error_rate
+        Substitutions a base of the reads: it tells how many of them share an error by chance.
 
     Returns
     -------
@@ -59,7 +62,7 @@ def find_bubbles(
     branches together are no deeper than one copy, a branch a few reads deep is the second copy's own, and stays.
     """
     marked = np.zeros(graph.n, dtype=bool)
-    rare = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants)
+    rare = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants, few=few, error_rate=error_rate)
     copy = nearby * HALVES
     both = copy if strictness == 1.0 and judges_few else np.zeros(graph.n)
     bounds = (rare, both, copy)

@@ -101,7 +101,7 @@ class _Rules:
         self, mode: Mode, without: frozenset[str], *, few: float, windows_are_dense: bool, reach: int | None = None
     ) -> None:
         of_few: dict[str, Any] = {"few": few, "judges_few": "few-reads" not in without}
-        variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants}
+        variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants, "error_rate": mode.error_rate}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
             ("low_depth_connections", partial(find_low_depth_connections, **of_few, **variants)),
             ("fold_backs", partial(find_fold_backs, **of_few, **variants)),

@@ -31,6 +31,7 @@ def find_fold_backs(
     few: float = FEW_READS,
     judges_few: bool = True,
     keeps_variants: bool = False,
+    error_rate: float = 0.0,
 ) -> np.ndarray:
     """Mark joins of a molecule with its own other strand.
 
@@ -48,6 +49,8 @@ def find_fold_backs(
         Whether of a few reads it suffices that other ways are deeper.
     keeps_variants
         Whether it may be a strain's inversion: then only what errors make goes.
+    error_rate
+        Substitutions a base of the reads: it tells how many of them share an error by chance.
 
     Returns
     -------
@@ -55,7 +58,7 @@ def find_fold_backs(
     into an end on the other: of these two the deepest way leads from one to the other.
     """
     marked = np.zeros(graph.n, dtype=bool)
-    bound = rare_depth(nearby, HALF * strictness, keeps_variants=keeps_variants)
+    bound = rare_depth(nearby, HALF * strictness, keeps_variants=keeps_variants, few=few, error_rate=error_rate)
     goes_alone = few if strictness == 1.0 and judges_few else 0.0
     limits = (graph.k, ALTERNATIVE / strictness, goes_alone)
     _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), bound, limits, marked)

@@ -33,6 +33,7 @@ def find_low_depth_connections(
     few: float = FEW_READS,
     judges_few: bool = True,
     keeps_variants: bool = False,
+    error_rate: float = 0.0,
 ) -> np.ndarray:
     """Mark short unitigs that lead away from far deeper ones: what errors and false joins make.
 
@@ -54,6 +55,8 @@ def find_low_depth_connections(
         Whether less makes connections suspect that are a few reads deep.
     keeps_variants
         Whether a connection with rivals at both ends may be true: a strain's.
+    error_rate
+        Substitutions a base of the reads: it tells how many of them share an error by chance.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def find_low_depth_connections(
     """
     marked = np.zeros(graph.n, dtype=bool)
     rare = nearby * (RARE * strictness)
-    variant = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants)
+    variant = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants, few=few, error_rate=error_rate)
     usual = ALTERNATIVE / strictness
     to_few = ALTERNATIVE_TO_FEW if strictness == 1.0 and judges_few else usual
     limits = (2 * graph.k, few, usual, to_few, NEGLIGIBLE * strictness, NOTHING * strictness)

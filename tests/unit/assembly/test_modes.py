@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import math
+from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.cleaning.bubbles import find_bubbles
 from gpuasm.assembly.cleaning.cleaning import clean
 from gpuasm.assembly.cleaning.low_depth import find_low_depth_connections
-from gpuasm.assembly.modes import ISOLATE, Mode, choose_mode, rare_depth
+from gpuasm.assembly.modes import ISOLATE, Mode, choose_mode, rare_depth, reads_of_one_error
 from gpuasm.errors import UsageError
-from gpuasm.sequence.encoding import decode
+from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, graph_of
-from tests.samples import simulated_genome, simulated_reads, simulated_texts
+from tests.samples import simulated_genome, simulated_pairs, simulated_reads, simulated_texts
 
 META = Mode("meta", "as asked for")
 EVEN = [("a", 900, 30.0), ("b", 500, 25.0), ("repeat", 100, 90.0), ("error", K, 1.0)]
@@ -49,6 +53,32 @@ def test_what_errors_show_is_rare_in_every_mode():
     nearby = np.array([3.0, 20.0, 100.0, 1000.0])
     assert rare_depth(nearby, 0.33, keeps_variants=False).tolist() == pytest.approx([0.99, 6.6, 33.0, 330.0])
     assert rare_depth(nearby, 0.33, keeps_variants=True).tolist() == pytest.approx([0.99, 3.0, 6.0, 60.0])
+
+
+@given(depth=st.floats(1.0, 2000.0), error_rate=st.floats(0.0, 0.01))
+def test_so_many_reads_hardly_ever_share_an_error(depth, error_rate):
+    """Against Poisson's distribution summed up: less than one in a million bases, and one read less would be more."""
+    (reads,) = reads_of_one_error(np.array([depth]), error_rate).tolist()
+    mean = depth * error_rate / 3
+
+    def shared(n):
+        chances = (
+            math.exp(-mean + i * math.log(mean) - math.lgamma(i + 1)) if mean else 0.0 for i in range(n, n + 200)
+        )
+        return 3e6 * math.fsum(chances)
+
+    assert reads == 3 or (reads > 3 and shared(int(reads) - 1) > math.exp(-mean) / 10)
+    assert reads >= 3
+    assert shared(int(reads)) < 1
+
+
+def test_the_deeper_the_more_reads_share_an_error():
+    nearby = np.array([5.0, 10.0, 43.0, 88.0, 1000.0])
+    assert reads_of_one_error(nearby, 0.0).tolist() == [3.0] * 5
+    assert reads_of_one_error(nearby, 0.0022).tolist() == [3.0, 3.0, 4.0, 5.0, 9.0]
+    rare = partial(rare_depth, nearby, 0.33, keeps_variants=True, error_rate=0.0022)
+    assert rare().tolist() == pytest.approx([1.65, 3.0, 4.0, 5.28, 60.0])
+    assert rare(few=3.6).tolist() == pytest.approx([1.65, 3.3, 4.8, 6.0, 60.0])  # at most a third of what is near by
 
 
 @pytest.mark.parametrize("rule", [find_bubbles, find_low_depth_connections])
@@ -84,6 +114,21 @@ def test_strains_are_told_apart_in_a_metagenome_and_made_one_in_an_isolate():
     both = assemble(reads, AssemblyOptions(mode="meta"))
     assert len(one.contigs) == 1
     assert sum(contig.length for contig in both.contigs) > 1.1 * one.contigs[0].length
+
+
+@pytest.mark.parametrize(("n_reads", "parts"), [(3, False), (8, True)])
+def test_an_error_that_three_reads_share_parts_no_contig_of_a_deep_member(n_reads, parts):
+    """At 45x chance lets three reads share one now and then; eight of 45 are another strain's."""
+    codes = simulated_genome(length=6000, seed=4)
+    own, places = codes.copy(), np.arange(500, 5900, 900)
+    own[places] = (own[places] + 1) % 4
+    texts = simulated_pairs(codes, fold=45, length=150, insert=350, error_rate=0.002, seed=10)
+    for start in (places[:, None] - np.linspace(25, 120, n_reads).astype(int)).ravel().tolist():
+        fragment = own[start : start + 350]
+        texts += [decode(fragment[:150]), decode(reverse_complement(fragment)[:150])]
+    assembly = assemble(Reads.from_strings(texts, paired=True), AssemblyOptions(mode="meta"))
+    assert assembly.mode.error_rate == pytest.approx(0.002, rel=0.5)
+    assert (len(assembly.contigs) > 1) == parts
 
 
 def test_where_the_graph_decides_strains_are_made_one():
