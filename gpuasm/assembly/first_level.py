@@ -62,12 +62,13 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     with stages.stage("find pairs across junctions", k=k) as stage:
         spanning = spanning_pairs(all_reads, laid, first.level)
         _note_pairs(stage, spanning)
+    deeper: tuple[int, ...] = ()
     if spanning and options.may_use_fragments:
         is_one = first.mode.is_isolate or first.mode.is_population
-        ladder = ladder_of_reads(ladder, first.level.graph, spanning, lengths=lengths, is_one_organism=is_one)
+        ladder, deeper = ladder_of_reads(ladder, first.level.graph, spanning, lengths=lengths, is_one_organism=is_one)
     removed = {k: asdict(first.removed)}
     known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)
-    return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning)
+    return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning, deeper=deeper)
 
 
 _Counted = tuple[Reads, Tally, Spectrum]

@@ -10,9 +10,9 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
 from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.graph.depth_units import count_windows
-from gpuasm.assembly.graph.local_depth import thin_depth, typical_depth
+from gpuasm.assembly.graph.local_depth import deep_depth, thin_depth, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.joining import JoinedPairs, join_mates
+from gpuasm.assembly.pairs.joining import JoinedPairs, join_mates, number_of_fragment
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.names import name_windows
@@ -50,18 +50,18 @@ def dense_ladder(ladder: tuple[int, ...], lengths: np.ndarray, *, depth: float) 
     """
     n_bases = count_windows(lengths, 1)
     windows = {k: depth * count_windows(lengths, k) / n_bases for k in ladder[1:]}
-    dense = [k for k, each in windows.items() if each >= (_DENSE_ENOUGH if k <= _TANGLED else _DENSE)]
+    dense = [k for k, each in windows.items() if each >= _least_windows(k)]
     return (ladder[0], *dense)
 
 
 def ladder_of_reads(
     ladder: tuple[int, ...], graph: UnitigGraph, spanning: SpanningPairs, *, lengths: np.ndarray, is_one_organism: bool
-) -> tuple[int, ...]:
-    """Return the values of k to take with reads before fragments take their place.
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the values of k to take with reads before fragments take their place: of the thin, and of the deep.
 
     In a community the thin members decide: their reads have no windows at values of k that suit the others, and miss
     junctions for good, while fragments tell the others as much. But in a first graph of 21 bases so much is tangled
-    that hardly a pair has one way, and some a wrong one.
+    that hardly a pair has one way, and some a wrong one. So the pairs of deep members wait for the graphs of larger k.
 
     Parameters
     ----------
@@ -78,27 +78,48 @@ def ladder_of_reads(
 
     Returns
     -------
-    The whole ladder where fragments are too few, or too short, to take the place of reads.
+    The values of k before any pair is joined, and those at which the reads of deep members go on beside the fragments
+    of thin ones: none of one organism. The whole ladder, and none, where fragments are too few, or too short, to take
+    the place of reads.
     """
-    depth = typical_depth(graph)
+    depth, deeper = typical_depth(graph), tuple[int, ...]()
     dense = dense_ladder(ladder, lengths, depth=depth if is_one_organism else thin_depth(graph))
     if not is_one_organism:
         dense = ladder[: max(_FEWEST_OF_MANY, len(dense))]
+        deep = dense_ladder(_with_last_of_tangles(ladder), lengths, depth=deep_depth(graph))
+        deeper = tuple(k for k in deep if k > dense[-1])
     n_bases = count_windows(lengths, 1)
     longer = choose_longer_k(dense[-1], fragment_lengths(spanning), depth=depth, n_bases=n_bases)
-    return dense if longer and longer[-1] >= ladder[-1] else ladder
+    return (dense, deeper) if longer and longer[-1] >= ladder[-1] else (ladder, ())
+
+
+def _with_last_of_tangles(ladder: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the values of k and the last one up to which fewer windows are enough, if none of them is near it."""
+    last = _TANGLED - 1
+    is_near = any(last - _LEAST_STEP < k <= last for k in ladder)
+    return ladder if is_near or not ladder[0] < last < ladder[-1] else tuple(sorted((*ladder, last)))
 
 
 def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
     """Join pairs in the last graph of the reads, and extend the ladder to what the fragments reach.
 
-    Pairs are joined once: joined anew in the graphs of larger k, they changed the contigs of twelve samples by nothing.
+    In a community these are the pairs of members too thin for the next k of the reads of deeper ones, and the ladder
+    goes on to that. Other pairs are joined once: joined anew in the graphs of larger k, they changed the contigs of
+    twelve samples by nothing.
     """
     spanning, k = state.spanning, state.level.graph.k
     if spanning is None or state.is_joined:
         return state
+    following, deeper = state.deeper[:1], state.deeper[1:]
+    number = state.crossing.read
     with stages.stage("join mates", k=k) as stage:
-        fragments = join_mates(spanning.reads, spanning.inserts, state.level)
+        fragments = join_mates(
+            spanning.reads,
+            spanning.inserts,
+            state.level,
+            below=_dense_depth(following[0], state.lengths) if following else None,
+            done=number_of_fragment(number[number < -1]) if state.has_fragments else None,
+        )
         stage.note(
             joined=fragments.n_joined,
             pieces=fragments.reads.n_pieces,
@@ -108,42 +129,60 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         )
     lengths = fragment_lengths(spanning)
     longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=state.n_bases)
-    times = _times(state.lengths, lengths, longer[0] if longer else k)
-    crossing, names = _with_reads(fragments, state, times=times)
-    return replace(state, ladder=(*state.ladder, *longer), joined_lengths=lengths, crossing=crossing, names=names)
+    times = _times(state.lengths, lengths, (following or longer or (k,))[0], is_rounded=bool(following))
+    crossing, names = _with_reads(fragments, state, drops_reads=times == 0)
+    return replace(
+        state,
+        ladder=(*state.ladder, *(following or longer)),
+        joined_lengths=lengths,
+        is_joined=not following,
+        deeper=deeper,
+        read_times=max(1, times),
+        crossing=crossing,
+        names=names,
+    )
 
 
-def _times(reads: np.ndarray, fragments: np.ndarray, k: int) -> int:
+def _dense_depth(k: int, lengths: np.ndarray) -> float:
+    """Return the depth from which on reads have windows enough at a k."""
+    return _least_windows(k) * count_windows(lengths, 1) / count_windows(lengths, k)
+
+
+def _least_windows(k: int) -> float:
+    return _DENSE_ENOUGH if k <= _TANGLED else _DENSE
+
+
+def _times(reads: np.ndarray, fragments: np.ndarray, k: int, *, is_rounded: bool) -> int:
     """Return how often a read must count among fragments, which have so many more windows of the same bases.
 
-    0 where reads have no windows at all.
+    0 where reads have no windows at all. Rounded down, what few reads are left do not outweigh the fragments; where all
+    of deep members go on as reads, to the nearest number.
     """
     windows = count_windows(reads, k)
-    return max(1, min(_MOST_TIMES, count_windows(fragments, k) // windows)) if windows else 0
+    more = windows // 2 if is_rounded else 0
+    return max(1, min(_MOST_TIMES, (count_windows(fragments, k) + more) // windows)) if windows else 0
 
 
-def _with_reads(fragments: JoinedPairs, state: AssemblyState, *, times: int) -> tuple[Reads, Array]:
-    """Return fragments, and the reads across junctions of all other pairs, each so many times.
+def _with_reads(fragments: JoinedPairs, state: AssemblyState, *, drops_reads: bool) -> tuple[Reads, Array]:
+    """Return fragments, and what crosses junctions of all other pairs: reads, and fragments of before.
 
     Where a tangle lets no pair be joined, as between copies of a repeat, these reads alone tell its turns: without them
     a copy would end, or seem to go on as another does.
     """
-    reads, xp = fragments.reads, array_namespace(state.names)
-    if times == 0:
-        return reads, fragments.names
-    others = state.crossing.select(xp.flatnonzero(~xp.isin(state.crossing.read // 2, fragments.told)))
+    reads, xp, number = fragments.reads, array_namespace(state.names), state.crossing.read
+    goes = (number >= 0) & (drops_reads | xp.isin(number // 2, fragments.told))
+    others = state.crossing.select(xp.flatnonzero(~goes))
     names = name_windows(others, state.level.dictionary, state.names)
     others, names = _alone(crossing_named_reads(others, names, state.level), names)
-    start = xp.arange(times)[:, None] * names.size + others.start + 32 * reads.words.size
-    n = reads.n_pieces + times * others.n_pieces
+    n = reads.n_pieces + others.n_pieces
     text = Reads(
-        words=xp.concatenate([reads.words, xp.tile(others.words, times)]),
-        start=xp.concatenate([reads.start, start.ravel()]),
-        length=xp.concatenate([reads.length, xp.tile(others.length, times)]),
-        read=xp.arange(n, dtype=np.int64),
+        words=xp.concatenate([reads.words, others.words]),
+        start=xp.concatenate([reads.start, others.start + 32 * reads.words.size]),
+        length=xp.concatenate([reads.length, others.length]),
+        read=xp.concatenate([reads.read, others.read]),
         n_reads=n,
     )
-    return text, xp.concatenate([fragments.names, xp.tile(names, times)])
+    return text, xp.concatenate([fragments.names, names])
 
 
 def _alone(reads: Reads, names: Array) -> tuple[Reads, Array]:

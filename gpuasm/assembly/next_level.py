@@ -14,6 +14,7 @@ from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.graph.levels import make_level
 from gpuasm.assembly.graph.unitigs import build_unitigs
+from gpuasm.assembly.pairs.joining import with_reads_counted
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
@@ -29,7 +30,8 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     two_reads = _TWO_READS * window_worth(state.piece_lengths, k0, n_bases=state.n_bases) / UNIT
     set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, min_depth=two_reads))
     with stages.stage("count k-mers", k=k) as stage:
-        text = next_text(state.crossing, state.names, before, k=k, is_isolate=state.mode.is_isolate)
+        counted = with_reads_counted(state.crossing, state.read_times)
+        text = next_text(counted, state.names, before, k=k, is_isolate=state.mode.is_isolate)
         tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
         stage.note(distinct=tally.n)
     with stages.stage("build graph", k=k) as stage:
@@ -77,7 +79,7 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
     is_kept = is_frequent.astype(np.uint8)
     worth = window_worth(state.piece_lengths, tally.k, n_bases=state.n_bases)
     tally = scaled(tally, worth)
-    set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, has_all_reads=not state.is_joined)
+    set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, has_all_reads=not state.has_fragments)
     if least == 1 and bool(is_kept.all()):
         return tally, dictionary
     tally = tally.where(is_kept == 1)

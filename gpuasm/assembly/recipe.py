@@ -114,7 +114,7 @@ def resume(
     """
     if options.has("reads"):
         state = _climb_all(state, stages, keep_state)
-    if options.has("fragments"):
+    while options.has("fragments") and state.waits_for_fragments:
         state = _climb_all(with_fragments(state, stages), stages, keep_state)
     graph, gaps = resolve_pairs(state, stages) if options.has("pairs") else (state.level.graph, [])
     contigs = make_contigs(graph, state.set_aside, min_length=1)

@@ -31,7 +31,8 @@ class AssemblyState:
     level : Level
         The cleaned graph of the last k so far.
     crossing : Reads
-        The reads that lie across its junctions; after the last k, whatever was left before it.
+        The reads that lie across its junctions; after the last k, whatever was left before it. Fragments have the
+        number of their pair as `gpuasm.assembly.pairs.joining.number_of_fragment` gives it.
     names : (32 * n_words,) int32
         Names of their windows at the level's k.
     n_bases : int
@@ -46,6 +47,12 @@ class AssemblyState:
         Unconnected unitigs of earlier graphs, too short for the next k.
     joined_lengths : (max + 1,) int64, or None
         How many fragments there are of each length, once pairs are joined to them.
+    is_joined : bool
+        Whether all pairs that can be are joined: in a community those of deep members wait.
+    deeper : tuple of int
+        Values of k that the reads of deep members still take before their pairs are joined.
+    read_times : int
+        How often each read counts among fragments, which have so many more windows of the same bases.
     """
 
     ladder: tuple[int, ...]
@@ -61,11 +68,19 @@ class AssemblyState:
     spanning: SpanningPairs | None = None
     set_aside: tuple[UnitigGraph, ...] = ()
     joined_lengths: np.ndarray | None = None
+    is_joined: bool = False
+    deeper: tuple[int, ...] = ()
+    read_times: int = 1
 
     @property
-    def is_joined(self) -> bool:
-        """Whether pairs are joined to fragments already."""
+    def has_fragments(self) -> bool:
+        """Whether pairs are joined to fragments already, all or some."""
         return self.joined_lengths is not None
+
+    @property
+    def waits_for_fragments(self) -> bool:
+        """Whether there are pairs, and not all of them have had their turn to be joined."""
+        return self.spanning is not None and not self.is_joined
 
     @property
     def piece_lengths(self) -> np.ndarray:

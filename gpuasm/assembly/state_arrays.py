@@ -34,6 +34,9 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         "n_bases": state.n_bases,
         "mode": vars(state.mode),
         "without": state.without,
+        "is_joined": state.is_joined,
+        "deeper": state.deeper,
+        "read_times": state.read_times,
         "n_pairs": state.spanning.n_pairs if state.spanning else 0,
         "bases_per_pair": state.spanning.inserts.bases_per_pair if state.spanning else 0,
         "set_aside": [graph.k for graph in state.set_aside],
@@ -80,6 +83,9 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         without=tuple(scalars["without"]),
         spanning=spanning,
         joined_lengths=arrays.get("joined_lengths"),
+        is_joined=scalars["is_joined"],
+        deeper=tuple(scalars["deeper"]),
+        read_times=scalars["read_times"],
         set_aside=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["set_aside"])),
     )
 

@@ -61,15 +61,20 @@ def thin_depth(graph: UnitigGraph) -> float:
     return _least_depth(graph, of=10)
 
 
-def _least_depth(graph: UnitigGraph, *, of: int) -> float:
-    """Return the depth up to which one k-mer in so many lies."""
+def deep_depth(graph: UnitigGraph) -> float:
+    """Return the depth that nine tenths of these unitigs' k-mers have at most: that of the deep members of many."""
+    return _least_depth(graph, of=10, parts=9)
+
+
+def _least_depth(graph: UnitigGraph, *, of: int, parts: int = 1) -> float:
+    """Return the depth up to which one k-mer in so many lies, or so many parts of them."""
     if graph.n == 0:
         return 0.0
     telling = _telling(graph)
     depth, n_kmers = graph.depth[telling], graph.n_kmers[telling]
     order = np.lexsort((telling, depth))
     weight = np.cumsum(n_kmers[order])
-    return float(depth[order][np.searchsorted(weight, -(-weight[-1] // of))])
+    return float(depth[order][np.searchsorted(weight, -(-weight[-1] * parts // of))])
 
 
 def even_share(graph: UnitigGraph, typical: float) -> float:

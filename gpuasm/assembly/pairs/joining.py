@@ -7,7 +7,7 @@ Agarwala and Lipman 2018, doi:10.1186/s13059-018-1540-z, connect mates likewise,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from gpuasm.assembly.graph.levels import Level
 from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks, fits_threads
 from gpuasm.assembly.pairs.links import Links, link_pairs
-from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays
+from gpuasm.assembly.pairs.threading import DEPTH_UNIT, MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.pairs.walks import MOST_STEPS
 from gpuasm.parallel import for_each
 from gpuasm.sequence.reads import Reads
@@ -30,7 +30,7 @@ class JoinedPairs:
     Attributes
     ----------
     reads : Reads
-        One piece a fragment that goes through more than one unitig.
+        One piece a fragment that goes through more than one unitig, numbered by its pair: see `number_of_fragment`.
     names : (32 * n_words,) int32
         Oriented names of the level's k-mers at every position.
     n_joined, n_links, n_certain, n_without : int
@@ -48,7 +48,31 @@ class JoinedPairs:
     told: Array
 
 
-def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> JoinedPairs:
+def number_of_fragment(pair: Array) -> Array:
+    """Return what stands for a read's number where a piece is the fragment of a pair; the same function turns it back.
+
+    It is below -1, which stands for no read at all.
+    """
+    return -2 - pair
+
+
+def with_reads_counted(pieces: Reads, times: int) -> Reads:
+    """Return pieces of fragments and reads with each read so many times, over the same words."""
+    xp = array_namespace(pieces.read)
+    reads = xp.flatnonzero(pieces.read >= 0)
+    return (
+        pieces.select(xp.concatenate([xp.arange(pieces.n_pieces), xp.tile(reads, times - 1)])) if times > 1 else pieces
+    )
+
+
+def join_mates(
+    pairs: Reads,
+    inserts: InsertSizes,
+    level: Level,
+    *,
+    below: float | None = None,
+    done: Array | None = None,
+) -> JoinedPairs:
     """Join mates through the graph of a level.
 
     Parameters
@@ -59,31 +83,50 @@ def join_mates(pairs: Reads, inserts: InsertSizes, level: Level) -> JoinedPairs:
         Which lengths a fragment can have.
     level
         The level whose graph is walked and whose k-mers are named.
+    below
+        Only pairs are joined that link a unitig of less depth than this; None joins all.
+    done : (n,) int64
+        Pairs, by their numbers in the sample, that are joined already.
     """
     xp = array_namespace(pairs.words)
     graph = GraphArrays.of(level.graph, xp)
     links = link_pairs(pairs, AnchorIndex.of(level.graph, xp), graph)
     chosen = choose_walks(links, graph, inserts)
-    spans, joined, is_whole = _joined(links, chosen, graph, inserts)
+    number = pairs.read[::2] // 2
+    wanted = _wanted(links, graph, below=below)
+    if done is not None:
+        wanted &= ~xp.isin(number[links.pair], done)
+    spans, joined, is_whole = _joined(links, chosen, graph, inserts, wanted=wanted)
     reads, names = _spell(spans, graph, level)
+    reads = replace(reads, read=number_of_fragment(number[spans.pair]))
     counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum())
-    told = pairs.read[2 * joined[is_whole]] // 2
-    return JoinedPairs(reads, names, int(joined.size), links.n, *counts, told)
+    return JoinedPairs(reads, names, int(joined.size), links.n, *counts, number[joined[is_whole]])
 
 
 @dataclass(frozen=True)
 class _Spans:
-    """Stretches of walks: the walk of each (a row of ``unitigs``), where it begins on its first unitig, its length."""
+    """Stretches of walks: pair, walk (a row of ``unitigs``), where it begins on its first unitig, and its length."""
 
     unitigs: Array
     size: Array
+    pair: Array
     row: Array
     begin: Array
     length: Array
 
 
-def _joined(links: Links, chosen: Chosen, graph: GraphArrays, inserts: InsertSizes) -> tuple[_Spans, Array, Array]:
-    """Return the pairs that fit the certain walk of their link, and which of them begin and end on it.
+def _wanted(links: Links, graph: GraphArrays, *, below: float | None) -> Array:
+    """Tell which pairs link a unitig of less depth than given: (n_pairs,) bool."""
+    xp = array_namespace(links.source)
+    depth = xp.minimum(graph.depth[links.source >> 1], graph.depth[links.target >> 1])
+    is_thin = xp.ones(links.n, dtype=bool) if below is None else depth < int(below * DEPTH_UNIT)
+    return xp.repeat(is_thin, xp.diff(links.first))
+
+
+def _joined(
+    links: Links, chosen: Chosen, graph: GraphArrays, inserts: InsertSizes, *, wanted: Array
+) -> tuple[_Spans, Array, Array]:
+    """Return the wanted pairs that fit the certain walk of their link, and which of them begin and end on it.
 
     Those within one unitig have no text of their own.
     """
@@ -93,14 +136,14 @@ def _joined(links: Links, chosen: Chosen, graph: GraphArrays, inserts: InsertSiz
     threads = (links.left_thread, links.right_thread, chosen.unitigs, chosen.size)
     _mark_fitting(n_pairs, link, *threads, MOST_STEPS, MOST_UNITIGS, fits)
     insert = links.left + links.right + chosen.gap[link]
-    fitting = xp.flatnonzero((fits == 1) & (insert >= inserts.shortest) & (insert <= inserts.longest))
+    fitting = xp.flatnonzero(wanted & (fits == 1) & (insert >= inserts.shortest) & (insert <= inserts.longest))
     pair = fitting[chosen.size[link[fitting]] > 1]
     row = link[pair]
     length = graph.start[1:] - graph.start[:-1]
     own, other = length[links.source[row] >> 1], length[links.target[row] >> 1]
     begin = xp.maximum(own - links.left[pair], 0)
     end = xp.minimum(links.right[pair].astype(np.int64), other)
-    spans = _Spans(chosen.unitigs, chosen.size, row, begin, own - begin + chosen.gap[row] + end)
+    spans = _Spans(chosen.unitigs, chosen.size, links.pair[pair], row, begin, own - begin + chosen.gap[row] + end)
     at = link[fitting]
     is_whole = links.left[fitting] <= length[links.source[at] >> 1]
     is_whole &= links.right[fitting] <= length[links.target[at] >> 1]
