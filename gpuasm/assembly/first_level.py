@@ -64,7 +64,7 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
         _note_pairs(stage, spanning)
     deeper: tuple[int, ...] = ()
     if spanning and options.may_use_fragments:
-        is_one = first.mode.is_isolate or first.mode.is_population
+        is_one = first.mode.is_one_organism
         ladder, deeper = ladder_of_reads(ladder, first.level.graph, spanning, lengths=lengths, is_one_organism=is_one)
     removed = {k: asdict(first.removed)}
     known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)

@@ -66,6 +66,11 @@ class Mode:
         return self.name == "isolate"
 
     @property
+    def is_one_organism(self) -> bool:
+        """Whether there are no members of other depths: an isolate, or the variants of a population."""
+        return self.is_isolate or self.is_population
+
+    @property
     def merges_variants(self) -> bool:
         """Whether ways that say nearly the same are made into one, however deep the rarer is."""
         return not self.keeps_variants
