@@ -64,14 +64,16 @@ def _swap(offsets, columns, weights, inside, patience, max_swaps):
     n = inside.size
     joined, free_at = np.zeros(n, np.float64), np.zeros(n, np.int64)
     # Only vertices that are or were inside or next to it can be worth a look.
-    near, is_near, n_near = np.empty(n, np.int64), inside.copy(), 0
+    near, is_near, n_near = np.empty(n, np.int64), np.empty(n, np.bool_), 0
+    _copy(inside, is_near)
     for v in range(n):
         if inside[v]:
             near[n_near] = v
             n_near += 1
     for i in range(n_near):
         n_near = _join(near[i], 1.0, offsets, columns, weights, joined, near, is_near, n_near)
-    best, gained, best_gained, waited = inside.copy(), 0.0, 0.0, 0
+    best, gained, best_gained, waited = np.empty(n, np.bool_), 0.0, 0.0, 0
+    _copy(inside, best)
     leave, enter = np.empty(_FEW, np.int64), np.empty(_FEW, np.int64)
     for step in range(1, max_swaps + 1):
         n_leave = _few(joined, near[:n_near], inside, free_at, step, -1.0, leave)
@@ -87,8 +89,16 @@ def _swap(offsets, columns, weights, inside, patience, max_swaps):
         gained += gain
         waited += 1
         if gained > best_gained + 1e-12 * abs(best_gained):
-            best[:], best_gained, waited = inside, gained, 0
-    inside[:] = best
+            _copy(inside, best)
+            best_gained, waited = gained, 0
+    _copy(best, inside)
+
+
+@compiled()
+def _copy(source, target):
+    # A loop compiles in a tenth of the time that a slice takes.
+    for v in range(source.size):
+        target[v] = source[v]
 
 
 @compiled()

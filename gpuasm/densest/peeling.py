@@ -111,14 +111,16 @@ def peel(graph: UndirectedGraph, *, rounds: int = 1) -> Peeling:
 @compiled()
 def _peel_stacks(offsets, columns, loads, order, removed):
     n = loads.size
-    key = np.empty(n, np.int64)
+    key, n_keys = np.empty(n, np.int64), 1
     for v in range(n):
         key[v] = loads[v] + offsets[v + 1] - offsets[v]
+        n_keys = max(n_keys, key[v] + 1)
     # A stack of vertices for each key, linked both ways so that one can be taken out of the middle.
-    n_keys = key.max() + 1 if n else 1
-    top = np.full(n_keys, -1, np.int32)
-    below, above = np.empty(n, np.int32), np.full(n, -1, np.int32)
+    top, below, above = np.empty(n_keys, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    for i in range(n_keys):
+        top[i] = -1
     for v in range(n - 1, -1, -1):
+        above[v] = -1
         below[v] = top[key[v]]
         if below[v] >= 0:
             above[below[v]] = v

@@ -5,8 +5,12 @@ Those that are read most often share cache lines then, and stay in the cache.
 
 from __future__ import annotations
 
+import numpy as np
+
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.graph.rows import index_type
 from gpuasm.parallel import for_each
+from gpuasm.primitives.counting import count_true
 from gpuasm.primitives.stable_order import stable_order
 from gpuasm.ranking.teleport import Surfer
 
@@ -34,6 +38,30 @@ def places_by_degree(surfer: Surfer) -> tuple[Array | None, Array]:
     place[order] = xp.arange(n, dtype=columns.dtype)
     _look_up(columns.size, columns, place, moved)
     return place, moved
+
+
+def order_by_degree(surfer: Surfer, goes_on: Array) -> tuple[Array, int]:
+    """Return the vertices in the order of falling out-degree, those that do not go on last.
+
+    Parameters
+    ----------
+    surfer
+        Of a small graph, vertices keep their order within the two kinds.
+    goes_on : (n,) bool
+        Whether an edge of a weight above 0 leaves a vertex.
+
+    Returns
+    -------
+    order : (n,) int32 or int64
+    n_live
+        How many go on.
+    """
+    graph = surfer.graph
+    moved = graph.n_vertices >= FEWEST_MOVED
+    degree = (graph.out_degree if moved else 1) * goes_on.astype(np.int64)
+    most = int(degree.max())
+    order = stable_order(most - degree, most + 1).astype(index_type(graph.n_vertices), copy=False)
+    return order, count_true(goes_on)
 
 
 def in_places(values: Array, place: Array | None) -> Array:

@@ -79,14 +79,6 @@ static double __shfl_down_sync(unsigned, double value, int delta, int width) {  
     __syncthreads();
     return other;
 }
-static double __shfl_up_sync(unsigned, double value, int delta) {
-    unsigned own = current;
-    exchanged[own] = value;
-    __syncthreads();
-    double other = (int)(own % 32) >= delta ? exchanged[own - delta] : value;
-    __syncthreads();
-    return other;
-}
 static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)((unsigned __int128)a * b >> 64);
 }
