@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from os import PathLike, fspath
+from typing import Self
 
 
 class GpuasmError(Exception):
@@ -26,13 +27,19 @@ class GpuasmError(Exception):
         found: str,
         remedy: str,
         *,
-        path: str | Path | None = None,
+        path: str | PathLike[str] | None = None,
         place: str | None = None,
     ) -> None:
         self.expected, self.found, self.remedy = expected, found, remedy
         self.path, self.place = path, place
         where = ", ".join(str(part) for part in (path, place) if part is not None)
         super().__init__(f"{where + ': ' if where else ''}expected {expected}, found {found}; {remedy}")
+
+    def of_file(self, path: str | PathLike[str]) -> Self:
+        """Return the same error with the file that it is about; itself if it names one already."""
+        if self.path is not None:
+            return self
+        return type(self)(self.expected, self.found, self.remedy, path=fspath(path), place=self.place)
 
 
 class UsageError(GpuasmError, ValueError):

@@ -29,6 +29,7 @@ from gpuasm.errors import DataError
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
 from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.kmers.windows import require_windows
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stage, Stages
 
@@ -85,7 +86,7 @@ def _choose_first(
     ladder = options.k or choose_k(lengths)
     check_ladder(ladder)
     for one in ladder:
-        _require_windows(lengths, one)
+        require_windows(reads, one)
     tally, spectrum = _count_first(reads, ladder[0], options, stages)
     is_sparse = spectrum.rare_share() > SPARSE or options.mode == "meta"  # some members are, whatever the spectrum
     is_thin = spectrum.is_thin or is_sparse
@@ -237,11 +238,3 @@ def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages)
             "give more reads, or set --min-count 1",
         )
     return tally, spectrum
-
-
-def _require_windows(lengths: np.ndarray, k: int) -> None:
-    if count_windows(lengths, k) == 0:
-        longest = int(np.flatnonzero(lengths)[-1]) if lengths.any() else 0
-        raise DataError(
-            f"reads of at least k = {k} bases", f"no read longer than {longest}", "give longer reads, or a smaller -k"
-        )

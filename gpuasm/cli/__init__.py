@@ -175,8 +175,15 @@ def _exit_code(error: BaseException) -> int:
     match error:
         case click.exceptions.Exit():
             return error.exit_code
-        case click.ClickException():
+        case click.exceptions.NoArgsIsHelpError():
             error.show()
+            return error.exit_code
+        case click.UsageError():
+            where = error.ctx.command_path if error.ctx else "gpuasm"
+            _say(f"{error.format_message().removesuffix('.')}; see '{where} --help'")
+            return error.exit_code
+        case click.ClickException():
+            _say(error.format_message())
             return error.exit_code
         case GpuasmError():
             _say(str(error))

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuasm.cli.paths import OUTPUT
 from gpuasm.errors import UsageError
 
 if TYPE_CHECKING:
     from gpuasm.graph import DirectedGraph
 
-_JSON = click.option("--json", "json_path", type=click.Path(path_type=Path), metavar="FILE", help="Figures, as JSON.")
+_JSON = click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Figures, as JSON.")
 _DEVICE = click.option("--device", default="auto", show_default=True, metavar="NAME", help="auto, cpu, cuda or cuda:N.")
 _REPEAT = click.option(
-    "--repeat", type=click.IntRange(min=1), default=5, show_default=True, help="Runs; medians count."
+    "--repeat", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="Runs; medians count."
 )
 _SMALL = click.option("--small", is_flag=True, help="A thousandth of the size, to try it out.")
 
@@ -48,7 +49,12 @@ def command() -> None:
 @click.option("--hierholzer/--no-hierholzer", default=True, show_default=True, help="Time the sequential method too.")
 @click.option("--curve", is_flag=True, help="Instead: time against edges, CPU beside device.")
 @click.option(
-    "--most", type=click.IntRange(12, 31), default=29, show_default=True, help="With --curve: up to 2^N edges."
+    "--most",
+    type=click.IntRange(12, 31),
+    default=29,
+    show_default=True,
+    metavar="N",
+    help="With --curve: up to 2^N edges.",
 )
 @_JSON
 def euler(
@@ -57,6 +63,10 @@ def euler(
     """Time Euler circuits: deep, shallow, and many circuits, with both pairings, vertices in order and shuffled.
 
     Graph and result stay where they are computed. Beside each row stands what the original work printed.
+
+    \b
+    gpuasm bench euler --small
+    gpuasm bench euler --curve --device cuda --json curve.json
     """
     from gpuasm import arrays
 
@@ -154,7 +164,11 @@ def _curve(xp: Any, most: int, repeat: int) -> Iterator[dict[str, Any]]:
 @_SMALL
 @_JSON
 def primitives(*, device: str, repeat: int, small: bool, json_path: Path | None) -> None:
-    """Time sort, split, distinct, scan, compact, edges of rows, reverse, cycles and forest."""
+    """Time sort, split, distinct, scan, compact, edges of rows, reverse, cycles and forest.
+
+    \b
+    gpuasm bench primitives --device cuda
+    """
     import numpy as np
 
     from gpuasm import arrays

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.paths import INPUT
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -17,26 +18,29 @@ if TYPE_CHECKING:
     from gpuasm.clustering.bins.pieces import Contigs
 
 _LOG = logging.getLogger(__name__)
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _LENGTH = click.IntRange(min=1)
 
 
 @click.command(name="bin", short_help="Sort contigs into bins, one for each genome.")
-@click.argument("contigs_path", type=_FILE, metavar="CONTIGS")
+@click.argument("contigs_path", type=INPUT, metavar="CONTIGS")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for results."
 )
 @click.option(
     "--depth",
     "depth_paths",
-    type=_FILE,
+    type=INPUT,
     multiple=True,
     metavar="TABLE",
     help="Depth of the contigs in one or several samples; may be repeated.  [default: what the headers of CONTIGS say]",
 )
 @click.option("--no-depth", is_flag=True, help="Bin by composition alone.")
 @click.option(
-    "--map", "map_path", type=_FILE, metavar="FILE", help="Use a map trained before, with its window and least length."
+    "--map",
+    "map_path",
+    type=INPUT,
+    metavar="FILE",
+    help="Use a map trained before, with its window and least length.",
 )
 @click.option(
     "--stop-after", type=click.Choice(["map", "bins"]), default="bins", show_default=True, help="map: train only."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuasm.cli.options import CommonOptions, ReadInputs, common_options, read_options
+from gpuasm.cli.paths import OUTPUT
 
 if TYPE_CHECKING:
     from gpuasm.io.examination import Examination
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Examine reads before work starts: mates, lengths, quality, truncation.")
 @read_options
-@click.option("--json", "json_path", type=click.Path(path_type=Path, allow_dash=True), help="Also write JSON here.")
+@click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Also write JSON here.")
 @common_options
 def command(*, inputs: ReadInputs, json_path: Path | None, common: CommonOptions) -> None:
     """Examine reads before work starts, and say whether they can be assembled.

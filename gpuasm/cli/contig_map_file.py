@@ -58,7 +58,9 @@ def load_contig_map(path: Path, xp: Any) -> ContigMap:
         contrast = Contrast(**{name: found[name] for name in _CONTRAST} | {"threshold": float(found["threshold"])})
         som = _restored(found, xp)
     except OSError as error:
-        raise NoInputError("a map", str(error.strerror), "write one with --stop-after map", path=path) from error
+        raise NoInputError(
+            "a map", str(error.strerror).lower(), "write one with --stop-after map", path=path
+        ) from error
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(
             "a map that gpuasm bin wrote", "another file", "write one with --stop-after map", path=path

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options
+from gpuasm.cli.paths import OUTPUT
 
 if TYPE_CHECKING:
     from gpuasm.cli.session import Session
     from gpuasm.kmers import Spectrum, Tally
     from gpuasm.sequence.reads import Reads
-
-_OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 @click.command(short_help="Count k-mers and write their spectrum.")
@@ -30,11 +29,9 @@ _OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
     metavar="N",
     help="Leave rarer k-mers out of the counts; the spectrum holds them.",
 )
-@click.option("-o", "--output", type=_OUTPUT, metavar="FILE", help="Counts, as .npz: kmers, counts, k.")
-@click.option(
-    "--spectrum", "spectrum_path", type=_OUTPUT, metavar="FILE", help="Spectrum, as TSV: multiplicity, kmers."
-)
-@click.option("--json", "json_path", type=_OUTPUT, metavar="FILE", help="Manifest of the run, with the estimates.")
+@click.option("-o", "--output", type=OUTPUT, metavar="FILE", help="Counts, as .npz: kmers, counts, k.")
+@click.option("--spectrum", "spectrum_path", type=OUTPUT, metavar="FILE", help="Spectrum, as TSV: multiplicity, kmers.")
+@click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Manifest of the run, with the estimates.")
 @common_options
 def command(
     *,
@@ -60,13 +57,17 @@ def command(
     from gpuasm.cli.inputs import read_inputs
     from gpuasm.cli.outputs import describe_spectrum, write_spectrum
     from gpuasm.cli.session import run_session
+    from gpuasm.cli.summaries import check_standard_output
     from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
+    from gpuasm.kmers.windows import require_windows
 
     check_k(k)
+    check_standard_output(output, spectrum_path, json_path)
     # Above k = 31 counts alone need not tell rare shorter k-mers apart; the spectrum does, and the summary tells of it.
     is_whole = k <= MAX_PLAIN_K or min_count == 1 or bool(spectrum_path or json_path) or not output
     with run_session(common) as session:
         read_set = read_inputs(inputs, session.stages)
+        require_windows(read_set.reads, k)
         reads = read_set.reads.moved_to(session.xp)
         tally, spectrum = _count(reads, k, session, min_count=min_count, below=1 if is_whole else min_count)
         if output:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuasm.cli.paths import OUTPUT
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Wanted:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    type=OUTPUT,
     default="-",
     metavar="FILE",
     help="The sequence, or the place of the word.  [default: standard output]",

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.paths import INPUT, OUTPUT
 from gpuasm.errors import ConvergenceError, DataError, UsageError
 
 if TYPE_CHECKING:
     from gpuasm.cli.densest_outputs import Found
     from gpuasm.cli.session import Session
 
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _PICTURES = ("png", "svg", "pdf")
 _METHODS = ("rank", "peel", "power", "degree", "batches")
 
 
 @click.command(short_help="Find the densest subgraph, of K vertices or of any size.")
-@click.argument("graph_path", metavar="GRAPH", type=_FILE)
+@click.argument("graph_path", metavar="GRAPH", type=INPUT)
 @click.option("-k", type=click.IntRange(min=1), metavar="K", help="Vertices wanted.  [default: any number, by peeling]")
 @click.option(
-    "-o", "--output", type=_FILE, default="-", metavar="FILE", help="The members.  [default: standard output]"
+    "-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The members.  [default: standard output]"
 )
 @click.option(
     "--method",
@@ -54,8 +54,8 @@ _METHODS = ("rank", "peel", "power", "degree", "batches")
     "--assembly", is_flag=True,
     help="GRAPH is an assembly graph, GFA: segments that links join. Where there are fewer than K, all are taken.",
 )  # fmt: skip
-@click.option("--picture", type=_FILE, metavar="FILE", help="Draw the subgraph: .png, .svg or .pdf.")
-@click.option("--json", "json_path", type=_FILE, metavar="FILE", help="Manifest of the run, with the summary.")
+@click.option("--picture", type=OUTPUT, metavar="FILE", help="Draw the subgraph: .png, .svg or .pdf.")
+@click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Manifest of the run, with the summary.")
 @common_options
 def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
     """Find vertices with as many edges among them as can be found, and say how many there can be at most.

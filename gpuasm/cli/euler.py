@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.paths import INPUT, OUTPUT
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -16,15 +17,14 @@ if TYPE_CHECKING:
     from gpuasm.graph.tours import EulerTour
     from gpuasm.stages import Stages
 
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _MORE_STAGES = ("read graph", "order", "hierholzer", "write tour")
 STAGES = ("predecessors", "partition", "circuit graph", "swaps", "ranking")
 """The stages of the parallel method."""
 
 
 @click.command(short_help="Find Euler circuits and paths.")
-@click.argument("graph_path", metavar="GRAPH", type=_FILE)
-@click.option("-o", "--output", type=_FILE, default="-", metavar="FILE", help="The tour.  [default: standard output]")
+@click.argument("graph_path", metavar="GRAPH", type=INPUT)
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The tour.  [default: standard output]")
 @click.option("--path", is_flag=True, help="One component may have a path, from its start to its end.")
 @click.option("--start", metavar="VERTEX", help="Begin the circuit of this vertex's component here.")
 @click.option("--edges", "as_edges", is_flag=True, help="Write edges, not vertices: number, source, target.")
@@ -50,7 +50,7 @@ STAGES = ("predecessors", "partition", "circuit graph", "swaps", "ranking")
     is_flag=True,
     help="GRAPH is an assembly graph, GFA: walk each segment as often as its depth says, and write a table.",
 )
-@click.option("--stages", "stages_path", type=_FILE, metavar="FILE", help="Seconds and circuits by stage, as TSV.")
+@click.option("--stages", "stages_path", type=OUTPUT, metavar="FILE", help="Seconds and circuits by stage, as TSV.")
 @common_options
 def command(
     *,

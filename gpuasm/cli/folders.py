@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from gpuasm.errors import OutputError, UsageError
@@ -14,17 +15,17 @@ def make_folder(folder: Path) -> None:
     Raises
     ------
     OutputError
-        If it cannot be made.
+        If it cannot be made, or be written to.
     """
+    remedy = "name another with -o, or change the permissions"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise OutputError("a folder that can be made", "a file of this name", remedy, path=folder) from error
     except OSError as error:
-        raise OutputError(
-            "a folder that can be made",
-            str(error.strerror),
-            "name another with -o, or change the permissions",
-            path=folder,
-        ) from error
+        raise OutputError("a folder that can be made", str(error.strerror).lower(), remedy, path=folder) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError("a folder to write to", "no permission to", remedy, path=folder)
 
 
 def make_own_folder(folder: Path, command: str) -> None:

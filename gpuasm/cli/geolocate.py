@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.paths import INPUT, NAMED_OUTPUT, OUTPUT
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -19,17 +20,15 @@ if TYPE_CHECKING:
     from gpuasm.geolocation import HeldOut, LocatingOptions
     from gpuasm.graph import DirectedGraph
 
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
-_PLACE = click.Path(path_type=Path, dir_okay=False)
 _COUNT = click.IntRange(min=1)
 _SPHERICAL = {"neighbours": None, "min_neighbours": 1, "max_radius": None, "state": None}
 """Options of the true median alone, and what they are if not given."""
 
 
 @click.command(short_help="Infer where vertices or samples are from their neighbours.")
-@click.argument("graph_path", metavar="GRAPH", type=_FILE)
-@click.argument("labels_path", metavar="LABELS", type=_FILE)
-@click.option("-o", "--output", type=_FILE, default="-", metavar="FILE", help="The table.  [default: standard output]")
+@click.argument("graph_path", metavar="GRAPH", type=INPUT)
+@click.argument("labels_path", metavar="LABELS", type=INPUT)
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The table.  [default: standard output]")
 @click.option(
     "--method",
     type=click.Choice(["spherical", "gunrock"]),
@@ -70,14 +69,16 @@ _SPHERICAL = {"neighbours": None, "min_neighbours": 1, "max_radius": None, "stat
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of what is hidden."
 )
-@click.option("--errors", "errors_path", type=_PLACE, metavar="FILE", help="The error of each place hidden, as TSV.")
 @click.option(
-    "--state", type=_PLACE, metavar="FILE",
+    "--errors", "errors_path", type=NAMED_OUTPUT, metavar="FILE", help="The error of each place hidden, as TSV."
+)
+@click.option(
+    "--state", type=NAMED_OUTPUT, metavar="FILE",
     help="Keep the locations here, and compute only what changed in GRAPH or LABELS since.",
 )  # fmt: skip
-@click.option("--geojson", "geojson_path", type=_PLACE, metavar="FILE", help="Places and edges as GeoJSON.")
-@click.option("--map", "map_path", type=_PLACE, metavar="FILE", help="A map of the world: .png, .svg or .pdf.")
-@click.option("--json", "manifest_path", type=_PLACE, metavar="FILE", help="Manifest of the run.")
+@click.option("--geojson", "geojson_path", type=NAMED_OUTPUT, metavar="FILE", help="Places and edges as GeoJSON.")
+@click.option("--map", "map_path", type=NAMED_OUTPUT, metavar="FILE", help="A map of the world: .png, .svg or .pdf.")
+@click.option("--json", "manifest_path", type=NAMED_OUTPUT, metavar="FILE", help="Manifest of the run.")
 @common_options
 def command(
     *,
@@ -252,7 +253,7 @@ class _Run:
             try:
                 return hold_out(self.graph, self.places, infer, share=share, seed=seed, weights=self.weights)
             except DataError as error:
-                raise DataError(error.expected, error.found, error.remedy, path=self.labels_path) from error
+                raise error.of_file(self.labels_path) from error
 
     def write_manifest(self, path: Path, result: Result, held: HeldOut | None) -> None:
         """Write what was run and what came out."""

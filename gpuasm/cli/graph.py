@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuasm.errors import DeviceError, UsageError
+from gpuasm.cli.paths import INPUT, OUTPUT
+from gpuasm.errors import DataError, DeviceError, UsageError
 
 if TYPE_CHECKING:
     from gpuasm.graph import DirectedGraph
     from gpuasm.graph.drawing import Drawing
 
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _PICTURES = ("svg", "png", "pdf", "dot")
 _COUNT = click.IntRange(min=1)
 
 
 def _graph_argument(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.argument("graph_path", metavar="GRAPH", type=_FILE)(function)
+    return click.argument("graph_path", metavar="GRAPH", type=INPUT)(function)
 
 
 def _output_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,7 +32,7 @@ def _output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Format of the output.  [default: by suffix: .npz .mtx .gfa .tsv .edges; else adjacency]",
     )(function)
     return click.option(
-        "-o", "--output", type=_FILE, default="-", metavar="FILE", help="The graph.  [default: standard output]"
+        "-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The graph.  [default: standard output]"
     )(function)
 
 
@@ -100,7 +100,11 @@ _EDGES = click.option("--edges", type=click.IntRange(min=0), required=True, meta
     click.option("--path", is_flag=True, help="An Euler path instead of a circuit."),
 )
 def _deep(*, vertices: int, degree: int, path: bool, seed: int) -> DirectedGraph:
-    """Eulerian, with few and long circuits: each vertex leads to the next ones that have room."""
+    """Eulerian, with few and long circuits: each vertex leads to the next ones that have room.
+
+    \b
+    gpuasm graph generate deep --vertices 15 --degree 5 -o deep.txt
+    """
     from gpuasm.graph.generators import deep_eulerian
 
     return deep_eulerian(vertices, degree, path=path, seed=seed)
@@ -108,7 +112,11 @@ def _deep(*, vertices: int, degree: int, path: bool, seed: int) -> DirectedGraph
 
 @_generator("shallow", _VERTICES, _EDGES)
 def _shallow(*, vertices: int, edges: int, seed: int) -> DirectedGraph:
-    """Eulerian, with many short circuits: triangles hung on at random, and two-cycles."""
+    """Eulerian, with many short circuits: triangles hung on at random, and two-cycles.
+
+    \b
+    gpuasm graph generate shallow --vertices 100 --edges 300 -o shallow.txt
+    """
     from gpuasm.graph.generators import shallow_eulerian
 
     return shallow_eulerian(vertices, edges, seed=seed)
@@ -116,7 +124,11 @@ def _shallow(*, vertices: int, edges: int, seed: int) -> DirectedGraph:
 
 @_generator("circuits", _VERTICES)
 def _circuits(*, vertices: int, seed: int) -> DirectedGraph:
-    """Eulerian, with about as many circuits as vertices: a ring of hubs, each with leaves."""
+    """Eulerian, with about as many circuits as vertices: a ring of hubs, each with leaves.
+
+    \b
+    gpuasm graph generate circuits --vertices 100 -o circuits.txt
+    """
     from gpuasm.graph.generators import many_circuits
 
     return many_circuits(vertices, seed=seed)
@@ -124,11 +136,15 @@ def _circuits(*, vertices: int, seed: int) -> DirectedGraph:
 
 @_generator(
     "debruijn",
-    click.option("--alphabet", default="01", show_default=True, help="Letters of the words."),
+    click.option("--alphabet", default="01", show_default=True, metavar="LETTERS", help="Letters of the words."),
     click.option("--order", type=_COUNT, required=True, metavar="N", help="Letters of a word, that is of an edge."),
 )
 def _debruijn(*, alphabet: str, order: int, seed: int) -> DirectedGraph:  # noqa: ARG001 - one way to make it
-    """De Bruijn graph: an edge for each word of an alphabet."""
+    """De Bruijn graph: an edge for each word of an alphabet.
+
+    \b
+    gpuasm graph generate debruijn --alphabet 01 --order 3 -o binary.txt
+    """
     from gpuasm.graph.generators import de_bruijn_graph
 
     return de_bruijn_graph(alphabet, order)
@@ -140,7 +156,11 @@ def _debruijn(*, alphabet: str, order: int, seed: int) -> DirectedGraph:  # noqa
     click.option("--edge-factor", type=_COUNT, default=16, show_default=True, metavar="N", help="Edges by vertex."),
 )
 def _rmat(*, scale: int, edge_factor: int, seed: int) -> DirectedGraph:
-    """R-MAT graph with the parameters of Graph500: degrees follow a power law."""
+    """R-MAT graph with the parameters of Graph500: degrees follow a power law.
+
+    \b
+    gpuasm graph generate rmat --scale 16 --edge-factor 8 -o rmat.npz
+    """
     from gpuasm.graph.generators import rmat
 
     return rmat(scale, edge_factor, seed=seed)
@@ -150,7 +170,11 @@ def _rmat(*, scale: int, edge_factor: int, seed: int) -> DirectedGraph:
     "regular", _VERTICES, click.option("--degree", type=_COUNT, required=True, metavar="D", help="Edges out and in.")
 )
 def _regular(*, vertices: int, degree: int, seed: int) -> DirectedGraph:
-    """Random regular graph: as many edges out of and into each vertex."""
+    """Random regular graph: as many edges out of and into each vertex.
+
+    \b
+    gpuasm graph generate regular --vertices 100 --degree 3 -o regular.txt
+    """
     from gpuasm.graph.generators import random_regular
 
     return random_regular(vertices, degree, seed=seed)
@@ -164,7 +188,11 @@ def _regular(*, vertices: int, degree: int, seed: int) -> DirectedGraph:
     click.option("--path", is_flag=True, help="Leave the first walk open."),
 )
 def _eulerian(*, vertices: int, edges: int, components: int, path: bool, seed: int) -> DirectedGraph:
-    """Random closed walks: self-loops, repeated edges, several components."""
+    """Random closed walks: self-loops, repeated edges, several components.
+
+    \b
+    gpuasm graph generate eulerian --vertices 20 --edges 60 --components 3 -o walks.txt
+    """
     from gpuasm.graph.generators import random_eulerian
 
     return random_eulerian(vertices, edges, components=components, path=path, seed=seed)
@@ -172,7 +200,7 @@ def _eulerian(*, vertices: int, edges: int, components: int, path: bool, seed: i
 
 @command.command()
 @_graph_argument
-@click.option("--json", "json_path", type=_FILE, metavar="FILE", help="The same as JSON.")
+@click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="The same as JSON.")
 def info(graph_path: Path, json_path: Path | None) -> None:
     """Describe a graph: vertices, edges, degrees, components, whether it is Eulerian and why not.
 
@@ -194,7 +222,7 @@ def info(graph_path: Path, json_path: Path | None) -> None:
 
 @command.command()
 @_graph_argument
-@click.option("-o", "--output", type=_FILE, default="-", metavar="FILE", help="Edge list.  [default: standard output]")
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Edge list.  [default: standard output]")
 def edges(graph_path: Path, output: Path) -> None:
     """List the edges in their order, two columns: source and target.
 
@@ -253,14 +281,14 @@ def convert(
 
 @command.command()
 @_graph_argument
-@click.option("-o", "--output", type=_FILE, required=True, metavar="FILE", help="The picture: .svg .png .pdf .dot.")
+@click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The picture: .svg .png .pdf .dot.")
 @click.option("--clusters", is_flag=True, help="Frame each weakly connected component in a colour of its own.")
 @click.option(
     "--spanning-tree",
     type=click.Choice(["over", "alone"]),
     help="Spanning forest in red, over the other edges in blue, or alone.",
 )
-@click.option("--walk", "walk_path", type=_FILE, metavar="FILE", help="Number the edges of a walk, a vertex a line.")
+@click.option("--walk", "walk_path", type=INPUT, metavar="FILE", help="Number the edges of a walk, a vertex a line.")
 @click.option("--euler", is_flag=True, help="Number the edges of Euler circuits, or a path.")
 @click.option("--letters", is_flag=True, help="Add to the numbers of a walk the last letter of each vertex reached.")
 @click.option("--into", type=_COUNT, metavar="N", help="Colour vertices with at least N edges in green.")
@@ -311,17 +339,29 @@ def _walk(graph: DirectedGraph, path: Path | None, *, euler: bool) -> list[int] 
     if path is not None and euler:
         raise UsageError("one walk", "--walk and --euler", "leave one of the two out")
     if path is not None:
-        from gpuasm.graph.drawing import edges_of_tour
-        from gpuasm.io.graph_text import line_blocks, numbered_lines
-
-        lines = [line for _, line in numbered_lines(line_blocks(path))]
-        walks = [list(walk) for named, walk in itertools.groupby(lines, bool) if named]
-        return [edge for walk in walks for edge in edges_of_tour(graph, walk)]
+        return _edges_of_walks(graph, path)
     if not euler:
         return None
     from gpuasm.graph.hierholzer import hierholzer
 
     return [int(edge) for edge in hierholzer(graph, path=True).edges]
+
+
+def _edges_of_walks(graph: DirectedGraph, path: Path) -> list[int]:
+    from gpuasm.graph.drawing import edges_of_tour
+    from gpuasm.io.graph_text import lines_of_file
+
+    lines = list(lines_of_file(path))
+    for number, name in lines:
+        try:
+            _ = name and graph.number_of(name)
+        except UsageError as error:
+            raise DataError(error.expected, error.found, error.remedy, path=path, place=f"line {number}") from error
+    walks = [list(walk) for named, walk in itertools.groupby((name for _, name in lines), bool) if named]
+    try:
+        return [edge for walk in walks for edge in edges_of_tour(graph, walk)]
+    except DataError as error:
+        raise error.of_file(path) from error
 
 
 def _write_picture(output: Path, drawing: Drawing) -> None:

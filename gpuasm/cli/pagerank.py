@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.paths import INPUT, NAMED_OUTPUT, OUTPUT
 from gpuasm.errors import ConvergenceError, UsageError
 
 if TYPE_CHECKING:
@@ -17,14 +18,12 @@ if TYPE_CHECKING:
     from gpuasm.cli.session import Session
     from gpuasm.graph import DirectedGraph
 
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _COUPONS_EACH, _MOST_THREADS = 64, 128 * 128  # of the heat map
-_PICTURE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(short_help="Rank the vertices of a graph by PageRank.")
-@click.argument("graph_path", metavar="GRAPH", type=_FILE)
-@click.option("-o", "--output", type=_FILE, default="-", metavar="FILE", help="The table.  [default: standard output]")
+@click.argument("graph_path", metavar="GRAPH", type=INPUT)
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The table.  [default: standard output]")
 @click.option(
     "--method",
     type=click.Choice(["power", "walks"]),
@@ -55,14 +54,14 @@ _PICTURE = click.Path(path_type=Path, dir_okay=False)
     metavar="N",
     help="Iterations after which power iteration is given up.",
 )
-@click.option("--personalise", type=_FILE, metavar="FILE", help="Where walks begin: a vertex a line, and its share.")
+@click.option("--personalise", type=INPUT, metavar="FILE", help="Where walks begin: a vertex a line, and its share.")
 @click.option("--weighted", is_flag=True, help="Edges are taken in proportion to their weights in GRAPH.")
 @click.option("--compare", is_flag=True, help="Run the other method too, and say how far the walks are off.")
 @click.option("--oriented", is_flag=True, help="Of GFA: a row for each strand of a segment, not for both together.")
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first rows.")
-@click.option("--picture", type=_PICTURE, metavar="FILE", help="Ranks in their order: .png .svg .pdf.")
-@click.option("--heat-map", type=_PICTURE, metavar="FILE", help="Work of threads before and after it is balanced.")
-@click.option("--json", "json_path", type=_FILE, metavar="FILE", help="Manifest of the run.")
+@click.option("--picture", type=NAMED_OUTPUT, metavar="FILE", help="Ranks in their order: .png .svg .pdf.")
+@click.option("--heat-map", type=NAMED_OUTPUT, metavar="FILE", help="Work of threads before and after it is balanced.")
+@click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Manifest of the run.")
 @common_options
 def command(*, graph_path: Path, output: Path, json_path: Path | None, common: CommonOptions, **options: Any) -> None:
     """Rank the vertices of a graph by PageRank, the highest first.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.paths import OutputFile
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ _NUMBER = click.IntRange(min=1)
     help="Greatest distance of pairs in distances.tsv, which has half a million lines for 1,000 samples.",
 )  # fmt: skip
 @click.option(
-    "--sketches", "sketches_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    "--sketches", "sketches_path", type=OutputFile(allow_dash=False, makes_folder=True), metavar="FILE",
     help="Write the sketches too, as JSON that sourmash reads; they stand for their samples in later runs.",
 )  # fmt: skip
 @click.option("--skip-bad", is_flag=True, help="Leave out samples that cannot be used, and say which.")

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuasm.cli.paths import INPUT, NAMED_OUTPUT
 from gpuasm.errors import NoInputError, UsageError
 
 if TYPE_CHECKING:
     from gpuasm.report import Run
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(name="report")
@@ -21,9 +20,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--status", multiple=True, metavar="FILES", help="Status files of the workflow's steps, or a pattern.")
 @click.option("--benchmarks", multiple=True, metavar="FILES", help="Files SAMPLE/benchmarks/RULE.tsv, or a pattern.")
 @click.option("--bins", multiple=True, metavar="FOLDERS", help="Folders SAMPLE/bins of gpuasm bin, or a pattern.")
-@click.option("--locations", type=_FILE, metavar="FILE", help="GeoJSON of gpuasm geolocate: a map of the samples.")
-@click.option("--summary", type=_FILE, help="Write a tab-separated line for each run here.")
-@click.option("-o", "--output", type=_FILE, default=Path("report.html"), show_default=True, help="The HTML page.")
+@click.option("--locations", type=INPUT, metavar="FILE", help="GeoJSON of gpuasm geolocate: a map of the samples.")
+@click.option("--summary", type=NAMED_OUTPUT, metavar="FILE", help="Write a tab-separated line for each run here.")
+@click.option(
+    "-o", "--output", type=NAMED_OUTPUT, default=Path("report.html"), show_default=True, help="The HTML page."
+)
 def command(
     *,
     runs: tuple[str, ...],

@@ -136,13 +136,9 @@ def _is_sheet(head: bytes) -> bool:
 
 
 def _read_sheet(path: str) -> list[SampleFiles]:
-    from gpuasm.io.graph_text import line_blocks, numbered_lines
+    from gpuasm.io.graph_text import lines_of_file
 
-    try:
-        numbered = list(numbered_lines(line_blocks(path)))
-    except DataError as error:
-        raise DataError(error.expected, error.found, error.remedy, path=path, place=error.place) from error
-    lines = [(number, line) for number, line in numbered if line.strip() and not line.startswith("#")]
+    lines = [(number, line) for number, line in lines_of_file(path) if line.strip() and not line.startswith("#")]
     rows = list(csv.DictReader((line for _, line in lines), delimiter="\t", restval=""))
     columns = [name for name in _FILE_COLUMNS if rows and name in rows[0]]
     if not columns:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuasm.cli.paths import INPUT, OUTPUT
 from gpuasm.errors import UsageError
 
 if TYPE_CHECKING:
     from gpuasm.sequence.genomes import Molecule
     from gpuasm.sequence.simulation import ReadBlock, ReadSimulation
 
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
-_SEED = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is random.")
+_SEED = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of all that is random."
+)
 
 
 @click.group(name="simulate")
@@ -31,22 +33,33 @@ def command() -> None:
 
 @command.command()
 @click.option("--length", type=click.IntRange(min=1), required=True, metavar="N", help="Bases of the chromosome.")
-@click.option("--gc", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Share of G and C.")
-@click.option("--repeats", type=click.IntRange(min=0), default=0, show_default=True, help="Repeated elements.")
-@click.option("--repeat-length", type=click.IntRange(min=1), default=1000, show_default=True, help="Bases of each.")
-@click.option("--repeat-copies", type=click.IntRange(min=1), default=2, show_default=True, help="Copies of each.")
+@click.option(
+    "--gc", type=click.FloatRange(0, 1), default=0.5, show_default=True, metavar="SHARE", help="Share of G and C."
+)
+@click.option(
+    "--repeats", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Repeated elements."
+)
+@click.option(
+    "--repeat-length", type=click.IntRange(min=1), default=1000, show_default=True, metavar="N", help="Bases of each."
+)
+@click.option(
+    "--repeat-copies", type=click.IntRange(min=1), default=2, show_default=True, metavar="N", help="Copies of each."
+)
 @click.option(
     "--repeat-divergence",
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
+    metavar="SHARE",
     help="Bases altered in each copy.",
 )
 @click.option("--circular", is_flag=True, help="Make the chromosome circular.")
 @click.option("--plasmid", "plasmids", multiple=True, metavar="N[:COPIES]", help="Add a circular plasmid of N bases.")
-@click.option("--name", default="genome", show_default=True, help="Name of the chromosome; plasmids add to it.")
+@click.option(
+    "--name", default="genome", show_default=True, metavar="NAME", help="Name of the chromosome; plasmids add to it."
+)
 @_SEED
-@click.option("-o", "--output", type=_FILE, default="-", help="FASTA.  [default: standard output]")
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="FASTA.  [default: standard output]")
 def genome(output: Path, plasmids: tuple[str, ...], **options: Any) -> None:
     """Simulate a genome: independent bases, repeats on both strands, plasmids.
 
@@ -92,20 +105,42 @@ def _plasmid_size(text: str) -> tuple[int, float]:
 
 
 @command.command()
-@click.argument("genomes", nargs=-1, required=True, type=_FILE)
+@click.argument("genomes", nargs=-1, required=True, type=INPUT)
 @click.option(
-    "--fold", type=click.FloatRange(min=0, min_open=True), default=40.0, show_default=True, help="Mean depth."
+    "--fold",
+    type=click.FloatRange(min=0, min_open=True),
+    default=40.0,
+    show_default=True,
+    metavar="X",
+    help="Mean depth.",
 )
-@click.option("--length", type=click.IntRange(min=1), default=150, show_default=True, help="Bases a read.")
+@click.option("--length", type=click.IntRange(min=1), default=150, show_default=True, metavar="N", help="Bases a read.")
 @click.option(
-    "--insert", type=float, default=350.0, show_default=True, help="Mean length of a fragment, ends included."
+    "--insert",
+    type=float,
+    default=350.0,
+    show_default=True,
+    metavar="N",
+    help="Mean length of a fragment, ends included.",
 )
 @click.option(
-    "--insert-sd", type=click.FloatRange(min=0), default=50.0, show_default=True, help="Its standard deviation."
+    "--insert-sd",
+    type=click.FloatRange(min=0),
+    default=50.0,
+    show_default=True,
+    metavar="N",
+    help="Its standard deviation.",
 )
-@click.option("--error-rate", type=click.FloatRange(0, 0.25), help="Mean substitutions a base.  [default: 0.0025]")
 @click.option(
-    "--n-rate", type=click.FloatRange(0, 0.5), default=0.0, show_default=True, help="Share of bases read as N."
+    "--error-rate", type=click.FloatRange(0, 0.25), metavar="P", help="Mean substitutions a base.  [default: 0.0025]"
+)
+@click.option(
+    "--n-rate",
+    type=click.FloatRange(0, 0.5),
+    default=0.0,
+    show_default=True,
+    metavar="P",
+    help="Share of bases read as N.",
 )
 @click.option("--single", is_flag=True, help="First mates only.")
 @click.option("--circular", is_flag=True, help="All sequences are circular, whatever their headers say.")
@@ -114,12 +149,13 @@ def _plasmid_size(text: str) -> tuple[int, float]:
     type=click.FloatRange(min=0),
     default=0.0,
     show_default=True,
+    metavar="X",
     help="For a community: standard deviation of the logarithms of the genomes' abundances.",
 )
 @_SEED
-@click.option("-1", "first", type=_FILE, required=True, metavar="FILE", help="FASTQ of first mates; .gz compresses.")
-@click.option("-2", "second", type=_FILE, metavar="FILE", help="FASTQ of second mates.")
-@click.option("--truth", type=_FILE, metavar="FILE", help="TSV of where each read comes from, from 0 on.")
+@click.option("-1", "first", type=OUTPUT, required=True, metavar="FILE", help="FASTQ of first mates; .gz compresses.")
+@click.option("-2", "second", type=OUTPUT, metavar="FILE", help="FASTQ of second mates.")
+@click.option("--truth", type=OUTPUT, metavar="FILE", help="TSV of where each read comes from, from 0 on.")
 @click.option("-t", "--threads", type=click.IntRange(min=1), metavar="N", help="CPU threads.  [default: all allowed]")
 def reads(
     genomes: tuple[Path, ...],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.paths import INPUT, OUTPUT
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from gpuasm.io.matrices import Matrix
 
 _LOG = logging.getLogger(__name__)
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 _PAIR: dict[str, Any] = {"nargs": 2, "type": float, "metavar": "FIRST LAST"}
 _PICTURES = ("png", "svg", "pdf")
 _WHAT = ("overview", "umatrix", "density", "ustar", "hits", "clusters", "classes", "planes", "training")
@@ -52,12 +52,12 @@ def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @command.command()
-@click.argument("table", type=_FILE)
+@click.argument("table", type=INPUT)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for results."
 )
 @_column_options
-@click.option("--classes", "classes_path", type=_FILE, metavar="FILE", help="Names and classes of rows; or .cls.")
+@click.option("--classes", "classes_path", type=INPUT, metavar="FILE", help="Names and classes of rows; or .cls.")
 @click.option("--size", metavar="RxC", help="Units, as 30x45.  [default: one for each row, from 20x30 to 164x246]")
 @_choice("--normalise", ("none", "minmax", "zscore", "robust"), "zscore", "How columns are brought to one scale.")
 @_choice("--topology", ("planar", "toroidal"), "planar", "Whether opposite edges of the map meet.")
@@ -141,11 +141,7 @@ class _Training:
             matrix = self._read(table)
             trained = self._train(matrix)
         except DataError as error:
-            told = (
-                error
-                if error.path
-                else DataError(error.expected, error.found, error.remedy, path=table, place=error.place)
-            )
+            told = error.of_file(table)
             self._write(table, None, None, str(told))
             raise told from error
         return self._write(table, trained, matrix, "done")
@@ -270,9 +266,9 @@ def _describe(trained: TrainedMap | None) -> dict[str, Any]:
 
 
 @command.command(name="map")
-@click.argument("map_path", metavar="MAP", type=_FILE)
-@click.argument("table", type=_FILE)
-@click.option("-o", "--output", type=_FILE, default="-", metavar="FILE", help="The table.  [default: standard output]")
+@click.argument("map_path", metavar="MAP", type=INPUT)
+@click.argument("table", type=INPUT)
+@click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The table.  [default: standard output]")
 @_column_options
 @common_options
 def lay(*, map_path: Path, table: Path, output: Path, common: CommonOptions, **columns: str | None) -> None:
@@ -298,13 +294,13 @@ def lay(*, map_path: Path, table: Path, output: Path, common: CommonOptions, **c
             with session.stages.stage("find units"):
                 found = row_table(trained, matrix)
         except DataError as error:
-            raise DataError(error.expected, error.found, error.remedy, path=table, place=error.place) from error
+            raise error.of_file(table) from error
         write_tsv(output, found)
 
 
 @command.command()
-@click.argument("map_path", metavar="MAP", type=_FILE)
-@click.option("-o", "--output", type=_FILE, required=True, metavar="FILE", help="The picture: .png .svg .pdf.")
+@click.argument("map_path", metavar="MAP", type=INPUT)
+@click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The picture: .png .svg .pdf.")
 @_choice("--what", _WHAT, "overview", "What to draw.")
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="Planes of these columns only; repeatable.")
 def draw(*, map_path: Path, output: Path, what: str, columns: tuple[str, ...]) -> None:

@@ -85,7 +85,7 @@ def load_trained_map(path: Path, xp: Any) -> TrainedMap:
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
     except OSError as error:
-        raise NoInputError("a map", str(error.strerror or error), _REMEDY, path=path) from error
+        raise NoInputError("a map", str(error.strerror or error).lower(), _REMEDY, path=path) from error
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         kind = "an empty file, of a run without a map" if path.stat().st_size == 0 else "another file"
         raise DataError("a trained map", kind, _REMEDY, path=path) from error
@@ -96,7 +96,7 @@ def load_trained_map(path: Path, xp: Any) -> TrainedMap:
     try:
         return _restored(found, xp)
     except DataError as error:
-        raise DataError(error.expected, error.found, error.remedy, path=path) from error
+        raise error.of_file(path) from error
 
 
 def _restored(found: dict[str, np.ndarray], xp: Any) -> TrainedMap:

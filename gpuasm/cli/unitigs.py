@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options
+from gpuasm.cli.paths import OUTPUT
 from gpuasm.errors import UsageError
-
-_OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 @click.command(short_help="Build the compacted de Bruijn graph of reads.")
@@ -31,9 +30,9 @@ _OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
     show_default=True,
     help="Join k-mers that share k - 1 bases, or only where reads show one after the other.",
 )
-@click.option("-o", "--output", type=_OUTPUT, metavar="FILE", help="The graph, as GFA 1.")
-@click.option("--fasta", type=_OUTPUT, metavar="FILE", help="The unitigs, as FASTA.")
-@click.option("--json", "json_path", type=_OUTPUT, metavar="FILE", help="Manifest of the run.")
+@click.option("-o", "--output", type=OUTPUT, metavar="FILE", help="The graph, as GFA 1.")
+@click.option("--fasta", type=OUTPUT, metavar="FILE", help="The unitigs, as FASTA.")
+@click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Manifest of the run.")
 @common_options
 def command(
     *,
@@ -57,12 +56,16 @@ def command(
     from gpuasm.cli.inputs import read_inputs
     from gpuasm.cli.outputs import write_graph, write_unitigs
     from gpuasm.cli.session import run_session
+    from gpuasm.cli.summaries import check_standard_output
     from gpuasm.kmers.keys import check_k
+    from gpuasm.kmers.windows import require_windows
 
     check_k(k)
+    check_standard_output(output, fasta, json_path)
     least = parse_min_count(min_count)
     with run_session(common) as session:
         read_set = read_inputs(inputs, session.stages)
+        require_windows(read_set.reads, k)
         reads = read_set.reads.moved_to(session.xp)
         graph = unitigs_of_reads(reads, k, min_count=least, observed=edges == "observed", stages=session.stages)
         with session.stages.stage("write unitigs"):

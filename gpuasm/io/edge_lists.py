@@ -13,7 +13,7 @@ import numpy as np
 from gpuasm.errors import DataError
 from gpuasm.graph.building import from_edges, from_named_edges
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.io.edge_weights import WEIGHT_COLUMN, EdgeWeights
+from gpuasm.io.edge_weights import WEIGHT_COLUMN, EdgeWeights, ends_field
 from gpuasm.io.graph_text import bad_line, numbered_lines, quoted
 from gpuasm.io.growing import GrowingArray
 from gpuasm.parallel import compiled
@@ -288,7 +288,7 @@ def _scan(text, source, target, columns):
         is_comment = False
         while text[at] != 10:
             byte = text[at]
-            if byte in {32, 44, 9, 13}:
+            if ends_field(byte):
                 at += 1
                 continue
             if n_columns == 0 and byte in {35, 37}:
@@ -297,7 +297,7 @@ def _scan(text, source, target, columns):
                     at += 1
                 break
             value, first = np.int64(0), at
-            while text[at] > 32 and text[at] != 44:
+            while not ends_field(text[at]):
                 digit = np.int64(text[at]) - 48
                 if n_columns < 2:
                     if digit < 0 or digit > 9 or at - first > 17 or (at > first and value == 0):

@@ -8,7 +8,7 @@ from gpuasm.errors import DataError
 from gpuasm.graph.rows import group_by
 from gpuasm.io.graph_text import bad_line, quoted
 from gpuasm.io.growing import GrowingArray
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, inlined
 
 WEIGHT_COLUMN = 3
 
@@ -104,6 +104,12 @@ _POWERS = 10.0 ** np.arange(16)
 _POINT, _MINUS, _PLUS, _NEWLINE = 46, 45, 43, 10
 
 
+@inlined()
+def ends_field(byte):
+    """Tell whether a byte stands between the fields of a line, or ends it; other control characters do not."""
+    return byte == 44 or (byte <= 32 and byte in {32, 9, _NEWLINE, 13})
+
+
 @compiled()
 def _scan_weights(text, values, begins, powers):
     """Read the third word of each line that is no comment.
@@ -116,7 +122,7 @@ def _scan_weights(text, values, begins, powers):
         column = 0
         while text[at] != _NEWLINE:
             byte = text[at]
-            if byte in {32, 44, 9, 13}:
+            if ends_field(byte):
                 at += 1
                 continue
             if column == 0 and byte in {35, 37}:
@@ -124,7 +130,7 @@ def _scan_weights(text, values, begins, powers):
                     at += 1
                 break
             first = at
-            while text[at] > 32 and text[at] != 44:
+            while not ends_field(text[at]):
                 at += 1
             column += 1
             if column == 3:

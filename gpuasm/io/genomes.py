@@ -67,7 +67,7 @@ def fasta_records(path: str | Path, *, acgt_only: bool = False) -> Iterator[Reco
     """
     text = read_whole(path)
     if not text.lstrip().startswith(b">"):
-        found = repr(text[:1].decode("latin-1"))
+        found = repr(text[:1].decode("latin-1")) if text else "an empty file"
         raise DataError("FASTA, whose first letter is >", found, "give a FASTA file", path=path)
     for number, record in enumerate(re.split(rb"^>", text, flags=re.MULTILINE)[1:], start=1):
         yield _record(record, number, path, ACGT_CODE_OF_BYTE if acgt_only else CODE_OF_BYTE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.io.graph_text import line_blocks, numbered_lines
+from gpuasm.io.graph_text import lines_of_file
 
 _LINK_FIELDS = 4
 
@@ -52,7 +52,7 @@ def read_segment_graph(path: str | os.PathLike[str]) -> SegmentGraph:
     """
     segments: dict[str, tuple[int, float]] = {}
     links: list[tuple[int, list[str]]] = []
-    for number, line in numbered_lines(line_blocks(path)):
+    for number, line in lines_of_file(path):
         kind, *fields = line.split("\t")
         if kind == "S":
             if len(fields) < 2 or fields[0] in segments:

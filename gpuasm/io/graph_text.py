@@ -50,10 +50,31 @@ def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, str]]:
     for block in blocks:
         for line in block.split(b"\n")[:-1]:
             number += 1
+            bad = line.find(b"\0")  # of a text in UTF-16, or of no text at all
             try:
-                yield number, line.decode().rstrip("\r")
+                text = line.decode()
             except UnicodeDecodeError as error:
-                raise bad_line(number, "text in UTF-8", f"byte {line[error.start]:#x}", "convert the file") from error
+                bad = error.start
+            if bad >= 0:
+                remedy = "give the right file, or convert this one"
+                raise bad_line(number, "text in UTF-8", f"byte {line[bad]:#x}", remedy)
+            yield number, text.rstrip("\r")
+
+
+def lines_of_file(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Yield each line of a text file with its number, from 1 on, without its end.
+
+    Raises
+    ------
+    DataError
+        If the file is no text, or compressed data are damaged.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    try:
+        yield from numbered_lines(line_blocks(path))
+    except DataError as error:
+        raise error.of_file(path) from error
 
 
 def bad_line(number: int, expected: str, found: str, remedy: str) -> DataError:

@@ -123,9 +123,7 @@ def _read(path: str | os.PathLike[str], weights: EdgeWeights | None) -> tuple[Di
             return _WEIGHTED_READERS[chosen](text, weights)
         return _READERS[chosen](text), None
     except GpuasmError as error:
-        if error.path is not None:
-            raise
-        raise type(error)(error.expected, error.found, error.remedy, path=os.fspath(path), place=error.place) from error
+        raise error.of_file(path) from error
 
 
 def write_graph(

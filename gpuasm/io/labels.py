@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuasm.errors import DataError, GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.io.graph_text import bad_line, line_blocks, numbered_lines, quoted
+from gpuasm.io.graph_text import bad_line, lines_of_file, quoted
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 _NAME_COLUMNS = ("vertex", "sample", "name", "strain")
@@ -92,16 +92,14 @@ def read_labels(
         If the file cannot be opened, or a read fails.
     """
     try:
-        lines = _read(numbered_lines(line_blocks(path)))
+        lines = _read(lines_of_file(path))
         if graph.names is None and not lines.is_table and base is None:
             base = _told_base(lines, graph.n_vertices)
         labels = _of_vertices(lines, graph, base or 0, skip_unknown=skip_unknown)
         if np.isnan(labels.places).all() and not labels.passed_over:
             raise DataError("the place of at least one vertex", "none", "fill in latitude and longitude where known")
     except GpuasmError as error:
-        if error.path is not None:
-            raise
-        raise type(error)(error.expected, error.found, error.remedy, path=os.fspath(path), place=error.place) from error
+        raise error.of_file(path) from error
     return labels
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuasm.errors import DataError, GpuasmError, UsageError
-from gpuasm.io.graph_text import bad_line, line_blocks, numbered_lines, quoted
+from gpuasm.io.graph_text import bad_line, line_blocks, lines_of_file, numbered_lines, quoted
 
 _NPY, _ZIP = b"\x93NUMPY", b"PK\x03\x04"
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
@@ -90,11 +90,7 @@ def read_matrix(
             return _from_esom(header, rows)
         return _from_text(lines, name_column, class_column)
     except GpuasmError as error:
-        if error.path is None:
-            raise type(error)(
-                error.expected, error.found, error.remedy, path=os.fspath(path), place=error.place
-            ) from error
-        raise
+        raise error.of_file(path) from error
 
 
 def read_classes(path: str | os.PathLike[str], names: Sequence[str]) -> list[str]:
@@ -114,7 +110,7 @@ def read_classes(path: str | os.PathLike[str], names: Sequence[str]) -> list[str
     found: dict[str, str] = {}
     titles: dict[str, str] = {}
     try:
-        for number, line in numbered_lines(line_blocks(path)):
+        for number, line in lines_of_file(path):
             if not line.strip() or line[0] == "#":
                 continue
             fields = _fields(line.lstrip("% "), _separator(line.lstrip("% ")))
@@ -125,7 +121,7 @@ def read_classes(path: str | os.PathLike[str], names: Sequence[str]) -> list[str
                 raise bad_line(number, "a name and a class", quoted(line), "separate them by a tab")
             found[fields[0]] = titles.get(fields[1], fields[1])
     except DataError as error:
-        raise DataError(error.expected, error.found, error.remedy, path=os.fspath(path), place=error.place) from error
+        raise error.of_file(path) from error
     if not found.keys() & set(names):
         raise DataError(
             "classes of rows of the table", "other names", "give names as the table has them", path=os.fspath(path)

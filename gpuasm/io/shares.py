@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.io.graph_text import line_blocks, numbered_lines, quoted
+from gpuasm.io.graph_text import lines_of_file, quoted
 
 _BETWEEN = re.compile(r"[\s,]+")
 
@@ -39,7 +39,7 @@ def read_shares(path: str | os.PathLike[str], graph: DirectedGraph, *, by_segmen
         If the file cannot be opened, or a read fails.
     """
     shares, seen = np.zeros(graph.n_vertices), set()
-    for number, line in numbered_lines(line_blocks(path)):
+    for number, line in lines_of_file(path):
         words = [word for word in _BETWEEN.split(line.strip()) if word]
         if not words or words[0].startswith("#"):
             continue

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.errors import DataError
 from gpuasm.sequence.reads import Reads
 
 TILE = 64
@@ -48,6 +49,15 @@ def tile_windows(reads: Reads, k: int) -> Tiles:
     within = (xp.arange(total, dtype=np.int64) - (tile_end - n_tiles)[piece]) * TILE
     left = windows[piece] - within
     return Tiles(reads.start[piece] + within, xp.minimum(left, TILE).astype(np.int32), within == 0, left <= TILE)
+
+
+def require_windows(reads: Reads, k: int) -> None:
+    """Raise DataError unless there is a window of k bases."""
+    longest = int(reads.length.max()) if reads.n_pieces else 0
+    if longest < k:
+        raise DataError(
+            f"reads of at least k = {k} bases", f"no read longer than {longest}", "give longer reads, or a smaller -k"
+        )
 
 
 def _repeat(xp, times: Array, end: Array, total: int) -> Array:

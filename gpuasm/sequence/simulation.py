@@ -220,16 +220,16 @@ def _insert_quantiles(options: ReadOptions) -> np.ndarray:
 
 
 def _check_options(options: ReadOptions) -> None:
-    ranges = {
-        "a depth above 0": options.fold > 0,
-        "a read length from 1 to 100000": 1 <= options.length <= 100_000,
-        "an insert size of at least the read length": options.single or options.insert >= options.length,
-        "an insert standard deviation of at least 0": options.insert_sd >= 0,
-        "a rate of N from 0 to 0.5": 0 <= options.n_rate <= 0.5,
-    }
-    for expected, holds in ranges.items():
+    least = 0 if options.single else options.length
+    for expected, value, holds in (
+        ("a depth above 0", options.fold, options.fold > 0),
+        ("a read length from 1 to 100000", options.length, 1 <= options.length <= 100_000),
+        (f"an insert size of at least the read length, {least}", options.insert, options.insert >= least),
+        ("an insert standard deviation of at least 0", options.insert_sd, options.insert_sd >= 0),
+        ("a rate of N from 0 to 0.5", options.n_rate, 0 <= options.n_rate <= 0.5),
+    ):
         if not holds:
-            raise UsageError(expected, str(options), "change the option")
+            raise UsageError(expected, f"{value:g}", "change the option")
 
 
 def _check_molecules(molecules: Sequence[Molecule], length: int) -> None:

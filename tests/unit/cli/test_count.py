@@ -127,15 +127,24 @@ def test_threads_and_order_of_reads_change_nothing(run_cli, reads, tmp_path):
     assert outputs[0] == outputs[1] == outputs[2]
 
 
-def test_reads_shorter_than_k_hold_nothing(run_cli, tmp_path):
+def test_k_mers_that_are_all_rare_leave_no_counts(run_cli, tmp_path):
     path = tmp_path / "reads.fq"
-    path.write_text(fastq(["ACGT" * 5, "N" * 40]))
+    path.write_text(fastq(["ACGTTGCAACGTTTGCAGGCATTACGGACTA"]))
     code, out, _ = run_cli("count", "-q", path, "-o", tmp_path / "counts.npz", "--spectrum", tmp_path / "s.tsv")
     assert code == 0
-    assert out.startswith("distinct 31-mers\t0\n")
+    assert out.startswith("distinct 31-mers\t1\n")
     stored = np.load(tmp_path / "counts.npz")
     assert (stored["kmers"].shape, stored["counts"].shape) == ((0, 1), (0,))
-    assert spectrum_in(tmp_path / "s.tsv") == {}
+    assert spectrum_in(tmp_path / "s.tsv") == {1: 1}
+
+
+def test_reads_shorter_than_k_are_refused(run_cli, tmp_path):
+    path = tmp_path / "reads.fq"
+    path.write_text(fastq(["ACGT" * 5, "N" * 40]))
+    code, out, err = run_cli("count", "-q", path, "-o", tmp_path / "counts.npz")
+    assert (code, out) == (65, "")
+    assert "expected reads of at least k = 31 bases, found no read longer than 20; give longer reads, or a" in err
+    assert not (tmp_path / "counts.npz").exists()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +46,40 @@ def test_version(run_cli: Run) -> None:
     assert run_cli("--version") == (0, f"gpuasm {gpuasm.__version__}\n", "")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_has_help_with_an_example(run_cli: Run, name: str) -> None:
-    code, out, _ = run_cli(name, "--help")
+def words_of_commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, those of groups and those within them."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        words = (*before, name)
+        yield words
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from words_of_commands(command, words)
+
+
+@pytest.mark.parametrize("words", list(words_of_commands(cli.cli)), ids=" ".join)
+def test_each_command_has_help_with_an_example(run_cli: Run, words: tuple[str, ...]) -> None:
+    code, out, _ = run_cli(*words, "--help")
     assert code == 0
-    assert f"gpuasm {name}" in out.split("\n", 1)[1], "no example"
+    assert f"  gpuasm {' '.join(words)}" in out.split("\n", 1)[1], "no example"
+    assert " RANGE" not in out
+    assert " FLOAT" not in out
+    assert " TEXT" not in out
 
 
 def test_unknown_command_and_option_are_usage_errors(run_cli: Run) -> None:
-    code, _, err = run_cli("assembel")
-    assert code == 2
-    assert "assembel" in err
-    assert run_cli("devices", "--colour")[0] == 2
+    assert run_cli("assembel") == (2, "", "gpuasm: error: No such command 'assembel'; see 'gpuasm --help'\n")
+    code, out, err = run_cli("devices", "--colour")
+    assert (code, out) == (2, "")
+    assert err.startswith("gpuasm: error: No such option '--colour'")
+    assert err.endswith("; see 'gpuasm devices --help'\n")
+    assert err.count("\n") == 1
+
+
+def test_a_group_without_a_command_shows_its_help(run_cli: Run) -> None:
+    code, out, err = run_cli("graph")
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: gpuasm graph")
 
 
 def test_user_errors_are_one_line(run_cli: Run, failing: Any) -> None:

@@ -84,6 +84,11 @@ def test_names_begin_where_numbers_end(written, monkeypatch: pytest.MonkeyPatch)
         read_graph(written("1 2\n2 3\n# c\n3 X1\na b c\n"))
 
 
+@pytest.mark.parametrize("byte", [byte for byte in range(1, 32) if chr(byte) not in "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f"])
+def test_control_characters_are_of_names(written, byte: int) -> None:
+    assert read_graph(written(f"1 2\n{byte:c}3 4{byte:c}\n")).names == ("1", "2", f"{byte:c}3", f"4{byte:c}")
+
+
 def test_ids_that_reach_far_are_names(written) -> None:
     graph = read_graph(written("7000000000 5\n5 123456789012345678\n"))
     assert graph.names == ("5", "7000000000", "123456789012345678")
@@ -136,6 +141,7 @@ def test_matrix_market(written, header: str, entries: list[str], wanted: list[tu
         ("a b\nc\n", r"line 2: expected two columns.*'c'"),
         ("a -> b\nb -> c -> d\n", "line 2: expected 'vertex -> vertex"),
         (b"a -> b\n\xff -> c\n", "line 2: expected text in UTF-8, found byte 0xff"),
+        ("1 2\n3 4\n".encode("utf-16-le"), "line 1: expected text in UTF-8, found byte 0x0; give the right file"),
         ("S\ta\t*\nS\ta\t*\n", "line 2: expected every segment once"),
         ("S\ta\t*\nL\ta\t+\tb\t+\t0M\n", "line 2: .* no segment 'b'"),
         ("S\ta\t*\nL\ta\t+\ta\n", "line 2: expected a link"),

@@ -45,6 +45,12 @@ def test_names_that_are_the_numbers_from_0_to_n(tmp_path: Path) -> None:
     assert named(path) == [("1", "0", 5.0), ("1000000000000", "1", 2.0)]
 
 
+def test_control_characters_are_of_names(tmp_path: Path) -> None:
+    assert named(written(tmp_path, "1 2 5\n\x013 4\x02 7\n")) == [("\x013", "4\x02", 7.0), ("1", "2", 5.0)]
+    with pytest.raises(DataError, match=r"line 1: .*weight"):
+        read_weighted_graph(written(tmp_path, "1 2 \x015\n"))
+
+
 def test_two_columns_have_no_weights(tmp_path: Path) -> None:
     graph, weights = read_weighted_graph(written(tmp_path, "0 1\n1 2\n"))
     assert graph == read_graph(written(tmp_path, "0 1\n1 2\n"))
