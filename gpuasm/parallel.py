@@ -13,8 +13,9 @@ import inspect
 import os
 import re
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -93,17 +94,26 @@ def available_cpus() -> int:
 
 
 def ordered_map(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
-    """Yield ``function(item)`` in the order of the items, computed by the pool's threads a little ahead."""
+    """Yield ``function(item)`` in the order of the items, computed by the pool's threads a little ahead.
+
+    An error is raised when none of the others is being computed any more.
+    """
     if thread_count() == 1:
         yield from map(function, items)
         return
-    pool, waiting = _pool(), []
-    for item in items:
-        waiting.append(pool.submit(function, item))
-        if len(waiting) > 2 * thread_count():
-            yield waiting.pop(0).result()
-    for future in waiting:
-        yield future.result()
+    pool, waiting = _pool(), deque[Future[Any]]()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > 2 * thread_count():
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except Exception:
+        for future in waiting:
+            future.cancel()
+        wait(waiting)
+        raise
 
 
 def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:

@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from gpuasm.parallel import meanwhile
+from gpuasm.parallel import meanwhile, ordered_map, set_threads
 
 _FAR = """
 from gpuasm.parallel import inlined
@@ -98,3 +99,26 @@ def test_machine_code_from_disk_needs_no_compiler_until_there_is_something_to_co
     assert run() == ["1", "1", "1", "1", "1", "False", "10.0", "1"]
     (tmp_path / "other.py").write_text(other.format(more=" + 2.5"))
     assert run() == ["1", "1", "1", "1", "1", "False", "12.5", "0"]
+
+
+def test_an_error_waits_for_what_others_are_at():
+    at_work, ended = threading.Event(), []
+
+    def work(item):
+        if item == 0:
+            at_work.wait(10)
+            raise ValueError
+        at_work.set()
+        time.sleep(0.2)
+        ended.append(item)
+
+    set_threads(2)
+    try:
+        with pytest.raises(ValueError):  # noqa: PT011
+            list(ordered_map(work, range(5)))
+        assert ended
+        before = list(ended)
+        time.sleep(0.3)
+        assert ended == before
+    finally:
+        set_threads(None)
