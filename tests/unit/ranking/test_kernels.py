@@ -26,12 +26,6 @@ def _on_the_cpu(monkeypatch, emulated_functions):
     monkeypatch.setattr(walks_cuda, "multiprocessor_count", lambda: 1)
 
 
-def wide(graph: DirectedGraph) -> DirectedGraph:
-    """Return the graph with columns of 64 bits, as those of more than 2^31 vertices have."""
-    graph.columns = graph.columns.astype(np.int64)
-    return graph
-
-
 def with_long_rows(rng: np.random.Generator) -> DirectedGraph:
     """Return a graph with rows of many tiles, of a few, within one, and many without edges."""
     target = [np.repeat([3, 9, 700], [30_000, 5000, 18_000]), rng.integers(0, 400, 3000), np.array([999])]
@@ -71,15 +65,16 @@ def test_ranks_of_the_least_graphs(n, edges):
     assert np.abs(one.finish() - other.finish()).sum() < 1e-12
 
 
+@pytest.mark.parametrize(("n", "kind"), [(50, np.int32), (1 << 31, np.int64)])
 @pytest.mark.parametrize("part", [slice(0, None), slice(2, 9), slice(9, None), slice(4, 4)])
-def test_sums_of_some_rows(rng, part):
+def test_sums_of_some_rows(rng, part, n, kind):
     lengths = rng.choice([0, 1, 3, 40, 2048, 20_000], 40)
     lengths[5] = 40_000
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     m = int(offsets[-1])
-    columns, weights, values = rng.integers(0, 50, m).astype(np.int32), rng.random(m), rng.random(50)
+    columns, weights, values = rng.integers(0, 50, m).astype(kind), rng.random(m), rng.random(50)
     bounds = offsets[part] if part.stop is None else offsets[part.start : part.stop + 1]
-    rows = TiledRows(bounds, 50)
+    rows = TiledRows(bounds, n)
     terms = {"gathered": values[columns], "weighted": weights * values[columns], "weights": weights}
     for name, own in terms.items():
         sums = np.full(bounds.size - 1, np.nan)
@@ -91,6 +86,18 @@ def test_sums_of_some_rows(rng, part):
         )
         expected = [own[low:high].sum() for low, high in itertools.pairwise(bounds)]
         assert sums == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_rows_are_taken_in_another_order(rng, kind):
+    lengths = rng.choice([0, 1, 3, 40, 3000], 60)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    columns, weights = rng.integers(0, 60, offsets[-1]).astype(kind), rng.random(offsets[-1])
+    order, place = rng.permutation(60).astype(kind), rng.permutation(60).astype(kind)
+    rows = TiledRows(np.concatenate([[0], np.cumsum(lengths[order])]), 60 if kind is np.int32 else 1 << 31)
+    slots = np.concatenate([np.arange(offsets[v], offsets[v + 1]) for v in order])
+    assert np.array_equal(rows.take(order, offsets, columns, place=place), place[columns[slots]])
+    assert np.array_equal(rows.take(order, offsets, weights), weights[slots])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
