@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _BLUE, _RED, _GREY = "#2a6fb0", "#c2571a", "#8a8a8a"
 _NAMED = 5
-_LINE = 8  # points
+_LINE = 0.06
+"""Distance of two names, as a share of the picture's height."""
 _SIDE = 128
 """A heat map shows the first 128 x 128 threads."""
 
@@ -61,10 +62,10 @@ def draw_ranks(ranks: np.ndarray, names: list[str], depths: np.ndarray | None, *
     def draw(figure: Figure) -> None:
         places = figure.subplots(1, 1 if known is None else 2, squeeze=False).ravel()
         order = np.arange(1, ranks.size + 1)
-        _scatter(places[0], order, ranks, names)
+        _scatter(places[0], order, ranks, names, corner="right")
         places[0].set_xlabel("vertex, by falling rank")
         if known is not None:
-            _scatter(places[1], known, ranks, names)
+            _scatter(places[1], known, ranks, names, corner="left")
             places[1].set_xlabel("depth")
 
     return _drawn(draw, kind, (5.0, 3.6) if known is None else (9.0, 3.6))
@@ -92,14 +93,16 @@ def draw_work(parts: list[Work], *, kind: str) -> bytes:
     return _drawn(draw, kind, (4.6 * len(parts), 4.0))
 
 
-def _scatter(axes: Axes, x: np.ndarray, ranks: np.ndarray, names: list[str]) -> None:
+def _scatter(axes: Axes, x: np.ndarray, ranks: np.ndarray, names: list[str], *, corner: str) -> None:
+    """Draw points, and the names of the first in an upper corner where few points are, with lines to them."""
     axes.scatter(x, ranks, s=8, color=_BLUE, linewidths=0, rasterized=ranks.size > 20_000)
     for i, name in enumerate(names[: min(_NAMED, ranks.size)]):
-        above = 3 + _LINE * (_NAMED - 1 - i)  # one below the other, as points of about the same rank stand side by side
-        style: dict[str, Any] = {"textcoords": "offset points", "size": 7, "color": _GREY}
-        axes.annotate(short_name(name), (x[i], ranks[i]), xytext=(4, above), **style)
+        at = (0.97 if corner == "right" else 0.03, 0.97 - _LINE * i)
+        style: dict[str, Any] = {"textcoords": "axes fraction", "ha": corner, "va": "top", "size": 7, "color": _GREY}
+        line = {"arrowstyle": "-", "color": _GREY, "linewidth": 0.4, "shrinkA": 1, "shrinkB": 3}
+        axes.annotate(short_name(name), (x[i], ranks[i]), xytext=at, arrowprops=line, **style)
     axes.set_ylabel("rank")
-    axes.margins(x=0.15, y=0.22)
+    axes.margins(x=0.1, y=0.1)
     for scale, values in ((axes.set_xscale, x), (axes.set_yscale, ranks)):
         if ranks.size and np.nanmin(values) > 0:
             scale("log")
