@@ -10,7 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+
+from gpuasm import cli
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -53,7 +56,43 @@ def test_the_two_commands_make_their_own_environment(name: str) -> None:
     assert "\n" not in command
 
 
-def test_links_lead_somewhere() -> None:
-    for document in (*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")):
-        for target in re.findall(r"\]\((?!https?://)([^)#]+)", document.read_text()):
-            assert (document.parent / target).exists(), f"{document.name}: {target}"
+DOCUMENTS = [path for folder in (".", "docs", "config", "benchmarks") for path in (REPOSITORY / folder).glob("*.md")]
+
+
+def anchors_of(path: Path) -> set[str]:
+    """Return what links may point to within a page: its headings in small letters, with dashes for spaces."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_links_lead_somewhere(document: Path) -> None:
+    for target, _, anchor in re.findall(r"\]\((?!https?://)([^)#]*)(#([^)]*))?\)", document.read_text()):
+        page = document.parent / target if target else document
+        assert page.exists(), target
+        assert not anchor or anchor in anchors_of(page), f"{target}#{anchor}"
+
+
+def options_of(words: list[str]) -> set[str]:
+    """Return the options of the command that words begin with, and of its help."""
+    command: click.Command = cli.cli
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        context = click.Context(command)
+        found = command.get_command(context, word)
+        assert found is not None, f"no command {word}"
+        command = found
+    return {"--help", *(name for option in command.params for name in (*option.opts, *option.secondary_opts))}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_commands_in_documents_exist_with_their_options(document: Path) -> None:
+    text = document.read_text().replace("\\\n", " ")
+    blocks = "\n".join(re.findall(r"^```.*?^```", text, re.MULTILINE | re.DOTALL))
+    lines = re.findall(r"^(?:\$ |\.venv/bin/)?gpuasm ([a-z].*)$", blocks, re.MULTILINE)
+    lines += re.findall(r"`gpuasm ([a-z][^`]*)`", text)
+    for line in lines:
+        words = line.split(" #")[0].split(" | ")[0].split()
+        given = {word.split("=")[0].rstrip(",") for word in words if re.match(r"--?[A-Za-z0-9]", word)}
+        assert given <= options_of(words), line

@@ -40,11 +40,6 @@ class ErrorProfile:
     threshold: np.ndarray
     quality: np.ndarray
 
-    @property
-    def mean_rates(self) -> tuple[float, float]:
-        """Mean substitutions a base, of each mate."""
-        return tuple(self.threshold.mean(axis=(1, 2, 3)) / 2.0**32)
-
 
 def hiseq_profile(length: int, *, error_rate: float | None = None) -> ErrorProfile:
     """Return a profile like HiSeq 2500's: best after the first cycles, worse towards the end and in the second mate.

@@ -125,7 +125,7 @@ def test_errors_are_as_frequent_as_asked_and_qualities_say_so(molecule, error_ra
 
 def test_profile_keeps_its_mean_however_high():
     for rate in (0.0, 0.001, 0.05, 0.25):
-        assert np.mean(hiseq_profile(150, error_rate=rate).mean_rates) == pytest.approx(rate, rel=1e-3)
+        assert hiseq_profile(150, error_rate=rate).threshold.mean() / 2**32 == pytest.approx(rate, rel=1e-3)
 
 
 def test_n_rate(molecule):
