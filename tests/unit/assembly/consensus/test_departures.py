@@ -43,6 +43,7 @@ def thin_reads(places, shared, *, leaving, others=()):
         "left": np.concatenate([places["before_b"][-40:], shared, places["b"][: 110 - shared.size]]),
     }
     texts += [decode(reverse_complement(around[side])) for side in leaving]
+    texts += [decode(join[start : start + 150]) for start in range(600) for _ in range(2)]  # among so many few leave
     return Reads.from_strings([*texts, *others]), Contig("", join, 4.0, 1, is_circular=False, unitig=0)
 
 
@@ -98,6 +99,14 @@ def texts_of(reads):
     return [decode(unpack(reads.words, int(s), int(n))) for s, n in zip(reads.start, reads.length, strict=True)]
 
 
+@pytest.mark.parametrize(("n_reads", "is_told"), [(199, False), (200, True)])
+def test_where_many_reads_leave_none_is_believed(n_reads, is_told):
+    """Two of 200 may; an amplified sample, of which two in five do, would fall apart."""
+    place = np.array([500], np.int64)
+    found = Departures([place], [place + 100], n_reads=n_reads)
+    assert found.contradicted(targets_of([np.zeros(2000, np.uint8)])).tolist() == ([500, 600] if is_told else [])
+
+
 def test_errors_at_the_end_of_a_read_are_no_departure(rng):
     genome = random_codes(rng, 2000)
     text = decode(genome[500:650])
@@ -119,7 +128,7 @@ def test_near_the_ends_of_a_contig_nothing_is_told(rng, end):
     text = decode(np.concatenate([other[:100], genome[500 + end : 550 + end]]))
     reads = Reads.from_strings([text, *[decode(genome[i : i + 150]) for i in range(550, 1500, 50)]])
     contig = Contig("", genome[500:], 3.0, 1, is_circular=False, unitig=0)
-    found = departures(reads, [contig.codes]).contradicted(targets_of([contig.codes]))
+    found = replace(departures(reads, [contig.codes]), n_reads=100).contradicted(targets_of([contig.codes]))
     assert found.tolist() == ([] if end < 20 else [end])
 
 
@@ -152,7 +161,7 @@ def test_windows_that_nothing_covers_against_a_plain_search(data):
         offset=np.array([0, 300, 600]),
     )
     half = len(stretches) // 2
-    found = Departures([np.array(right, np.int64)], [np.array(left, np.int64)])
+    found = Departures([np.array(right, np.int64)], [np.array(left, np.int64)], n_reads=2000)
     found.cover(begin[:half], end[:half])
     found.cover(begin[half:], end[half:])
     windows = [(p, p - 30, p + 10) for p in right] + [(p, p - 10, p + 30) for p in left]
