@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import gzip
 import os
 import re
 import subprocess
@@ -14,6 +15,8 @@ import click
 import pytest
 
 from gpuasm import cli
+from tests.oracles.reads import fastq
+from tests.samples import simulated_genome, simulated_pairs
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -96,3 +99,30 @@ def test_commands_in_documents_exist_with_their_options(document: Path) -> None:
         words = line.split(" #")[0].split(" | ")[0].split()
         given = {word.split("=")[0].rstrip(",") for word in words if re.match(r"--?[A-Za-z0-9]", word)}
         assert given <= options_of(words), line
+
+
+def python_blocks() -> list[tuple[str, str]]:
+    """Return the Python in documents with the name of the page."""
+    return [
+        (document.name, block)
+        for document in DOCUMENTS
+        for block in re.findall(r"^```python\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL)
+    ]
+
+
+@pytest.mark.parametrize(("page", "code"), python_blocks(), ids=[page for page, _ in python_blocks()])
+def test_python_in_documents_runs(page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "reads_1.fastq.gz" in code:
+        texts = simulated_pairs(simulated_genome(length=3000), fold=30)
+        for number in (1, 2):
+            Path(f"reads_{number}.fastq.gz").write_bytes(gzip.compress(fastq(texts[number - 1 :: 2]).encode()))
+    exec(compile(code, page, "exec"), {"one": "ACGTTGCA" * 9 + "GATTACA" * 20, "other": "GATTACC" * 30})
+
+
+def test_modules_named_in_the_architecture_exist() -> None:
+    named = re.findall(r"`((?:\w+/)*\w+\.py)`", (REPOSITORY / "docs" / "architecture.md").read_text())
+    modules = {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("gpuasm/**/*.py")}
+    modules |= {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("tests/**/*.py")}
+    missing = [name for name in named if not any(f"/{module}".endswith(f"/{name}") for module in modules)]
+    assert set(missing) == {"name_cpu.py", "name_cuda.py"}  # which stand for any name
