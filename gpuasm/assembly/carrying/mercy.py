@@ -18,7 +18,6 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.levels import Level
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.parallel import for_each
@@ -42,8 +41,7 @@ def bridging_pieces(crossing: Reads, names: Array, level: Level) -> Reads:
     """
     xp, k = array_namespace(crossing.words), level.graph.k
     on_bridge = xp.zeros(names.size, dtype=np.uint8)
-    left = to_namespace(xp, _windows_left(level.graph))
-    ends = (level.strand, level.unitig_of, left)
+    ends = (level.strand, level.unitig_of, _windows_left(level))
     _mark_bridges(crossing.n_pieces, crossing.start, crossing.length, k, names, *ends, on_bridge)
     edges = to_host(xp.flatnonzero(xp.diff(on_bridge, prepend=np.uint8(0), append=np.uint8(0)))).reshape(-1, 2)
     return replace(
@@ -54,16 +52,25 @@ def bridging_pieces(crossing: Reads, names: Array, level: Level) -> Reads:
     )
 
 
-def _windows_left(graph: UnitigGraph) -> np.ndarray:
-    """Return how many windows each oriented one (2 * window + strand) has to its unitig's end.
+def _windows_left(level: Level) -> Array:
+    """Return how many windows each oriented one (2 * window + strand) has to its unitig's end: (2 * n_windows,) int32.
 
     Where that is more than k, or where the unitig leads on, k + 1 stands.
     """
-    n_kmers, k = graph.n_kmers, graph.k
-    index = np.arange(int(n_kmers.sum())) - np.repeat(np.cumsum(n_kmers) - n_kmers, n_kmers)
-    left = np.stack([np.repeat(n_kmers, n_kmers) - 1 - index, index], axis=1)
-    leads_on = (np.diff(graph.arc_start) > 0).reshape(-1, 2) | graph.is_circular[:, None]
-    return np.where(np.repeat(leads_on, n_kmers, axis=0) | (left > k), k + 1, left).astype(np.int32).ravel()
+    xp, graph = array_namespace(level.unitig_of), level.graph
+    leads_on = (np.diff(graph.arc_start) > 0) | np.repeat(graph.is_circular, 2)
+    rows = to_namespace(xp, np.concatenate([[0], np.cumsum(graph.n_kmers)])), to_namespace(xp, leads_on)
+    left = xp.empty(2 * level.unitig_of.size, np.int32)
+    _tell_left(level.unitig_of.size, level.unitig_of, *rows, graph.k + 1, left)
+    return left
+
+
+@for_each
+def _tell_left(j, unitig_of, window_start, leads_on, most, left):
+    u = np.int64(unitig_of[j])
+    ahead, behind = window_start[u + 1] - 1 - j, j - window_start[u]
+    left[2 * j] = most if leads_on[2 * u] else min(ahead, most)
+    left[2 * j + 1] = most if leads_on[2 * u + 1] else min(behind, most)
 
 
 @for_each

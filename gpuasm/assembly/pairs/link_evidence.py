@@ -17,7 +17,7 @@ from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
 from gpuasm.assembly.pairs.choosing import log2_256
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.pairs.threading import DEPTH_UNIT, GraphArrays
-from gpuasm.parallel import for_each, inlined
+from gpuasm.parallel import compiled, for_each, inlined
 
 _SCALE = 1 << 16
 """Histograms are scaled to this sum, so that expected numbers of pairs fit 64 bits."""
@@ -97,14 +97,19 @@ def expected_pairs(
     """Return how many pairs should link unitigs, given as source, target and gap, in sixteenths."""
     longer_by, per_pair = _lengths(inserts)
     reach, depth = to_host(reaches.dead) + ANCHOR_K, to_host(graph.depth)
-    length = np.diff(to_host(graph.start))
-    expected = []
-    for x, y, gap in joins:
-        near = reach[x], reach[y ^ 1]
-        far = max(near[0], length[x >> 1]), max(near[1], length[y >> 1])
-        ways = ways_to_link(longer_by, inserts.longest, gap, near[0], far[0], near[1], far[1])
-        expected.append(int(min(depth[x >> 1], depth[y >> 1])) * int(ways) // per_pair)
-    return expected
+    rows, ways = np.array(joins, np.int64).reshape(-1, 3), np.empty(len(joins), np.int64)
+    _count_ways(rows, longer_by, inserts.longest, reach, np.diff(to_host(graph.start)), ways)
+    shallower = (min(depth[x >> 1], depth[y >> 1]) for x, y, _ in joins)
+    return [int(one) * int(n) // per_pair for one, n in zip(shallower, ways, strict=True)]
+
+
+@compiled()
+def _count_ways(joins, longer_by, longest, reach, length, ways):
+    for i in range(ways.size):
+        x, y = joins[i, 0], joins[i, 1]
+        near_x, near_y = reach[x], reach[y ^ 1]
+        far_x, far_y = max(near_x, length[x >> 1]), max(near_y, length[y >> 1])
+        ways[i] = ways_to_link(longer_by, longest, joins[i, 2], near_x, far_x, near_y, far_y)
 
 
 def _lengths(inserts: InsertSizes) -> tuple[np.ndarray, int]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from gpuasm.arrays import to_host
 from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly.carrying.mercy import _windows_left
+from gpuasm.assembly.first_level import begin
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.oracles.kmers import reverse_complement
 from tests.samples import simulated_genome, simulated_texts
+from tests.unit.cli.read_files import genome_text, simulated_pairs
 
 OPTIONS = AssemblyOptions(k=(31, 61), min_contig_length=100)
 
@@ -116,3 +121,16 @@ def test_a_short_true_piece_beside_a_repeat_is_bridged_before_tips_go(copies):
     contigs = [contig.sequence for contig in assemble(Reads.from_strings(texts), options).contigs]
     joined = whole[len(left) - 100 : len(left) + 60]
     assert any(joined in contig or joined in reverse_complement(contig) for contig in contigs)
+
+
+@pytest.mark.parametrize(("genome", "circular"), [(genome_text(length=3000, repeats=3), False), (genome_text(), True)])
+def test_windows_left_are_those_to_the_end_of_what_leads_nowhere(xp, genome, circular):
+    texts = [read for pair in simulated_pairs(genome, circular=circular, error_rate=0) for read in pair]
+    level = begin(Reads.from_strings(texts).moved_to(xp), OPTIONS, Stages()).level
+    graph, expected = level.graph, []
+    for u, n in enumerate(graph.n_kmers.tolist()):
+        for i in range(n):
+            for strand, left in ((0, n - 1 - i), (1, i)):
+                leads_on = graph.is_circular[u] or graph.arc_start[2 * u + strand + 1] > graph.arc_start[2 * u + strand]
+                expected.append(graph.k + 1 if leads_on else min(left, graph.k + 1))
+    assert np.array_equal(to_host(_windows_left(level)), expected)
