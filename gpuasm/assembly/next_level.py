@@ -20,15 +20,12 @@ from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.stages import Stage, Stages
 
-_TWO_READS = 1.75
-"""Windows a position that tell two reads from one that another touches."""
-
 
 def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     """Build the graph of the next k from the one before."""
     before, k0 = state.level, state.level.graph.k
-    two_reads = _TWO_READS * window_worth(state.piece_lengths, k0, n_bases=state.n_bases) / UNIT
-    set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, min_depth=two_reads))
+    window = window_worth(state.piece_lengths, k0, n_bases=state.n_bases) / UNIT
+    set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, window=window))
     with stages.stage("count k-mers", k=k) as stage:
         counted = with_reads_counted(state.crossing, state.read_times)
         text = next_text(counted, state.names, before, k=k, is_isolate=state.mode.is_isolate)

@@ -22,6 +22,7 @@ from gpuasm.assembly.graph.compaction import Pieces, compact
 from gpuasm.assembly.graph.levels import Level
 from gpuasm.assembly.graph.local_depth import local_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each
@@ -32,6 +33,8 @@ from gpuasm.sequence.reads import Reads
 _LOST_BY_CHANCE = 0.4
 """Flanks of a graph that may be cut although true, in the mean: each place of one is without a read by chance as often
 as Poisson's distribution has none of those expected."""
+_TWO_READS = 1.75
+"""Windows a position that tell two reads from one that another touches."""
 _ONE = np.uint64(1)
 
 
@@ -101,14 +104,25 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: b
     )
 
 
-def too_short_to_carry(graph: UnitigGraph, k: int, *, min_depth: float) -> UnitigGraph:
+def too_short_to_carry(graph: UnitigGraph, k: int, *, window: float) -> UnitigGraph:
     """Return the unconnected unitigs that are too short to be carried to ``k``: no larger k can change them.
 
-    Those below ``min_depth``, what single reads with errors leave, are dropped.
+    What single reads with errors leave is dropped: what is as deep as one window of a read, and not as two. Less deep
+    than one window is only what was carried itself, with the depth that a smaller k told.
+
+    Parameters
+    ----------
+    graph
+        The graph of the k before.
+    k
+        The next k.
+    window
+        Depth that a window of that graph's k counts as.
     """
     n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
     short = np.where(graph.is_circular, graph.n_kmers, graph.length) < k
-    kept = short & (n_arcs == 0) & (graph.depth >= min_depth)
+    was_carried = (graph.depth < window) & (graph.k > MAX_PLAIN_K)
+    kept = short & (n_arcs == 0) & (was_carried | (graph.depth >= _TWO_READS * window))
     return compact(graph, Pieces.identity(graph.n), is_removed=~kept)[0]
 
 
