@@ -28,6 +28,7 @@ RULES = (
     "lost-junctions",
     "direct-repeats",
     "terminal-repeats",
+    "variants",
     "check",
     "end-extension",
 )

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpuasm.assembly.consensus.consensus import Checked, check_contigs
+from gpuasm.assembly.consensus.variants import find_variants
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.fragment_levels import with_fragments
@@ -117,11 +118,20 @@ def resume(
     while options.has("fragments") and state.waits_for_fragments:
         state = _climb_all(with_fragments(state, stages), stages, keep_state)
     graph, gaps = resolve_pairs(state, stages) if options.has("pairs") else (state.level.graph, [])
-    contigs = make_contigs(graph, state.set_aside, min_length=1)
+    contigs = _told_once(make_contigs(graph, state.set_aside, min_length=1), state, stages)
     checked = _check(contigs, reads, options, stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     left = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.climbed, state.removed, scaffolds, state.mode, left)
+
+
+def _told_once(contigs: list[Contig], state: AssemblyState, stages: Stages) -> list[Contig]:
+    if "variants" in state.without:
+        return contigs
+    with stages.stage("leave out variants") as stage:
+        is_variant = find_variants(contigs, state.mode)
+        stage.note(variants=int(is_variant.sum()))
+    return [contig for contig, left_out in zip(contigs, is_variant.tolist(), strict=True) if not left_out]
 
 
 def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, stages: Stages) -> Checked:

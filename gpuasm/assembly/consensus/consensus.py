@@ -20,7 +20,7 @@ from gpuasm.assembly.consensus.departures import Departures
 from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
 from gpuasm.assembly.consensus.end_extension import extend_ends, extended
 from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, insert_sizes
-from gpuasm.assembly.consensus.laying import Laid, lay_reads, word_at
+from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads, word_at
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
 from gpuasm.assembly.consensus.suspicious_joins import Evidence, Library, find_breaks, half_windows
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, index_seeds
@@ -33,8 +33,6 @@ from gpuasm.sequence.reads import Reads
 
 _PIECES_AT_A_TIME = 1 << 22
 _ONE = np.uint64(1)
-_LARGEST_SHIFT = 15
-"""Two places of one read so close to each other are one place with a gap: the read goes through."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +229,7 @@ def _with_gaps(first: Laid, second: Laid) -> tuple[Array, Array, Array]:
         return _intervals(first)
     before = first.where(xp.searchsorted(first.piece, second.piece))
     same = (before.target == second.target) & (before.turned == second.turned)
-    rows = xp.flatnonzero(same & (abs(before.at - second.at) <= _LARGEST_SHIFT))
+    rows = xp.flatnonzero(same & (abs(before.at - second.at) <= LARGEST_SHIFT))
     begin, end = xp.minimum(before.begin, second.begin), xp.maximum(before.end, second.end)
     return second.target[rows], begin[rows], end[rows]
 

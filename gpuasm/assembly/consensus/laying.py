@@ -28,6 +28,8 @@ _MISMATCH = 5
 """What a mismatch costs beside a match: 1 + 4."""
 _LEAST_MATCHES = 12
 """Bases of a stretch for each mismatch, at least: about 8 % may differ."""
+LARGEST_SHIFT = 15
+"""Two places of one read so close to each other are one place with a gap: the read goes through."""
 _LEAST_REST = 5
 """A rest of fewer bases is an error near the end of a read."""
 
