@@ -42,7 +42,7 @@ FOLDERS = {
     "assembly/cleaning": {"graph", "modes", "options"},
     "assembly/carrying": {"graph"},
     "assembly/pairs": {"graph", "carrying", "modes", "options", "state"},
-    "assembly/consensus": {"graph", "carrying", "contigs"},
+    "assembly/consensus": {"graph", "cleaning", "carrying", "contigs", "modes"},
     "clustering/search": set(),
     "clustering/training": {"search", "grid", "rows"},
     "clustering/surfaces": {"search", "grid"},

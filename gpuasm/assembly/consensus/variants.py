@@ -42,7 +42,7 @@ def find_variants(contigs: Sequence[Contig], mode: Mode) -> np.ndarray:
     (n,) bool
     """
     marked = np.zeros(len(contigs), dtype=bool)
-    if not mode.merges_variants or not (mode.is_isolate or mode.is_population) or not contigs:
+    if not mode.merges_variants or not mode.is_one_organism or not contigs:
         return marked
     length, depth = (np.array([getattr(own, name) for own in contigs]) for name in ("length", "depth"))
     bound = np.inf if mode.is_population else ISLAND * single_copy_depth(length, depth)
