@@ -118,6 +118,8 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             spanning.inserts,
             state.level,
             below=_dense_depth(following[0], state.lengths) if following else None,
+            mode=state.mode,
+            without=state.without,
             done=number_of_fragment(number[number < -1]) if state.has_fragments else None,
         )
         stage.note(
@@ -126,6 +128,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             links=fragments.n_links,
             certain=fragments.n_certain,
             without_walk=fragments.n_without,
+            mixed=fragments.n_mixed,
         )
     lengths = fragment_lengths(spanning)
     longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=state.n_bases)

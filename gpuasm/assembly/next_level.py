@@ -7,18 +7,22 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from gpuasm.assembly.carrying.carrying import Text, next_text, set_carried, too_short_to_carry
-from gpuasm.assembly.carrying.contradicted import contradicted_flanks, without_flanks
+from gpuasm.assembly.carrying.contradicted import contradicted_by_fragments, contradicted_flanks, without_flanks
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
 from gpuasm.assembly.cleaning.cleaning import clean, note_clean
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.graph.levels import make_level
+from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.pairs.joining import with_reads_counted
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.stages import Stage, Stages
+
+_THREE_FRAGMENTS = 2.75
+"""Windows a position that tell three fragments from two."""
 
 
 def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
@@ -37,7 +41,13 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=UNIT)
         stage.note(unitigs=unitigs.graph.n)
     with stages.stage("clean graph", k=k) as stage:
-        graph, pieces, removed = clean(unitigs.graph, mode=state.mode, without=state.without, reach=state.ladder[0])
+        graph, pieces, removed = clean(
+            unitigs.graph,
+            mode=state.mode,
+            without=state.without,
+            reach=state.ladder[0],
+            shown_from=_shown_from(state, k),
+        )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)
     crossing, names = state.crossing, state.names
@@ -56,6 +66,17 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     )
 
 
+def _shown_from(state: AssemblyState, k: int) -> float:
+    """Return the depth from which no unitig is removed: that of three fragments, once pairs are joined.
+
+    Fragments are spelled from a cleaned graph, so errors of reads are not in them. And how many there are of a copy of
+    a repeat depends on which of its pairs could be joined: that others are many times as deep says nothing against it.
+    In a mixed sample errors of its deep members may still be in the graph.
+    """
+    holds = state.is_joined and state.mode.is_isolate and "fragments-stay" not in state.without
+    return _THREE_FRAGMENTS * window_worth(state.piece_lengths, k, n_bases=state.n_bases) / UNIT if holds else np.inf
+
+
 def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple[Tally, Dictionary]:
     """Scale a tally, give what is carried its depth, and drop k-mers that are neither carried nor frequent enough.
 
@@ -66,10 +87,9 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
     windows = count_windows(state.piece_lengths, tally.k), max(1, count_windows(state.piece_lengths, first))
     least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
-    per_base = count_windows(state.lengths, tally.k) / state.n_bases
     is_frequent = tally.count >= least
     if "contradicted-flanks" not in state.without:
-        given_up = contradicted_flanks(text, tally, dictionary, state.level.graph, windows_per_base=per_base)
+        given_up = _contradicted(text, tally, dictionary, state)
         text, gone = without_flanks(text, given_up, tally, dictionary)
         is_frequent &= ~gone
         stage.note(flanks_given_up=int(given_up.sum()))
@@ -81,3 +101,20 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
         return tally, dictionary
     tally = tally.where(is_kept == 1)
     return tally, Dictionary.of(tally.keys, k=tally.k, k0=k0)
+
+
+def _contradicted(text: Text, tally: Tally, dictionary: Dictionary, state: AssemblyState) -> np.ndarray:
+    """Return which flanks reads contradict, or in an isolate fragments: (n_flanks,) bool."""
+    graph, n_bases = state.level.graph, state.n_bases
+    per_base = count_windows(state.lengths, tally.k) / n_bases
+    by_reads = contradicted_flanks(text, tally, dictionary, graph, windows_per_base=per_base)
+    if state.spanning is None or not (state.is_joined and state.mode.is_isolate):
+        return by_reads
+    # Within a fragment's length of a repeat, a unitig's own depth may be that of the copies whose pairs were joined.
+    is_long = graph.length > state.spanning.inserts.longest
+    is_single = is_long & (graph.depth <= SINGLE * local_depth(graph))
+    per_base = count_windows(state.piece_lengths, tally.k) / n_bases
+    by_fragments = contradicted_by_fragments(
+        text, tally, dictionary, graph, is_single=is_single, windows_per_base=per_base
+    )
+    return by_reads | by_fragments

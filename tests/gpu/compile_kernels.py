@@ -17,7 +17,7 @@ import gpuasm
 from gpuasm import parallel
 from gpuasm.assembly import assemble, unitigs_of_reads
 from gpuasm.assembly.consensus import consensus, departures
-from gpuasm.assembly.pairs import walks
+from gpuasm.assembly.pairs import anchors, walks
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.densest import Adjacency, densest_subgraph
 from gpuasm.densest.bounds import degree_bound
@@ -104,6 +104,8 @@ def _call_everything() -> None:
     for k, k0 in ((31, 0), (61, 31)):
         tally_cuda._window_keys(reads, (tiles.position, tiles.count), names, k=k, k0=k0)
     count_tetramers(np.zeros(9, np.uint8), np.zeros(1, np.int64), np.full(1, 9))
+    one = (np.zeros(1, np.int64), np.zeros(1, np.int32))
+    anchors._anchor_named(1, *one, np.full(32, -1, np.int32), 61, np.zeros(1, np.int64), *one)
     walks._agree(1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), 8, 10, np.empty(8, np.int32))
     walks._middle(1, np.zeros(1, np.int64), np.ones(1, np.int64), *np.ones((4, 1), np.int32))
     sketch_text(reads, SketchKind.bottom(21, 9))

@@ -7,6 +7,10 @@ coverage many ends are such, since the true way on is a read or none. So a flank
 1. none of its own windows, those across the junction, is in a read, although at the depth of the lesser of its two
    unitigs two or more should be: what thinner reads miss by chance is what flanks are for; and
 2. another arc of the same junction is in reads.
+
+Beyond the reads nothing but fragments has windows, and that an arc is in none says little: of some copies of a repeat
+no pair could be joined. There a flank is given up where one of its unitigs is a single copy, and so goes on in one way
+only, while fragments show another way, as many of them as half a copy should have.
 """
 
 from __future__ import annotations
@@ -25,6 +29,10 @@ from gpuasm.primitives.hashing import find
 
 LEAST_EXPECTED = 2.0
 """Reads that should go through: of so many, none do by chance at one junction of seven."""
+_FEWEST_FRAGMENTS = 3
+"""Fragments that show the other way at least,"""
+_SHARE = 0.5
+"""and so many of those that a copy should have: fewer are joined falsely now and then."""
 _ONE = np.uint64(1)
 
 
@@ -50,18 +58,62 @@ def contradicted_flanks(
     -------
     (n_flanks,) bool, on the host.
     """
+    source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
+    support = _flank_support(text, tally, dictionary, graph.k)
+    most = _most_at_ends(graph, (source, target), support)
+    expected = np.minimum(graph.depth[source >> 1], graph.depth[target >> 1]) * windows_per_base
+    has_rival = (most[source] > 0) | (most[target ^ 1] > 0)
+    return (support == 0) & has_rival & (expected >= LEAST_EXPECTED)
+
+
+def contradicted_by_fragments(
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    graph: UnitigGraph,
+    *,
+    is_single: np.ndarray,
+    windows_per_base: float,
+) -> np.ndarray:
+    """Tell which flanks of a text of fragments these contradict; see the module.
+
+    Parameters
+    ----------
+    text, tally, dictionary, graph
+        As for `contradicted_flanks`.
+    is_single : (n,) bool
+        Which unitigs of the graph are there once for certain.
+    windows_per_base
+        Windows of the next k that there are in fragments for each base of the reads, if all pairs were joined.
+
+    Returns
+    -------
+    (n_flanks,) bool, on the host.
+    """
+    source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
+    support = _flank_support(text, tally, dictionary, graph.k)
+    most = _most_at_ends(graph, (source, target), support)
+    enough = np.maximum(_FEWEST_FRAGMENTS, _SHARE * graph.depth * windows_per_base)
+    goes_elsewhere = np.repeat(is_single, 2) & (most >= np.repeat(enough, 2))
+    return (support == 0) & (goes_elsewhere[source] | goes_elsewhere[target ^ 1])
+
+
+def _flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> np.ndarray:
+    """Return how many reads or fragments, the fewest at any of them, have each flank's own windows: (n_flanks,)."""
     xp, first = array_namespace(text.names), text.n_reads + text.n_unitigs
     flanks = text.reads.select(xp.arange(first, text.reads.n_pieces))
     support = xp.zeros(flanks.n_pieces, np.int64)
     index = (dictionary.keys, dictionary.slots, dictionary.mask)
-    _support(flanks.n_pieces, flanks.start, flanks.length, text.names, graph.k, tally.k, *index, tally.count, support)
-    source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
+    _support(flanks.n_pieces, flanks.start, flanks.length, text.names, k, tally.k, *index, tally.count, support)
+    return to_host(support)
+
+
+def _most_at_ends(graph: UnitigGraph, arcs: tuple[np.ndarray, np.ndarray], support: np.ndarray) -> np.ndarray:
+    """Return the support of the best supported arc that leaves each oriented unitig: (2n,) int64."""
     most = np.zeros(2 * graph.n, np.int64)
-    for end in (source, target ^ 1):
-        np.maximum.at(most, end, to_host(support))
-    expected = np.minimum(graph.depth[source >> 1], graph.depth[target >> 1]) * windows_per_base
-    has_rival = (most[source] > 0) | (most[target ^ 1] > 0)
-    return (to_host(support) == 0) & has_rival & (expected >= LEAST_EXPECTED)
+    for end in (arcs[0], arcs[1] ^ 1):
+        np.maximum.at(most, end, support)
+    return most
 
 
 def without_flanks(text: Text, given_up: np.ndarray, tally: Tally, dictionary: Dictionary) -> tuple[Text, Array]:

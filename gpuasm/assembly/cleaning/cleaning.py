@@ -58,6 +58,7 @@ def clean(
     few: float = FEW_READS,
     windows_are_dense: bool = False,
     reach: int | None = None,
+    shown_from: float = np.inf,
 ) -> tuple[UnitigGraph, Pieces, Removed]:
     """Remove errors from a graph.
 
@@ -77,6 +78,8 @@ def clean(
         Whether k is small beside the reads: see `gpuasm.assembly.cleaning.tips.find_tips`.
     reach
         k-mers that one error spoils, see `find_tips`; None takes the graph's k.
+    shown_from
+        Depth from which a unitig stays however deep others are.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def clean(
     """
     pieces, removed = Pieces.identity(graph.n), Removed()
     left_out = frozenset(without) | ({"islands"} if keep_islands or not mode.is_isolate else set())
-    rules = _Rules(mode, left_out, few=few, windows_are_dense=windows_are_dense, reach=reach)
+    rules = _Rules(mode, left_out, few=few, windows_are_dense=windows_are_dense, reach=reach, shown_from=shown_from)
     for strictness in _ROUNDS:
         before = removed.total
         graph, pieces = rules.one_round(graph, pieces, strictness=strictness, removed=removed)
@@ -98,7 +101,14 @@ class _Rules:
     """The rules of clean-up as one mode, and what is left out, let them be."""
 
     def __init__(
-        self, mode: Mode, without: frozenset[str], *, few: float, windows_are_dense: bool, reach: int | None = None
+        self,
+        mode: Mode,
+        without: frozenset[str],
+        *,
+        few: float,
+        windows_are_dense: bool,
+        reach: int | None,
+        shown_from: float,
     ) -> None:
         of_few: dict[str, Any] = {"few": few, "judges_few": "few-reads" not in without}
         variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants, "error_rate": mode.error_rate}
@@ -109,7 +119,7 @@ class _Rules:
             ("bubbles", partial(find_bubbles, **of_few, **variants)),
         )
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
-        self.mode, self.without = mode, without
+        self.mode, self.without, self.shown_from = mode, without, shown_from
         self.merges_variants = mode.merges_variants and "similar-ways" not in without
         self.merges_ends = mode.merges_variants and mode.is_population and "similar-ends" not in without
 
@@ -117,7 +127,7 @@ class _Rules:
         self, graph: UnitigGraph, pieces: Pieces, *, strictness: float, removed: Removed
     ) -> tuple[UnitigGraph, Pieces]:
         for name, rule in self.of_unitigs:
-            marked = rule(graph, self._nearby(graph), strictness=strictness)
+            marked = rule(graph, self._nearby(graph), strictness=strictness) & (graph.depth < self.shown_from)
             graph, pieces = self._without(marked, (graph, pieces), name, removed)
         if strictness == 1.0 and self.merges_variants:
             graph, pieces = self._without(self._similar(graph), (graph, pieces), "similar_ways", removed)

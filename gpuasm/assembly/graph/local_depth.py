@@ -17,6 +17,8 @@ EVEN_SHARE = 0.7
 """A graph has one depth where so much of it lies within a factor of two of the typical depth."""
 LONG = 200
 """k-mers of a long unitig: what strains that differ in one base of a hundred have in common is seldom longer."""
+SINGLE = 1.5
+"""What is deeper than so many times one copy is there more than once."""
 _RADIUS = 3
 """Arcs to look along: from one branch of a bubble inside a repeat to the flank of the repeat."""
 

@@ -7,6 +7,7 @@ Agarwala and Lipman 2018, doi:10.1186/s13059-018-1540-z, connect mates likewise,
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +15,13 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.graph.levels import Level
+from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
+from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.pairs.anchors import AnchorIndex
-from gpuasm.assembly.pairs.choosing import Chosen, choose_walks, fits_threads
+from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
+from gpuasm.assembly.pairs.fitting import fitting_pairs, without_mixed
 from gpuasm.assembly.pairs.links import Links, link_pairs
-from gpuasm.assembly.pairs.threading import DEPTH_UNIT, MOST_UNITIGS, GraphArrays
+from gpuasm.assembly.pairs.threading import DEPTH_UNIT, GraphArrays
 from gpuasm.assembly.pairs.walks import MOST_STEPS
 from gpuasm.parallel import for_each
 from gpuasm.sequence.reads import Reads
@@ -33,8 +37,9 @@ class JoinedPairs:
         One piece a fragment that goes through more than one unitig, numbered by its pair: see `number_of_fragment`.
     names : (32 * n_words,) int32
         Oriented names of the level's k-mers at every position.
-    n_joined, n_links, n_certain, n_without : int
-        Pairs joined; links, those with one certain walk, and those with none at all.
+    n_joined, n_links, n_certain, n_without, n_mixed : int
+        Pairs joined; links, those with one certain walk, those with none at all, and those between two repeats whose
+        pairs do not all go one way.
     told : (n,) int64
         The pairs, by their numbers in the sample, that are joined and of whose reads no base is left out.
     """
@@ -45,6 +50,7 @@ class JoinedPairs:
     n_links: int
     n_certain: int
     n_without: int
+    n_mixed: int
     told: Array
 
 
@@ -72,6 +78,8 @@ def join_mates(
     *,
     below: float | None = None,
     done: Array | None = None,
+    mode: Mode = ISOLATE,
+    without: Collection[str] = (),
 ) -> JoinedPairs:
     """Join mates through the graph of a level.
 
@@ -87,11 +95,19 @@ def join_mates(
         Only pairs are joined that link a unitig of less depth than this; None joins all.
     done : (n,) int64
         Pairs, by their numbers in the sample, that are joined already.
+    mode
+        What the sample is: longer anchors, and what depth tells of repeats, are for isolates.
+    without
+        Rules to leave out, of `gpuasm.assembly.options.RULES`.
     """
     xp = array_namespace(pairs.words)
     graph = GraphArrays.of(level.graph, xp)
-    links = link_pairs(pairs, AnchorIndex.of(level.graph, xp), graph)
-    chosen = choose_walks(links, graph, inserts)
+    with_longer = mode.is_isolate and "long-anchors" not in without
+    links = link_pairs(pairs, AnchorIndex.of(level.graph, xp, with_longer=with_longer), graph)
+    chosen, n_mixed = choose_walks(links, graph, inserts), 0
+    if mode.is_isolate and "mixed-links" not in without:
+        is_repeat = to_namespace(xp, level.graph.depth > SINGLE * local_depth(level.graph))
+        chosen, n_mixed = without_mixed(links, chosen, is_repeat, inserts)
     number = pairs.read[::2] // 2
     wanted = _wanted(links, graph, below=below)
     if done is not None:
@@ -99,7 +115,7 @@ def join_mates(
     spans, joined, is_whole = _joined(links, chosen, graph, inserts, wanted=wanted)
     reads, names = _spell(spans, graph, level)
     reads = replace(reads, read=number_of_fragment(number[spans.pair]))
-    counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum())
+    counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum()), n_mixed
     return JoinedPairs(reads, names, int(joined.size), links.n, *counts, number[joined[is_whole]])
 
 
@@ -130,13 +146,9 @@ def _joined(
 
     Those within one unitig have no text of their own.
     """
-    xp, n_pairs = array_namespace(links.source), int(links.left.size)
-    link = xp.searchsorted(links.first[1:], xp.arange(n_pairs, dtype=np.int64), side="right")
-    fits = xp.zeros(n_pairs, np.uint8)
-    threads = (links.left_thread, links.right_thread, chosen.unitigs, chosen.size)
-    _mark_fitting(n_pairs, link, *threads, MOST_STEPS, MOST_UNITIGS, fits)
-    insert = links.left + links.right + chosen.gap[link]
-    fitting = xp.flatnonzero(wanted & (fits == 1) & (insert >= inserts.shortest) & (insert <= inserts.longest))
+    xp = array_namespace(links.source)
+    fits, link = fitting_pairs(links, chosen, inserts)
+    fitting = xp.flatnonzero(wanted & fits)
     pair = fitting[chosen.size[link[fitting]] > 1]
     row = link[pair]
     length = graph.start[1:] - graph.start[:-1]
@@ -148,13 +160,6 @@ def _joined(
     is_whole = links.left[fitting] <= length[links.source[at] >> 1]
     is_whole &= links.right[fitting] <= length[links.target[at] >> 1]
     return spans, links.pair[fitting], is_whole
-
-
-@for_each
-def _mark_fitting(p, link, left_thread, right_thread, unitigs, size, most_steps, per_thread, fits):
-    n = np.int64(size[link[p]])
-    if n > 0 and fits_threads(p, left_thread, right_thread, unitigs, most_steps * link[p], n, per_thread):
-        fits[p] = 1
 
 
 def _spell(spans: _Spans, graph: GraphArrays, level: Level) -> tuple[Reads, Array]:

@@ -44,8 +44,9 @@ class Reaches:
     @classmethod
     def of(cls, index: AnchorIndex) -> Reaches:
         """Measure the unitigs that an index was made of; one without unique 31-mers is dead as a whole."""
-        xp = array_namespace(index.place)
-        position = xp.sort(index.place >> 1)
+        place = index.words.place
+        xp = array_namespace(place)
+        position = xp.sort(place[place >= 0] >> 1)
         start, end = index.start[:-1], index.start[1:]
         low, high = xp.searchsorted(position, start), xp.searchsorted(position, end)
         dead = xp.repeat(end - start, 2)

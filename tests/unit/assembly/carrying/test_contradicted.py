@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.assembly.carrying.carrying import next_text
-from gpuasm.assembly.carrying.contradicted import contradicted_flanks
+from gpuasm.assembly.carrying.carrying import Text, next_text
+from gpuasm.assembly.carrying.contradicted import contradicted_by_fragments, contradicted_flanks
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.names import Dictionary
-from gpuasm.kmers.tally import tally_kmers
+from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.oracles.kmers import reverse_complement
@@ -33,14 +33,18 @@ def two_places(*, fold: int) -> tuple[str, list[str]]:
     return own[-5:] + shared + other[:1], reads + [first[-100:]] * 2
 
 
-def contradicted(texts: list[str]) -> tuple[AssemblyState, np.ndarray]:
-    """Return the state at k = 21 and which of its flanks to 41 are contradicted."""
+def counted(texts: list[str]) -> tuple[AssemblyState, Text, Tally, Dictionary]:
+    """Return the state at k = 21, and the text of k = 41 with its k-mers."""
     state = begin(Reads.from_strings(texts), AssemblyOptions(k=(21, 41)), Stages())
     text = next_text(state.crossing, state.names, state.level, k=41)
     tally = tally_kmers(text.reads, 41, text.names, k0=21)
-    dictionary = Dictionary.of(tally.keys, k=41, k0=21)
-    per_base = (100 - 41 + 1) / 100
-    return state, contradicted_flanks(text, tally, dictionary, state.level.graph, windows_per_base=per_base)
+    return state, text, tally, Dictionary.of(tally.keys, k=41, k0=21)
+
+
+def contradicted(texts: list[str]) -> tuple[AssemblyState, np.ndarray]:
+    """Return the state at k = 21 and which of its flanks to 41 are contradicted."""
+    state, *made = counted(texts)
+    return state, contradicted_flanks(*made, state.level.graph, windows_per_base=(100 - 41 + 1) / 100)
 
 
 def takes(state: AssemblyState, turn: str) -> bool:
@@ -69,3 +73,19 @@ def test_what_reads_take_at_the_next_k_stays():
     state, given_up = contradicted(texts + [through[i : i + 100] for i in range(560, 600, 10)])
     assert not given_up.any()
     assert takes(state, turn)
+
+
+def test_fragments_that_show_one_way_out_of_a_single_copy_contradict_the_others():
+    state, text, tally, dictionary = counted(two_places(fold=10)[1])
+    graph = state.level.graph
+    _, by_reads = contradicted(two_places(fold=10)[1])
+    single = np.ones(graph.n, bool)
+
+    def given_up(is_single: np.ndarray, windows_per_base: float) -> np.ndarray:
+        return contradicted_by_fragments(
+            text, tally, dictionary, graph, is_single=is_single, windows_per_base=windows_per_base
+        )
+
+    assert np.array_equal(given_up(single, 0.1), by_reads)
+    assert not given_up(~single, 0.1).any()  # a copy may go each way, and no pair of the other be joined
+    assert not given_up(single, 10.0).any()  # far fewer go the other way than one copy should have

@@ -12,6 +12,7 @@ from gpuasm.assembly.graph.compaction import Pieces, compact
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
+from tests.graphs import graph_of
 from tests.oracles.kmers import count_kmers, reverse_complement
 from tests.samples import simulated_genome, simulated_texts
 from tests.unit.assembly.graph.test_compaction import assert_arcs_overlap, assert_pieces_spell, kmers_of
@@ -98,3 +99,13 @@ def test_both_strands_are_cleaned_alike():
     turned = [reverse_complement(text) if "N" not in text else text for text in texts]
     one, other = (clean(observed_graph(reads, 31))[0] for reads in (texts, turned))
     assert np.array_equal(one.bases, other.bases)
+
+
+@pytest.mark.parametrize(("depth", "stays"), [(2.7, False), (2.8, True), (12.0, True)])
+def test_what_is_shown_stays_however_deep_others_are(depth, stays):
+    graph, _ = graph_of(
+        [("in", 900, 60.0), ("out", 900, 60.0), ("deep", 40, 60.0), ("thin", 40, depth)],
+        "in>deep deep>out in>thin thin>out",
+    )
+    assert clean(graph, without=("similar-ways",))[2].total == 1
+    assert clean(graph, without=("similar-ways",), shown_from=2.75)[2].total == (0 if stays else 1)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.first_level import begin
+from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.modes import Mode
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.pairs.anchors import AnchorIndex, anchor_reads
 from gpuasm.assembly.pairs.choosing import choose_walks, log2_256, surprise_256
@@ -125,6 +127,26 @@ def test_reads_lead_through_tangles(errors):
     assert sum(any(_holds(text, copy) for text in found) for copy in copies) >= 6
 
 
+def two_ways(rare: int, usual: int) -> str:
+    """Copies of a repeat with one of two words in its middle; mates that lie beside the middle do not tell which."""
+    left, right = random_text(260, 30), random_text(260, 31)
+    ways = [random_text(60, 32)] * rare + [random_text(60, 33)] * usual
+    return "".join(random_text(1200, 40 + i) + left + way + right for i, way in enumerate(ways)) + random_text(1200, 39)
+
+
+@pytest.mark.parametrize(("rare", "is_mixed"), [(0, False), (1, True)])
+def test_pairs_between_repeats_decide_where_they_go_one_way(rare, is_mixed):
+    state = first_level(pairs_of(two_ways(rare, 4), fold=80))
+    pairs, inserts = state.spanning.reads, state.spanning.inserts
+    kept = join_mates(pairs, inserts, state.level)
+    every = join_mates(pairs, inserts, state.level, without=("mixed-links",))
+    of_members = join_mates(pairs, inserts, state.level, mode=Mode("meta", "asked for"))
+    assert every.n_mixed == of_members.n_mixed == 0
+    assert kept.n_certain + kept.n_mixed == every.n_certain
+    assert (kept.n_mixed > 0) == is_mixed
+    assert (kept.reads.n_pieces < every.reads.n_pieces) == is_mixed
+
+
 def _holds(text: str, part: str) -> bool:
     return part in text or reverse_complement(part) in text
 
@@ -169,6 +191,39 @@ def test_anchors_are_where_the_reads_are():
         unitig = reverse_complement(unitigs[o >> 1]) if o & 1 else unitigs[o >> 1]
         assert unitig[base + offset : base + offset + 31] == texts[r][offset : offset + 31]
         assert sum(u.count(texts[r][offset : offset + 31]) for u in unitigs) <= 1
+
+
+def mosaic_copies(length: int = 400, seed: int = 50) -> tuple[str, str, str]:
+    """Return three copies: a word of the first of less than 40 bases is a word of one of the other two as well."""
+    first = random_text(length, seed)
+    copies = [list(first), list(first)]
+    for at in range(20, length, 40):
+        copies[at // 40 % 2][at] = "A" if first[at] != "A" else "C"
+    return first, "".join(copies[0]), "".join(copies[1])
+
+
+@pytest.mark.parametrize("k", [59, 61, 91, 121])
+@pytest.mark.parametrize("turned", [False, True])
+def test_reads_of_a_mosaic_of_other_copies_are_anchored_by_longer_words(k, turned):
+    first, *others = mosaic_copies()
+    genome = "".join(random_text(500, 60 + i) + copy for i, copy in enumerate((first, *others)))
+    if turned:
+        genome, first = reverse_complement(genome), reverse_complement(first)
+    graph = unitigs_of_reads(Reads.from_strings([genome]), k, min_count=1, observed=True)
+    unitigs = [graph.sequence(u) for u in range(graph.n)]
+    texts = [first[at : at + LENGTH] for at in range(len(first) - LENGTH + 1)]
+    reads = Reads.from_strings(texts)
+    assert (anchor_reads(reads, AnchorIndex.of(graph, np)).oriented < 0).all()
+    anchored = anchor_reads(reads, AnchorIndex.of(graph, np, with_longer=True))
+    placed = np.flatnonzero(anchored.oriented >= 0)
+    assert placed.size == (0 if k < 61 else len(texts))
+    for r in placed:
+        o, base, offset = anchored.oriented[r], int(anchored.base[r]), int(anchored.offset[r])
+        unitig = reverse_complement(unitigs[o >> 1]) if o & 1 else unitigs[o >> 1]
+        assert unitig[max(0, base) : base + LENGTH] == texts[r][max(0, -base) :][: len(unitig) - max(0, base)]
+        word = texts[r][offset : offset + 61]
+        assert unitig[base + offset : base + offset + 61] == word
+        assert sum(u.count(word) + u.count(reverse_complement(word)) for u in unitigs) == 1
 
 
 def test_threads_spell_their_reads():
