@@ -9,6 +9,7 @@ import pytest
 
 from gpuasm import arrays, parallel
 from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
+from gpuasm.assembly.consensus.merged_mates import merge_mates
 from gpuasm.assembly.pairs.resolving import resolve
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
@@ -36,6 +37,16 @@ def test_counts_are_the_same(both, k):
         results.append((*spell_kmers(reads.words, tally), tally.histogram))
     for host, device in zip(*results, strict=True):
         assert np.array_equal(host, device)
+
+
+def test_merged_mates_are_the_same():
+    genome = simulated_genome(length=20_000)
+    texts = simulated_pairs(genome, fold=8, insert=150, sd=40, error_rate=0.005)
+    reads = Reads.from_strings(texts, paired=True)
+    host, device = (merge_mates(own, 25) for own in (reads, reads.moved_to(arrays.namespace_of("cuda"))))
+    assert host.n_pieces < 0.7 * reads.n_pieces
+    for name in ("words", "start", "length", "read"):
+        assert np.array_equal(getattr(host, name), arrays.to_host(getattr(device, name))), name
 
 
 @pytest.mark.parametrize("observed", [False, True])
