@@ -10,6 +10,7 @@ from gpuasm.assembly.carrying.carrying import Text, next_text, set_carried, too_
 from gpuasm.assembly.carrying.contradicted import contradicted_by_fragments, contradicted_flanks, without_flanks
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
 from gpuasm.assembly.cleaning.cleaning import clean, note_clean
+from gpuasm.assembly.cleaning.echoes import without_echoes
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.graph.levels import make_level
@@ -48,6 +49,9 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
             reach=state.ladder[0],
             shown_from=_shown_from(state, k),
         )
+        if not state.mode.is_one_organism and "islands" not in state.without:
+            graph, pieces, n_echoes = without_echoes((graph, pieces), unitigs, tally.keys, before)
+            removed = replace(removed, islands=removed.islands + n_echoes)
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)
     crossing, names = state.crossing, state.names

@@ -3,7 +3,8 @@
 Relative depth alone would take true variants of repeats for errors: a single-copy branch beside a seven-copy repeat
 has a seventh of its depth. So each rule that asks "is this rare?" compares with one copy's depth. Where most of the
 graph has one depth, as in an isolate, that depth bounds it; a metagenome has none, and the longest unitig near by
-stands for it, since long unitigs are mostly unique sequence.
+stands for it, since long unitigs are mostly unique sequence. In the midst of a tangle the longest near by may be
+sixteen copies of a repeat: there the next long unitig beyond bounds it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ SINGLE = 1.5
 """What is deeper than so many times one copy is there more than once."""
 _RADIUS = 3
 """Arcs to look along: from one branch of a bubble inside a repeat to the flank of the repeat."""
+_BEYOND = 12
+"""Arcs to look along at most where all within three are short: out of a tangle."""
 
 
 def local_depth(graph: UnitigGraph, *, is_isolate: bool = True) -> np.ndarray:
@@ -36,18 +39,31 @@ def local_depth(graph: UnitigGraph, *, is_isolate: bool = True) -> np.ndarray:
     Returns
     -------
     (n,) float64: the depth of the longest unitig at most three arcs away, itself included (of equally long ones the
-    one with the lesser number), but no more than the typical depth where the graph has one.
+    one with the lesser number), but no more than the typical depth where the graph has one, or else, where all so near
+    have at most 200 k-mers, than that of the nearest longer one, the longest of several, within twelve arcs.
     """
-    near_by = depth_near_by(graph)
-    return np.minimum(near_by, typical_depth(graph)) if is_isolate else near_by
+    best = _longest_near_by(graph)
+    near_by = graph.depth[best]
+    if is_isolate:
+        return np.minimum(near_by, typical_depth(graph))
+    for _ in range(_RADIUS, _BEYOND):
+        is_short = graph.n_kmers[best] <= LONG
+        if not is_short.any():
+            break
+        best = np.where(is_short, _spread(best, graph.length, graph.arc_start, graph.arc_to), best)
+    return np.where(graph.n_kmers[best] > LONG, np.minimum(near_by, graph.depth[best]), near_by)
 
 
 def depth_near_by(graph: UnitigGraph) -> np.ndarray:
     """Return for each unitig the depth of the longest unitig at most three arcs away: (n,) float64."""
+    return graph.depth[_longest_near_by(graph)]
+
+
+def _longest_near_by(graph: UnitigGraph) -> np.ndarray:
     best = np.arange(graph.n, dtype=np.int64)
     for _ in range(_RADIUS):
         best = _spread(best, graph.length, graph.arc_start, graph.arc_to)
-    return graph.depth[best]
+    return best
 
 
 def typical_depth(graph: UnitigGraph) -> float:

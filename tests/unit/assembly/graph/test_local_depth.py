@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
-from gpuasm.assembly.graph.local_depth import local_depth, thin_depth, typical_depth
+from gpuasm.assembly.graph.local_depth import deep_depth, local_depth, thin_depth, typical_depth
 from tests.graphs import K, graph_of
 
 
@@ -32,6 +34,34 @@ def test_nine_tenths_of_the_kmers_are_at_least_as_deep_as_thin_members():
     assert thin_depth(graph_of([("a", 1, 4.0)])[0]) == 4.0
 
 
+def test_nine_tenths_of_the_kmers_are_at_most_as_deep_as_deep_members():
+    assert deep_depth(graph_of([("a", 900, 5.0), ("b", 100, 50.0)])[0]) == 5.0
+    assert deep_depth(graph_of([("a", 899, 5.0), ("b", 101, 50.0)])[0]) == 50.0
+
+
+def chain(*, inner=(150, 390.0), first=(900, 24.0), last=(900, 80.0), n=9):
+    """A tangle as a path: a long unitig, short ones of many copies, another long one; the inner ones' local depths."""
+    unitigs = [("first", *first), *[(f"i{i}", inner[0], inner[1] + i) for i in range(n)], ("last", *last)]
+    names = [name for name, _, _ in unitigs]
+    found = local(unitigs, " ".join(f"{a}>{b}" for a, b in itertools.pairwise(names)), is_isolate=False)
+    return [found[f"i{i}"] for i in range(n)]
+
+
+def test_out_of_a_tangle_the_next_long_unitig_bounds_it():
+    """Nine in a row: three at either side have the long one near by, those between look on, and find the nearer."""
+    assert chain() == [24.0] * 5 + [80.0] * 4  # the middle one is as far from both: of equals the lesser number
+    assert chain(last=(901, 80.0)) == [24.0] * 4 + [80.0] * 5
+    assert chain(last=(900, 2000.0))[5] == 392.0  # never more than the longest near by
+
+
+def test_where_nothing_is_long_the_longest_near_by_stands():
+    inner = chain(first=(200, 24.0), last=(200, 80.0), inner=(100, 390.0))
+    assert inner == [24.0, 24.0, 24.0, 390.0, 391.0, 392.0, 80.0, 80.0, 80.0]
+    far = chain(n=40)
+    assert far[3:11] == [24.0] * 8
+    assert all(depth > 390 for depth in far[14:25])
+
+
 def test_of_an_empty_graph():
     graph, _ = graph_of([("a", 5, 1.0)])
     empty = type(graph)(
@@ -44,8 +74,8 @@ def test_of_an_empty_graph():
         graph.arc_to,
         graph.arc_count,
     )
-    assert typical_depth(empty) == thin_depth(empty) == 0.0
-    assert local_depth(empty).size == 0
+    assert typical_depth(empty) == thin_depth(empty) == deep_depth(empty) == 0.0
+    assert local_depth(empty).size == local_depth(empty, is_isolate=False).size == 0
 
 
 def test_in_an_isolate_the_typical_depth_bounds_it():
