@@ -12,12 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, inlined
 
 LONGEST = 1000
 """The longest way between entrance and exit has at most so many k-mers between them."""
 MOST_INNER = 256
 """And so many unitigs lie between them at most."""
+_ONE, _TOP, _ALL = np.uint64(1), np.uint64(63), np.uint64(2**64 - 1)
 DIFFERENCES, OF_BASES = 1, 10
 """What goes may differ in one base of ten from what is kept."""
 
@@ -213,17 +214,41 @@ def _base(oriented, j, bases, start):
 
 @compiled()
 def _differences(oriented, bases, start, way):
-    """Return the edits between an oriented unitig and the part of a text that is most like it (Sellers 1980)."""
+    """Return the edits between an oriented unitig and the part of a text that is most like it.
+
+    64 rows of the matrix of Sellers (1980) at a time, as bits that say where it rises and falls: Myers (1999,
+    doi:10.1145/316542.316550), in the blocks of Hyyrö (2003).
+    """
     length = start[(oriented >> 1) + 1] - start[oriented >> 1]
-    row = np.zeros(way.size + 1, np.int64)
+    n_words = (length + 63) >> 6
+    same, rises = np.zeros((4, n_words), np.uint64), np.full(n_words, _ALL, np.uint64)
+    falls = np.zeros(n_words, np.uint64)
     for j in range(length):
-        base = _base(oriented, j, bases, start)
-        diagonal, row[0] = row[0], j + 1
-        for i in range(way.size):
-            own = diagonal + (way[i] != base)
-            diagonal = row[i + 1]
-            row[i + 1] = min(own, min(row[i], row[i + 1]) + 1)
-    least = row[0]
-    for edits in row:  # numpy's own would load scipy with it
+        same[_base(oriented, j, bases, start), j >> 6] |= _ONE << np.uint64(j & 63)
+    last = np.uint64((length - 1) & 63)
+    edits = least = length
+    for base in way:
+        step = 0  # of the row above these 64 to the right
+        for w in range(n_words):
+            top = last if w == n_words - 1 else _TOP
+            rises[w], falls[w], step = _next_column(same[base, w], rises[w], falls[w], step, top)
+        edits += step
         least = min(least, edits)
     return least
+
+
+@inlined()
+def _next_column(same, rises, falls, step, top):
+    """Return where the next column of 64 rows rises and falls from row to row, and its step to the right at ``top``."""
+    either = same | falls
+    if step < 0:
+        same |= _ONE
+    level = (((same & rises) + rises) ^ rises) | same
+    up, down = falls | ~(level | rises), rises & level
+    out = np.int64((up >> top) & _ONE) - np.int64((down >> top) & _ONE)
+    up, down = up << _ONE, down << _ONE
+    if step < 0:
+        down |= _ONE
+    elif step > 0:
+        up |= _ONE
+    return down | ~(either | up), up & either, out

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.cleaning.cleaning import clean
-from gpuasm.assembly.cleaning.similar_ways import LONGEST, find_similar_ways
+from gpuasm.assembly.cleaning.similar_ways import LONGEST, _differences, find_similar_ways
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.modes import Mode
 from gpuasm.sequence.encoding import decode
@@ -147,3 +147,32 @@ def test_strands_do_not_matter(mode):
     assert first[2].similar_ways > 0
     assert first[0].bases.tobytes() == second[0].bases.tobytes()
     assert first[0].count.tolist() == second[0].count.tolist()
+
+
+def edits_within(pattern: list[int], text: list[int]) -> int:
+    """Return the least edits between a pattern and any part of a text, by the whole matrix."""
+    row = [0] * (len(text) + 1)
+    for j, own in enumerate(pattern):
+        before, row = row, [j + 1]
+        for i, other in enumerate(text):
+            row.append(min(before[i] + (own != other), before[i + 1] + 1, row[i] + 1))
+    return min(row)
+
+
+codes = st.lists(st.integers(0, 3), min_size=1, max_size=30)
+
+
+@given(codes, codes, st.integers(1, 9), st.integers(1, 9), st.data())
+@example([0, 1, 2], [3], 7, 1, None)
+@settings(max_examples=150, deadline=None)
+def test_differences_are_those_of_the_whole_matrix(one, other, times, again, data):
+    pattern = one * times
+    text = list(pattern) + other * again
+    if data is not None:  # some edits of the pattern, with something before and behind
+        for _ in range(data.draw(st.integers(0, 12))):
+            at = data.draw(st.integers(0, len(text)))
+            text[at : at + data.draw(st.integers(0, 2))] = data.draw(st.lists(st.integers(0, 3), max_size=2))
+    bases, start = np.array([1, 1, *pattern, 2], np.uint8), np.array([0, 2, 2 + len(pattern), 3 + len(pattern)])
+    turned = [3 - base for base in pattern[::-1]]
+    for oriented, own in ((2, pattern), (3, turned)):
+        assert _differences(oriented, bases, start, np.array(text, np.uint8)) == edits_within(own, text)
