@@ -194,18 +194,18 @@ class _Run:
 
     def assemble(self, ahead: ReadAhead, *, resuming: bool) -> Assembly:
         from gpuasm.cli.checkpoint import remove_leftovers
-        from gpuasm.cli.inputs import read_inputs
+        from gpuasm.cli.inputs import read_inputs, size_of_inputs
 
         stored = self.checkpoint.load(self.session.xp) if resuming else None
         remove_leftovers(self.folder)
         if not stored:
             self.checkpoint.remove()
+        self.page.begin(size_of_inputs(self.inputs))  # it takes longer to be ready than reads to be read
         _load_while_reading("gpuasm.assembly.recipe", "gpuasm.cli.planning", "gpuasm.cli.depth_outputs")
         read_set = read_inputs(self.inputs, self.session.stages, ahead=ahead)
         from gpuasm.assembly import assemble, resume
 
         self.files = [file.as_dict() for file in read_set.files]
-        self.page.begin(sum(file.n_bases for file in read_set.files))
         if stored:
             _LOG.info("resuming after k = %d", stored.level.graph.k)
             reads = read_set.reads.moved_to(self.session.xp)

@@ -23,6 +23,22 @@ def read_ahead(inputs: ReadInputs) -> ReadAhead:
     return ReadAhead([] if named["bam"] else named["single"][:1])
 
 
+def size_of_inputs(inputs: ReadInputs) -> int | None:
+    """Return the bytes of all files together; None where one is a pipe.
+
+    Raises
+    ------
+    NoInputError
+        If a file is not there.
+    """
+    from gpuasm.io.sources import total_size
+
+    groups = [
+        item if isinstance(item, tuple) else (item,) for items in inputs.as_arguments().values() for item in items
+    ]
+    return total_size([str(path) for group in groups for path in group])
+
+
 def read_inputs(inputs: ReadInputs, stages: Stages, *, ahead: ReadAhead | None = None) -> ReadSet:
     """Read all files, cut adapters off and leave PhiX174 out where that is asked for."""
     from gpuasm.io import read_reads

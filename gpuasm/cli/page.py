@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from gpuasm.kmers.spectrum import Spectrum
     from gpuasm.report.process import ReportProcess
 
-_WORTH_A_PROCESS = 10_000_000
-"""Bases of reads from which on another process makes the page: fewer are assembled before it is ready."""
+_WORTH_A_PROCESS = 4 << 20
+"""Bytes of files from which on another process makes the page: what is less is assembled before it is ready."""
 
 
 class AssemblyPage:
@@ -33,9 +33,9 @@ class AssemblyPage:
         """End the other process."""
         self._ending.close()
 
-    def begin(self, n_bases: int) -> None:
-        """Start the other process, if there are reads enough for it."""
-        if n_bases >= _WORTH_A_PROCESS:
+    def begin(self, n_bytes: int | None) -> None:
+        """Start the other process, if files are large enough for it, or may be (None)."""
+        if n_bytes is None or n_bytes >= _WORTH_A_PROCESS:
             from gpuasm.report.process import ReportProcess
 
             self._process = self._ending.enter_context(ReportProcess(self._folder))
