@@ -86,6 +86,12 @@ def namespace_of(device: str) -> Any:
     return cupy
 
 
+def make_current(xp: Any, device: str) -> None:
+    """Make a device that `namespace_of` has opened the current one of this thread as well: each thread has its own."""
+    if xp is not np:
+        xp.cuda.Device(int(device.partition(":")[2] or 0)).use()
+
+
 def device_count() -> int:
     """Return the number of usable CUDA devices; 0 without cupy, driver or device."""
     try:

@@ -39,6 +39,8 @@ class Session:
         The warnings so far, for run.json.
     namespace
         Becomes the array namespace; a device takes a second to open, in which reads can be read.
+    asked_for
+        The device as the user names it.
     """
 
     stages: Stages
@@ -46,11 +48,14 @@ class Session:
     memory: int
     warnings: list[str]
     namespace: Future[Any]
+    asked_for: str
 
     @property
     def xp(self) -> Any:
-        """The array namespace of the device, numpy or cupy; waits until the device is open."""
-        return self.namespace.result()
+        """The array namespace of the device, numpy or cupy; waits until the device is open, and makes it current."""
+        xp = self.namespace.result()
+        arrays.make_current(xp, self.asked_for)  # another thread has opened it
+        return xp
 
     @property
     def device(self) -> str:
@@ -97,7 +102,7 @@ def run_session(common: CommonOptions) -> Iterator[Session]:
     stages = Stages(display)
     try:
         with _messages(display, common) as handler:
-            yield Session(stages, parallel.thread_count(), memory, handler.warnings, namespace)
+            yield Session(stages, parallel.thread_count(), memory, handler.warnings, namespace, common.device)
     finally:
         display.finish(stages)
 

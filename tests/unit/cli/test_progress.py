@@ -5,10 +5,14 @@ from __future__ import annotations
 import io
 import json
 import logging
+import threading
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gpuasm.cli import progress
+from gpuasm.cli import session as session_module
 from gpuasm.cli.options import CommonOptions
 from gpuasm.cli.session import run_session
 from gpuasm.stages import StageEvent, StageRecord, Stages
@@ -136,3 +140,22 @@ def test_failed_session_still_shows_timings(capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(ValueError, match="boom"), run_session(common) as session, session.stages.stage("count"):
         raise ValueError("boom")
     assert "count: failed after 0.0" in capsys.readouterr().err
+
+
+def test_the_device_asked_for_is_current_where_it_is_used(monkeypatch):
+    """Each thread has a current device of its own, and another thread opens the device."""
+    used = []
+
+    class Device:
+        def __init__(self, number):
+            self.number = number
+
+        def use(self):
+            used.append((self.number, threading.current_thread() is threading.main_thread()))
+
+    opened = SimpleNamespace(__name__="cupy", cuda=SimpleNamespace(Device=Device), zeros=np.zeros)
+    monkeypatch.setattr(session_module.importlib.util, "find_spec", lambda _: True)
+    monkeypatch.setattr(session_module.arrays, "namespace_of", lambda _: opened)
+    with run_session(CommonOptions(threads=1, device="cuda:1", quiet=True)) as session:
+        assert session.xp is opened
+    assert used == [(1, True)]
