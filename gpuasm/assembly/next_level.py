@@ -35,7 +35,8 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, window=window))
     with stages.stage("count k-mers", k=k) as stage:
         counted = with_reads_counted(state.crossing, state.read_times)
-        text = next_text(counted, state.names, before, k=k, is_isolate=state.mode.is_isolate)
+        kind = {"is_isolate": state.mode.is_isolate, "is_population": state.mode.is_population}
+        text = next_text(counted, state.names, before, k=k, **kind)
         tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
         stage.note(distinct=tally.n)
     with stages.stage("build graph", k=k) as stage:

@@ -67,7 +67,9 @@ class Text:
     arcs: np.ndarray
 
 
-def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: bool = True) -> Text:
+def next_text(
+    reads: Reads, names: Array, level: Level, *, k: int, is_isolate: bool = True, is_population: bool = False
+) -> Text:
     """Put crossing reads, carried unitigs and flanks into one text for the next k.
 
     Parameters
@@ -78,8 +80,8 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: b
         The level they come from; its unitigs of at least ``k`` bases are carried.
     k
         The next k.
-    is_isolate
-        Whether the graph has one depth.
+    is_isolate, is_population
+        Whether the graph has one depth, or is of the variants of one organism.
     """
     xp, graph = array_namespace(reads.words), level.graph
     is_carried = np.where(graph.is_circular, graph.n_kmers, graph.length) >= k
@@ -99,7 +101,7 @@ def next_text(reads: Reads, names: Array, level: Level, *, k: int, is_isolate: b
         n_reads=reads.n_pieces,
         n_unitigs=carried.size,
         depth=to_namespace(xp, np.maximum(1, depth)),
-        copy=to_namespace(xp, _copy_at_arcs(graph, arcs, is_isolate=is_isolate)),
+        copy=to_namespace(xp, _copy_at_arcs(graph, arcs, is_isolate=is_isolate, is_population=is_population)),
         arcs=arcs,
     )
 
@@ -133,9 +135,9 @@ def _arcs_to_carry(graph: UnitigGraph, is_carried: np.ndarray) -> np.ndarray:
     return np.flatnonzero(is_carried[source >> 1] & (~is_carried[target >> 1] | one_of_twins))
 
 
-def _copy_at_arcs(graph: UnitigGraph, arcs: np.ndarray, *, is_isolate: bool) -> np.ndarray:
+def _copy_at_arcs(graph: UnitigGraph, arcs: np.ndarray, *, is_isolate: bool, is_population: bool) -> np.ndarray:
     """Return the depth of one copy at arcs, in units; what a sample of many has less of is shallower itself."""
-    copy = local_depth(graph, is_isolate=is_isolate)
+    copy = local_depth(graph, is_isolate=is_isolate, is_population=is_population)
     copy = ((copy if is_isolate else np.minimum(copy, graph.depth)) * graph.unit).astype(np.int64)
     return np.minimum(copy[graph.arc_from[arcs] >> 1], copy[graph.arc_to[arcs] >> 1])
 

@@ -147,7 +147,7 @@ class _Rules:
         return compact(*made, is_removed=marked) if marked.any() else made
 
     def _nearby(self, graph: UnitigGraph) -> np.ndarray:
-        return local_depth(graph, is_isolate=self.mode.is_isolate)
+        return local_depth(graph, is_isolate=self.mode.is_isolate, is_population=self.mode.is_population)
 
 
 def note_clean(stage: Stage, graph: UnitigGraph, removed: Removed) -> None:

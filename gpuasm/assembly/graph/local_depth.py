@@ -26,7 +26,7 @@ _BEYOND = 12
 """Arcs to look along at most where all within three are short: out of a tangle."""
 
 
-def local_depth(graph: UnitigGraph, *, is_isolate: bool = True) -> np.ndarray:
+def local_depth(graph: UnitigGraph, *, is_isolate: bool = True, is_population: bool = False) -> np.ndarray:
     """Return for each unitig the depth of one copy of what lies around it.
 
     Parameters
@@ -35,17 +35,23 @@ def local_depth(graph: UnitigGraph, *, is_isolate: bool = True) -> np.ndarray:
         The graph.
     is_isolate
         Whether the graph has one depth.
+    is_population
+        Whether the sample is the variants of one organism: a long unitig beyond a tangle may then be what little there
+        is of its host, and bounds nothing.
 
     Returns
     -------
     (n,) float64: the depth of the longest unitig at most three arcs away, itself included (of equally long ones the
-    one with the lesser number), but no more than the typical depth where the graph has one, or else, where all so near
-    have at most 200 k-mers, than that of the nearest longer one, the longest of several, within twelve arcs.
+    one with the lesser number), but no more than the typical depth where the graph has one, or else, but in a
+    population, where all so near have at most 200 k-mers, than that of the nearest longer one, the longest of several,
+    within twelve arcs.
     """
     best = _longest_near_by(graph)
     near_by = graph.depth[best]
     if is_isolate:
         return np.minimum(near_by, typical_depth(graph))
+    if is_population:
+        return near_by
     for _ in range(_RADIUS, _BEYOND):
         is_short = graph.n_kmers[best] <= LONG
         if not is_short.any():

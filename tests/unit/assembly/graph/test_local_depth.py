@@ -62,6 +62,14 @@ def test_where_nothing_is_long_the_longest_near_by_stands():
     assert all(depth > 390 for depth in far[14:25])
 
 
+def test_in_a_population_nothing_beyond_a_tangle_bounds_it():
+    """A plasmid at 700-fold beside traces of its host had all its errors kept: the host's depth stood for it."""
+    graph, _ = graph_of([("plasmid", 150, 700.0), *[(f"p{i}", 140, 690.0) for i in range(4)], ("host", 900, 2.5)],
+                        "plasmid>p0 p0>p1 p1>p2 p2>p3 p3>host")  # fmt: skip
+    assert local_depth(graph, is_isolate=False).min() == local_depth(graph, is_isolate=False).max() == 2.5
+    assert local_depth(graph, is_isolate=False, is_population=True).max() == 700.0
+
+
 def test_of_an_empty_graph():
     graph, _ = graph_of([("a", 5, 1.0)])
     empty = type(graph)(
