@@ -14,7 +14,6 @@ RULES = (
     "meeting-ends",
     "tips",
     "low-depth-connections",
-    "fold-backs",
     "bubbles",
     "similar-ways",
     "similar-ends",

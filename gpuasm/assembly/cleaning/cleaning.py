@@ -11,7 +11,6 @@ import numpy as np
 
 from gpuasm.assembly.cleaning.bubbles import find_bubbles
 from gpuasm.assembly.cleaning.few_reads import FEW_READS
-from gpuasm.assembly.cleaning.fold_backs import find_fold_backs
 from gpuasm.assembly.cleaning.low_depth import find_islands, find_low_depth_connections
 from gpuasm.assembly.cleaning.similar_ends import find_similar_ends
 from gpuasm.assembly.cleaning.similar_ways import find_similar_ways
@@ -33,7 +32,6 @@ class Removed:
 
     tips: int = 0
     low_depth_connections: int = 0
-    fold_backs: int = 0
     bubbles: int = 0
     similar_ways: int = 0
     similar_ends: int = 0
@@ -114,7 +112,6 @@ class _Rules:
         variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants, "error_rate": mode.error_rate}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
             ("low_depth_connections", partial(find_low_depth_connections, **of_few, **variants)),
-            ("fold_backs", partial(find_fold_backs, **of_few, **variants)),
             ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **of_few)),
             ("bubbles", partial(find_bubbles, **of_few, **variants)),
         )
