@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from gpuasm.errors import NoInputError, OutputError
 _DASH = Path("-")
 
 
-class _File(click.Path):
+class _File(click.Path, ABC):
     """A file; - is standard input or output."""
 
     def __init__(self, *, allow_dash: bool = True) -> None:
@@ -25,8 +26,9 @@ class _File(click.Path):
             self.check(path)
         return path
 
+    @abstractmethod
     def check(self, path: Path) -> None:
-        raise NotImplementedError
+        """Raise an error if the path can never be read or written."""
 
 
 class InputFile(_File):
