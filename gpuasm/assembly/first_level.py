@@ -67,6 +67,7 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     if spanning and options.may_use_fragments:
         is_one = first.mode.is_one_organism
         ladder, deeper = ladder_of_reads(ladder, first.level.graph, spanning, lengths=lengths, is_one_organism=is_one)
+        deeper = () if "deep-reads" in options.without else deeper
     removed = {k: asdict(first.removed)}
     known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)
     return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning, deeper=deeper)
@@ -90,7 +91,8 @@ def _choose_first(
     tally, spectrum = _count_first(reads, ladder[0], options, stages)
     is_sparse = spectrum.rare_share() > SPARSE or options.mode == "meta"  # some members are, whatever the spectrum
     is_thin = spectrum.is_thin or is_sparse
-    if not is_thin or options.k or ladder[0] <= (FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN):
+    is_given = options.k or "smaller-k" in options.without
+    if not is_thin or is_given or ladder[0] <= (FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN):
         return ladder, is_thin, (reads, tally, spectrum)
     text = _fragments(reads, options, stages)
     told = count_windows(_lengths(text), ladder[0]) / count_windows(lengths, ladder[0])

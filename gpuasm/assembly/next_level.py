@@ -31,8 +31,6 @@ _THREE_FRAGMENTS = 2.75
 def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     """Build the graph of the next k from the one before."""
     before, k0 = state.level, state.level.graph.k
-    window = window_worth(state.piece_lengths, k0, n_bases=state.n_bases) / UNIT
-    set_aside = (*state.set_aside, too_short_to_carry(before.graph, k, window=window))
     with stages.stage("count k-mers", k=k) as stage:
         counted = with_reads_counted(state.crossing, state.read_times)
         kind = {"is_isolate": state.mode.is_isolate, "is_population": state.mode.is_population}
@@ -60,8 +58,17 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         crossing=crossing,
         names=names,
         removed={**state.removed, k: asdict(removed)},
-        set_aside=set_aside,
+        set_aside=_set_aside(state, k),
     )
+
+
+def _set_aside(state: AssemblyState, k: int) -> tuple[UnitigGraph, ...]:
+    """Return what stays as it is, that which is too short for this k among it."""
+    if "set-aside" in state.without:
+        return state.set_aside
+    graph = state.level.graph
+    window = window_worth(state.piece_lengths, graph.k, n_bases=state.n_bases) / UNIT
+    return (*state.set_aside, too_short_to_carry(graph, k, window=window))
 
 
 def _cleaned(unitigs: Unitigs, tally: Tally, state: AssemblyState, k: int) -> tuple[UnitigGraph, Pieces, Removed]:
@@ -73,10 +80,10 @@ def _cleaned(unitigs: Unitigs, tally: Tally, state: AssemblyState, k: int) -> tu
         reach=state.ladder[0],
         shown_from=_shown_from(state, k),
     )
-    if state.mode.is_one_organism or "islands" in state.without:
+    if state.mode.is_one_organism or "echoes" in state.without:
         return graph, pieces, removed
     graph, pieces, n_echoes = without_echoes((graph, pieces), unitigs, tally.keys, state.level)
-    return graph, pieces, replace(removed, islands=removed.islands + n_echoes)
+    return graph, pieces, replace(removed, echoes=n_echoes)
 
 
 def _shown_from(state: AssemblyState, k: int) -> float:

@@ -9,6 +9,7 @@ from gpuasm.errors import UsageError
 STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
 """What an assembly consists of, in order; it can be stopped after each."""
 RULES = (
+    "smaller-k",
     "merged-mates",
     "bridges",
     "meeting-ends",
@@ -18,10 +19,13 @@ RULES = (
     "similar-ways",
     "similar-ends",
     "islands",
+    "echoes",
     "few-reads",
     "larger-k",
+    "set-aside",
     "contradicted-flanks",
     "fragments",
+    "deep-reads",
     "long-anchors",
     "mixed-links",
     "fragments-stay",
@@ -32,6 +36,9 @@ RULES = (
     "terminal-repeats",
     "variants",
     "check",
+    "votes",
+    "suspicious-joins",
+    "departures",
     "end-extension",
 )
 """What can be left out, to see what it is worth."""

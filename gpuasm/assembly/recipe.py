@@ -138,12 +138,7 @@ def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, stages
     if not options.has("check"):
         return Checked.by_kmers(contigs, min_length=options.min_contig_length)
     with stages.stage("lay reads back") as stage:
-        checked = check_contigs(
-            contigs,
-            reads,
-            min_length=options.min_contig_length,
-            extends_ends="end-extension" not in options.without,
-        )
+        checked = check_contigs(contigs, reads, min_length=options.min_contig_length, without=options.without)
         stage.note(**checked.counts)
     return checked
 

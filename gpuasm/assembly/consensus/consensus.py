@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,7 +83,9 @@ def bounds_of(contigs: Sequence[Contig]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
 
 
-def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int, extends_ends: bool = True) -> Checked:
+def check_contigs(
+    contigs: Sequence[Contig], reads: Reads, *, min_length: int, without: Collection[str] = ()
+) -> Checked:
     """Lay reads back on contigs, mend what they contradict, and tell depth and copies.
 
     Parameters
@@ -95,8 +97,8 @@ def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int, e
         All reads, on the host or on a device; mates are reads 2i and 2i + 1 where they are paired.
     min_length
         Shorter contigs are dropped in the end.
-    extends_ends
-        Whether reads that hang over free ends make them longer.
+    without
+        Rules to leave out, of `gpuasm.assembly.options.RULES`.
     """
     bounds = bounds_of(contigs)
     codes = np.concatenate([contig.codes for contig in contigs]) if contigs else np.empty(0, np.uint8)
@@ -105,13 +107,12 @@ def check_contigs(contigs: Sequence[Contig], reads: Reads, *, min_length: int, e
     xp = array_namespace(reads.words)
     targets = Targets.of([c.codes for c in contigs], [c.is_circular for c in contigs], reach=reach, xp=xp)
     index = index_seeds(targets, typical)
-    is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & extends_ends
+    is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)
     seen = _look(reads, targets, index, ends)
-    fixes = decide(seen.votes, seen.evidence.own_depth, bounds)
+    fixes = decide(seen.votes[: 0 if "votes" in without else None], seen.evidence.own_depth, bounds)
     codes[fixes.place] = fixes.code
-    stretches = np.stack([targets.offset, targets.offset + targets.size], axis=1)
-    breaks = find_breaks(seen.evidence, stretches, seen.library, others=seen.departures.contradicted(targets))
+    breaks = _breaks(seen, targets, without)
     depth, is_core = to_host(seen.evidence.depth), core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
     longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
@@ -176,6 +177,14 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
     return _Seen(
         evidence, xp.concatenate(votes), library, counts, Overhangs.joined(overhangs), departures, (mismatches, bases)
     )
+
+
+def _breaks(seen: _Seen, targets: Targets, without: Collection[str]) -> np.ndarray:
+    """Return the places before which contigs are to be broken: (b,) int64, ascending."""
+    evidence = replace(seen.evidence, through={}) if "suspicious-joins" in without else seen.evidence
+    others = None if "departures" in without else seen.departures.contradicted(targets)
+    stretches = np.stack([targets.offset, targets.offset + targets.size], axis=1)
+    return find_breaks(evidence, stretches, seen.library, others=others)
 
 
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")

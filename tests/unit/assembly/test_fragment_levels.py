@@ -126,6 +126,14 @@ def test_pairs_of_deep_members_wait_for_a_larger_k(mixture):
     assert (number_of_fragment(joined[joined < -1]) < n_deep).sum() > 100
 
 
+def test_no_read_goes_on_beside_fragments_where_that_is_left_out(mixture):
+    reads, _, states, _ = mixture
+    options = AssemblyOptions(mode="meta", stop_after="first-graph", without=("deep-reads",))
+    state = assemble(reads, options).state
+    assert states[0].deeper == (77, 99, 113)
+    assert (state.ladder, state.deeper) == (states[0].ladder, ())
+
+
 def test_a_pair_is_joined_once(mixture):
     for state in mixture[2]:
         number = state.crossing.read

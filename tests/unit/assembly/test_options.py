@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly.ladder import FIRST_K
 from gpuasm.assembly.options import RULES, STAGES
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
@@ -65,6 +66,16 @@ def test_what_is_left_out_is_not_done(reads, rule):
         case "check":
             assert "lay reads back" not in counts
             assert assembly.contigs[0].name == "contig_000001"
+
+
+def test_thin_coverage_begins_at_the_usual_k_without_a_smaller_one():
+    pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=7, error_rate=0.005)
+    reads = Reads.from_strings([read for pair in pairs for read in pair], paired=True)
+    for without, smaller in (((), True), (("smaller-k",), False)):
+        stages = Stages()
+        assembly = assemble(reads, AssemblyOptions(without=without), stages=stages)
+        assert (assembly.k[0] < FIRST_K) == smaller
+        assert ("merge mates" in {record.name for record in stages.records}) == smaller
 
 
 def test_all_of_it_is_done_by_default(reads):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -162,6 +163,8 @@ def test_what_is_too_short_for_the_next_k_stays(tmp_path):
     (own,) = [c for c in whole.contigs if c.unitig < 0]
     assert own.sequence in (fragment, reverse_complement(fragment))
     assert [len(state.set_aside) for state in states] == [0, 1, 2]
+    left_out = assemble(reads, replace(options, without=("set-aside",)))
+    assert [c.sequence for c in whole.contigs if c.unitig >= 0] == [c.sequence for c in left_out.contigs]
     for state in states:
         resumed = resume(state_from_arrays(state_to_arrays(state), np), reads, options, stages=Stages())
         assert summary(resumed) == summary(whole)

@@ -79,11 +79,11 @@ def test_what_goes_is_what_a_plain_search_says(calls):
     assert n_stay > 20  # those of the thin member
 
 
-def test_they_are_counted_as_islands_unless_these_are_left_out(calls):
+def test_they_are_counted_at_each_k_but_the_first(calls):
     found, assembly = calls
     ks = [graph.k for graph, _, _ in found]
     assert ks == list(assembly.k[1:])
-    assert [assembly.removed[k]["islands"] for k in ks] == [n for _, _, (_, _, n) in found]
+    assert [assembly.removed[k]["echoes"] for k in ks] == [n for _, _, (_, _, n) in found]
 
 
 def test_an_isolate_has_islands_only():
@@ -92,6 +92,6 @@ def test_an_isolate_has_islands_only():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(next_level, "without_echoes", None)
         assert assemble(reads, AssemblyOptions(mode="isolate")).contigs
-        assert assemble(reads, AssemblyOptions(mode="meta", without=("islands",))).contigs
+        assert assemble(reads, AssemblyOptions(mode="meta", without=("echoes",))).contigs
         with pytest.raises(TypeError):
             assemble(reads, AssemblyOptions(mode="meta"))

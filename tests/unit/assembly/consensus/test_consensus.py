@@ -63,6 +63,8 @@ def test_planted_errors_are_mended(genome, pairs, rng, paired):
     checked = check_contigs([contig(wrong)], replace(pairs, paired=paired), min_length=1)
     assert checked.contigs[0].codes.tobytes() == genome.tobytes()
     assert checked.counts["bases_changed"] == 60
+    left_out = check_contigs([contig(wrong)], replace(pairs, paired=paired), min_length=1, without=("votes",))
+    assert left_out.contigs[0].codes.tobytes() == wrong.tobytes()
 
 
 def test_a_base_that_reads_do_not_agree_on_stays(genome):
@@ -107,6 +109,10 @@ def test_a_planted_chimera_is_broken_where_it_was_joined(genome, pairs):
     assert checked.depth.size == 30_000
     assert checked.depth.mean() == pytest.approx(40, rel=0.05)
     assert check_contigs([contig(chimera), *others], pairs, min_length=9000).bounds.tolist() == [0, 10_000]
+    rules = ("suspicious-joins", "departures")
+    for without in (rules, rules[:1], rules[1:]):
+        found = check_contigs([contig(chimera), *others], pairs, min_length=1, without=without)
+        assert found.counts["joins_broken"] == int(without != rules)
 
 
 def test_a_chimera_through_a_short_repeat_is_broken_within_it(rng):
