@@ -71,6 +71,11 @@ class Mode:
         return self.is_isolate or self.is_population
 
     @property
+    def tells_copies(self) -> bool:
+        """Whether what is long and near by is as deep as one copy: in an isolate, and in each member of many."""
+        return not self.is_population
+
+    @property
     def merges_variants(self) -> bool:
         """Whether ways that say nearly the same are made into one, however deep the rarer is."""
         return not self.keeps_variants

@@ -91,9 +91,9 @@ def _shown_from(state: AssemblyState, k: int) -> float:
 
     Fragments are spelled from a cleaned graph, so errors of reads are not in them. And how many there are of a copy of
     a repeat depends on which of its pairs could be joined: that others are many times as deep says nothing against it.
-    In a mixed sample errors of its deep members may still be in the graph.
+    In a population errors may be in the graph still: they are as deep as its rarer variants.
     """
-    holds = state.is_joined and state.mode.is_isolate and "fragments-stay" not in state.without
+    holds = state.is_joined and state.mode.tells_copies and "fragments-stay" not in state.without
     return _THREE_FRAGMENTS * window_worth(state.piece_lengths, k, n_bases=state.n_bases) / UNIT if holds else np.inf
 
 
@@ -124,15 +124,15 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
 
 
 def _contradicted(text: Text, tally: Tally, dictionary: Dictionary, state: AssemblyState) -> np.ndarray:
-    """Return which flanks reads contradict, or in an isolate fragments: (n_flanks,) bool."""
+    """Return which flanks reads contradict, or fragments where depth tells copies: (n_flanks,) bool."""
     graph, n_bases = state.level.graph, state.n_bases
     per_base = count_windows(state.lengths, tally.k) / n_bases
     by_reads = contradicted_flanks(text, tally, dictionary, graph, windows_per_base=per_base)
-    if state.spanning is None or not (state.is_joined and state.mode.is_isolate):
+    if state.spanning is None or not (state.is_joined and state.mode.tells_copies):
         return by_reads
     # Within a fragment's length of a repeat, a unitig's own depth may be that of the copies whose pairs were joined.
     is_long = graph.length > state.spanning.inserts.longest
-    is_single = is_long & (graph.depth <= SINGLE * local_depth(graph))
+    is_single = is_long & (graph.depth <= SINGLE * local_depth(graph, is_isolate=state.mode.is_isolate))
     per_base = count_windows(state.piece_lengths, tally.k) / n_bases
     by_fragments = contradicted_by_fragments(
         text, tally, dictionary, graph, is_single=is_single, windows_per_base=per_base

@@ -96,17 +96,17 @@ def join_mates(
     done : (n,) int64
         Pairs, by their numbers in the sample, that are joined already.
     mode
-        What the sample is: longer anchors, and what depth tells of repeats, are for isolates.
+        What the sample is: longer anchors, and what depth tells of repeats, are for all but populations.
     without
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     """
     xp = array_namespace(pairs.words)
     graph = GraphArrays.of(level.graph, xp)
-    with_longer = mode.is_isolate and "long-anchors" not in without
+    with_longer = mode.tells_copies and "long-anchors" not in without
     links = link_pairs(pairs, AnchorIndex.of(level.graph, xp, with_longer=with_longer), graph)
     chosen, n_mixed = choose_walks(links, graph, inserts), 0
-    if mode.is_isolate and "mixed-links" not in without:
-        is_repeat = to_namespace(xp, level.graph.depth > SINGLE * local_depth(level.graph))
+    if mode.tells_copies and "mixed-links" not in without:
+        is_repeat = to_namespace(xp, level.graph.depth > SINGLE * local_depth(level.graph, is_isolate=mode.is_isolate))
         chosen, n_mixed = without_mixed(links, chosen, is_repeat, inserts)
     number = pairs.read[::2] // 2
     wanted = _wanted(links, graph, below=below)

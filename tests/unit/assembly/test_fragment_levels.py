@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuasm.assembly import AssemblyOptions, assemble, resume
+from gpuasm.assembly import AssemblyOptions, assemble, next_level, resume
+from gpuasm.assembly.carrying import contradicted
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.carrying.mates import SpanningPairs
+from gpuasm.assembly.cleaning import cleaning
 from gpuasm.assembly.fragment_levels import ladder_of_reads
 from gpuasm.assembly.ladder import choose_k
 from gpuasm.assembly.pairs.joining import number_of_fragment, with_reads_counted
@@ -156,6 +158,22 @@ def test_every_state_of_a_mixture_leads_to_the_same_contigs(mixture):
         resumed = resume(again, reads, AssemblyOptions(mode="meta"), stages=Stages())
         assert [c.sequence for c in resumed.contigs] == [c.sequence for c in whole.contigs]
         assert resumed.k == whole.k
+
+
+@pytest.mark.parametrize("name", ["isolate", "meta", "population"])
+def test_fragments_are_believed_where_depth_tells_copies(mixture, monkeypatch, name):
+    """They hold what they show, and give up flanks that they contradict: not in a population."""
+    shown, given_up = [], []
+    monkeypatch.setattr(next_level, "clean", lambda *_, shown_from, **__: shown.append(shown_from) or cleaned(*_, **__))
+    monkeypatch.setattr(next_level, "contradicted_by_fragments", lambda *_, **__: given_up.append(0) or asked(*_, **__))
+    cleaned, asked = cleaning.clean, contradicted.contradicted_by_fragments
+    joined = next(state for state in mixture[2] if state.is_joined)
+    for state in (joined, replace(joined, is_joined=False)):
+        mode = replace(state.mode, name="isolate" if name == "isolate" else "meta", is_population=name == "population")
+        assert mode.tells_copies == (name != "population")
+        next_level.climb(replace(state, mode=mode), state.remaining[0], Stages())
+    assert np.isfinite(shown).tolist() == [name != "population", False]
+    assert len(given_up) == (name != "population")
 
 
 def test_reads_count_among_fragments_as_often_as_asked():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
-from gpuasm.assembly.modes import Mode
+from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.pairs.anchors import AnchorIndex, anchor_reads
 from gpuasm.assembly.pairs.choosing import choose_walks, log2_256, surprise_256
@@ -134,17 +134,35 @@ def two_ways(rare: int, usual: int) -> str:
     return "".join(random_text(1200, 40 + i) + left + way + right for i, way in enumerate(ways)) + random_text(1200, 39)
 
 
+MEMBER = Mode("meta", "asked for")
+POPULATION = Mode("meta", "variants all over", is_population=True)
+
+
 @pytest.mark.parametrize(("rare", "is_mixed"), [(0, False), (1, True)])
 def test_pairs_between_repeats_decide_where_they_go_one_way(rare, is_mixed):
     state = first_level(pairs_of(two_ways(rare, 4), fold=80))
     pairs, inserts = state.spanning.reads, state.spanning.inserts
     kept = join_mates(pairs, inserts, state.level)
     every = join_mates(pairs, inserts, state.level, without=("mixed-links",))
-    of_members = join_mates(pairs, inserts, state.level, mode=Mode("meta", "asked for"))
-    assert every.n_mixed == of_members.n_mixed == 0
+    of_members = join_mates(pairs, inserts, state.level, mode=MEMBER)
+    of_variants = join_mates(pairs, inserts, state.level, mode=POPULATION)
+    assert every.n_mixed == of_variants.n_mixed == 0
+    assert kept.n_mixed == of_members.n_mixed
     assert kept.n_certain + kept.n_mixed == every.n_certain
     assert (kept.n_mixed > 0) == is_mixed
     assert (kept.reads.n_pieces < every.reads.n_pieces) == is_mixed
+
+
+def test_a_deep_member_of_a_community_is_no_repeat():
+    """Some pairs over its repeat are too long for the way; the rest of the sample is thin."""
+    genome, thin = repeat_genome(), random_text(30_000, 61)
+    starts = [(1250 + 5 * i, 1720 + 5 * i) for i in range(10)]
+    astray = [text for a, b in starts for text in (genome[a : a + LENGTH], reverse_complement(genome[b : b + LENGTH]))]
+    texts = [*texts_of(pairs_of(genome)), *astray, *texts_of(pairs_of(thin, fold=8))]
+    state = first_level(Reads.from_strings(texts, paired=True))
+    pairs, inserts = state.spanning.reads, state.spanning.inserts
+    by_members, by_one = (join_mates(pairs, inserts, state.level, mode=mode) for mode in (MEMBER, ISOLATE))
+    assert by_members.n_mixed == 0 < by_one.n_mixed
 
 
 def _holds(text: str, part: str) -> bool:
