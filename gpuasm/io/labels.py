@@ -66,7 +66,7 @@ def read_labels(
     Label files have a line "N 2 2" with the number of vertices, which may be missing, then "id latitude longitude", or
     "id" alone, with blanks between. Tables have a header with the columns latitude and longitude, tabs between, and the
     names of vertices in a column vertex, sample, name or strain, or else in the first. Lines with % or # are comments;
-    vertices that the file does not name are unknown.
+    vertices that the file does not name are unknown. A vertex may have several lines, if not two places.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def read_labels(
     UsageError
         If it cannot be told whether numbers begin at 0 or at 1.
     DataError
-        If a line is malformed, a place is none on Earth, a vertex is named twice or is none of the graph, the file
+        If a line is malformed, a place is none on Earth, a vertex has two places or is none of the graph, the file
         is about another number of vertices, or there is no place at all and no name was passed over. It names the
         line.
     NoInputError, ReadWriteError
@@ -201,11 +201,20 @@ def _of_vertices(lines: _Lines, graph: DirectedGraph, base: int, *, skip_unknown
                 number, f"a vertex of the graph, such as {_some(graph, base)}", repr(name),
                 "correct the name, or pass such lines over with --skip-unknown",
             )  # fmt: skip
-        if vertex in seen:
-            raise bad_line(number, "every vertex once", f"{name!r}, as in line {seen[vertex]}", "remove one of the two")
-        seen[vertex] = number
-        places[vertex] = place
+        if vertex in seen and not _agree(places[vertex], place):
+            raise bad_line(
+                number, "one place for each vertex", f"another for {name!r} than in line {seen[vertex]}",
+                "remove one of the two",
+            )  # fmt: skip
+        seen.setdefault(vertex, number)
+        if not math.isnan(place[0]):
+            places[vertex] = place
     return Labels(places, base, tuple(passed_over))
+
+
+def _agree(place: np.ndarray, other: tuple[float, float]) -> bool:
+    """Tell whether two lines about one vertex can both be right: lanes of a sample stand in a line each."""
+    return math.isnan(place[0]) or math.isnan(other[0]) or place.tolist() == list(other)
 
 
 def _vertex(graph: DirectedGraph, name: str, base: int) -> int | None:

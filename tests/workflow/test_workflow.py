@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import shutil
@@ -216,6 +217,31 @@ def test_samples_without_a_place_are_put_where_related_ones_are(project):
     assert "rule geolocate_samples" not in snakemake(folder, "-n").stdout
 
 
+def test_lines_of_one_name_are_lanes_of_one_sample(project):
+    folder = project(
+        "# a comment moves no line number",
+        "12-a.7\tlane-1_R1.fastq.gz\tlane-1_R2.fastq.gz\t\t47.5\t8.25",
+        "other\tgood_1.fastq.gz\t\t\t\t",
+        "12-a.7\tlane-2_R1.fastq.gz\tlane-2_R2.fastq.gz\t\t\t",
+    )
+    for mate in (1, 2):
+        lines = gzip.decompress((folder / f"good_{mate}.fastq.gz").read_bytes()).splitlines(keepends=True)
+        half = len(lines) // 8 * 4
+        for lane, part in ((1, lines[:half]), (2, lines[half:])):
+            text = b"".join(line.lower() if lane == 2 and number % 4 == 1 else line for number, line in enumerate(part))
+            (folder / f"lane-{lane}_R{mate}.fastq.gz").write_bytes(gzip.compress(text))
+    done = snakemake(folder, "results/samples/locations.tsv")
+    assert done.returncode == 0, done.stderr
+    contigs = (folder / "results" / "12-a.7" / "assembly" / "contigs.tsv").read_text().splitlines()
+    assert [line.split("\t")[1] for line in contigs[1:]] == ["4000"]
+    manifest = json.loads((folder / "results" / "12-a.7" / "assembly" / "run.json").read_text())
+    assert [Path(entry["path"]).name for entry in manifest["inputs"] if "n_reads" in entry] == [
+        "lane-1_R1.fastq.gz", "lane-1_R2.fastq.gz", "lane-2_R1.fastq.gz", "lane-2_R2.fastq.gz",
+    ]  # fmt: skip
+    places = (folder / "results" / "samples" / "locations.tsv").read_text().splitlines()
+    assert places[1].split("\t")[:4] == ["12-a.7", "47.500000", "8.250000", "known"]
+
+
 def test_a_bad_sample_fails_the_workflow_if_asked_to(project):
     folder = project("cut\tcut_1.fastq.gz\tcut_2.fastq.gz\t\t\t", fail_on_bad_sample="true")
     done = snakemake(folder)
@@ -236,19 +262,24 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         "half\tgood_1.fastq.gz\t\t\t12\t",
         "far\tgood_1.fastq.gz\t\t\t91\t0",
         "samples\tgood_1.fastq.gz\t\t\t\t",
+        "good\t\t\tgenome.fasta\t\t",
+        "half\tgood_2.fastq.gz\t\t\t13\t14",
     )
     done = snakemake(folder, "-n")
     assert done.returncode == 1
     for text in (
-        "sample 2 (good): an earlier line has the same name",
-        "sample 3 (absent): absent_1.fastq.gz is not there",
-        "sample 4 (a/b): sample is 'a/b'; it must be letters",
-        "sample 5 (nothing): reads_1 or genome must be filled in",
-        "sample 6 (both): reads_1 or genome must be filled in",
-        "sample 7 (twice): reads_2 needs the file of the other mates",
-        "sample 8 (half): half a location",
-        "sample 10 (samples): the folder results/samples is that of all samples",
-        "sample 9 (far): latitude is 91.0; it must be degrees from -90 to 90",
+        "line 3 (good): good_1.fastq.gz stands in an earlier line of the sample; name each file once",
+        "line 3 (good): lanes of one sample must all have reads_2, or none",
+        "line 12 (good): a sample of the same name stands above, and a genome has one line",
+        "line 13 (half): another place than in the sample's first line",
+        "line 4 (absent): absent_1.fastq.gz is not there",
+        "line 5 (a/b): sample is 'a/b'; it must be letters",
+        "line 6 (nothing): reads_1 or genome must be filled in",
+        "line 7 (both): reads_1 or genome must be filled in",
+        "line 8 (twice): reads_2 needs the file of the other mates",
+        "line 9 (half): half a location",
+        "line 11 (samples): the folder results/samples is that of all samples",
+        "line 10 (far): latitude is 91.0; it must be degrees from -90 to 90",
     ):
         assert text in done.stdout + done.stderr
     assert not (folder / "results").exists()

@@ -24,8 +24,12 @@ def read_samples(path):
             f"{path}: no such sample sheet; 'samples' in the configuration names it"
         )
     with open(path, newline="", encoding="utf-8-sig") as file:
-        lines = (line for line in file if line.strip() and not line.startswith("#"))
-        reader = csv.DictReader(lines, delimiter="\t", restval="")
+        lines = {
+            number: line
+            for number, line in enumerate(file, start=1)
+            if line.strip() and not line.startswith("#")
+        }
+        reader = csv.DictReader(lines.values(), delimiter="\t", restval="")
         rows = [{key: (row[key] or "").strip() for key in row if key} for row in reader]
     missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
     if missing:
@@ -34,22 +38,19 @@ def read_samples(path):
         )
     if not rows:
         raise WorkflowError(f"{path}: no sample; add a line for each")
-    names = [row["sample"] for row in rows]
     problems = [
-        f"{path}, sample {number} ({row['sample'] or 'no name'}): {problem}"
-        for number, row in enumerate(rows, start=1)
-        for problem in row_problems(row, earlier=names[: number - 1])
+        f"{path}, line {number} ({row['sample'] or 'no name'}): {problem}"
+        for index, (number, row) in enumerate(zip(list(lines)[1:], rows))
+        for problem in row_problems(row) + lane_problems(row, rows[:index])
     ]
     if problems:
         raise WorkflowError("\n".join(["the sample sheet cannot be used:", *problems]))
-    return {row["sample"]: row for row in rows}
+    return joined_lanes(rows)
 
 
-def row_problems(row, earlier):
-    """Return what is wrong with one line of the sample sheet, as sentences that say what to do."""
+def row_problems(row):
+    """Return what is wrong with one line of the sample sheet by itself, as sentences that say what to do."""
     problems = schema_problems(row)
-    if row["sample"] in earlier:
-        problems.append("an earlier line has the same name; rename one of the two")
     if row["sample"] == "samples":
         problems.append("the folder results/samples is that of all samples; rename it")
     if bool(row["reads_1"]) == bool(row.get("genome")):
@@ -60,15 +61,59 @@ def row_problems(row, earlier):
         problems.append(
             "half a location; fill in both latitude and longitude, or neither"
         )
-    files = [
-        row[column] for column in ("reads_1", "reads_2", "genome") if row.get(column)
-    ]
     problems += [
         f"{name} is not there; correct the path"
-        for name in files
+        for name in files_of(row)
         if not Path(name).is_file()
     ]
     return problems
+
+
+def lane_problems(row, earlier):
+    """Return why a line cannot be another lane of the sample that earlier lines name."""
+    lanes = [other for other in earlier if other["sample"] == row["sample"]]
+    if not lanes:
+        return []
+    first = lanes[0]
+    named = [name for other in lanes for name in files_of(other)]
+    problems = [
+        f"{name} stands in an earlier line of the sample; name each file once"
+        for name in files_of(row)
+        if name in named
+    ]
+    if row.get("genome") or first.get("genome"):
+        problems.append(
+            "a sample of the same name stands above, and a genome has one line; rename one"
+        )
+    elif bool(row["reads_2"]) != bool(first["reads_2"]):
+        problems.append(
+            "lanes of one sample must all have reads_2, or none; fill it in, or rename one"
+        )
+    place = [row["latitude"], row["longitude"]]
+    if any(place) and place != [first["latitude"], first["longitude"]]:
+        problems.append(
+            "another place than in the sample's first line; correct one, or rename one"
+        )
+    return problems
+
+
+def files_of(row):
+    """Return the files that a line of the sample sheet names."""
+    return [
+        row[column] for column in ("reads_1", "reads_2", "genome") if row.get(column)
+    ]
+
+
+def joined_lanes(rows):
+    """Return {name: row}, with lists of files in reads_1 and reads_2: a file for each lane of the sample."""
+    samples = {}
+    for row in rows:
+        joined = samples.setdefault(
+            row["sample"], {**row, "reads_1": [], "reads_2": []}
+        )
+        for column in ("reads_1", "reads_2"):
+            joined[column] += [row[column]] if row[column] else []
+    return samples
 
 
 def schema_problems(row):
@@ -122,7 +167,7 @@ def reads_of(wildcards):
         return [
             f"results/{wildcards.sample}/reads/reads_{mate}.fastq.gz" for mate in (1, 2)
         ]
-    return [path for path in (row["reads_1"], row["reads_2"]) if path]
+    return row["reads_1"] + row["reads_2"]
 
 
 def genome_of(wildcards):
@@ -184,9 +229,14 @@ def places_argument(wildcards, input):
 
 
 def read_arguments(wildcards, input):
-    """Return the options of gpuasm that name the reads of a sample."""
+    """Return the options of gpuasm that name the reads of a sample, those of its lanes one after another."""
     files = [shlex.quote(str(path)) for path in input.reads]
-    return f"--single {files[0]}" if len(files) == 1 else f"-1 {files[0]} -2 {files[1]}"
+    row = SAMPLES[wildcards.sample]
+    if not (row["reads_2"] or row.get("genome")):
+        return " ".join(f"--single {path}" for path in files)
+    half = len(files) // 2
+    mates = zip(files[:half], files[half:], strict=True)
+    return " ".join(f"-1 {first} -2 {second}" for first, second in mates)
 
 
 def cleaning_arguments():

@@ -73,7 +73,7 @@ def test_names_of_others_can_be_passed_over(tmp_path):
         ("6 2 2\n0 1 2\n", NUMBERED, "labels of 5 vertices, as many as the graph has, found 6"),
         ("5 2 2\n0 1 2\n7 1 2\n", NUMBERED, "line 3: expected a vertex of the graph, such as 0, 1.*'7'"),
         ("5 2 2\n0 1 2\n-1 1 2\n", NUMBERED, "line 3"),
-        ("5 2 2\n0 1 2\n% again\n0 1 2\n", NUMBERED, "line 4: expected every vertex once, found '0', as in line 2"),
+        ("5 2 2\n0 1 2\n% again\n0 1 3\n", NUMBERED, "line 4: expected one place.*another for '0'"),
         ("5 2 2\n5 1 2\n0 1 2\n", NUMBERED, "line 2: expected a vertex"),
         ("sample,latitude,longitude\nant,1,2\n", NAMED, "line 1: expected a header with the columns.*tabs between"),
         ("sample\tlat\tlong\nant\t1\t2\n", NAMED, "line 1: .*call the columns latitude and longitude"),
@@ -81,7 +81,7 @@ def test_names_of_others_can_be_passed_over(tmp_path):
         ("", NUMBERED, "expected the place of at least one vertex, found none"),
         ("5 2 2\n0\n1\n", NUMBERED, "at least one"),
         ("sample\tlatitude\tlongitude\nant\t1\t\n", NAMED, "line 2: expected a longitude"),
-        ("sample\tlatitude\tlongitude\nant\t1\t2\nant\t1\t2\n", NAMED, "line 3: expected every vertex once"),
+        ("sample\tlatitude\tlongitude\nant\t\t\nant\t1\t2\nant\t2\t2\n", NAMED, "line 4: expected one place for each"),
         ("sample\tlatitude\tlongitude\ndog\t1\t2\n", NAMED, "line 2.*ant, bee, cat, found 'dog'.*--skip-unknown"),
         ("sample\tlatitude\tlongitude\n", NAMED, "at least one"),
     ],
@@ -95,3 +95,9 @@ def test_bad_labels_are_told_with_their_line(tmp_path, text, graph, message):
 def test_no_file(tmp_path):
     with pytest.raises(NoInputError):
         read_labels(tmp_path / "none", NUMBERED)
+
+
+def test_lines_of_one_vertex_that_agree_are_one(tmp_path):
+    """Lanes of a sample stand in a line each; its place stands in one of them or in all."""
+    table = "sample\tlatitude\tlongitude\nant\t\t\nant\t1\t2\nant\t1\t2\nant\t\t\n"
+    assert same(read(tmp_path, table, NAMED).places[0], (1, 2))
