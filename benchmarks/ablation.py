@@ -1,71 +1,196 @@
 """Leave out each stage and rule of gpuasm in turn, and have QUAST say what it was worth.
 
     python benchmarks/ablation.py sheet.tsv --json benchmarks/results/ablation.json
+    python benchmarks/ablation.py sheet.tsv --gpus 2 --jobs 10 --deadline 400 --json benchmarks/results/ablation.json
 
-The sheet is one of ``assemblers.py``; every set in it needs a reference. ``--sets`` takes some of them only,
-``--without`` some rules only; what the JSON knows of other sets stays.
+The sheet is one of ``assemblers.py``. A set whose reference is a table (``.tsv``) is a community: the table has the
+columns genome, reference and fold of ``community.py``; the set is assembled with ``--mode meta``, and MetaQUAST judges
+its contigs. Of a set without a reference QUAST tells N50 and the number of contigs. Contigs of the same bytes as those
+of all rules have their figures. ``--sets`` takes some sets only, ``--without`` some rules only, ``--missing`` only what
+the JSON does not have yet; what it knows of others stays.
 """
 
 from __future__ import annotations
 
 import json
+import queue
 import shlex
 import sys
 import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
-from assembler_runs import ReadSet, Row, command_of, read_sheet, run_assembler
+from assembler_runs import Command, ReadSet, Row, checksum, command_of, read_sheet, run_assembler
+from community import Member, read_members
 from processes import require_programs
-from quast import LEAST_LENGTH, run_quast
+from quast import LEAST_LENGTH, run_metaquast, run_quast
 from record import record
 
 from gpuasm import __version__
 from gpuasm.assembly.options import RULES
 
 NOTHING = "nothing"
+META = ("--mode", "meta")
+_ON_CPU = -1
 
 
-def make_row(reads: ReadSet, without: str, *, quast: list[str], threads: int) -> Row:
-    """Assemble a set without a rule, or with all of them, and return QUAST's figures of the contigs."""
-    row: Row = {"set": reads.name, "without": without, "version": __version__, "threads": threads}
-    extra = [] if without == NOTHING else ["--without", without]
+@dataclass(frozen=True)
+class Bench:
+    """With what sets are assembled and judged.
+
+    Attributes
+    ----------
+    quast, metaquast : list of str
+        The commands.
+    threads : int
+        Of each assembly, and of each QUAST.
+    places : Queue of int
+        A number for each assembly that may run at the same time: of a GPU, or of none.
+    """
+
+    quast: list[str]
+    metaquast: list[str]
+    threads: int
+    places: queue.Queue[int]
+
+    @contextmanager
+    def place(self) -> Iterator[int]:
+        """Wait for a place to assemble at."""
+        number = self.places.get()
+        try:
+            yield number
+        finally:
+            self.places.put(number)
+
+
+def members_of(reads: ReadSet) -> list[Member]:
+    """Return the genomes of a community; none of a set that is none."""
+    return read_members(reads.reference) if reads.reference and reads.reference.suffix == ".tsv" else []
+
+
+def make_row(reads: ReadSet, without: str, bench: Bench, *, baseline: Row | None = None) -> Row:
+    """Assemble a set without a rule, or with all of them, and return QUAST's figures of the contigs.
+
+    Parameters
+    ----------
+    reads, without
+        The set and the rule.
+    bench
+        With what.
+    baseline
+        The row of the set with all rules: contigs of the same bytes are not judged again.
+    """
+    row: Row = {"set": reads.name, "without": without, "version": __version__, "threads": bench.threads}
+    extra = [*(META if members_of(reads) else ()), *(() if without == NOTHING else ("--without", without))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command = command_of("gpuasm", reads, folder / "work", threads=threads, extra=extra)
-        usage = run_assembler(command, folder)
+        with bench.place() as place:
+            command = command_of("gpuasm", reads, folder / "work", threads=bench.threads, extra=extra)
+            usage = run_assembler(on_device(command, place), folder)
         if usage is None:
             return {**row, "failed": True, "quast": {}}
-        figures = run_quast(quast, command.contigs, reads.reference, folder=folder / "quast", threads=threads)
-        return {**row, "failed": False, **usage.as_dict(), "quast": figures}
+        row |= {"failed": False, **usage.as_dict(), "contigs_sha256": checksum(command.contigs)}
+        if baseline and baseline.get("contigs_sha256") == row["contigs_sha256"]:
+            return row | {key: baseline[key] for key in ("quast", "genomes") if key in baseline}
+        return row | judged(command.contigs, reads, bench, folder=folder / "quast")
+
+
+def on_device(command: Command, place: int) -> Command:
+    """Return the command as run on a GPU of the host, which is the only one that it sees; as it is on the CPU."""
+    if place == _ON_CPU:
+        return command
+    words = [word if word != "cpu" else "cuda" for word in command.words]
+    return replace(command, words=["env", f"CUDA_VISIBLE_DEVICES={place}", *words])
+
+
+def judged(contigs: Path, reads: ReadSet, bench: Bench, *, folder: Path) -> Row:
+    """Return the figures of contigs, and of a community's members."""
+    if members := members_of(reads):
+        references = {member.name: member.reference for member in members}
+        total, each = run_metaquast(bench.metaquast, contigs, references, folder=folder, threads=bench.threads)
+        genomes = [{"genome": member.name, "fold": member.fold, **each[member.name]} for member in members]
+        return {"quast": total, "genomes": genomes}
+    return {"quast": run_quast(bench.quast, contigs, reads.reference, folder=folder, threads=bench.threads)}
 
 
 def kept_rows(path: Path | None) -> list[Row]:
     return json.loads(path.read_text())["rows"] if path and path.exists() else []
 
 
+class Runs:
+    """Rows as they are made, side by side, each written down at once."""
+
+    def __init__(self, bench: Bench, path: Path | None, *, deadline: float) -> None:
+        self.bench, self.path, self.deadline = bench, path, time.monotonic() + deadline
+        self.rows = {(row["set"], row["without"]): row for row in kept_rows(path)}
+        self.lock = threading.Lock()
+
+    def make(self, jobs: Sequence[tuple[ReadSet, str]]) -> int:
+        """Make rows; return how many the deadline left out."""
+        n = self.bench.places.qsize()
+        with ThreadPoolExecutor(n if n == 1 else 2 * n) as pool:  # while QUAST is at one, another is assembled
+            futures = [pool.submit(self._one, reads, without) for reads, without in jobs]
+            return sum(not future.result() for future in as_completed(futures))
+
+    def _one(self, reads: ReadSet, without: str) -> bool:
+        if time.monotonic() > self.deadline:
+            return False
+        baseline = None if without == NOTHING else self.rows.get((reads.name, NOTHING))
+        try:
+            row = make_row(reads, without, self.bench, baseline=baseline)
+        except SystemExit as error:  # QUAST failed: the other sets and rules go on
+            print(error, flush=True)
+            row = {"set": reads.name, "without": without, "failed": True, "quast": {}}
+        shown = {name: row["quast"].get(name) for name in ("nga50", "n50", "misassemblies", "genome_fraction")}
+        with self.lock:
+            print(reads.name, without, row.get("wall_s"), shown, flush=True)
+            self.rows[reads.name, without] = row
+            record(self.path, "ablation", self._parameters(), list(self.rows.values()))
+        return True
+
+    @staticmethod
+    def _parameters() -> dict[str, Any]:
+        return {"least_length": LEAST_LENGTH, "rules": list(RULES)}
+
+
 @click.command(help=__doc__)
 @click.argument("sheet", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--sets", multiple=True, metavar="NAME", help="Take this set only; may be repeated.")
 @click.option("--without", "rules", multiple=True, type=click.Choice([NOTHING, *RULES]), help="Only this; repeatable.")
+@click.option("--missing", is_flag=True, help="Make only rows that the JSON does not have.")
+@click.option("--gpus", default=0, show_default=True, help="GPUs to assemble on, in turn; 0: the CPU.")
+@click.option("--jobs", default=1, show_default=True, help="Assemblies at the same time.")
+@click.option("--deadline", default=float("inf"), metavar="SECONDS", help="Begin no assembly after so many seconds.")
 @click.option("--quast", default="quast.py", show_default=True, metavar="COMMAND", help="QUAST 5.2 or later.")
+@click.option("--metaquast", default="metaquast.py", show_default=True, metavar="COMMAND", help="For communities.")
 @click.option("--threads", "-t", default=2, show_default=True)
 @click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Results, kept and added to.")
 def main(
-    *, sheet: Path, sets: tuple[str, ...], rules: tuple[str, ...], quast: str, threads: int, path: Path | None
-) -> None:
-    program = shlex.split(quast)
-    require_programs(program[:1])
+    *, sheet: Path, sets: tuple[str, ...], rules: tuple[str, ...], missing: bool, gpus: int, jobs: int,
+    deadline: float, quast: str, metaquast: str, threads: int, path: Path | None,
+) -> None:  # fmt: skip
     chosen = [reads for reads in read_sheet(sheet) if not sets or reads.name in sets]
-    if unknown := [reads.name for reads in chosen if reads.reference is None]:
-        sys.exit(f"{sheet}: no reference of {', '.join(unknown)}")
-    rows = {(row["set"], row["without"]): row for row in kept_rows(path)}
-    for reads in chosen:
-        for without in rules or (NOTHING, *RULES):
-            rows[reads.name, without] = row = make_row(reads, without, quast=program, threads=threads)
-            shown = {name: row["quast"].get(name) for name in ("nga50", "aunga", "misassemblies", "genome_fraction")}
-            print(reads.name, without, row.get("wall_s"), shown, flush=True)
-            record(path, "ablation", {"least_length": LEAST_LENGTH}, list(rows.values()))
+    commands = shlex.split(quast), shlex.split(metaquast)
+    is_mixed = any(members_of(reads) for reads in chosen)
+    require_programs([commands[0][0], *([commands[1][0]] if is_mixed else [])])
+    places: queue.Queue[int] = queue.Queue()
+    for number in range(jobs):
+        places.put(number % gpus if gpus else _ON_CPU)
+    runs = Runs(Bench(*commands, threads, places), path, deadline=deadline)
+    wanted = [(reads, rule) for rule in rules or (NOTHING, *RULES) for reads in chosen]
+    wanted = [job for job in wanted if not missing or (job[0].name, job[1]) not in runs.rows]
+    # First those with all rules, that what is the same bytes as they are need not be judged.
+    left = runs.make([job for job in wanted if job[1] == NOTHING])
+    left += runs.make([job for job in wanted if job[1] != NOTHING])
+    if left:
+        sys.exit(f"{left} assemblies not begun at the deadline; --missing makes them")
 
 
 if __name__ == "__main__":

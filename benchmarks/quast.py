@@ -16,6 +16,7 @@ Figures = dict[str, float | int | None]
 LEAST_LENGTH = 500
 _OPTIONS = ["-m", str(LEAST_LENGTH), "--no-html", "--no-icarus", "--no-plots"]
 _NAMES = {
+    "# contigs (>= 0 bp)": "contigs_all",
     "# contigs": "contigs",
     "Largest contig": "largest",
     "Total length": "total",

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from ablation_tables import ablation
 from densest_tables import densest, densest_speed
 from pagerank_tables import pagerank, pagerank_exactness
 from table_text import Result, markdown
@@ -269,19 +270,6 @@ def bins(results: list[Result]) -> str:
         binners = [row["binner"] for row in next(iter(by_set.values()))]
         head = ["set", "completeness % / contamination % of", "assembled %", *binners]
         parts.append(_section(result, markdown(head, told)))
-    return "\n\n".join(parts)
-
-
-def ablation(results: list[Result]) -> str:
-    """Contigs without one stage or rule of gpuasm in turn: what each is worth."""
-    columns = {"contigs": "contigs", "nga50": "NGA50", "aunga": "auNGA", "misassemblies": "misassemblies",
-               "mismatches_per_100k": "mismatches / 100 kbp", "indels_per_100k": "indels / 100 kbp",
-               "genome_fraction": "genome %", "duplication": "duplication"}  # fmt: skip
-    parts = []
-    for result in results:
-        if result["benchmark"] == "ablation":
-            rows = [[row["set"], row["without"], *(row["quast"].get(key) for key in columns)] for row in result["rows"]]
-            parts.append(_section(result, markdown(["reads", "without", *columns.values()], rows)))
     return "\n\n".join(parts)
 
 
