@@ -13,8 +13,9 @@ from gpuasm.assembly.carrying.mates import SpanningPairs, spanning_pairs
 from gpuasm.assembly.carrying.mercy import bridging_pieces, with_mercy
 from gpuasm.assembly.cleaning.cleaning import Removed, clean, note_clean
 from gpuasm.assembly.cleaning.few_reads import FEW_READS
+from gpuasm.assembly.consensus.chimeras import CHIMERIC, TWICE, count_chimeras
 from gpuasm.assembly.consensus.meeting_ends import meeting_pieces
-from gpuasm.assembly.consensus.merged_mates import merge_mates
+from gpuasm.assembly.consensus.merged_mates import merge_mates, overlapping_mates
 from gpuasm.assembly.fragment_levels import ladder_of_reads
 from gpuasm.assembly.graph.compaction import Pieces
 from gpuasm.assembly.graph.debruijn import find_neighbours, two_sided
@@ -94,19 +95,22 @@ def _choose_first(
     is_given = options.k or "smaller-k" in options.without
     if not is_thin or is_given or ladder[0] <= (FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN):
         return ladder, is_thin, (reads, tally, spectrum)
-    text = _fragments(reads, options, stages)
+    text = _fragments(reads, tally, spectrum.threshold, options=options, stages=stages)
     told = count_windows(_lengths(text), ladder[0]) / count_windows(lengths, ladder[0])
     is_sparse |= spectrum.rare_share(told) > SPARSE
     ladder = choose_k(lengths, first=FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN)
     return ladder, True, (text, *_count_first(text, ladder[0], options, stages))
 
 
-def _fragments(reads: Reads, options: AssemblyOptions, stages: Stages) -> Reads:
+def _fragments(reads: Reads, tally: Tally, threshold: int, *, options: AssemblyOptions, stages: Stages) -> Reads:
+    """Return the reads, their mates merged where fragments are chimeric, or where nothing tells whether they are."""
     if not reads.paired or "merged-mates" in options.without:
         return reads
     with stages.stage("merge mates") as stage:
-        text = merge_mates(reads, FIRST_K_WHERE_THIN)
-        stage.note(pairs=reads.n_pieces - text.n_pieces)
+        mates = overlapping_mates(reads, FIRST_K_WHERE_THIN)
+        judged, chimeric = count_chimeras(reads, mates, tally) if threshold <= TWICE else (0, 0)
+        text = merge_mates(reads, mates) if chimeric >= CHIMERIC * judged else reads
+        stage.note(overlapping=mates.n, judged=judged, chimeric=chimeric, pairs=reads.n_pieces - text.n_pieces)
     return text
 
 

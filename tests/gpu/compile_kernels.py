@@ -16,7 +16,7 @@ from cuda.bindings import nvrtc
 import gpuasm
 from gpuasm import parallel
 from gpuasm.assembly import assemble, unitigs_of_reads
-from gpuasm.assembly.consensus import consensus, departures
+from gpuasm.assembly.consensus import chimeras, consensus, departures, merged_mates
 from gpuasm.assembly.pairs import anchors, walks
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.densest import Adjacency, densest_subgraph
@@ -26,7 +26,7 @@ from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.generators import de_bruijn_graph
 from gpuasm.graph.undirected_graph import undirected_graph
-from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_cuda
+from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_cuda, tally_kmers
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
 from gpuasm.primitives import strand_walks
@@ -93,7 +93,11 @@ def _call_everything() -> None:
     assemble(Reads.from_strings(simulated_pairs(genome, fold=20, length=100), paired=True))
     assemble(simulated_reads(length=4000, fold=5))  # thin enough for gaps that single reads bridge
     graph_input, _ = tally_by_doubling(reads, [31, 61], min_count=1, with_followers=True)
-    assemble(Reads.from_strings(simulated_pairs(genome, fold=6, length=100, insert=150), paired=True))  # mates overlap
+    overlapping = Reads.from_strings(simulated_pairs(genome, fold=6, length=100, insert=150), paired=True)
+    assemble(overlapping)
+    mates = merged_mates.overlapping_mates(overlapping, 25)
+    merged_mates.merge_mates(overlapping, mates)
+    chimeras.count_chimeras(overlapping, mates, tally_kmers(overlapping, 31, min_count=2))
     spell_kmers(reads.words, graph_input)
     one = np.ones(1, np.int64)
     departures._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))

@@ -9,11 +9,12 @@ import pytest
 
 from gpuasm import arrays, parallel
 from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
-from gpuasm.assembly.consensus.merged_mates import merge_mates
+from gpuasm.assembly.consensus.chimeras import count_chimeras
+from gpuasm.assembly.consensus.merged_mates import merge_mates, overlapping_mates
 from gpuasm.assembly.pairs.resolving import resolve
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
-from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
+from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling, tally_kmers
 from gpuasm.sequence.reads import Reads
 from tests.samples import simulated_genome, simulated_pairs, simulated_reads
 from tests.unit.assembly.pairs.test_resolving import GENOME, PAIRS, D, bytes_of, graph_of
@@ -43,10 +44,14 @@ def test_merged_mates_are_the_same():
     genome = simulated_genome(length=20_000)
     texts = simulated_pairs(genome, fold=8, insert=150, sd=40, error_rate=0.005)
     reads = Reads.from_strings(texts, paired=True)
-    host, device = (merge_mates(own, 25) for own in (reads, reads.moved_to(arrays.namespace_of("cuda"))))
+    both = reads, reads.moved_to(arrays.namespace_of("cuda"))
+    host, device = (merge_mates(own, overlapping_mates(own, 25)) for own in both)
     assert host.n_pieces < 0.7 * reads.n_pieces
     for name in ("words", "start", "length", "read"):
         assert np.array_equal(getattr(host, name), arrays.to_host(getattr(device, name))), name
+    chimeras = [count_chimeras(own, overlapping_mates(own, 25), tally_kmers(own, 31, min_count=2)) for own in both]
+    assert chimeras[0] == chimeras[1]
+    assert chimeras[0][0] > 0
 
 
 @pytest.mark.parametrize("observed", [False, True])

@@ -10,7 +10,7 @@ shows. Longer k-mers are counted in the reads as they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,7 +27,19 @@ AMBIGUOUS = 2
 _ONE = np.uint64(1)
 
 
-def merge_mates(reads: Reads, k: int) -> Reads:
+@dataclass(frozen=True)
+class OverlappingMates:
+    """Pairs whose mates overlap: the piece of each first mate, the other's following it, and bases of the fragment."""
+
+    first: Array
+    insert: Array
+
+    @property
+    def n(self) -> int:
+        return int(self.first.size)
+
+
+def merge_mates(reads: Reads, mates: OverlappingMates) -> Reads:
     """Return the reads with one piece, numbered as the first mate, for each pair whose mates overlap.
 
     Where mates differ, the base counts that is nearer to the beginning of its read: errors grow towards the end.
@@ -35,17 +47,17 @@ def merge_mates(reads: Reads, k: int) -> Reads:
     Parameters
     ----------
     reads
-        Paired reads, on the host or on a device. Pairs that N cuts into more than two pieces stay as they are.
-    k
-        Bases by which mates must overlap at least.
+        Paired reads, on the host or on a device.
+    mates
+        As `overlapping_mates` tells them.
 
     Returns
     -------
     Reads, in the order of their numbers, over the same words with those of the fragments behind them.
     """
     xp = array_namespace(reads.words)
-    first, insert = _overlapping(reads, k)
-    if first.size == 0:
+    first, insert = mates.first, mates.insert
+    if mates.n == 0:
         return reads
     n_words = (insert + 31) // 32
     end = xp.cumsum(n_words)
@@ -62,8 +74,8 @@ def merge_mates(reads: Reads, k: int) -> Reads:
     return merged.select(xp.flatnonzero(stays))
 
 
-def _overlapping(reads: Reads, k: int) -> tuple[Array, Array]:
-    """Return the first pieces of the pairs whose mates overlap, and the bases of their fragments: (n,) int64 each."""
+def overlapping_mates(reads: Reads, k: int) -> OverlappingMates:
+    """Find the pairs whose mates overlap by ``k`` bases; those that N cuts into more pieces are left alone."""
     xp = array_namespace(reads.words)
     number = reads.read
     is_first = (number[:-1] % 2 == 0) & (number[1:] == number[:-1] + 1)
@@ -74,7 +86,7 @@ def _overlapping(reads: Reads, k: int) -> tuple[Array, Array]:
     if first.size:
         _find_insert(int(first.size), first, reads.start, reads.length, reads.words, k, insert)
     chosen = xp.flatnonzero(insert)
-    return first[chosen], insert[chosen]
+    return OverlappingMates(first[chosen], insert[chosen])
 
 
 @for_each

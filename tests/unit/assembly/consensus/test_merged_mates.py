@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.consensus.merged_mates import merge_mates
+from gpuasm.assembly.consensus.merged_mates import merge_mates, overlapping_mates
 from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
@@ -21,7 +21,8 @@ TEXT = decode(simulated_genome(length=1700, seed=5))
 
 
 def merged(texts: list[str], k: int = K) -> list[tuple[int, str]]:
-    reads = merge_mates(Reads.from_strings(texts, paired=True), k)
+    reads = Reads.from_strings(texts, paired=True)
+    reads = merge_mates(reads, overlapping_mates(reads, k))
     rows = zip(reads.read.tolist(), reads.start.tolist(), reads.length.tolist(), strict=True)
     return [(number, decode(unpack(reads.words, start, length))) for number, start, length in rows]
 
@@ -95,23 +96,30 @@ def test_as_letter_by_letter(seed, k):
     assert merged(texts, k) == expected
 
 
-def test_what_one_fragment_shows_twice_hides_no_end():
-    """One molecule goes on wrongly where the others end; a single read leads on to where others begin."""
+@pytest.mark.parametrize(("n_chimeras", "is_merged"), [(1, False), (4, False), (5, True)])
+def test_what_one_fragment_shows_twice_hides_no_end(n_chimeras, is_merged):
+    """One molecule goes on wrongly where the others end; a single read leads on to where others begin.
+
+    Where less than two fragments of a hundred are chimeric, what two mates show counts as of two reads.
+    """
     text, end = decode(simulated_genome(length=3000, seed=8)), 1500
     texts = []
     for part in (text[:end], text[end:]):
-        for at in [*range(0, len(part) - 130, 20), len(part) - 130]:
+        for at in [*range(0, len(part) - 130, 16), len(part) - 130]:
             texts += mates(part[at : at + 130])
-    texts += mates(text[end - 70 : end] + reverse_complement(text[500:560]))
+    for at in range(end, end - 200 * n_chimeras, -200):
+        texts += mates(text[at - 70 : at] + reverse_complement(text[at - 1000 : at - 940]), 130, 130)
     texts += mates(text[end - 60 : end + 150])
     reads, stages = Reads.from_strings(texts, paired=True), Stages()
     found = assemble(reads, AssemblyOptions(), stages=stages)
     apart = assemble(reads, AssemblyOptions(without=("merged-mates",)))
     (record,) = (record for record in stages.records if record.name == "merge mates")
-    assert record.counts["pairs"] == len(texts) // 2 - 1
-    assert found.contigs[0].length > 2950
-    assert is_in(found.contigs[0].sequence, text)
+    assert record.counts["judged"] > 160
+    assert record.counts["chimeric"] == n_chimeras - 1, "the one at the end goes where no other read has been"
+    assert record.counts["pairs"] == (record.counts["overlapping"] if is_merged else 0)
     assert apart.contigs[0].length < 1700
+    assert (found.contigs[0].length > 2950) == is_merged
+    assert is_in(found.contigs[0].sequence, text) or not is_merged
 
 
 def is_in(contig: str, text: str) -> bool:
