@@ -6,12 +6,14 @@
 The sheet is one of ``assemblers.py``. A set whose reference is a table (``.tsv``) is a community: the table has the
 columns genome, reference and fold of ``community.py``; the set is assembled with ``--mode meta``, and MetaQUAST judges
 its contigs. Of a set without a reference QUAST tells N50 and the number of contigs. Contigs of the same bytes as those
-of all rules have their figures. ``--sets`` takes some sets only, ``--without`` some rules only, ``--missing`` only what
-the JSON does not have yet; what it knows of others stays.
+of all rules have their figures. ``--sets`` takes some sets only, ``--without`` some rules only, ``--pairs`` a table of
+sets and rules to take in their order, and ``--missing`` only what the JSON does not have yet; what it knows of others
+stays. Sets named in ``--pairs`` are assembled with all rules first.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import queue
 import shlex
@@ -19,10 +21,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,21 +56,32 @@ class Bench:
         Of each assembly, and of each QUAST.
     places : Queue of int
         A number for each assembly that may run at the same time: of a GPU, or of none.
+    communities : Semaphore
+        How many of them may be of a community: these need much memory.
     """
 
     quast: list[str]
     metaquast: list[str]
     threads: int
     places: queue.Queue[int]
+    communities: threading.Semaphore
+
+    @classmethod
+    def of(cls, commands: tuple[list[str], list[str]], *, threads: int, jobs: int, gpus: int) -> Bench:
+        places: queue.Queue[int] = queue.Queue()
+        for number in range(jobs):
+            places.put(number % gpus if gpus else _ON_CPU)
+        return cls(*commands, threads, places, threading.Semaphore(max(1, jobs // 2)))
 
     @contextmanager
-    def place(self) -> Iterator[int]:
+    def place(self, *, is_community: bool) -> Iterator[int]:
         """Wait for a place to assemble at."""
-        number = self.places.get()
-        try:
-            yield number
-        finally:
-            self.places.put(number)
+        with self.communities if is_community else nullcontext():
+            number = self.places.get()
+            try:
+                yield number
+            finally:
+                self.places.put(number)
 
 
 def members_of(reads: ReadSet) -> list[Member]:
@@ -75,7 +89,7 @@ def members_of(reads: ReadSet) -> list[Member]:
     return read_members(reads.reference) if reads.reference and reads.reference.suffix == ".tsv" else []
 
 
-def make_row(reads: ReadSet, without: str, bench: Bench, *, baseline: Row | None = None) -> Row:
+def make_row(reads: ReadSet, without: str, bench: Bench, *, baseline: Callable[[], Row | None]) -> Row:
     """Assemble a set without a rule, or with all of them, and return QUAST's figures of the contigs.
 
     Parameters
@@ -85,20 +99,22 @@ def make_row(reads: ReadSet, without: str, bench: Bench, *, baseline: Row | None
     bench
         With what.
     baseline
-        The row of the set with all rules: contigs of the same bytes are not judged again.
+        Waits for the row of the set with all rules, if there is one: contigs of the same bytes are not judged again.
     """
     row: Row = {"set": reads.name, "without": without, "version": __version__, "threads": bench.threads}
-    extra = [*(META if members_of(reads) else ()), *(() if without == NOTHING else ("--without", without))]
+    is_community = bool(members_of(reads))
+    extra = [*(META if is_community else ()), *(() if without == NOTHING else ("--without", without))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with bench.place() as place:
+        with bench.place(is_community=is_community) as place:
             command = command_of("gpuasm", reads, folder / "work", threads=bench.threads, extra=extra)
             usage = run_assembler(on_device(command, place), folder)
         if usage is None:
             return {**row, "failed": True, "quast": {}}
         row |= {"failed": False, **usage.as_dict(), "contigs_sha256": checksum(command.contigs)}
-        if baseline and baseline.get("contigs_sha256") == row["contigs_sha256"]:
-            return row | {key: baseline[key] for key in ("quast", "genomes") if key in baseline}
+        whole = baseline()
+        if whole and whole.get("contigs_sha256") == row["contigs_sha256"]:
+            return row | {key: whole[key] for key in ("quast", "genomes") if key in whole}
         return row | judged(command.contigs, reads, bench, folder=folder / "quast")
 
 
@@ -120,6 +136,16 @@ def judged(contigs: Path, reads: ReadSet, bench: Bench, *, folder: Path) -> Row:
     return {"quast": run_quast(bench.quast, contigs, reads.reference, folder=folder, threads=bench.threads)}
 
 
+def read_pairs(path: Path, sets: Sequence[ReadSet]) -> list[tuple[ReadSet, str]]:
+    """Return the sets and rules of a table with the columns set and without, after the sets with all rules."""
+    known = {reads.name: reads for reads in sets}
+    with path.open(newline="") as file:
+        rows = [(row["set"], row["without"]) for row in csv.DictReader(file, delimiter="\t")]
+    if unknown := [pair for pair in rows if pair[0] not in known or pair[1] not in (NOTHING, *RULES)]:
+        sys.exit(f"{path}: no such set or rule: {unknown[0]}")
+    return [(known[name], rule) for name, rule in dict.fromkeys([*((name, NOTHING) for name, _ in rows), *rows])]
+
+
 def kept_rows(path: Path | None) -> list[Row]:
     return json.loads(path.read_text())["rows"] if path and path.exists() else []
 
@@ -131,20 +157,36 @@ class Runs:
         self.bench, self.path, self.deadline = bench, path, time.monotonic() + deadline
         self.rows = {(row["set"], row["without"]): row for row in kept_rows(path)}
         self.lock = threading.Lock()
+        self.has_baseline: dict[str, threading.Event] = {}
 
     def make(self, jobs: Sequence[tuple[ReadSet, str]]) -> int:
-        """Make rows; return how many the deadline left out."""
+        """Make rows, those with all rules first; return how many the deadline left out."""
+        jobs = sorted(jobs, key=lambda job: job[1] != NOTHING)
+        self.has_baseline = {reads.name: threading.Event() for reads, without in jobs if without == NOTHING}
         n = self.bench.places.qsize()
         with ThreadPoolExecutor(n if n == 1 else 2 * n) as pool:  # while QUAST is at one, another is assembled
             futures = [pool.submit(self._one, reads, without) for reads, without in jobs]
             return sum(not future.result() for future in as_completed(futures))
 
     def _one(self, reads: ReadSet, without: str) -> bool:
+        if without != NOTHING:
+            return self._made(reads, without)
+        try:
+            return self._made(reads, without)
+        finally:
+            self.has_baseline[reads.name].set()
+
+    def _baseline(self, name: str) -> Row | None:
+        if name in self.has_baseline:
+            self.has_baseline[name].wait()
+        return self.rows.get((name, NOTHING))
+
+    def _made(self, reads: ReadSet, without: str) -> bool:
         if time.monotonic() > self.deadline:
             return False
-        baseline = None if without == NOTHING else self.rows.get((reads.name, NOTHING))
         try:
-            row = make_row(reads, without, self.bench, baseline=baseline)
+            wait = (lambda: None) if without == NOTHING else partial(self._baseline, reads.name)
+            row = make_row(reads, without, self.bench, baseline=wait)
         except SystemExit as error:  # QUAST failed: the other sets and rules go on
             print(error, flush=True)
             row = {"set": reads.name, "without": without, "failed": True, "quast": {}}
@@ -164,6 +206,7 @@ class Runs:
 @click.argument("sheet", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--sets", multiple=True, metavar="NAME", help="Take this set only; may be repeated.")
 @click.option("--without", "rules", multiple=True, type=click.Choice([NOTHING, *RULES]), help="Only this; repeatable.")
+@click.option("--pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Sets and rules, in order.")
 @click.option("--missing", is_flag=True, help="Make only rows that the JSON does not have.")
 @click.option("--gpus", default=0, show_default=True, help="GPUs to assemble on, in turn; 0: the CPU.")
 @click.option("--jobs", default=1, show_default=True, help="Assemblies at the same time.")
@@ -173,23 +216,19 @@ class Runs:
 @click.option("--threads", "-t", default=2, show_default=True)
 @click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Results, kept and added to.")
 def main(
-    *, sheet: Path, sets: tuple[str, ...], rules: tuple[str, ...], missing: bool, gpus: int, jobs: int,
-    deadline: float, quast: str, metaquast: str, threads: int, path: Path | None,
+    *, sheet: Path, sets: tuple[str, ...], rules: tuple[str, ...], pairs: Path | None, missing: bool, gpus: int,
+    jobs: int, deadline: float, quast: str, metaquast: str, threads: int, path: Path | None,
 ) -> None:  # fmt: skip
     chosen = [reads for reads in read_sheet(sheet) if not sets or reads.name in sets]
     commands = shlex.split(quast), shlex.split(metaquast)
     is_mixed = any(members_of(reads) for reads in chosen)
     require_programs([commands[0][0], *([commands[1][0]] if is_mixed else [])])
-    places: queue.Queue[int] = queue.Queue()
-    for number in range(jobs):
-        places.put(number % gpus if gpus else _ON_CPU)
-    runs = Runs(Bench(*commands, threads, places), path, deadline=deadline)
+    runs = Runs(Bench.of(commands, threads=threads, jobs=jobs, gpus=gpus), path, deadline=deadline)
     wanted = [(reads, rule) for rule in rules or (NOTHING, *RULES) for reads in chosen]
+    if pairs:
+        wanted = [job for job in read_pairs(pairs, chosen) if not rules or job[1] in (NOTHING, *rules)]
     wanted = [job for job in wanted if not missing or (job[0].name, job[1]) not in runs.rows]
-    # First those with all rules, that what is the same bytes as they are need not be judged.
-    left = runs.make([job for job in wanted if job[1] == NOTHING])
-    left += runs.make([job for job in wanted if job[1] != NOTHING])
-    if left:
+    if left := runs.make(wanted):
         sys.exit(f"{left} assemblies not begun at the deadline; --missing makes them")
 
 

@@ -40,7 +40,8 @@ def ablation(results: list[Result]) -> str:
             sets = _by_set(result["rows"])
             baselines = [[name, *(_shown(rows[NOTHING], key) for key in _COLUMNS)] for name, rows in sets.items()]
             parts.append(section(result, markdown(["reads", *_COLUMNS.values()], baselines)))
-            rules = dict.fromkeys(row["without"] for row in result["rows"] if row["without"] != NOTHING)
+            made = (row["without"] for row in result["rows"] if row["without"] != NOTHING)
+            rules = dict.fromkeys((*result["parameters"].get("rules", ()), *made))
             told = [[rule, *_row(rule, sets)] for rule in rules]
             parts.append(markdown(["without", "sets that change", *_COLUMNS.values()], told))
     return "\n\n".join(parts)
@@ -81,6 +82,8 @@ def _row(rule: str, sets: dict[str, dict[str, Result]]) -> list[str]:
     """Return of how many sets a rule changes the contigs, and of each figure the worst and the best change."""
     judged = {name: rows for name, rows in sets.items() if rule in rows}
     whole = [name for name in judged if ": " not in name]
+    if not whole:
+        return ["not measured", *("" for _ in _COLUMNS)]
     cells, changed = [], {name for name in whole if judged[name][rule][_BYTES] != judged[name][NOTHING][_BYTES]}
     for key in _COLUMNS:
         found = {name: change for name, rows in judged.items() if (change := change_of(rows[NOTHING], rows[rule], key))}

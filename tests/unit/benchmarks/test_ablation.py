@@ -75,7 +75,13 @@ def test_a_rule_has_the_worst_and_the_best_that_leaving_it_out_does(modules):
 
 def test_what_failed_is_not_judged(modules):
     failed = {"set": "a", "without": "tips", "failed": True, "quast": {}}
-    assert cells(modules, row("a", "nothing"), failed)["tips"]["sets that change"] == "0 of 0"
+    assert cells(modules, row("a", "nothing"), failed)["tips"]["sets that change"] == "not measured"
+
+
+def test_a_rule_that_was_left_out_of_nothing_is_told_not_to_be_measured(modules):
+    found = result(row("a", "nothing"), row("a", "tips")) | {"parameters": {"rules": ["joins", "tips"]}}
+    lines = modules["ablation_tables"].ablation([found]).splitlines()[-2:]
+    assert [line.split("|")[1:3] for line in lines] == [[" joins ", " not measured "], [" tips ", " 0 of 1 "]]
 
 
 def test_members_of_a_community_are_told_by_name_and_count_as_one_set(modules):
@@ -132,6 +138,15 @@ def test_contigs_of_the_same_bytes_are_judged_once(bench, tmp_path):
     assert len({row["contigs_sha256"] for row in rows.values()}) == 2
     assert {line.split()[0] for line in (tmp_path / "devices").read_text().splitlines()} == {"cuda"}
     assert {line.split()[1] for line in (tmp_path / "devices").read_text().splitlines()} <= {"0", "1"}
+
+
+def test_pairs_are_made_in_their_order_after_all_rules(bench, tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("set\twithout\na\ttips\na\tjoins\na\ttips\n")
+    done, rows, _ = bench("--pairs", str(pairs))
+    assert (done.exit_code, list(rows)) == (0, ["nothing", "tips", "joins"])
+    pairs.write_text("set\twithout\nb\ttips\n")
+    assert "no such set or rule: ('b', 'tips')" in bench("--pairs", str(pairs))[0].output
 
 
 def test_only_what_is_missing_is_made(bench):
