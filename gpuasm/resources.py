@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes "no limit" as a number near 2**63
 _CGROUP = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
+_PROCESS = Path("/proc/self")
 
 
 def parse_bytes(text: str) -> int:
@@ -48,8 +50,8 @@ def memory_budget(text: str | None = None) -> int:
     Parameters
     ----------
     text
-        What the user asked for ("4G"); without it, the least of what the container, the batch system and the free
-        memory of the machine allow.
+        What the user asked for ("4G"); without it, the least of what the control group and those around it, the batch
+        system, the limit of the process (``ulimit -v``) and the free memory of the machine allow.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def memory_budget(text: str | None = None) -> int:
     """
     if text is not None:
         return parse_bytes(text)
-    limits = [_cgroup_limit(), _slurm_limit(), _available()]
+    limits = [_cgroup_limit(), _slurm_limit(), _address_space(), _available()]
     return min(limit for limit in limits if limit is not None)
 
 
@@ -123,18 +125,62 @@ def _available() -> int | None:
     return int(line.split()[1]) * 1024
 
 
+def _address_space() -> int | None:
+    """Return what the limit on the addresses of this process (``ulimit -v``) leaves; None where there is no limit."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        taken = int((_PROCESS / "statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        taken = 0
+    return max(limit - taken, 0)
+
+
 def _cgroup_limit() -> int | None:
-    """Return what the control group still has room for, in version 2 or 1; None where it has no limit."""
-    for limit, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        try:
-            bound = (_CGROUP / limit).read_text().strip()
-            if bound != "max" and int(bound) < _NO_LIMIT:
-                return max(int(bound) - _held(used), 0)
-        except (OSError, ValueError):
-            continue
+    """Return what our control group, and each around it, still has room for; None where none has a limit."""
+    rooms = [room for group in _groups() if (room := _room_of_group(*group)) is not None]
+    return min(rooms, default=None)
+
+
+def _groups() -> list[tuple[str, str]]:
+    """Return the files of limit and use of our control group and those around it, in version 2 and 1.
+
+    Inside a container its own group is the outermost; a job of systemd or of a batch system is some way in.
+    """
+    try:
+        lines = (_PROCESS / "cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    within = {"v2": "/", "memory": "/"}
+    for line in lines:
+        number, controllers, path = [*line.split(":", 2), "", ""][:3]
+        name = "v2" if (number, controllers) == ("0", "") else controllers
+        if name in within:
+            within[name] = path or "/"
+    return [
+        (f"{head}{place}{limit}", f"{head}{place}{used}")
+        for name, head, limit, used in (
+            ("v2", "", "memory.max", "memory.current"),
+            ("memory", "memory/", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+        )
+        for place in _inwards(within[name])
+    ]
+
+
+def _inwards(path: str) -> list[str]:
+    """Return the folders that lead to a control group: "", "a/", "a/b/" for "/a/b"."""
+    steps = [step for step in path.split("/") if step]
+    return ["".join(f"{step}/" for step in steps[:depth]) for depth in range(len(steps) + 1)]
+
+
+def _room_of_group(limit: str, used: str) -> int | None:
+    try:
+        bound = (_CGROUP / limit).read_text().strip()
+        if bound != "max" and int(bound) < _NO_LIMIT:
+            return max(int(bound) - _held(used), 0)
+    except (OSError, ValueError):
+        pass
     return None
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import atexit
 import errno
 import importlib
+import io
 import os
+import resource
 import signal
 import sys
 import threading
@@ -69,6 +71,9 @@ EXIT_CODES = {
 
 _WITHOUT_MATRICES = {"assemble", "check", "count", "unitigs"}
 """Subcommands that multiply none: importing numpy would make a thread for each core, which wait for work in a loop."""
+
+_NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
+"""What the loader of libraries, the system and Python say."""
 
 _INTERRUPTED, _PIPE_CLOSED, _TERMINATED, _OUT_OF_RESOURCES = 130, 141, 143, 75
 
@@ -141,6 +146,10 @@ def run() -> NoReturn:
     To free a device's memory and the interpreter's objects one by one takes a third of a second; the system takes them
     back at once. What others have registered for the end, such as the flushing of logs, is done.
     """
+    if isinstance(
+        sys.stdout, io.TextIOWrapper
+    ):  # names of files may hold bytes that are no text: they pass as they are
+        sys.stdout.reconfigure(errors="surrogateescape")
     try:
         main()
     except SystemExit as ended:
@@ -198,6 +207,11 @@ def _exit_code(error: BaseException) -> int:
             # Python flushes stdout once more at exit, and would complain of the closed pipe then.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return _PIPE_CLOSED
+        case _ if _is_lack_of_memory(error):
+            _say(
+                "out of memory: the system gave no more to load libraries or start threads; raise the limit (ulimit -v)"
+            )
+            return _OUT_OF_RESOURCES
         case MemoryError():
             _say(f"out of memory: {error or 'the system gave no more'}; run with less data, or where more is free")
             return _OUT_OF_RESOURCES
@@ -209,6 +223,16 @@ def _exit_code(error: BaseException) -> int:
     traceback.print_exception(error)
     _say("this is a bug in gpuasm: please report it with the lines above and the command that you ran")
     return 1
+
+
+def _is_lack_of_memory(error: BaseException | None) -> bool:
+    """Tell whether libraries could not be loaded, or threads not be started, for want of memory."""
+    if error is None:
+        return False
+    is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    signs = (*_NO_MEMORY, "load shared object") if is_limited else _NO_MEMORY  # llvmlite's words, whatever the cause
+    is_such = isinstance(error, (ImportError, RuntimeError, OSError)) and any(sign in str(error) for sign in signs)
+    return is_such or _is_lack_of_memory(error.__cause__)
 
 
 def _say(message: str) -> None:

@@ -28,8 +28,8 @@ NAME = ".checkpoint.npz"
 _STANDARD_INPUT = Path("-")
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 """What numpy, zipfile and json raise at files that are none of theirs, or not whole."""
-_TEMPORARY = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.tmp")
-"""Names that `gpuasm.io.atomic_output` gives to what is not complete."""
+_TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
+"""Names that `gpuasm.io.atomic_output` gives to what is not complete; the number is that of the process."""
 
 
 def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
@@ -115,7 +115,8 @@ class Checkpoint:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of a run that was killed while it wrote."""
+    """Remove the temporary files of a run that was killed while it wrote, but none of a process that is at it."""
     for path in folder.iterdir():
-        if _TEMPORARY.fullmatch(path.name):
+        match = _TEMPORARY.fullmatch(path.name)
+        if match and not Path("/proc", match[1]).exists():
             path.unlink(missing_ok=True)

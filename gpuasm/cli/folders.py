@@ -28,6 +28,24 @@ def make_folder(folder: Path) -> None:
         raise OutputError("a folder to write to", "no permission to", remedy, path=folder)
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that can never be made or be written to, without making it: work begins before there are results.
+
+    Raises
+    ------
+    OutputError
+        If a file is in its way, or there is no permission.
+    """
+    remedy = "name another with -o, or change the permissions"
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir():
+        raise OutputError("a folder that can be made", f"a file of the name {there}", remedy, path=folder)
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise OutputError("a folder that can be made", f"no permission to write to {there}", remedy, path=folder)
+
+
 def make_own_folder(folder: Path, command: str) -> None:
     """Make a folder, unless it holds results of another command, whose run.json would be lost.
 

@@ -103,7 +103,7 @@ def command(
       gpuasm relate genomes.fasta --each-sequence -o samples
       gpuasm relate north=north_R1.fastq.gz south=south.fasta --scaled 1000 -k 31 -o samples
     """
-    from gpuasm.cli.folders import make_own_folder
+    from gpuasm.cli.folders import check_folder, make_own_folder
     from gpuasm.cli.relate_outputs import write_sketches
     from gpuasm.cli.session import run_session
     from gpuasm.cli.sketching import SketchOptions
@@ -112,6 +112,7 @@ def command(
 
     if size is not None and scaled is not None:
         raise UsageError("--sketch-size or --scaled", "both", "leave one out")
+    check_folder(output)
     with run_session(common) as session:
         run = _Run(output, session, SketchOptions(k, size, scaled, seed), GraphOptions(neighbours, threshold, mutual))
         run.reading = {"min_count": parse_min_count(min_count), "each_sequence": each_sequence, "skip_bad": skip_bad}

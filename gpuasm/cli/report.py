@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,8 +48,9 @@ def command(
 
     read = [_read(text) for text in runs]
     names = [run.name for run in read]
-    if len(set(names)) < len(names):
-        raise UsageError("runs with names of their own", ", ".join(names), "write NAME=FOLDER")
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise UsageError("runs with names of their own", f"two named {repeated[0]!r}", "write NAME=FOLDER")
     report.add_status(read, _expanded(status))
     report.add_benchmarks(read, _expanded(benchmarks))
     report.add_bins(read, _expanded(bins))

@@ -30,7 +30,8 @@ def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
     path
         Where to write.
     mode
-        "w" for text in UTF-8 or "wb" for bytes.
+        "w" for text in UTF-8 or "wb" for bytes. What UTF-8 cannot say, bytes of a file's name from another encoding, is
+        written as \\udcXX, which JSON reads back.
 
     Raises
     ------
@@ -69,7 +70,9 @@ def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
 
 def _created(file: Path, path: str | os.PathLike[str], mode: str) -> IO[Any]:
     try:
-        return file.open(mode) if "b" in mode else file.open(mode, encoding="utf-8", newline="\n")
+        if "b" in mode:
+            return file.open(mode)
+        return file.open(mode, encoding="utf-8", newline="\n", errors="backslashreplace")
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise _no_room(path, error) from error

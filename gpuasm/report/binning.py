@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpuasm.report.inputs import Run
+from gpuasm.report.inputs import Run, name_of_run
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,7 @@ class BinnedContigs:
 def read_bin_run(folder: str | Path) -> Run:
     """Read a folder that ``gpuasm bin`` wrote as a run of its own."""
     folder = Path(folder)
-    path = folder.resolve()
-    run = Run((path.parent if path.name == "bins" else path).name, folder)
+    run = Run(name_of_run(folder, within="bins"), folder)
     run.manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     run.binning = _binning(folder)
     return run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,17 +99,22 @@ def read_run(folder: str | Path, name: str | None = None) -> Run:
         What to call it; if None, the folder's name, or that of the folder around one named "assembly".
     """
     folder = Path(folder)
-    run = Run(name or name_of_run(folder), folder)
+    run = Run(_as_text(name) if name else name_of_run(folder), folder)
     run.manifest = _read(run, "run.json", _manifest, {})
     run.contigs = _read(run, "contigs.tsv", _contigs, [])
     run.spectrum = _read(run, "spectrum.tsv", _spectrum, [])
     return run
 
 
-def name_of_run(folder: str | Path) -> str:
-    """Return what a run is called: as its folder, or as that of the folder around one named "assembly"."""
-    path = Path(folder).resolve()
-    return (path.parent if path.name == "assembly" else path).name
+def name_of_run(folder: str | Path, within: str = "assembly") -> str:
+    """Return what a run is called: as its folder, or as that of the folder around one named ``within``."""
+    path = Path(os.path.normpath(Path(folder).absolute()))  # a link keeps its own name
+    return _as_text((path.parent if path.name == within else path).name)
+
+
+def _as_text(name: str) -> str:
+    """Return a name with the bytes that are no text in UTF-8, as old files have, written as \\udcXX."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def add_status(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:

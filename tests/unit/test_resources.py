@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     meminfo.write_text("MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\n")
     monkeypatch.setattr(resources, "_MEMINFO", meminfo)
     monkeypatch.setattr(resources, "_CGROUP", tmp_path)
+    monkeypatch.setattr(resources, "_PROCESS", tmp_path)
+    monkeypatch.setattr("resource.getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     for name in ("SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU", "SLURM_CPUS_ON_NODE"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
@@ -82,6 +85,34 @@ def test_container_without_a_limit(machine: Path, file: str, text: str) -> None:
     (machine / "memory").mkdir()
     (machine / file).write_text(text)
     assert resources.memory_budget() == 8 << 30
+
+
+@pytest.mark.parametrize(
+    ("own", "names"),
+    [
+        ("0::/slurm/job_7\n", ("memory.max", "memory.current")),
+        ("5:cpu:/x\n4:memory:/slurm/job_7\n0::/\n", ("memory.limit_in_bytes", "memory.usage_in_bytes")),
+    ],
+)
+def test_a_group_within_the_container_limits_and_so_does_the_one_around_it(
+    machine: Path, own: str, names: tuple[str, str]
+) -> None:
+    (machine / "cgroup").write_text(own)
+    root = machine / "memory" if names[0] == "memory.limit_in_bytes" else machine
+    folder = root / "slurm" / "job_7"
+    folder.mkdir(parents=True)
+    for group, limit in ((folder, 3 << 30), (folder.parent, 2 << 30)):
+        (group / names[0]).write_text(f"{limit}\n")
+        (group / names[1]).write_text("0\n")
+        (group / "memory.stat").write_text("anon 0\n")
+        assert resources.memory_budget() == limit
+
+
+def test_a_limit_on_addresses_limits_less_what_is_taken(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _: (3 << 30, resource.RLIM_INFINITY))
+    assert resources.memory_budget() == 3 << 30
+    (machine / "statm").write_text(f"{(1 << 30) // resource.getpagesize()} 5 5 5 0 5 0\n")
+    assert resources.memory_budget() == 2 << 30
 
 
 @pytest.mark.usefixtures("machine")

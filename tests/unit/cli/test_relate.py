@@ -289,3 +289,14 @@ def test_devices_write_the_same_files(run_cli, genomes, tmp_path, options):
         assert run_cli("relate", *genomes, "-o", tmp_path / device, "--device", device, *options)[0] == 0
     for name in FILES - {"run.json", "graph.npz"}:
         assert (tmp_path / "cpu" / name).read_bytes() == (tmp_path / "cuda" / name).read_bytes(), name
+
+
+def test_a_folder_that_can_never_be_made_is_told_before_samples_are_read(run_cli, genomes, tmp_path, monkeypatch):
+    monkeypatch.setattr("gpuasm.cli.relate._Run.read", lambda *_: pytest.fail("samples were read"))
+    (tmp_path / "file").touch()
+    code, _, err = run_cli("relate", *genomes, "-o", tmp_path / "file" / "out")
+    assert code == 73
+    assert "expected a folder that can be made, found a file of the name" in err
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert run_cli("relate", *genomes, "-o", tmp_path / "new" / "out")[0] == 73
+    assert not (tmp_path / "new").exists()

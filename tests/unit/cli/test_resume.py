@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpuasm.assembly.options import STAGES
-from gpuasm.cli.checkpoint import NAME, Checkpoint
+from gpuasm.cli.checkpoint import NAME, Checkpoint, remove_leftovers
 from tests.oracles.reads import fastq
 from tests.unit.cli.read_files import OUTPUTS, files_in, genome_text, outputs_of, simulated_pairs, write_pairs
 
@@ -259,3 +259,12 @@ def test_stopping_again_where_a_run_was_stopped_later_writes_what_there_is(run_c
     before = outputs_of(folder)
     assert run_cli("assemble", *arguments, "--stop-after", "first-graph", "--resume", "-o", folder)[0] == 0
     assert outputs_of(folder) == before
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for number in (ended.pid, os.getpid()):
+        (tmp_path / f".contigs.fasta.{number}-0123abcd.tmp").touch()
+    remove_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [f".contigs.fasta.{os.getpid()}-0123abcd.tmp"]

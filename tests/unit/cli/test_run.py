@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +61,25 @@ def test_an_assembly_of_compiled_loops_from_disk_loads_no_compiler(tmp_path):
         done = python(code, *map(str, arguments))
         assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == ""
+
+
+def test_a_limit_on_addresses_that_libraries_do_not_fit_into_is_no_bug(tmp_path):
+    (tmp_path / "reads.fq").write_text("@r\n" + "ACGT" * 10 + "\n+\n" + "I" * 40 + "\n")
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_AS, (150 << 20, 150 << 20));" + RUN
+    done = python(limited, "count", str(tmp_path / "reads.fq"), "-o", str(tmp_path / "counts.npz"))
+    assert done.returncode == 75, done.stderr
+    assert done.stderr.startswith("gpuasm: error: out of memory")
+    assert done.stderr.count("\n") == 1
+
+
+def test_names_of_files_in_another_encoding(tmp_path):
+    first, second = write_pairs(tmp_path, simulated_pairs(genome_text(length=2000, seed=5)))
+    folder, other = (os.fsencode(tmp_path) + name for name in (b"/caf\xe9", b"/\xe9_1.fastq"))
+    first.rename(os.fsdecode(other))
+    arguments = ["assemble", "-1", other, "-2", second, "-o", folder, "--device", "cpu", "-q"]
+    done = subprocess.run([sys.executable, "-m", "gpuasm", *arguments], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(folder + b"/contigs.fasta: 1 contigs")
+    manifest = json.loads(Path(os.fsdecode(folder), "run.json").read_text(encoding="utf-8"))
+    assert manifest["inputs"][0]["path"] == os.fsdecode(other)
+    assert "\\udce9_1.fastq" in Path(os.fsdecode(folder), "report.html").read_text(encoding="utf-8")

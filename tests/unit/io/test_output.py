@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import time
 import pytest
 
 from gpuasm.errors import GpuasmError, OutputError, ReadWriteError, ResourceError
-from gpuasm.io import atomic_output, write_tsv
+from gpuasm.io import atomic_output, write_json, write_tsv
 
 
 def files_in(folder):
@@ -194,3 +195,11 @@ def test_a_name_of_any_length(tmp_path):
     with atomic_output(path) as file:
         file.write("text")
     assert path.read_text() == "text"
+
+
+def test_bytes_of_names_that_are_no_text_do_not_stop_an_output(tmp_path):
+    name = os.fsdecode(b"caf\xe9_1.fastq")
+    write_json(tmp_path / "run.json", {"path": name})
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8")) == {"path": name}
+    write_tsv(tmp_path / "table.tsv", {"file": [name]})
+    assert (tmp_path / "table.tsv").read_text(encoding="utf-8") == "file\ncaf\\udce9_1.fastq\n"

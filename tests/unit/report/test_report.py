@@ -201,6 +201,14 @@ def test_command_refuses_what_is_no_folder_and_equal_names(tmp_path, capsys):
     assert not (tmp_path / "page.html").exists()
 
 
+def test_a_link_to_a_folder_has_a_name_of_its_own(folder, tmp_path, capsys):
+    (tmp_path / "linked").symlink_to(folder)
+    assert read_run(tmp_path / "linked").name == "linked"
+    with pytest.raises(SystemExit):
+        main(["report", str(folder), str(tmp_path / "linked"), str(folder), "-o", str(tmp_path / "page.html")])
+    assert "found two named 'phage'; write NAME=FOLDER" in capsys.readouterr().err
+
+
 def test_summary_of_nothing_has_a_header(tmp_path):
     write_summary([], tmp_path / "summary.tsv")
     assert (tmp_path / "summary.tsv").read_text().startswith("sample\tstatus\t")
