@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.command(name="report")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--status", multiple=True, metavar="FILES", help="Status files of the workflow's steps, or a pattern.")
+@click.option("--checks", multiple=True, metavar="FILES", help="Files SAMPLE/check.json of gpuasm check, or a pattern.")
 @click.option("--benchmarks", multiple=True, metavar="FILES", help="Files SAMPLE/benchmarks/RULE.tsv, or a pattern.")
 @click.option("--bins", multiple=True, metavar="FOLDERS", help="Folders SAMPLE/bins of gpuasm bin, or a pattern.")
 @click.option("--locations", type=INPUT, metavar="FILE", help="GeoJSON of gpuasm geolocate: a map of the samples.")
@@ -30,6 +31,7 @@ def command(
     *,
     runs: tuple[str, ...],
     status: tuple[str, ...],
+    checks: tuple[str, ...],
     benchmarks: tuple[str, ...],
     bins: tuple[str, ...],
     locations: Path | None,
@@ -38,7 +40,8 @@ def command(
 ) -> None:
     """Write an HTML page about RUNs: folders that 'gpuasm assemble -o' wrote, or NAME=FOLDER.
 
-    Nothing in the page comes from a network. A folder whose files are missing or empty is shown as failed.
+    Nothing in the page comes from a network. A folder whose files are missing or empty is shown as failed. The
+    page of more than 40 runs has no figures; it links to the pages of each.
 
     \b
     gpuasm report assembly -o report.html
@@ -52,6 +55,7 @@ def command(
     if repeated:
         raise UsageError("runs with names of their own", f"two named {repeated[0]!r}", "write NAME=FOLDER")
     report.add_status(read, _expanded(status))
+    report.add_checks(read, _expanded(checks))
     report.add_benchmarks(read, _expanded(benchmarks))
     report.add_bins(read, _expanded(bins))
     located = report.read_located(locations) if locations is not None else None

@@ -66,6 +66,7 @@ def add_bins(runs: Iterable[Run], folders: Iterable[str | Path]) -> None:
             continue
         try:
             run.binning = _binning(folder)
+            run.pages += [path for path in (folder / "report.html",) if path.is_file()]
         except (OSError, ValueError, KeyError):
             run.notes.append("the tables of bins are missing or damaged")
 

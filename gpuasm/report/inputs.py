@@ -54,6 +54,10 @@ class Run:
         Snakemake's benchmark rows of the sample, each with its rule.
     binning : BinnedContigs or None
         What ``gpuasm bin`` made of the contigs.
+    check : dict
+        What ``gpuasm check --json`` found in the reads, empty if that is not known.
+    pages : list of Path
+        Pages about this run alone, if they are there.
     """
 
     name: str
@@ -65,6 +69,8 @@ class Run:
     steps: list[dict[str, Any]] = field(default_factory=list)
     benchmarks: list[dict[str, Any]] = field(default_factory=list)
     binning: BinnedContigs | None = None
+    check: dict[str, Any] = field(default_factory=dict)
+    pages: list[Path] = field(default_factory=list)
 
     @property
     def status(self) -> str:
@@ -103,6 +109,7 @@ def read_run(folder: str | Path, name: str | None = None) -> Run:
     run.manifest = _read(run, "run.json", _manifest, {})
     run.contigs = _read(run, "contigs.tsv", _contigs, [])
     run.spectrum = _read(run, "spectrum.tsv", _spectrum, [])
+    run.pages = [path for path in (folder / "report.html",) if path.is_file()]
     return run
 
 
@@ -128,6 +135,19 @@ def add_status(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:
             continue
     for run in by_name.values():
         run.steps.sort(key=lambda step: STEPS.index(step["step"]) if step["step"] in STEPS else len(STEPS))
+
+
+def add_checks(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:
+    """Give each run what ``gpuasm check --json SAMPLE/check.json`` found; a file that cannot be read is passed over."""
+    by_name = {run.name: run for run in runs}
+    for path in map(Path, paths):
+        run = by_name.get(path.parent.name)
+        if run is None:
+            continue
+        try:
+            run.check = dict(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            continue
 
 
 def add_benchmarks(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from gpuasm.report import figures, map_figures, tables, world
 from gpuasm.report.binning import read_bin_run
 from gpuasm.report.inputs import Run, read_run
-from gpuasm.report.statistics import summarise_lengths
+from gpuasm.report.remarks import laid_share, remarks
+from gpuasm.report.statistics import mean_depth, mean_gc, summarise_lengths
 from gpuasm.report.world import LocatedSamples
 
-SUMMARY_COLUMNS = ("sample", "status", "contigs", "bases", "longest", "n50", "circular", "depth", "reason")
+SUMMARY_COLUMNS = (
+    "sample", "status", "contigs", "bases", "longest", "n50", "l50", "gc", "circular", "depth", "reads", "reads_laid",
+    "bins", "remarks", "reason",
+)  # fmt: skip
+MAX_DRAWN = 40
+"""The most runs whose figures are drawn in one page; of more each one's own page has them."""
 
 
 def write_run_report(run_dir: str | Path) -> Path:
@@ -69,24 +77,47 @@ def write_report(runs: Sequence[Run], path: str | Path, *, located: LocatedSampl
     OutputError, ReadWriteError, ResourceError
         If the page cannot be written.
     """
-    _write(path, render(runs, located=located))
+    _write(path, render(runs, located=located, folder=Path(path).parent))
 
 
 def write_summary(runs: Sequence[Run], path: str | Path) -> None:
-    """Write a tab-separated line for each run: see ``SUMMARY_COLUMNS``; lengths in bases."""
-    lines: list[tuple[str, ...]] = [SUMMARY_COLUMNS]
-    for run in runs:
-        lengths = summarise_lengths([contig.length for contig in run.contigs])
-        depth = tables.mean_depth(run)
-        n_circular = sum(contig.circular for contig in run.contigs)
-        numbers = (lengths.n, lengths.total, lengths.longest, lengths.n50, n_circular)
-        reason = " ".join(run.reason.split())
-        lines.append((run.name, run.status, *map(str, numbers), "" if depth is None else f"{depth:.1f}", reason))
-    _write(path, "".join("\t".join(line) + "\n" for line in lines))
+    """Write a tab-separated line for each run: see ``SUMMARY_COLUMNS``; lengths in bases, shares from 0 to 1."""
+    lines = ["\t".join(line) + "\n" for line in (SUMMARY_COLUMNS, *map(_summary_line, runs))]
+    _write(path, "".join(lines))
 
 
-def render(runs: Sequence[Run], *, located: LocatedSamples | None = None) -> str:
-    """Return the page about ``runs``, and where their samples are, as text."""
+def _summary_line(run: Run) -> tuple[str, ...]:
+    lengths = summarise_lengths([contig.length for contig in run.contigs])
+    values = {
+        "sample": run.name,
+        "status": run.status,
+        "contigs": lengths.n,
+        "bases": lengths.total,
+        "longest": lengths.longest,
+        "n50": lengths.n50,
+        "l50": lengths.l50,
+        "gc": _rounded(mean_gc(run), 4),
+        "circular": sum(contig.circular for contig in run.contigs),
+        "depth": _rounded(mean_depth(run), 1),
+        "reads": run.result("reads"),
+        "reads_laid": _rounded(laid_share(run), 4),
+        "bins": len(run.binning.bins) if run.binning else None,
+        "remarks": "; ".join(remarks(run)),
+        "reason": " ".join(run.reason.split()),
+    }
+    return tuple("" if values[name] is None else str(values[name]) for name in SUMMARY_COLUMNS)
+
+
+def _rounded(value: float | None, digits: int) -> str | None:
+    return None if value is None else f"{value:.{digits}f}"
+
+
+def render(runs: Sequence[Run], *, located: LocatedSamples | None = None, folder: Path | None = None) -> str:
+    """Return the page about ``runs``, and where their samples are, as text.
+
+    Of more than ``MAX_DRAWN`` runs it has no figures, and links to the pages of each, relative to ``folder``, where it
+    is to lie.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only where a page is made
 
     environment = Environment(
@@ -100,7 +131,8 @@ def render(runs: Sequence[Run], *, located: LocatedSamples | None = None) -> str
     return environment.get_template("page.html").render(
         title=_title(one) if one else "Assemblies of several samples",
         subtitle=_subtitle(runs),
-        runs=[_described(run) for run in runs],
+        summary_headers=tables.SUMMARY_HEADERS,
+        runs=[_described(run, folder or Path(), brief=len(runs) > MAX_DRAWN) for run in runs],
         n_failed=sum(run.status != "ok" for run in runs),
         places=_places(located) if located and located.samples else None,
     )
@@ -115,19 +147,28 @@ def _subtitle(runs: Sequence[Run]) -> str:
     return " ".join(["gpuasm", *versions[:1], "·", f"{len(runs)} sample{'s' if len(runs) != 1 else ''}"])
 
 
-def _described(run: Run) -> dict[str, Any]:
+def _described(run: Run, folder: Path, *, brief: bool) -> dict[str, Any]:
+    warnings = [*run.manifest.get("warnings", []), *run.check.get("warnings", [])]
     return {
         "name": run.name,
         "status": run.status,
         "reason": run.reason,
         "notes": [] if run.status == "failed" else run.notes,
-        "warnings": [str(warning) for warning in run.manifest.get("warnings", [])],
+        "warnings": list(dict.fromkeys(map(str, warnings))),
+        "remarks": "; ".join([*remarks(run), run.reason] if run.reason else remarks(run)),
         "command": run.manifest.get("command_line", ""),
         "cells": tables.summary_cells(run),
         "tiles": tables.tiles(run) if run.manifest else [],
-        "figures": _figures(run),
-        "tables": tables.tables(run),
+        "figures": [] if brief else _figures(run),
+        "pages": [_link(page, folder) for page in run.pages] if brief else [],
+        "tables": tables.tables(run, brief=brief),
     }
+
+
+def _link(page: Path, folder: Path) -> dict[str, str]:
+    """Return the title of a page, that of its folder, and how one comes to it from ``folder``."""
+    way = Path(os.path.relpath(page, folder))
+    return {"title": page.absolute().parent.name, "href": quote(way.as_posix())}
 
 
 def _figures(run: Run) -> list[dict[str, Any]]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpuasm.report.inputs import Run
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,22 @@ def nx_curve(lengths: Sequence[int]) -> tuple[list[float], list[int]]:
         length_at += [length, length]
         done += length
     return percent, length_at
+
+
+def mean_depth(run: Run) -> float | None:
+    """Return the depth of the contigs, weighted by length; None without contigs."""
+    return _mean(run, [contig.depth for contig in run.contigs])
+
+
+def mean_gc(run: Run) -> float | None:
+    """Return the share of G and C in the contigs, from 0 to 1; None without contigs."""
+    return _mean(run, [contig.gc for contig in run.contigs])
+
+
+def _mean(run: Run, values: Sequence[float]) -> float | None:
+    lengths = [contig.length for contig in run.contigs]
+    total = sum(lengths)
+    return sum(map(operator.mul, values, lengths)) / total if total else None
 
 
 def _reach(ordered: Sequence[int], bases: float) -> tuple[int, int]:

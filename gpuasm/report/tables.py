@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuasm.report.inputs import Run
-from gpuasm.report.statistics import summarise_lengths
+from gpuasm.report.remarks import laid_share
+from gpuasm.report.statistics import mean_depth, mean_gc, summarise_lengths
 
 MAX_CONTIGS = 25
 """Rows of the contig table; contigs.tsv has them all."""
@@ -40,6 +41,11 @@ def number(value: Any, digits: int = 0, unit: str = "") -> str:
     return _NOTHING if value is None else f"{value:,.{digits}f}{unit}"
 
 
+def percent(share: float | None, unit: str = "") -> str:
+    """Write a share from 0 to 1 in percent, or a dash for none."""
+    return number(None if share is None else 100 * share, 1, unit)
+
+
 def bases(value: float | None) -> str:
     """Write an amount of bases in bp, kb, Mb or Gb, to three digits from 10 kb on."""
     if value is None:
@@ -59,12 +65,6 @@ def mebibytes(value: float | None) -> str:
 def seconds(value: float | None) -> str:
     """Write seconds, with more digits the fewer they are."""
     return _NOTHING if value is None else f"{value:,.{2 if value < 10 else 1 if value < 100 else 0}f}"
-
-
-def mean_depth(run: Run) -> float | None:
-    """Return the depth of the contigs, weighted by length; None without contigs."""
-    total = sum(contig.length for contig in run.contigs)
-    return sum(contig.depth * contig.length for contig in run.contigs) / total if total else None
 
 
 def tiles(run: Run) -> list[dict[str, str]]:
@@ -93,25 +93,35 @@ def _assembly_tiles(run: Run) -> list[tuple[str, str]]:
         ("N50", bases(lengths.n50)),
         ("circular", number(sum(contig.circular for contig in run.contigs))),
         ("mean depth", number(mean_depth(run), 1, "\N{MULTIPLICATION SIGN}")),
+        ("G and C", percent(mean_gc(run), " %")),
+        ("reads on contigs", percent(laid_share(run), " %")),
         ("estimated size", bases(run.result("genome_size"))),
     ]
 
 
+SUMMARY_HEADERS = ("contigs", "bases", "longest", "N50", "GC %", "circular", "depth", "reads laid %", "seconds")
+"""Titles of what ``summary_cells`` returns."""
+
+
 def summary_cells(run: Run) -> list[str]:
-    """Return the numbers of a run's line in the summary: contigs, bases, longest, N50, circular, depth, seconds."""
+    """Return the numbers of a run's line in the summary: see ``SUMMARY_HEADERS``."""
     lengths = summarise_lengths([contig.length for contig in run.contigs])
-    n_circular = sum(contig.circular for contig in run.contigs)
     return [
-        *(number(value) for value in (lengths.n, lengths.total, lengths.longest, lengths.n50, n_circular)),
+        *(number(value) for value in (lengths.n, lengths.total, lengths.longest, lengths.n50)),
+        percent(mean_gc(run)),
+        number(sum(contig.circular for contig in run.contigs)),
         number(mean_depth(run), 1),
+        percent(laid_share(run)),
         seconds(run.manifest.get("wall_s")),
     ]
 
 
-def tables(run: Run) -> list[Table]:
-    """Return the tables of a run that have anything to show."""
-    made = [_bins(run), _contigs(run), _inputs(run), _stages(run), _steps(run), _benchmarks(run), _environment(run)]
-    return [table for table in made if table.rows]
+def tables(run: Run, *, brief: bool = False) -> list[Table]:
+    """Return the tables of a run that have anything to show; if brief, those that its own page does not have."""
+    parts = [_bins, _inputs, _steps, _benchmarks]
+    if not brief:
+        parts = [_bins, _contigs, _inputs, _stages, _steps, _benchmarks, _environment]
+    return [table for part in parts if (table := part(run)).rows]
 
 
 def _contigs(run: Run) -> Table:

@@ -29,9 +29,11 @@ rule report:
         gpuasm=GPUASM,
         runs=[f"{sample}=results/{sample}/assembly" for sample in SAMPLES],
         status="results/*/status/*.json",
+        checks="results/*/check.json",
         benchmarks="results/*/benchmarks/*.tsv",
         bins="--bins 'results/*/bins'" if config["bins"] else "",
         places=places_argument,
     shell:
-        "{params.gpuasm} report {params.runs:q} --status {params.status:q} --benchmarks {params.benchmarks:q} {params.bins}"
-        " {params.places} -o {output.page:q} --summary {output.summary:q} > {log:q} 2>&1"
+        "{params.gpuasm} report {params.runs:q} --status {params.status:q} --checks {params.checks:q}"
+        " --benchmarks {params.benchmarks:q} {params.bins} {params.places} -o {output.page:q}"
+        " --summary {output.summary:q} > {log:q} 2>&1"

@@ -9,7 +9,19 @@ from html.parser import HTMLParser
 import pytest
 
 from gpuasm.cli import main
-from gpuasm.report import add_benchmarks, add_status, read_run, render, write_run_report, write_summary
+from gpuasm.report import (
+    add_benchmarks,
+    add_checks,
+    add_status,
+    read_run,
+    render,
+    write_report,
+    write_run_report,
+    write_summary,
+)
+from gpuasm.report.binning import BinnedContigs
+from gpuasm.report.page import MAX_DRAWN
+from gpuasm.report.remarks import laid_share, remarks
 from gpuasm.report.statistics import nx_curve, summarise_lengths
 from gpuasm.report.tables import bases, number, seconds
 
@@ -199,6 +211,61 @@ def test_command_refuses_what_is_no_folder_and_equal_names(tmp_path, capsys):
             main(["report", *map(str, args), "-o", str(tmp_path / "page.html")])
         assert exit_.value.code == code
     assert not (tmp_path / "page.html").exists()
+
+
+def checked(folder, reads=1000, laid=990, mode="isolate", **manifest):
+    results = {**MANIFEST["results"], "mode": {"name": mode}, "checked": {"reads": reads, "reads_laid": laid}}
+    (folder / "run.json").write_text(json.dumps({**MANIFEST, "results": results, "warnings": [], **manifest}))
+    return read_run(folder)
+
+
+def test_remarks_are_what_stands_out(folder):
+    run = checked(folder)
+    assert remarks(run) == []
+    assert laid_share(run) == 0.99
+    assert remarks(checked(folder, laid=700)) == ["30 % of reads on no contig"]
+    assert remarks(checked(folder, warnings=["one", "two"])) == ["2 warnings"]
+    (folder / "contigs.tsv").write_text(CONTIGS.replace("40.1", "1.5").replace("80.0", "2.5"))
+    assert remarks(checked(folder)) == ["thin, 1.6-fold"]
+
+
+def test_remarks_of_bins_and_of_the_check(folder):
+    bins = BinnedContigs([{"bin": "bin_001"}, {"bin": "bin_002"}], [], [], [], 0, 0)
+    for mode, expected in (("isolate", ["2 bins in an isolate"]), ("meta", [])):
+        run = checked(folder, mode=mode)
+        run.binning = bins
+        assert remarks(run) == expected
+    check = folder.parent / "phage" / "check.json"
+    found = {"warnings": ["a_1.fq: 3.3% are of PhiX"], "files": [{"phix_fraction": 0.033}, {"phix_fraction": 0.01}]}
+    check.write_text(json.dumps(found))
+    run = checked(folder)
+    add_checks([run], [check, folder / "absent.json"])
+    assert remarks(run) == ["3.3 % PhiX174"]
+    page = render([run])
+    assert "a_1.fq: 3.3% are of PhiX" in page
+
+
+def test_summary_has_what_is_asked_of_isolates(folder, tmp_path):
+    write_summary([checked(folder)], tmp_path / "summary.tsv")
+    header, row = [line.split("\t") for line in (tmp_path / "summary.tsv").read_text().splitlines()]
+    row = dict(zip(header, row, strict=True))
+    gc = (5386 * 0.447 + 500 * 0.5) / 5886
+    assert (row["n50"], row["l50"], row["gc"], row["depth"]) == ("5386", "1", f"{gc:.4f}", "43.5")
+    assert (row["reads"], row["reads_laid"], row["bins"], row["remarks"]) == ("1000", "0.9900", "", "")
+
+
+def test_a_page_of_many_runs_links_to_the_pages_of_each(folder, tmp_path):
+    write_run_report(folder)
+    runs = [read_run(folder, f"sample {number}") for number in range(MAX_DRAWN + 1)]
+    (tmp_path / "reports").mkdir()
+    page = tmp_path / "reports" / "page.html"
+    write_report(runs, page)
+    text = page.read_text()
+    parse(text)
+    assert "<svg" not in text
+    assert text.count('<a href="../phage/report.html">phage</a>') == len(runs)
+    write_report(runs[:MAX_DRAWN], page)
+    assert page.read_text().count("<svg") == 3 * MAX_DRAWN
 
 
 def test_a_link_to_a_folder_has_a_name_of_its_own(folder, tmp_path, capsys):
