@@ -11,6 +11,9 @@ _PEAK_SHARE = 15
 """A threshold above peak / 15 would cost the thinly covered parts of the genome."""
 _PEAK_ABOVE_VALLEY = 1.5
 """A peak stands this far above the valley, or it is the noise of a falling histogram."""
+_PEAK_HOLDS = 0.02
+"""And what lies from the valley on is at least this share of all that was read: less is a few repeats of a mixture,
+whose members' peaks run into each other, and their depth is not that of the sample."""
 _PEAK_NEAR = 4
 """A peak stands for a sample's depth where half of all occurrences lie below so many times its multiplicity."""
 _MOST = 20
@@ -115,7 +118,13 @@ def _find_valley_and_peak(histogram: np.ndarray) -> tuple[int | None, int | None
         return 1, int(np.argmax(occurrences[1:])) + 1
     occurrences = smooth * np.arange(smooth.size)
     peak = valley + int(np.argmax(occurrences[valley:]))
-    return (valley, peak) if occurrences[peak] >= _PEAK_ABOVE_VALLEY * occurrences[valley] else (None, None)
+    is_high = occurrences[peak] >= _PEAK_ABOVE_VALLEY * occurrences[valley]
+    is_much = _occurrences_from(histogram, valley) >= _PEAK_HOLDS * _occurrences_from(histogram, 1)
+    return (valley, peak) if is_high and is_much else (None, None)
+
+
+def _occurrences_from(histogram: np.ndarray, least: int) -> int:
+    return int((histogram * np.arange(histogram.size))[least:].sum())
 
 
 def _smooth(histogram: np.ndarray) -> np.ndarray:

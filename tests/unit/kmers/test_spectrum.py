@@ -123,6 +123,23 @@ def test_noise_of_a_falling_histogram_is_no_valley():
     assert analyse_spectrum(histogram, 31).valley is None
 
 
+def test_a_few_repeats_do_not_tell_the_depth_of_a_mixture():
+    """Members of depths 2 to 8 have no peak; fifteen k-mers of a repeat stand at 56 behind classes that are empty."""
+    members = [poisson(depth, 100_000) for depth in range(2, 9)]
+    histogram = spectrum(errors(1_500_000), *members, poisson(56, 15))
+    found = analyse_spectrum(histogram, 31)
+    assert (found.valley, found.peak, found.threshold) == (None, None, 2)
+    assert found.is_thin
+
+
+def test_a_virus_among_reads_of_its_host_is_a_peak():
+    """A twentieth of the reads is of 30,000 k-mers at 300, the others hardly ever meet."""
+    histogram = spectrum(poisson(0.05, 4e9), poisson(300, 30_000))
+    found = analyse_spectrum(histogram, 31)
+    assert found.peak == pytest.approx(300, rel=0.07)
+    assert not found.is_thin
+
+
 @pytest.mark.parametrize("min_count", [1, 5, 100])
 def test_the_users_threshold(min_count):
     found = analyse_spectrum(spectrum(errors(3_000_000), poisson(60, 1_000_000)), 31, min_count=min_count)
