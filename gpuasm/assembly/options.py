@@ -33,6 +33,7 @@ RULES = (
     "overlaps",
     "lost-junctions",
     "direct-repeats",
+    "tandem-repeats",
     "terminal-repeats",
     "variants",
     "check",

@@ -32,7 +32,9 @@ def find_overlaps(graph: UnitigGraph, source: int, target: int, *, gap: int, spr
     longest = min(own.size, other.size, graph.k - 2, spread - gap)
     shortest = max(LEAST_OVERLAP, -gap - spread)
     found = [n for n in range(shortest, longest + 1) if np.array_equal(own[-n:], other[:n])]
-    shifts = [d - n for n in found for tail in _tails(graph, source, target) for d in _distances(tail, n)]
+    # Units of a tandem repeat may be missing between the ends, or one of them may hold units too many.
+    turns = [(n, d) for n in found for tail in _tails(graph, source, target) for d in _distances(tail, n)]
+    shifts = [shift for n, d in turns for shift in (d - n, -d - n)]
     return [*found, 0] if any(abs(shift - gap) <= spread for shift in shifts) else found
 
 

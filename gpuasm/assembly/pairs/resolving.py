@@ -29,6 +29,7 @@ from gpuasm.assembly.pairs.links import Links, link_pairs
 from gpuasm.assembly.pairs.lost_junctions import find_lost_junctions, has_hardly_holes
 from gpuasm.assembly.pairs.overlaps import find_overlaps
 from gpuasm.assembly.pairs.splitting import Fill, split
+from gpuasm.assembly.pairs.tandem_repeats import find_tandem_repeats, unevenness
 from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.pairs.walks import MOST_STEPS
 from gpuasm.assembly.state import AssemblyState
@@ -87,13 +88,15 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> tuple[UnitigGraph, li
         return graph, []
     with stages.stage("join by pairs", k=graph.k) as stage:
         # How deep a chromosome is tells of its plasmids, but not of another organism.
-        without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats")
-        resolved = resolve(graph, state.spanning, without=without)
+        without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats", "tandem-repeats")
+        resolved = resolve(graph, state.spanning, without=without, uneven=unevenness(state.spectrum))
         stage.note(**resolved.counts)
     return resolved.graph, resolved.gaps
 
 
-def resolve(graph: UnitigGraph, pairs: SpanningPairs | None, *, without: Collection[str] = ()) -> Resolved:
+def resolve(
+    graph: UnitigGraph, pairs: SpanningPairs | None, *, without: Collection[str] = (), uneven: float = 0.0
+) -> Resolved:
     """Join what pairs join for certain, and what nothing else can be made of.
 
     Parameters
@@ -104,14 +107,17 @@ def resolve(graph: UnitigGraph, pairs: SpanningPairs | None, *, without: Collect
         The pairs that may join its unitigs; None leaves the graph as it is.
     without
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
+    uneven
+        How much depth varies beyond chance: see `gpuasm.assembly.pairs.tandem_repeats.unevenness`.
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
-    found = _find_joins(graph, pairs, without)
+    found = _find_joins(graph, pairs, without, uneven)
     overlaps = sum(fill.overlap > 0 for fill in found.fills)
     counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
-    counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2, "terminal_repeats": 0}
-    fills, gaps = found.fills + found.lost + found.repeats, found.gaps
+    counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2}
+    counts |= {"tandem_repeats": len(found.tandems) // 2, "terminal_repeats": 0}
+    fills, gaps = found.fills + found.lost + found.repeats + found.tandems, found.gaps
     if fills:
         graph, pieces = split(graph, fills, depth_near_by(graph), longest=pairs.inserts.longest)
         gaps = _moved(gaps, graph, pieces)
@@ -141,9 +147,10 @@ class _Found:
     n_links: int
     lost: list[Fill] = field(default_factory=list)
     repeats: list[Fill] = field(default_factory=list)
+    tandems: list[Fill] = field(default_factory=list)
 
 
-def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str]) -> _Found:
+def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str], uneven: float) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
     arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
     reaches = Reaches.of(index)
@@ -164,12 +171,21 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
     has_all = np.repeat(has_hardly_holes(graph, bases_per_read=inserts.bases_per_pair / 2), 2)
     lost = find_lost_junctions(graph, may_join & has_all) if "lost-junctions" not in without else []
     repeats = find_direct_repeats(graph, may_join) if "direct-repeats" not in without else []
+    tandems = []
+    if "tandem-repeats" not in without:
+        tandems = find_tandem_repeats(graph, may_join, read_length=inserts.bases_per_pair / 2, uneven=uneven)
+        known = {each.repeat for each in repeats}
+        tandems = [each for each in tandems if each.repeat not in known]
     lost_fills = [[Fill((x, y), shared)] for x, y, shared in lost]
-    repeat_fills = [[Fill(walk) for walk in each.walks] for each in repeats if not each.rivals & linked]
+    repeat_fills, tandem_fills = (
+        [[Fill(walk) for walk in each.walks] for each in some if not each.rivals & linked]
+        for some in (repeats, tandems)
+    )
     return replace(
         found,
         lost=_undecided(lost_fills, arrays, reaches, inserts),
         repeats=_undecided(repeat_fills, arrays, reaches, inserts),
+        tandems=_undecided(tandem_fills, arrays, reaches, inserts),
     )
 
 

@@ -52,7 +52,7 @@ def test_what_is_left_out_is_not_done(reads, rule):
             assert counts["join meeting ends"]["bridges"] == 0
         case "contradicted-flanks":
             assert all("flanks_given_up" not in record.counts for record in stages.records)
-        case "overlaps" | "lost-junctions" | "direct-repeats" | "terminal-repeats":
+        case "overlaps" | "lost-junctions" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
         case "end-extension":
             assert counts["lay reads back"]["bases_added"] == 0

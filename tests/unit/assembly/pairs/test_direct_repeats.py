@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gpuasm.assembly.modes import Mode
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.resolving import resolve, resolve_pairs
+from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.stages import Stages
 from tests.graphs import graph_of
@@ -139,7 +140,9 @@ def test_one_pair_from_before_to_after_speaks_against_it(n_against, n_found):
 def test_of_several_organisms_depth_says_nothing(mode, n_found):
     graph = made.graph_of(LINEAR)
     level = SimpleNamespace(graph=graph)
-    state = SimpleNamespace(level=level, spanning=made.pairs_of(LINEAR), mode=Mode(mode, ""), without=())
+    spectrum = analyse_spectrum(np.array([0, 100, 10, 1, 0]), 31)
+    pairs = made.pairs_of(LINEAR)
+    state = SimpleNamespace(level=level, spanning=pairs, mode=Mode(mode, ""), without=(), spectrum=spectrum)
     stages = Stages()
     told, _ = resolve_pairs(state, stages)
     assert stages.records[0].counts["direct_repeats"] == n_found

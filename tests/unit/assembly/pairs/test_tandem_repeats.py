@@ -1,0 +1,221 @@
+"""Tandem repeats that nothing spans: the right number of turns, or none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gpuasm.assembly.modes import Mode
+from gpuasm.assembly.pairs.overlaps import find_overlaps
+from gpuasm.assembly.pairs.resolving import resolve, resolve_pairs
+from gpuasm.assembly.pairs.tandem_repeats import copies_by_depth, find_tandem_repeats, unevenness
+from gpuasm.kmers.spectrum import analyse_spectrum
+from gpuasm.sequence.encoding import encode
+from gpuasm.stages import Stages
+from tests.graphs import graph_of
+from tests.oracles import tandem_repeats as oracle
+from tests.unit.assembly.pairs import test_resolving as made
+
+READ, EVEN = 100.0, 0.0
+A, C = made.random_text(20_000, 60), made.random_text(20_000, 61)
+
+
+def planted(unit, copies, part, seed=62):
+    """Return a tandem of whole copies of a unit and a part of one more."""
+    text = made.random_text(unit, seed)
+    return text * copies + text[:part]
+
+
+def tandems_of(graph, *, uneven=EVEN, may_join=None):
+    may = np.ones(2 * graph.n, dtype=bool) if may_join is None else may_join
+    return find_tandem_repeats(graph, may, read_length=READ, uneven=uneven)
+
+
+def made_graph(genome, *, fold=made.FOLD, noise=0.0):
+    """Return the graph of a genome whose depth is off by a share within the tandem."""
+    graph = made.graph_of(genome)
+    is_long = graph.length > 10_000
+    count = np.where(is_long, graph.count, np.round(graph.count * (1 + noise)))
+    return replace(graph, count=(count * fold // made.FOLD).astype(np.int64))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    unit=st.integers(20, 200),
+    copies=st.integers(3, 12),
+    part=st.integers(0, 199),
+    noise=st.floats(-0.15, 0.15),
+    fold=st.sampled_from([20, 60, 200]),
+)
+def test_a_planted_tandem_has_the_right_number_of_units_or_stays_open(unit, copies, part, noise, fold):
+    """Depth is off by as much as three times what chance would make it: then nothing may be decided."""
+    tandem = planted(unit, copies, part % unit)
+    bases = len(tandem)
+    chance = math.sqrt(READ / (fold * bases))
+    noise = max(-3 * chance, min(3 * chance, noise))
+    graph = made_graph(A + tandem + C, fold=fold, noise=noise)
+    for one in tandems_of(graph):
+        length, period = int(graph.length[one.repeat >> 1]), unit
+        # The graph's repeat may have a base more at either end, where what stands beside it goes on alike.
+        span = length + one.n_turns * period
+        assert span - bases < 12, (span, bases)
+        assert bases <= span
+
+
+def test_most_planted_tandems_are_told_where_depth_is_that_of_reads():
+    for unit, copies in [(200, 3), (150, 3), (120, 4), (190, 4), (100, 5)]:
+        graph = made_graph(A + planted(unit, copies, unit // 3) + C, fold=400)
+        assert len(tandems_of(graph)) == 1, (unit, copies)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    copies=st.floats(0.3, 12),
+    one=st.floats(3, 300),
+    length=st.integers(70, 900),
+    period=st.integers(20, 799),
+    uneven=st.floats(0, 0.05),
+)
+def test_copies_are_those_of_the_definition(copies, one, length, period, uneven):
+    given_ = {"length": length, "period": period, "read_length": READ, "uneven": uneven}
+    found = copies_by_depth(copies * one, one, **given_)
+    assume(found == 0 or abs(copies - found) < 3)
+    slow = oracle.copies(copies * one, one, **given_)
+    assert slow in (found, 0)  # densities that a float cannot hold are none to the oracle
+    if found and slow:
+        assert abs(copies - found) < 1
+
+
+def test_no_number_is_told_without_a_measure_of_evenness():
+    given_ = {"length": 700, "period": 400, "read_length": READ}
+    assert copies_by_depth(80.0, 40.0, uneven=0.0, **given_) == 2
+    assert copies_by_depth(80.0, 40.0, uneven=0.02, **given_) == 0
+    assert copies_by_depth(80.0, 40.0, uneven=math.inf, **given_) == 0
+    assert copies_by_depth(100.0, 40.0, uneven=0.0, **given_) == 0  # two and a half
+    assert copies_by_depth(40.0 * 11, 40.0, uneven=0.0, length=5000, period=700, read_length=1.0) == 0
+
+
+UNITIGS = {"a": (9000, 40.0), "r": (300, 80.0), "b": (60, 40.0), "c": (8000, 40.0), "x": (900, 40.0)}
+LOOP = "a>r b>r r>b r>c"
+
+
+@pytest.mark.parametrize(
+    ("arcs", "changed", "turns"),
+    [
+        (LOOP, {}, 1),
+        ("-c>-r -b>-r -r>-b -r>-a", {}, 1),
+        (LOOP, {"r": (300, 120.0), "b": (60, 80.0)}, 2),
+        (LOOP, {"r": (300, 100.0)}, 0),  # two and a half copies
+        (LOOP, {"b": (60, 15.0)}, 0),  # hardly there
+        (LOOP, {"b": (60, 140.0)}, 0),
+        (LOOP, {"r": (300, 40.0)}, 0),  # no turn at all
+        (LOOP, {"c": (8000, 50.0)}, 0),
+        (LOOP, {"b": (499, 40.0)}, 1),
+        (LOOP, {"b": (500, 40.0)}, 0),  # such a circle may be a plasmid
+        (LOOP + " b>x", {}, 0),
+        (LOOP + " a>x", {}, 0),
+        (LOOP + " x>c", {}, 0),
+        (LOOP + " r>x", {}, 0),
+        ("a>r r>r r>c", {}, 0),
+        ("a>r b>r r>-b r>c", {}, 0),
+        ("a>r b>r r>b r>-a", {}, 0),
+    ],
+)
+def test_what_is_a_tandem_repeat(arcs, changed, turns):
+    graph, _ = graph_of([(name, *own) for name, own in (UNITIGS | changed).items() if name != "x" or "x" in arcs], arcs)
+    rng = np.random.default_rng(3)
+    graph = replace(graph, bases=rng.integers(0, 4, graph.bases.size).astype(np.uint8))
+    found = tandems_of(graph)
+    assert [one.n_turns for one in found] == ([turns] if turns else [])
+    seen = {(one.before, one.repeat, one.between, one.after) for one in found}
+    cycles = oracle.cycles(graph)
+    assert seen <= cycles
+    assert (len(cycles) == 2) or not found
+
+
+@pytest.mark.parametrize("end", ["a", "-c"])
+def test_an_end_that_may_not_be_joined_leaves_it_open(end):
+    graph, number = graph_of([(name, *own) for name, own in UNITIGS.items() if name != "x"], LOOP)
+    graph = replace(graph, bases=np.random.default_rng(3).integers(0, 4, graph.bases.size).astype(np.uint8))
+    may_join = np.ones(2 * graph.n, dtype=bool)
+    may_join[2 * number[end.lstrip("-")] + end.startswith("-")] = False
+    assert tandems_of(graph)
+    assert not tandems_of(graph, may_join=may_join)
+
+
+TANDEM = planted(350, 2, 300)  # no fragment reaches across the part that every turn shares
+GENOME = A + TANDEM + C
+
+
+@pytest.mark.parametrize("unit", [350, 420])
+@pytest.mark.parametrize("copies", [2, 3])
+def test_the_graph_is_read_off_as_the_genome(unit, copies):
+    genome = A + planted(unit, copies, 300) + C
+    told = resolve(made.graph_of(genome), made.pairs_of(genome, mean=260))
+    assert told.counts["tandem_repeats"] == 1
+    assert made.texts_of(told.graph) == [made.either_strand(genome)]
+
+
+def test_it_can_be_left_out():
+    told = resolve(made.graph_of(GENOME), made.pairs_of(GENOME, mean=260), without=("tandem-repeats",))
+    assert told.counts["tandem_repeats"] == 0
+    assert told.graph.n > 1
+
+
+def test_a_unit_that_stands_elsewhere_is_left_alone():
+    other = made.random_text(5000, 65)
+    elsewhere = other + TANDEM[:40] + made.random_text(5000, 66)  # too few bases for an arc
+    assert oracle.cycles(made.graph_of(GENOME, elsewhere))
+    told = resolve(made.graph_of(GENOME, elsewhere), made.pairs_of(GENOME, elsewhere, mean=260))
+    assert told.counts["tandem_repeats"] == 0
+
+
+def test_uneven_depth_decides_nothing():
+    told = resolve(made.graph_of(GENOME), made.pairs_of(GENOME, mean=260), uneven=0.05)
+    assert told.counts["tandem_repeats"] == 0
+
+
+def spectrum_of(depth, spread=1.0, n=400_000):
+    rng = np.random.default_rng(7)
+    mean = rng.gamma(1 / spread, depth * spread, n) if spread < 1 else depth
+    return analyse_spectrum(np.bincount(rng.poisson(mean, n)), 31)
+
+
+@pytest.mark.parametrize(("depth", "spread"), [(30, 0.01), (60, 0.02), (60, 0.05)])
+def test_unevenness_is_what_was_planted(depth, spread):
+    assert unevenness(spectrum_of(depth, spread)) == pytest.approx(spread, rel=0.4)
+
+
+@pytest.mark.parametrize("depth", [20, 45, 90])
+def test_chance_alone_is_even(depth):
+    assert unevenness(spectrum_of(depth)) < 0.004
+
+
+def test_a_spectrum_without_a_peak_is_of_no_evenness():
+    assert unevenness(analyse_spectrum(np.array([0, 100, 10, 1, 0]), 31)) == math.inf
+
+
+@pytest.mark.parametrize(("mode", "n_found"), [("isolate", 1), ("meta", 0)])
+def test_of_several_organisms_depth_says_nothing(mode, n_found):
+    level, pairs = SimpleNamespace(graph=made.graph_of(GENOME)), made.pairs_of(GENOME, mean=260)
+    state = SimpleNamespace(level=level, spanning=pairs, mode=Mode(mode, ""), without=(), spectrum=spectrum_of(60))
+    stages = Stages()
+    resolve_pairs(state, stages)
+    assert stages.records[0].counts["tandem_repeats"] == n_found
+
+
+def test_an_end_with_a_unit_too_many_makes_no_overlap():
+    """The second end has a turn more than there is: what the two share is not where pairs say, but a turn nearer is."""
+    unit = made.random_text(45, 70)
+    before, after = A[-500:] + unit * 3, unit[-10:] + unit * 5 + C[:500]
+    graph, number = graph_of([("x", len(before) - 30, 40.0), ("y", len(after) - 30, 40.0)], "x>x y>y")
+    graph = replace(graph, bases=encode(before + after), k=161)
+    ends = 2 * number["x"], 2 * number["y"]
+    assert find_overlaps(graph, *ends, gap=-100, spread=5) == [100]
+    assert find_overlaps(graph, *ends, gap=-138, spread=41) == [100, 0]
