@@ -61,7 +61,8 @@ def ladder_of_reads(
 
     In a community the thin members decide: their reads have no windows at values of k that suit the others, and miss
     junctions for good, while fragments tell the others as much. But in a first graph of 21 bases so much is tangled
-    that hardly a pair has one way, and some a wrong one. So the pairs of deep members wait for the graphs of larger k.
+    that hardly a pair has one way, and some a wrong one. So what no pair is joined over in the graph that suits thin
+    members goes on as reads, and its pairs are joined in graphs of larger k.
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ def ladder_of_reads(
 
     Returns
     -------
-    The values of k before any pair is joined, and those at which the reads of deep members go on beside the fragments
-    of thin ones: none of one organism. The whole ladder, and none, where fragments are too few, or too short, to take
+    The values of k before any pair is joined, and those at which reads of deep members go on beside fragments: none of
+    one organism. The whole ladder, and none, where fragments are too few, or too short, to take
     the place of reads.
     """
     depth, deeper = typical_depth(graph), tuple[int, ...]()
@@ -103,9 +104,9 @@ def _with_last_of_tangles(ladder: tuple[int, ...]) -> tuple[int, ...]:
 def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
     """Join pairs in the last graph of the reads, and extend the ladder to what the fragments reach.
 
-    In a community these are the pairs of members too thin for the next k of the reads of deeper ones, and the ladder
-    goes on to that. Other pairs are joined once: joined anew in the graphs of larger k, they changed the contigs of
-    twelve samples by nothing.
+    In a community the ladder goes on to the next k of the reads of deep members, beside these fragments, and pairs that
+    could not be joined have another turn there. Elsewhere pairs are joined once: joined anew in the graphs of larger k,
+    they changed the contigs of twelve samples by nothing.
     """
     spanning, k = state.spanning, state.level.graph.k
     if spanning is None or state.is_joined:
@@ -117,7 +118,6 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             spanning.reads,
             spanning.inserts,
             state.level,
-            below=_dense_depth(following[0], state.lengths) if following else None,
             mode=state.mode,
             without=state.without,
             done=number_of_fragment(number[number < -1]) if state.has_fragments else None,
@@ -144,11 +144,6 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         crossing=crossing,
         names=names,
     )
-
-
-def _dense_depth(k: int, lengths: np.ndarray) -> float:
-    """Return the depth from which on reads have windows enough at a k."""
-    return _least_windows(k) * count_windows(lengths, 1) / count_windows(lengths, k)
 
 
 def _least_windows(k: int) -> float:

@@ -21,6 +21,7 @@ RULES = (
     "islands",
     "echoes",
     "few-reads",
+    "shown-branches",
     "larger-k",
     "set-aside",
     "contradicted-flanks",

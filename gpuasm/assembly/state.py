@@ -48,9 +48,9 @@ class AssemblyState:
     joined_lengths : (max + 1,) int64, or None
         How many fragments there are of each length, once pairs are joined to them.
     is_joined : bool
-        Whether all pairs that can be are joined: in a community those of deep members wait.
+        Whether all pairs have had their last turn to be joined: in a community some have one in larger k as well.
     deeper : tuple of int
-        Values of k that the reads of deep members still take before their pairs are joined.
+        Values of k that the reads of deep members still take, beside fragments.
     read_times : int
         How often each read counts among fragments, which have so many more windows of the same bases.
     """

@@ -19,6 +19,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.carrying.spelling import spell
 from gpuasm.assembly.graph.compaction import Pieces, compact
+from gpuasm.assembly.graph.depth_units import TWO_READS
 from gpuasm.assembly.graph.levels import Level
 from gpuasm.assembly.graph.local_depth import local_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
@@ -33,8 +34,6 @@ from gpuasm.sequence.reads import Reads
 _LOST_BY_CHANCE = 0.4
 """Flanks of a graph that may be cut although true, in the mean: each place of one is without a read by chance as often
 as Poisson's distribution has none of those expected."""
-_TWO_READS = 1.75
-"""Windows a position that tell two reads from one that another touches."""
 _ONE = np.uint64(1)
 
 
@@ -124,7 +123,7 @@ def too_short_to_carry(graph: UnitigGraph, k: int, *, window: float) -> UnitigGr
     n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
     short = np.where(graph.is_circular, graph.n_kmers, graph.length) < k
     was_carried = (graph.depth < window) & (graph.k > MAX_PLAIN_K)
-    kept = short & (n_arcs == 0) & (was_carried | (graph.depth >= _TWO_READS * window))
+    kept = short & (n_arcs == 0) & (was_carried | (graph.depth >= TWO_READS * window))
     return compact(graph, Pieces.identity(graph.n), is_removed=~kept)[0]
 
 

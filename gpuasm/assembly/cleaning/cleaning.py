@@ -12,6 +12,7 @@ import numpy as np
 from gpuasm.assembly.cleaning.bubbles import find_bubbles
 from gpuasm.assembly.cleaning.few_reads import FEW_READS
 from gpuasm.assembly.cleaning.low_depth import find_islands, find_low_depth_connections
+from gpuasm.assembly.cleaning.shown import find_shown
 from gpuasm.assembly.cleaning.similar_ends import find_similar_ends
 from gpuasm.assembly.cleaning.similar_ways import find_similar_ways
 from gpuasm.assembly.cleaning.tips import find_tips
@@ -118,6 +119,8 @@ class _Rules:
         )
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
         self.mode, self.without, self.shown_from = mode, without, shown_from
+        self.few = few
+        self.shows_branches = mode.keeps_variants and windows_are_dense and "shown-branches" not in without
         self.merges_variants = mode.merges_variants and "similar-ways" not in without
         self.merges_ends = mode.merges_variants and mode.is_population and "similar-ends" not in without
 
@@ -126,6 +129,8 @@ class _Rules:
     ) -> tuple[UnitigGraph, Pieces]:
         for name, rule in self.of_unitigs:
             marked = rule(graph, self._nearby(graph), strictness=strictness) & (graph.depth < self.shown_from)
+            if self.shows_branches:
+                marked &= ~find_shown(graph, few=self.few)
             graph, pieces = self._without(marked, (graph, pieces), name, removed)
         if strictness == 1.0 and self.merges_variants:
             graph, pieces = self._without(self._similar(graph), (graph, pieces), "similar_ways", removed)

@@ -5,7 +5,8 @@ little for a k-mer that both have. What hangs over an end votes base by base, an
 ends with what that of the other, read towards it, begins with (`end_texts`): with so many bases that any two of all
 ends would share them by chance once in a thousand samples. Of paired reads one pair at least must have a mate on either
 side, as far apart as fragments are long. Where two have, the question is asked of the ends that pairs link only, and
-fewer bases answer it. An end that could meet two others meets none.
+fewer bases answer it: once in a hundred samples a wrong one, between true neighbours. An end that could meet two others
+meets none.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from gpuasm.sequence.reads import Reads
 
 LEAST_OVERLAP, LEAST_OF_LINKED = 12, 10
 """Bases, however few ends there are: fewer stand in what repeats a few bases; of ends that pairs link, and of all."""
-_CHANCE = 1e-3
-"""Overlaps of unrelated ends in a sample."""
+_CHANCE, _CHANCE_OF_LINKED = 1e-3, 1e-2
+"""Overlaps of unrelated ends in a sample; and of ends that pairs link: these are neighbours, and only what lies between
+them would be wrong."""
 _LINKED = 2
 """Pairs that make a link."""
 
@@ -42,7 +44,7 @@ def meeting_pieces(reads: Reads, laid: OnUnitigs, level: Level) -> Reads:
     """
     texts = EndTexts.of(reads, laid, level.graph)
     n = texts.end.size
-    least, of_linked = _least(n * n, LEAST_OVERLAP), _least(n, LEAST_OF_LINKED)
+    least, of_linked = _least(n * n, LEAST_OVERLAP, _CHANCE), _least(n, LEAST_OF_LINKED, _CHANCE_OF_LINKED)
     found = texts.overlaps(of_linked if reads.paired else least)
     if reads.paired and found.n:
         n_pairs = _pairs(reads, laid, level, found)
@@ -56,9 +58,9 @@ def meeting_pieces(reads: Reads, laid: OnUnitigs, level: Level) -> Reads:
     return Reads(words, start, length.astype(np.int32), number, number.size)
 
 
-def _least(n_questions: int, bound: int) -> int:
-    """Return how many bases answer so many questions wrongly once in a thousand samples, at least ``bound``."""
-    return max(bound, int(np.ceil(np.log(max(1, n_questions) / _CHANCE) / np.log(4))))
+def _least(n_questions: int, bound: int, chance: float) -> int:
+    """Return how many bases, at least ``bound``, answer one of so many questions wrongly in that share of samples."""
+    return max(bound, int(np.ceil(np.log(max(1, n_questions) / chance) / np.log(4))))
 
 
 def _only(found: Overlaps) -> Overlaps:

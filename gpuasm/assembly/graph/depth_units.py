@@ -10,6 +10,8 @@ from gpuasm.kmers.tally import Tally
 
 UNIT = 32
 """Depths are kept in units of 1 / 32."""
+TWO_READS = 1.75
+"""Windows a position that tell two reads from one that another touches."""
 
 
 def count_windows(lengths: np.ndarray, k: int) -> int:

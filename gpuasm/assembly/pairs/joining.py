@@ -21,7 +21,7 @@ from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
 from gpuasm.assembly.pairs.fitting import fitting_pairs, without_mixed
 from gpuasm.assembly.pairs.links import Links, link_pairs
-from gpuasm.assembly.pairs.threading import DEPTH_UNIT, GraphArrays
+from gpuasm.assembly.pairs.threading import GraphArrays
 from gpuasm.assembly.pairs.walks import MOST_STEPS
 from gpuasm.parallel import for_each
 from gpuasm.sequence.reads import Reads
@@ -76,7 +76,6 @@ def join_mates(
     inserts: InsertSizes,
     level: Level,
     *,
-    below: float | None = None,
     done: Array | None = None,
     mode: Mode = ISOLATE,
     without: Collection[str] = (),
@@ -91,8 +90,6 @@ def join_mates(
         Which lengths a fragment can have.
     level
         The level whose graph is walked and whose k-mers are named.
-    below
-        Only pairs are joined that link a unitig of less depth than this; None joins all.
     done : (n,) int64
         Pairs, by their numbers in the sample, that are joined already.
     mode
@@ -109,9 +106,7 @@ def join_mates(
         is_repeat = to_namespace(xp, level.graph.depth > SINGLE * local_depth(level.graph, is_isolate=mode.is_isolate))
         chosen, n_mixed = without_mixed(links, chosen, is_repeat, inserts)
     number = pairs.read[::2] // 2
-    wanted = _wanted(links, graph, below=below)
-    if done is not None:
-        wanted &= ~xp.isin(number[links.pair], done)
+    wanted = xp.ones(links.pair.size, dtype=bool) if done is None else ~xp.isin(number[links.pair], done)
     spans, joined, is_whole = _joined(links, chosen, graph, inserts, wanted=wanted)
     reads, names = _spell(spans, graph, level)
     reads = replace(reads, read=number_of_fragment(number[spans.pair]))
@@ -129,14 +124,6 @@ class _Spans:
     row: Array
     begin: Array
     length: Array
-
-
-def _wanted(links: Links, graph: GraphArrays, *, below: float | None) -> Array:
-    """Tell which pairs link a unitig of less depth than given: (n_pairs,) bool."""
-    xp = array_namespace(links.source)
-    depth = xp.minimum(graph.depth[links.source >> 1], graph.depth[links.target >> 1])
-    is_thin = xp.ones(links.n, dtype=bool) if below is None else depth < int(below * DEPTH_UNIT)
-    return xp.repeat(is_thin, xp.diff(links.first))
 
 
 def _joined(
