@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
 from gpuasm.errors import GpuasmError
 
@@ -74,6 +75,9 @@ _WITHOUT_MATRICES = {"assemble", "check", "count", "unitigs"}
 
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
 """What the loader of libraries, the system and Python say."""
+
+_COMPLETION = "_GPUASM_COMPLETE"
+"""The variable by which shells ask for completion; click's name for it."""
 
 _INTERRUPTED, _PIPE_CLOSED, _TERMINATED, _OUT_OF_RESOURCES = 130, 141, 143, 75
 
@@ -150,6 +154,8 @@ def run() -> NoReturn:
         sys.stdout, io.TextIOWrapper
     ):  # names of files may hold bytes that are no text: they pass as they are
         sys.stdout.reconfigure(errors="surrogateescape")
+    if asked := os.environ.get(_COMPLETION):  # by the shell, to say what may follow
+        sys.exit(shell_complete(cli, {}, "gpuasm", _COMPLETION, asked))
     try:
         main()
     except SystemExit as ended:
@@ -213,7 +219,7 @@ def _exit_code(error: BaseException) -> int:
             )
             return _OUT_OF_RESOURCES
         case MemoryError():
-            _say(f"out of memory: {error or 'the system gave no more'}; run with less data, or where more is free")
+            _say(f"out of memory: {str(error) or 'the system gave no more'}; run with less data, or where more is free")
             return _OUT_OF_RESOURCES
         case OSError(errno=errno.ENOSPC):
             _say(f"{error.filename or 'temporary file'}: no space left on the disk; free some, or write to another")

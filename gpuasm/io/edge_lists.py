@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.graph.building import from_edges, from_named_edges
+from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.edge_weights import WEIGHT_COLUMN, EdgeWeights, ends_field
-from gpuasm.io.graph_text import bad_line, numbered_lines, quoted
+from gpuasm.io.graph_text import bad_line, quoted
 from gpuasm.io.growing import GrowingArray
+from gpuasm.io.named_ends import BETWEEN, NamedEnds
 from gpuasm.parallel import compiled
 
 TWO_COLUMNS = "two columns: the vertices an edge leads from and to"
@@ -26,7 +27,6 @@ VERTICES_COMMENT = "# vertices {} edges {}"
 
 _log = logging.getLogger("gpuasm")
 _OUR_COMMENT = re.compile(rb"^# vertices (\d+) edges \d+\s")
-_BETWEEN = re.compile(r"[\s,]+")
 _FIELD_COLUMNS = {"pattern": 2, "real": 3, "double": 3, "integer": 3, "complex": 4}
 _SYMMETRIES = {"general": False, "symmetric": True, "skew-symmetric": True, "hermitian": True}
 _FINE, _NO_NUMBER, _COLUMNS = 0, 1, 2
@@ -84,7 +84,7 @@ def read_weighted_edge_list(blocks: Iterable[bytes], weights: EdgeWeights) -> tu
     head = next(blocks, b"")
     lines = (line.strip() for line in head.split(b"\n"))
     first = next((line for line in lines if line and line[:1] not in b"#%"), b"").decode(errors="replace")
-    weighted = len(_BETWEEN.split(first)) == WEIGHT_COLUMN
+    weighted = len(BETWEEN.split(first)) == WEIGHT_COLUMN
     return _read_edges(itertools.chain([head] if head else [], blocks), weights if weighted else None)
 
 
@@ -101,7 +101,7 @@ def _read_edges(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple[D
         if weights is not None:
             weights.add(block[:position], n_lines)
         if status == _NO_NUMBER:
-            return _read_named(ends, [block[position:], *blocks], weights)
+            return _read_named(ends, itertools.chain([block[position:]], blocks), weights)
     source, target = ends.source.finish(), ends.target.finish()
     if weights is None:
         source, target, stated = _without_header(source, target, is_ours=n > 0)
@@ -228,31 +228,26 @@ def _without_header(source: np.ndarray, target: np.ndarray, *, is_ours: bool) ->
 
 
 def _read_named(
-    ends: _Ends, blocks: list[bytes], weights: EdgeWeights | None
+    ends: _Ends, blocks: Iterator[bytes], weights: EdgeWeights | None
 ) -> tuple[DirectedGraph, np.ndarray | None]:
     """Go on where the first vertex is that is no number; those before become names."""
-    before, first = ends.n_lines, blocks[0].split(b"\n", 1)[0].decode(errors="replace")
-    columns = 2 if weights is None else WEIGHT_COLUMN
+    before, block = ends.n_lines, next(blocks)
     if ends.source.size:
+        first = block.split(b"\n", 1)[0].decode(errors="replace")
         _log.info("vertices are taken as names, as line %d is %s", before + 1, quoted(first))
-    edges = [
-        (str(a), str(b)) for a, b in zip(ends.source.finish().tolist(), ends.target.finish().tolist(), strict=True)
-    ]
-    for number, line in numbered_lines(blocks):
-        text = line.strip()
-        if text and text[0] not in "#%":
-            words = _BETWEEN.split(text)
-            if len(words) != columns or not all(words):
-                raise _columns_error(before + number, text, columns)
-            edges.append((words[0], words[1]))
-    graph = from_named_edges(edges)
-    if weights is None:
-        return graph, None
-    for block in blocks:
-        weights.add(block, before)
-        before += block.count(b"\n")
-    source = np.array([graph.number_of(a) for a, _ in edges], np.int64)
-    return graph, weights.sort(source, graph.n_vertices)
+    numbered = NamedEnds(2 if weights is None else WEIGHT_COLUMN)
+    numbered.add(map(str, np.stack([ends.source.finish(), ends.target.finish()], axis=1).ravel().tolist()))
+    for text in itertools.chain([block], blocks):
+        bad = numbered.scan(text)
+        if bad is not None:
+            number, line = bad
+            raise _columns_error(before + number, line, numbered.columns)
+        if weights is not None:
+            weights.add(text, before)
+        before += text.count(b"\n")
+    source, target = numbered.finish()
+    graph = from_edges(source, target, names=list(numbered.numbers))
+    return graph, None if weights is None else weights.sort(source, graph.n_vertices)
 
 
 def _bad_columns(ends: _Ends, block: bytes, position: int, columns: int) -> DataError:

@@ -63,6 +63,21 @@ def test_an_assembly_of_compiled_loops_from_disk_loads_no_compiler(tmp_path):
     assert done.stdout.splitlines()[-1] == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("gpuasm ass", ["plain,assemble"]),
+        ("gpuasm assemble --stop", ["plain,--stop-after"]),
+        ("gpuasm graph ge", ["plain,generate"]),
+    ],
+)
+def test_shells_complete_commands_and_options(words, expected):
+    asked = {"_GPUASM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = python(RUN, env={**os.environ, **asked})
+    assert (done.returncode, done.stdout.splitlines()) == (0, expected)
+    assert "complete -o nosort" in python(RUN, env={**os.environ, "_GPUASM_COMPLETE": "bash_source"}).stdout
+
+
 def test_a_limit_on_addresses_that_libraries_do_not_fit_into_is_no_bug(tmp_path):
     (tmp_path / "reads.fq").write_text("@r\n" + "ACGT" * 10 + "\n+\n" + "I" * 40 + "\n")
     limited = "import resource; resource.setrlimit(resource.RLIMIT_AS, (150 << 20, 150 << 20));" + RUN

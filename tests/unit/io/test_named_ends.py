@@ -1,0 +1,75 @@
+"""Named ends of edges: the fast way says what reading line by line says, and 300,000 edges take little memory."""
+
+from __future__ import annotations
+
+import re
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gpuasm.errors import DataError
+from gpuasm.io import named_ends
+from gpuasm.io.graphs import read_graph, read_weighted_graph
+from gpuasm.io.named_ends import NamedEnds
+
+PIECES = ["a", "bee", "7", "-", " ", "\t", ",", "\n", "\n", "\r\n", "#", "%", "é", "\u00a0", "x y\n", "c,d\n"]
+
+
+def read_by_line(text: str, columns: int) -> tuple[list[str], tuple[int, str] | None]:
+    """Oracle: the names up to the first line with other columns, and that line."""
+    names: list[str] = []
+    for number, line in enumerate(text.split("\n")[:-1], start=1):
+        words = re.split(r"[\s,]+", line.strip())
+        if not line.strip() or line.strip()[0] in "#%":
+            continue
+        if len(words) != columns or "" in words:
+            return names, (number, line.strip())
+        names += words[:2]
+    return names, None
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), st.sampled_from([2, 3]))
+@example("a b\n\nb,a\r\n", 2)
+@example("a b c\nd\n", 2)
+@example("a b 1.5\nb c\t2\n", 3)
+def test_the_fast_way_says_what_reading_line_by_line_says(text: str, columns: int) -> None:
+    text += "\n"
+    expected, bad = read_by_line(text, columns)
+    ends = NamedEnds(columns)
+    assert ends.scan(text.encode()) == bad
+    if bad is None:
+        names = list(ends.numbers)
+        assert names == list(dict.fromkeys(expected))
+        source, target = ends.finish()
+        assert [names[i] for i in np.stack([source, target], axis=1).ravel()] == expected
+
+
+def test_plain_lines_take_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_ends, "numbered_lines", lambda _: pytest.fail("line by line"))
+    ends = NamedEnds(2)
+    assert ends.scan(b"a b\r\n\nnode-1,node-2\n b\ta \n") is None
+    assert [part.tolist() for part in ends.finish()] == [[0, 2, 1], [1, 3, 0]]
+
+
+def test_a_wrong_line_is_named_wherever_it_stands(tmp_path) -> None:
+    good = "left right\n" * 400_000  # of several blocks
+    (tmp_path / "edges.txt").write_text(good + "left\n")
+    with pytest.raises(DataError, match=r"line 400001: expected two columns.*found 'left'"):
+        read_graph(tmp_path / "edges.txt")
+    (tmp_path / "edges.txt").write_text("a b 1\n" * 400_000 + "a b -1\n")
+    with pytest.raises(DataError, match="line 400001: expected a finite weight"):
+        read_weighted_graph(tmp_path / "edges.txt")
+
+
+def test_edges_are_kept_as_numbers(tmp_path) -> None:
+    (tmp_path / "edges.txt").write_text("".join(f"vertex-{i % 999}\tvertex-{i % 1000}\n" for i in range(300_000)))
+    read_graph(tmp_path / "edges.txt")
+    tracemalloc.start()
+    graph = read_graph(tmp_path / "edges.txt")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert graph.n_edges == 300_000
+    assert peak < 45e6  # pairs of names made it 75 MB
