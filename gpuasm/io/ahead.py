@@ -10,7 +10,10 @@ from typing import Self
 from gpuasm.io.sources import BLOCK_BYTES, Source
 
 _DEPTH = (128 << 20) // BLOCK_BYTES
-"""Blocks of a file that may wait: what is decoded in half a second."""
+"""Blocks of a file that may wait: what one of few cores decodes while libraries load."""
+_DEPTH_OF_MANY_CORES = (320 << 20) // BLOCK_BYTES
+"""Decoding goes on beside everything else there. A file's text takes less than half of what planning expects."""
+_MANY_CORES = 8
 
 
 class ReadAhead:
@@ -29,7 +32,7 @@ class ReadAhead:
         names = {os.fspath(path) for path in paths}
         self._begun = {name: Source(name) for name in names if os.path.isfile(name)}  # noqa: PTH113 - "-" is no path
         for source in self._begun.values():
-            source.begin(depth=_DEPTH)
+            source.begin(depth=_DEPTH if (os.cpu_count() or 1) < _MANY_CORES else _DEPTH_OF_MANY_CORES)
 
     def __enter__(self) -> Self:
         return self

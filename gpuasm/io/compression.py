@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import zstandard
-from isal import igzip_lib, isal_zlib
+from isal import igzip, igzip_lib, isal_zlib
 
 GZIP_WINDOW_AND_HEADER = 31
 
@@ -80,6 +80,64 @@ def decoded(chunks: Iterator[bytes], compression: str) -> Iterator[bytes]:
     if decoder is not None:
         msg = f"the {compression} data cut off before their end"
         raise BrokenStreamError(msg)
+
+
+def decoded_gzip(chunks: Iterator[bytes], n_bytes: int, *, again: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
+    """Decode the chunks of a gzip or bgzip file in texts of ``n_bytes``.
+
+    In half of the time of `decoded`, and with few turns at the interpreter: a text's size is known before it is
+    decoded, and streams are followed without a word of Python. What this way does not take, damaged data among it, is
+    decoded anew by `decoded`, which says how far it goes and what is wrong.
+
+    Parameters
+    ----------
+    chunks
+        Of the file.
+    n_bytes
+        The last text may be shorter.
+    again
+        Gives the chunks from the beginning.
+
+    Raises
+    ------
+    BrokenStreamError
+        As `decoded` does, after the same text.
+    """
+    reader, n_done, is_refused = igzip.IGzipFile(fileobj=_Stream(chunks), mode="rb"), 0, False
+    while not is_refused:
+        try:
+            text = reader.read(n_bytes)
+        except _DECODE_ERRORS:
+            is_refused = True
+            continue
+        if not text:
+            return
+        n_done += len(text)
+        yield text
+    for text in decoded(again(), "gzip"):
+        new = text[min(n_done, len(text)) :]
+        n_done -= len(text) - len(new)
+        if new:
+            yield new
+
+
+class _Stream:
+    """Chunks as what a file object's ``readinto`` gives."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._rest = chunks, memoryview(b"")
+
+    def read(self, _n: int) -> bytes:
+        """Return the next chunk: the mark of a file object, which isal does not call."""
+        return next(self._chunks, b"")
+
+    def readinto(self, room: memoryview) -> int:
+        """Fill the room, or a part of it; 0 at the end."""
+        if not self._rest:
+            self._rest = memoryview(next(self._chunks, b""))
+        n = min(len(room), len(self._rest))
+        room[:n], self._rest = self._rest[:n], self._rest[n:]
+        return n
 
 
 def _check_magic(data: bytes, compression: str) -> None:

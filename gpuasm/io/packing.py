@@ -162,13 +162,29 @@ def _pack_records(text, records, words, table, letters):
     return -1, 0, position, n_pieces
 
 
-def pack_records(text: np.ndarray, records: np.ndarray) -> tuple[PackedBlock, int, int]:
+class Room:
+    """Tables that are filled for each block and copied from: memory that is used again costs no page faults."""
+
+    def __init__(self) -> None:
+        self._tables: dict[int, np.ndarray] = {}
+
+    def table(self, n_rows: int, n_columns: int) -> np.ndarray:
+        """Return an (n_rows, n_columns) int64 table of anything: the same each time, if it is large enough."""
+        found = self._tables.get(n_columns)
+        if found is None or len(found) < n_rows:
+            found = self._tables[n_columns] = np.empty((n_rows, n_columns), np.int64)
+        return found[:n_rows]
+
+
+def pack_records(text: np.ndarray, records: np.ndarray, room: Room | None = None) -> tuple[PackedBlock, int, int]:
     """Pack the bases of the records of a block.
 
     Parameters
     ----------
     text : (n,) uint8
     records : (n_records, 6) int64
+    room
+        Used again for each block.
 
     Returns
     -------
@@ -176,14 +192,14 @@ def pack_records(text: np.ndarray, records: np.ndarray) -> tuple[PackedBlock, in
     wrong_record, wrong_byte : int
         The first record with a byte that no sequence holds and that byte's offset; -1 and 0 if there is none.
     """
-    n_letters = int((records[:, BASES_END] - records[:, BASES]).sum())
-    most_pieces = n_letters // 2 + records.shape[0]  # never touched beyond what is used, so it costs addresses only
-    words = np.empty(n_letters // BASES_PER_WORD + 2, dtype=np.uint64)
-    table, letters = np.empty((most_pieces, 3), np.int64), np.empty(records.shape[0], np.int64)
+    most_letters = int(records[-1, BASES_END] - records[0, BASES]) if len(records) else 0
+    most_pieces = most_letters // 2 + records.shape[0]  # never touched beyond what is used, so it costs addresses only
+    words = np.empty(most_letters // BASES_PER_WORD + 2, dtype=np.uint64)
+    table, letters = (room or Room()).table(most_pieces, 3), np.empty(records.shape[0], np.int64)
     record, byte, n_bases, n = _pack_records(text, records, words, table, letters)
     words = words[: (n_bases + BASES_PER_WORD - 1) // BASES_PER_WORD]
-    start, length, read = (np.ascontiguousarray(column) for column in table[:n].T)
-    return PackedBlock(words, start, length.astype(np.int32), read, letters), record, byte
+    start, length, read = table[:n, 0].copy(), table[:n, 1].astype(np.int32), table[:n, 2].copy()
+    return PackedBlock(words, start, length, read, letters), record, byte
 
 
 @compiled()

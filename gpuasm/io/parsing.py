@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuasm.io import diagnosis, scan
 from gpuasm.io.compression import BrokenStreamError
-from gpuasm.io.packing import PackedBlock, count_qualities, pack_records
+from gpuasm.io.packing import PackedBlock, Room, count_qualities, pack_records
 from gpuasm.io.sources import Source
 
 _BYTES_A_RECORD = 32  # room in the table of records; of shorter ones, the rest of the block is scanned next
@@ -89,6 +89,7 @@ class Parser:
         self.format = ""
         self.n_reads = 0
         self.statistics = Statistics.empty()
+        self._room = Room()
 
     def parse(self, source: Source) -> Iterator[ParsedBlock]:
         """Yield the parsed blocks of a source, which is read and decoded in another thread.
@@ -124,10 +125,10 @@ class Parser:
             self.format = diagnosis.format_of(text[:512].tobytes(), self.path)
         find = scan.scan_fasta if self.format == "fasta" else scan.scan_fastq
         while text.size:
-            records = np.empty((text.size // _BYTES_A_RECORD + _FEWEST_RECORDS, scan.N_COLUMNS), np.int64)
+            records = self._room.table(text.size // _BYTES_A_RECORD + _FEWEST_RECORDS, scan.N_COLUMNS)
             n, n_bytes, wrong = find(text, is_last, records)
             if n:
-                yield self._packed(text, records[:n])
+                yield self._packed(text, records[:n].copy())
             if wrong != scan.OK:
                 raise diagnosis.scan_error(
                     text, n_bytes, wrong, path=self.path, record=self.n_reads + 1, fmt=self.format
@@ -138,7 +139,7 @@ class Parser:
         return text.copy()  # a view would keep the whole block
 
     def _packed(self, text: np.ndarray, records: np.ndarray) -> ParsedBlock:
-        packed, wrong_record, wrong_byte = pack_records(text, records)
+        packed, wrong_record, wrong_byte = pack_records(text, records, self._room)
         if wrong_record >= 0:
             raise diagnosis.letter_error(text, wrong_byte, path=self.path, record=self.n_reads + wrong_record + 1)
         if self.format == "fastq":

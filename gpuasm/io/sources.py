@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from gpuasm.errors import DataError, NoInputError, ReadWriteError, UsageError
 from gpuasm.io.background import Background
-from gpuasm.io.compression import BrokenStreamError, compression_of, decoded
+from gpuasm.io.compression import BrokenStreamError, compression_of, decoded, decoded_gzip
 
 BLOCK_BYTES = 2 << 20
 """Bytes of text handed on at once: large enough that Python's share is nothing, small enough for the caches."""
@@ -86,7 +86,7 @@ class Source:
         waiting: list[bytes] = []
         n_waiting = 0
         try:
-            for text in decoded(itertools.chain([head], chunks), self.compression):
+            for text in self._decoded(itertools.chain([head], chunks)):
                 waiting.append(text)
                 n_waiting += len(text)
                 if n_waiting >= self.block_bytes:
@@ -96,6 +96,11 @@ class Source:
             yield _joined(waiting)  # the consumer needs the text before the damage to name the last good record
             raise
         yield _joined(waiting)
+
+    def _decoded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        if self.compression not in ("gzip", "bgzip") or not os.path.isfile(self.path):  # noqa: PTH113 - "-" is no path
+            return decoded(chunks, self.compression)
+        return decoded_gzip(chunks, self.block_bytes, again=Source(self.path).raw_chunks)
 
     def raw_chunks(self) -> Iterator[bytes]:
         """Yield the file's bytes as they are; sets ``compression`` before the first and hashes all."""
