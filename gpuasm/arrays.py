@@ -101,26 +101,23 @@ def device_count() -> int:
 
 
 def device_properties() -> list[dict[str, Any]]:
-    """Describe the CUDA devices: number, name, total and free memory in bytes, compute capability."""
-    found: list[dict[str, Any]] = []
-    n_devices = device_count()
-    if n_devices == 0:
-        return found
+    """Describe all CUDA devices: number, name, total and free memory in bytes, compute capability."""
+    return [properties_of(number) for number in range(device_count())]
+
+
+def properties_of(number: int) -> dict[str, Any]:
+    """Describe one CUDA device, and leave the others alone: to ask for free memory makes a context, of half a GB."""
     cupy = _cupy()
-    for number in range(n_devices):
-        with cupy.cuda.Device(number):
-            free, total = cupy.cuda.runtime.memGetInfo()
-            properties = cupy.cuda.runtime.getDeviceProperties(number)
-        found.append(
-            {
-                "device": f"cuda:{number}",
-                "name": properties["name"].decode(),
-                "total_bytes": int(total),
-                "free_bytes": int(free),
-                "compute_capability": f"{properties['major']}.{properties['minor']}",
-            }
-        )
-    return found
+    with cupy.cuda.Device(number):
+        free, total = cupy.cuda.runtime.memGetInfo()
+        properties = cupy.cuda.runtime.getDeviceProperties(number)
+    return {
+        "device": f"cuda:{number}",
+        "name": properties["name"].decode(),
+        "total_bytes": int(total),
+        "free_bytes": int(free),
+        "compute_capability": f"{properties['major']}.{properties['minor']}",
+    }
 
 
 def synchronize(xp: Any) -> None:

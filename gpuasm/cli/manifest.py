@@ -116,13 +116,13 @@ def versions() -> dict[str, str]:
 
 def machine(device: str, threads: int | None = None) -> dict[str, Any]:
     """Describe the computer and the device of a run."""
-    devices = [] if device == "cpu" else arrays.device_properties()
+    kind, _, number = device.partition(":")
     return {
         "system": platform.platform(),
         "cpu": cpu_name(),
         "cpus": os.cpu_count(),
         "threads": threads,
-        "device": next((found for found in devices if found["device"] == device), {"device": device}),
+        "device": arrays.properties_of(int(number or 0)) if kind == "cuda" else {"device": device},
     }
 
 
