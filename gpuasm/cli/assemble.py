@@ -7,6 +7,7 @@ import importlib
 import logging
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,7 +133,9 @@ def command(
     from gpuasm.assembly.options import AssemblyOptions
     from gpuasm.cli.inputs import read_ahead
     from gpuasm.cli.page import AssemblyPage
+    from gpuasm.cli.turns import take_short_turns
     from gpuasm.cli.unitigs import parse_min_count
+    from gpuasm.driver import open_driver_ahead
 
     options = AssemblyOptions(
         k=None if ks == "auto" else parse_ks(ks),
@@ -142,13 +145,15 @@ def command(
         stop_after=stop_after,
         without=without,
     )
+    take_short_turns()
+    open_driver_ahead(common.device)
     with read_ahead(inputs) as ahead:
         from gpuasm.assembly.ladder import check_ladder
         from gpuasm.cli.session import run_session
 
         if options.k:
             check_ladder(options.k)
-        with run_session(common) as session, contextlib.closing(AssemblyPage(output)) as page:
+        with run_session(common, rehearse=_rehearse) as session, contextlib.closing(AssemblyPage(output)) as page:
             make_folder(output)
             run = _Run(output, options, inputs, session, page=page, checkpoint_after=checkpoint_after)
             try:
@@ -158,6 +163,12 @@ def command(
                 raise
             run.write(assembly)
     click.echo(_summary(output, assembly))
+
+
+def _rehearse(xp: Any, is_enough: Callable[[], bool]) -> None:
+    from gpuasm.assembly.rehearsal import rehearse
+
+    rehearse(xp, is_enough=is_enough)
 
 
 def _load_while_reading(*modules: str) -> None:

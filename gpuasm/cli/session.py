@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gpuasm import arrays, resources
 from gpuasm.cli.options import CommonOptions
 from gpuasm.cli.progress import MessageHandler, NoProgress, make_progress
+from gpuasm.cli.turns import take_short_turns
 from gpuasm.stages import Stages
-
-_HAND_OVER_S = 1e-4
-"""Seconds after which a thread lets others at the interpreter. Threads that decode files need it shortly after each
-block, and would mostly wait while the device's modules are loaded."""
 
 
 @dataclass
@@ -41,6 +37,8 @@ class Session:
         Becomes the array namespace; a device takes a second to open, in which reads can be read.
     asked_for
         The device as the user names it.
+    is_wanted
+        Set when somebody asks for the device.
     """
 
     stages: Stages
@@ -49,10 +47,12 @@ class Session:
     warnings: list[str]
     namespace: Future[Any]
     asked_for: str
+    is_wanted: threading.Event = field(default_factory=threading.Event)
 
     @property
     def xp(self) -> Any:
         """The array namespace of the device, numpy or cupy; waits until the device is open, and makes it current."""
+        self.is_wanted.set()
         xp = self.namespace.result()
         arrays.make_current(xp, self.asked_for)  # another thread has opened it
         return xp
@@ -81,9 +81,21 @@ class Session:
         )  # fmt: skip
 
 
+Rehearsal = Callable[[Any, Callable[[], bool]], None]
+"""What loads the code that a device will need: takes its namespace, and what tells when the device is wanted."""
+
+
 @contextmanager
-def run_session(common: CommonOptions) -> Iterator[Session]:
+def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> Iterator[Session]:
     """Set up what ``common`` asks for, and show the timings when the block ends.
+
+    Parameters
+    ----------
+    common
+        The options of all commands.
+    rehearse
+        Called in a thread when a device (not the CPU) has been opened and nobody wants it yet. What it raises is
+        passed over.
 
     Raises
     ------
@@ -94,20 +106,22 @@ def run_session(common: CommonOptions) -> Iterator[Session]:
     """
     from gpuasm import parallel
 
-    sys.setswitchinterval(_HAND_OVER_S)
+    take_short_turns()
     memory = resources.memory_budget(common.memory)
-    namespace = _open_device(common.device)
+    is_wanted = threading.Event()
+    namespace = _open_device(common.device, is_wanted, rehearse)
     parallel.set_threads(common.threads)
     display = make_progress("none" if common.quiet else common.progress)
     stages = Stages(display)
     try:
         with _messages(display, common) as handler:
-            yield Session(stages, parallel.thread_count(), memory, handler.warnings, namespace, common.device)
+            threads = parallel.thread_count()
+            yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_wanted)
     finally:
         display.finish(stages)
 
 
-def _open_device(name: str) -> Future[Any]:
+def _open_device(name: str, is_wanted: threading.Event, rehearse: Rehearsal | None) -> Future[Any]:
     """Open the device in a thread; where that is quick, as on the CPU, or cannot succeed, at once."""
     opened: Future[Any] = Future()
     if name == "cpu" or importlib.util.find_spec("cupy") is None:
@@ -122,6 +136,10 @@ def _open_device(name: str) -> Future[Any]:
             opened.set_result(xp)
         except BaseException as error:  # whoever asks for the device gets it
             opened.set_exception(error)
+            return
+        if rehearse and xp.__name__ != "numpy" and not is_wanted.is_set():
+            with suppress(Exception):  # what is wrong is told by whoever does it in earnest
+                rehearse(xp, is_wanted.is_set)
 
     threading.Thread(target=open_it, name="open device", daemon=True).start()
     return opened
