@@ -29,6 +29,7 @@ for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking", "
     ALLOWED[part] |= {"stages", "resources"}
 ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
 ALLOWED["report"] = {"errors", "io", "resources"}
+ALLOWED["driver"] = set()
 ALLOWED["cli"] = set(ALLOWED)
 ALLOWED["__main__"] = {"cli"}
 ALLOWED["__init__"] = {"lazy"}

@@ -101,7 +101,7 @@ def decoded_gzip(chunks: Iterator[bytes], n_bytes: int, *, again: Callable[[], I
     Raises
     ------
     BrokenStreamError
-        As `decoded` does, after the same text.
+        As `decoded` does, after the same text or more of it.
     """
     reader, n_done, is_refused = igzip.IGzipFile(fileobj=_Stream(chunks), mode="rb"), 0, False
     while not is_refused:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from gpuasm.report import figures, map_figures, tables, world
@@ -14,6 +15,9 @@ from gpuasm.report.inputs import Run, read_run
 from gpuasm.report.remarks import laid_share, remarks
 from gpuasm.report.statistics import mean_depth, mean_gc, summarise_lengths
 from gpuasm.report.world import LocatedSamples
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 SUMMARY_COLUMNS = (
     "sample", "status", "contigs", "bases", "longest", "n50", "l50", "gc", "circular", "depth", "reads", "reads_laid",
@@ -47,8 +51,7 @@ def write_run_report(run_dir: str | Path) -> Path:
 
 def load_libraries() -> None:
     """Import now what a page will need."""
-    import jinja2  # noqa: F401, PLC0415 - see render
-
+    _template()
     figures.load_library()
 
 
@@ -112,12 +115,9 @@ def _rounded(value: float | None, digits: int) -> str | None:
     return None if value is None else f"{value:.{digits}f}"
 
 
-def render(runs: Sequence[Run], *, located: LocatedSamples | None = None, folder: Path | None = None) -> str:
-    """Return the page about ``runs``, and where their samples are, as text.
-
-    Of more than ``MAX_DRAWN`` runs it has no figures, and links to the pages of each, relative to ``folder``, where it
-    is to lie.
-    """
+@functools.cache
+def _template() -> Template:
+    """Return the page's template; to compile it takes as long as to fill it in ten times."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only where a page is made
 
     environment = Environment(
@@ -127,8 +127,17 @@ def render(runs: Sequence[Run], *, located: LocatedSamples | None = None, folder
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return environment.get_template("page.html")
+
+
+def render(runs: Sequence[Run], *, located: LocatedSamples | None = None, folder: Path | None = None) -> str:
+    """Return the page about ``runs``, and where their samples are, as text.
+
+    Of more than ``MAX_DRAWN`` runs it has no figures, and links to the pages of each, relative to ``folder``, where it
+    is to lie.
+    """
     one = runs[0] if len(runs) == 1 else None
-    return environment.get_template("page.html").render(
+    return _template().render(
         title=_title(one) if one else "Assemblies of several samples",
         subtitle=_subtitle(runs),
         summary_headers=tables.SUMMARY_HEADERS,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gpuasm import arrays
+from gpuasm.cli.manifest import machine
 
 
 @pytest.fixture
@@ -38,3 +39,42 @@ def test_what_runs_side_by_side_begins_after_what_was_before_and_ends_before_wha
 def test_mixed_arrays_are_refused():
     with pytest.raises(TypeError, match="mixed"):
         arrays.array_namespace(np.zeros(1), arrays.to_device(np.zeros(1)))
+
+
+class TwoDevices:
+    """Stands in for cupy on a host with two devices, and notes on which of them something makes a context."""
+
+    def __init__(self):
+        self.current, self.with_context = 0, set()
+        self.cuda = types.SimpleNamespace(Device=self._device, runtime=self)
+
+    def _device(self, number):
+        owner = self
+
+        class Device:
+            def __enter__(self):
+                self.before, owner.current = owner.current, number
+
+            def __exit__(self, *_):
+                owner.current = self.before
+
+        return Device()
+
+    def getDeviceCount(self):  # noqa: N802 - cupy's names
+        return 2
+
+    def memGetInfo(self):  # noqa: N802
+        self.with_context.add(self.current)
+        return 3, 4
+
+    def getDeviceProperties(self, number):  # noqa: N802
+        return {"name": f"card {number}".encode(), "major": 9, "minor": 0}
+
+
+def test_the_machine_of_a_run_is_described_without_a_context_on_other_devices(monkeypatch):
+    cupy = TwoDevices()
+    monkeypatch.setattr(arrays, "_cupy", lambda: cupy)
+    assert machine("cuda:1")["device"]["name"] == "card 1"
+    assert cupy.with_context == {1}
+    assert [found["device"] for found in arrays.device_properties()] == ["cuda:0", "cuda:1"]
+    assert cupy.with_context == {0, 1}

@@ -86,7 +86,7 @@ def test_versions_are_those_of_what_is_installed() -> None:
 
 
 def test_machine_without_a_device_asks_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("gpuasm.arrays.device_properties")
+    monkeypatch.delattr("gpuasm.arrays.properties_of")
     assert machine("cpu")["cpu"]
 
 

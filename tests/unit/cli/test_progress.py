@@ -159,3 +159,60 @@ def test_the_device_asked_for_is_current_where_it_is_used(monkeypatch):
     with run_session(CommonOptions(threads=1, device="cuda:1", quiet=True)) as session:
         assert session.xp is opened
     assert used == [(1, True)]
+
+
+class _Xp(SimpleNamespace):
+    """Stands in for cupy: opens at once or when told to."""
+
+    def __init__(self):
+        device = SimpleNamespace(use=lambda: None)
+        super().__init__(__name__="cupy", cuda=SimpleNamespace(Device=lambda _: device), zeros=np.zeros)
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    xp = _Xp()
+    monkeypatch.setattr(session_module.importlib.util, "find_spec", lambda _: True)
+    monkeypatch.setattr(session_module.arrays, "namespace_of", lambda _: xp)
+    return xp
+
+
+def test_code_is_rehearsed_on_an_open_device_until_it_is_wanted(opened):
+    begun, ended, heard = threading.Event(), threading.Event(), []
+
+    def rehearse(xp, is_wanted):
+        heard.append((xp, is_wanted()))
+        begun.set()
+        while not is_wanted():
+            ended.wait(0.001)
+        ended.set()
+        raise ValueError("not told")
+
+    with run_session(CommonOptions(threads=1, device="cuda", quiet=True), rehearse=rehearse) as session:
+        assert begun.wait(10)
+        assert session.xp is opened
+        assert ended.wait(10)
+    assert heard == [(opened, False)]
+
+
+def test_nothing_is_rehearsed_on_the_cpu_or_on_a_device_that_is_waited_for(opened, monkeypatch):
+    called, is_open = [], threading.Event()
+
+    def rehearse(*_):
+        called.append(True)
+
+    with run_session(CommonOptions(threads=1, device="cpu", quiet=True), rehearse=rehearse):
+        pass
+
+    def open_slowly(_):
+        assert is_open.wait(10)
+        return opened
+
+    monkeypatch.setattr(session_module.arrays, "namespace_of", open_slowly)
+    with run_session(CommonOptions(threads=1, device="cuda", quiet=True), rehearse=rehearse) as session:
+        threading.Timer(0.05, is_open.set).start()
+        assert session.xp is opened
+        opener = [thread for thread in threading.enumerate() if thread.name == "open device"]
+        for thread in opener:
+            thread.join()
+    assert called == []

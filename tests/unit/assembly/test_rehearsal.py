@@ -1,0 +1,55 @@
+"""The recipe on made-up reads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.assembly import rehearsal
+from gpuasm.assembly.rehearsal import rehearse
+from gpuasm.parallel import for_each
+
+USED_BY_A_BACTERIUM = {
+    "_plain_keys", "_pair_keys", "_neighbours_plain", "_neighbours_pairs", "_force", "_spell_walks", "_lay", "_link",
+    "_set", "_spell", "_mark_own", "_first_seed", "_rest_seed", "_measure", "_collect", "_mark_covered", "_thread",
+    "_search", "_choose", "_spell_fragment", "_pack_word", "_mark_fitting",
+}  # fmt: skip
+
+
+@pytest.fixture
+def bodies(monkeypatch):
+    """The names of the bodies that were run."""
+    found, run = set(), for_each.__call__
+
+    def noted(self, n, *args):
+        if n:
+            found.add(self._body.__name__)
+        return run(self, n, *args)
+
+    monkeypatch.setattr(for_each, "__call__", noted)
+    return found
+
+
+def test_nearly_all_that_a_bacterium_needs_is_rehearsed(bodies):
+    rehearse(np, is_enough=lambda: False)
+    # The keys of windows are counted in another way on the CPU.
+    assert USED_BY_A_BACTERIUM - {"_plain_keys", "_pair_keys"} - bodies == set()
+
+
+def test_it_ends_at_the_next_stage_when_it_is_enough(bodies):
+    asked = []
+
+    def is_enough():
+        asked.append(len(asked))
+        return len(asked) == 3
+
+    rehearse(np, is_enough=is_enough)
+    assert asked == [0, 1, 2]
+    assert "_choose" not in bodies
+
+
+def test_the_reads_are_the_same_each_time():
+    first, second = rehearsal._reads(), rehearsal._reads()
+    assert np.array_equal(first.words, second.words)
+    assert first.paired
+    assert first.n_reads == first.n_pieces == first.read[-1] + 1

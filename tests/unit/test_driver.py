@@ -1,0 +1,65 @@
+"""The driver made ready ahead."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+
+import pytest
+
+from gpuasm import driver
+
+
+class Library:
+    """Stands in for the driver; notes what is asked of it."""
+
+    def __init__(self, n_devices):
+        self.n_devices, self.retained = n_devices, []
+
+    def cuInit(self, _flags):  # noqa: N802 - the driver's names
+        return 0
+
+    def cuDeviceGet(self, device, number):  # noqa: N802
+        device._obj.value = number
+        return 0 if number < self.n_devices else 101
+
+    def cuDevicePrimaryCtxRetain(self, _context, device):  # noqa: N802
+        self.retained.append(device.value)
+        return 0
+
+
+@pytest.fixture
+def library(monkeypatch):
+    found = Library(2)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: found)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    return found
+
+
+@pytest.mark.parametrize(("device", "expected"), [("auto", [0]), ("cuda", [0]), ("cuda:1", [1]), ("cuda:2", [])])
+def test_the_context_of_the_device_asked_for_is_made_and_no_other(library, device, expected):
+    driver.open_driver_ahead(device).join()
+    assert library.retained == expected
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:x", "gpu", "rocm:0"])
+def test_nothing_is_asked_of_the_driver_for_other_names(library, device):
+    assert driver.open_driver_ahead(device) is None
+    assert library.retained == []
+
+
+def test_without_cupy_there_is_nothing_to_open(library, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert driver.open_driver_ahead("auto") is None
+    assert library.retained == []
+
+
+def test_a_machine_without_a_driver_is_passed_over(monkeypatch):
+    def absent(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", absent)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
+    thread = driver.open_driver_ahead("auto")
+    thread.join()
+    assert not thread.is_alive()
