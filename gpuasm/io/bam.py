@@ -85,7 +85,7 @@ class _Feed:
 
 def _blocks(feed: _Feed, parser: Parser) -> Iterator[tuple[str, ParsedBlock]]:
     for kind, text in _texts(feed):
-        for block in parser.feed(np.frombuffer(text, np.uint8).copy(), is_last=True):
+        for block in parser.feed(np.frombuffer(text, np.uint8).copy()):
             yield kind, block
 
 

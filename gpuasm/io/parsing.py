@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuasm.io import diagnosis, scan
+from gpuasm.io.background import Background
 from gpuasm.io.compression import BrokenStreamError
 from gpuasm.io.packing import PackedBlock, Room, count_qualities, pack_records
 from gpuasm.io.sources import Source
 
 _BYTES_A_RECORD = 32  # room in the table of records; of shorter ones, the rest of the block is scanned next
 _FEWEST_RECORDS = 64
+_Found = tuple[np.ndarray, np.ndarray]  # a text, and the table of records in it
 _LONG = 1 << 20  # a histogram of chromosomes would be larger than they are
 
 
@@ -89,16 +91,29 @@ class Parser:
         self.format = ""
         self.n_reads = 0
         self.statistics = Statistics.empty()
+        self._n_found = 0  # records that have been found, which are packed later
         self._room = Room()
 
     def parse(self, source: Source) -> Iterator[ParsedBlock]:
-        """Yield the parsed blocks of a source, which is read and decoded in another thread.
+        """Yield the parsed blocks of a source: one thread reads and decodes, a second finds records, this one packs.
 
         Raises
         ------
         DataError
             If the file is empty, cut off, damaged or malformed; with the number of the record.
         """
+        with Background(self._found_in(source)) as found:
+            for text, records in found:
+                yield self._packed(text, records)
+        if self.n_reads == 0:
+            diagnosis.format_of(b"", self.path)
+
+    def feed(self, text: np.ndarray) -> Iterator[ParsedBlock]:
+        """Yield the records of a whole text, parsed."""
+        for part, records in self._find(text, is_last=True):
+            yield self._packed(part, records)
+
+    def _found_in(self, source: Source) -> Iterator[_Found]:
         pending: list[np.ndarray] = [np.empty(0, np.uint8)]
         size = wanted = 0
         with source.texts() as texts:
@@ -107,20 +122,18 @@ class Parser:
                     pending.append(np.frombuffer(data, np.uint8))
                     size += len(data)
                     if size >= wanted:
-                        rest = yield from self.feed(np.concatenate(pending), is_last=False)
+                        rest = yield from self._find(np.concatenate(pending), is_last=False)
                         # A record longer than the block: wait for as much again, so that copying stays linear.
                         wanted, size, pending = 2 * rest.size, rest.size, [rest]
             except BrokenStreamError as error:
                 if size:
                     pending.append(np.frombuffer(b"\n", np.uint8))  # shows that a record ending here is whole
-                yield from self.feed(np.concatenate(pending), is_last=False)
-                raise diagnosis.broken_stream_error(str(error), path=self.path, n_records=self.n_reads) from error
-        yield from self.feed(np.concatenate(pending), is_last=True)
-        if self.n_reads == 0:
-            diagnosis.format_of(b"", self.path)
+                yield from self._find(np.concatenate(pending), is_last=False)
+                raise diagnosis.broken_stream_error(str(error), path=self.path, n_records=self._n_found) from error
+        yield from self._find(np.concatenate(pending), is_last=True)
 
-    def feed(self, text: np.ndarray, *, is_last: bool) -> Generator[ParsedBlock, None, np.ndarray]:
-        """Yield the whole records at the beginning of a text, and return the rest of it."""
+    def _find(self, text: np.ndarray, *, is_last: bool) -> Generator[_Found, None, np.ndarray]:
+        """Yield where the whole records at the beginning of a text lie, and return the rest of it."""
         if not self.format and text.size:
             self.format = diagnosis.format_of(text[:512].tobytes(), self.path)
         find = scan.scan_fasta if self.format == "fasta" else scan.scan_fastq
@@ -128,10 +141,11 @@ class Parser:
             records = self._room.table(text.size // _BYTES_A_RECORD + _FEWEST_RECORDS, scan.N_COLUMNS)
             n, n_bytes, wrong = find(text, is_last, records)
             if n:
-                yield self._packed(text, records[:n].copy())
+                self._n_found += n
+                yield text, records[:n].copy()
             if wrong != scan.OK:
                 raise diagnosis.scan_error(
-                    text, n_bytes, wrong, path=self.path, record=self.n_reads + 1, fmt=self.format
+                    text, n_bytes, wrong, path=self.path, record=self._n_found + 1, fmt=self.format
                 )
             text = text[n_bytes:]
             if n < len(records):
