@@ -118,6 +118,7 @@ def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> 
             threads = parallel.thread_count()
             yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_wanted)
     finally:
+        is_wanted.set()  # whoever rehearses ends
         display.finish(stages)
 
 

@@ -92,9 +92,8 @@ def extend_ends(
 def _is_thin(overhangs: Overhangs, contigs: Sequence[Contig], depth: np.ndarray) -> np.ndarray:
     """Tell of each end whether fewer reads hang over it than half of those over a base of its contig: (2n,) bool."""
     length = np.array([contig.length for contig in contigs], np.int64)
-    before = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
-    last = np.cumsum(length)
-    covered = np.repeat(before[last] - before[last - length], 2)
+    begin = np.cumsum(length) - length
+    covered = np.repeat(np.add.reduceat(depth, begin, dtype=np.int64) if length.size else length, 2)
     n_reads = np.bincount(overhangs.end, minlength=2 * length.size)
     return 2 * n_reads * np.repeat(length, 2) < covered
 

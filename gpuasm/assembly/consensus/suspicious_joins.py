@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 
 LEAST_HALF_WINDOW = 20
 """A read that goes through reaches so far at least on both sides."""
@@ -125,17 +125,22 @@ def find_breaks(
 
 @dataclass(frozen=True)
 class _Sums:
-    """Sums over all places before each: of depth, of fragments, and of places where few reads have one of their own."""
+    """Sums over all places before each: of depth, of fragments, and of places where few reads have one of their own.
 
-    depth: np.ndarray
-    fragments: np.ndarray
-    shared: np.ndarray
+    They stay where the evidence is: few of them are asked for.
+    """
+
+    depth: Array
+    fragments: Array
+    shared: Array
 
     @classmethod
     def of(cls, evidence: Evidence) -> _Sums:
+        xp = array_namespace(evidence.depth)
         shared = 2 * evidence.own_depth < evidence.depth
-        summed = (np.cumsum(to_host(a), dtype=np.int64) for a in (evidence.depth, evidence.fragments, shared))
-        return cls(*(np.concatenate([[0], own]) for own in summed))
+        nothing = xp.zeros(1, np.int64)
+        summed = (xp.cumsum(a, dtype=np.int64) for a in (evidence.depth, evidence.fragments, shared))
+        return cls(*(xp.concatenate([nothing, own]) for own in summed))
 
 
 def _expected(sums: _Sums, where: tuple[np.ndarray, np.ndarray, np.ndarray], library: Library, *, h: int) -> np.ndarray:
@@ -149,20 +154,25 @@ def _expected(sums: _Sums, where: tuple[np.ndarray, np.ndarray, np.ndarray], lib
         far = h + library.longest_insert
         first, last = place - far - width, place + far + width
         counted = (first >= low) & (last <= high)
-        counted[counted] = sums.shared[first[counted]] == sums.shared[last[counted]]
+        counted[counted] = _at(sums.shared, first[counted]) == _at(sums.shared, last[counted])
         fragments = _lesser_mean(sums.fragments, place, (far, width))
         expected = expected + np.where(counted, fragments * max(0.0, library.insert - 2 * h) / library.insert, 0.0)
     return expected
 
 
-def _lesser_mean(sums: np.ndarray, place: np.ndarray, beside: tuple[int, int]) -> np.ndarray:
+def _lesser_mean(sums: Array, place: np.ndarray, beside: tuple[int, int]) -> np.ndarray:
     far, width = beside
-    last = sums.size - 1
-    ends = [np.clip(place + d, 0, last) for d in (-far - width, -far, far, far + width)]
-    return np.minimum(sums[ends[1]] - sums[ends[0]], sums[ends[3]] - sums[ends[2]]) / width
+    last = int(sums.size) - 1
+    ends = [_at(sums, np.clip(place + d, 0, last)) for d in (-far - width, -far, far, far + width)]
+    return np.minimum(ends[1] - ends[0], ends[3] - ends[2]) / width
 
 
-def _middles(place: np.ndarray, depth: Array, sums: np.ndarray, *, side: int, h: int) -> np.ndarray:
+def _at(sums: Array, place: np.ndarray) -> np.ndarray:
+    """Return the sums before some places, on the host."""
+    return to_host(sums[to_namespace(array_namespace(sums), place)])
+
+
+def _middles(place: np.ndarray, depth: Array, sums: Array, *, side: int, h: int) -> np.ndarray:
     """Return the middles of the runs of places whose whole window is covered well enough."""
     if place.size == 0:
         return place
