@@ -117,11 +117,32 @@ def ordered_map(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[
 
 
 def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
-    """Run ``loop(first, last, *args)`` over the range 0..n, cut into chunks for the pool's threads."""
+    """Run ``loop(first, last, *args)`` over the range 0..n, cut into chunks that the pool's threads take in turn.
+
+    Each thread takes its next chunk by itself: to be handed it costs several turns at the interpreter.
+    """
     n_chunks = 1 if thread_count() == 1 or n < 1024 else thread_count() * _CHUNKS_PER_THREAD
     bounds = np.linspace(0, n, n_chunks + 1).astype(np.int64)
-    for _ in ordered_map(lambda c: loop(bounds[c], bounds[c + 1], *args), range(n_chunks)):
-        pass
+    left = iter(range(n_chunks))
+
+    def run(_thread: int) -> None:
+        with _ending(left):
+            for c in left:
+                loop(bounds[c], bounds[c + 1], *args)
+
+    with _ending(left):
+        for _ in ordered_map(run, range(min(thread_count(), n_chunks))):
+            pass
+
+
+@contextmanager
+def _ending(left: Iterator[int]) -> Iterator[None]:
+    """Leave nothing to begin for other threads after an error, or after Ctrl-C in the thread that waits for them."""
+    try:
+        yield
+    except BaseException:
+        deque(left, maxlen=0)
+        raise
 
 
 @contextmanager

@@ -9,9 +9,10 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gpuasm.parallel import meanwhile, ordered_map, set_threads
+from gpuasm.parallel import meanwhile, ordered_map, run_chunks, set_threads
 
 _FAR = """
 from gpuasm.parallel import inlined
@@ -120,5 +121,40 @@ def test_an_error_waits_for_what_others_are_at():
         before = list(ended)
         time.sleep(0.3)
         assert ended == before
+    finally:
+        set_threads(None)
+
+
+@pytest.mark.parametrize(("threads", "n"), [(1, 5000), (2, 5000), (16, 100_003), (3, 1023), (4, 1024)])
+def test_chunks_cover_all_once(threads, n):
+    seen = np.zeros(n, np.int64)
+
+    def loop(first, last):
+        seen[first:last] += 1
+
+    set_threads(threads)
+    try:
+        run_chunks(loop, n)
+    finally:
+        set_threads(None)
+    assert (seen == 1).all()
+
+
+def test_no_chunk_begins_after_one_has_failed():
+    begun, failed = [], threading.Event()
+
+    def loop(first, _last):
+        begun.append(first)
+        if first == 0:
+            failed.set()
+            raise ValueError("first")
+        failed.wait(10)
+        time.sleep(0.01)
+
+    set_threads(2)
+    try:
+        with pytest.raises(ValueError, match="first"):
+            run_chunks(loop, 1 << 20)
+        assert len(begun) <= 3
     finally:
         set_threads(None)
