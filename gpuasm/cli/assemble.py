@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import logging
 import threading
@@ -214,6 +215,7 @@ class _Run:
         self.page.begin(size_of_inputs(self.inputs))  # it takes longer to be ready than reads to be read
         _load_while_reading("gpuasm.assembly.recipe", "gpuasm.cli.planning", "gpuasm.cli.depth_outputs")
         read_set = read_inputs(self.inputs, self.session.stages, ahead=ahead)
+        gc.enable()  # all is loaded
         from gpuasm.assembly import assemble, resume
 
         self.files = [file.as_dict() for file in read_set.files]

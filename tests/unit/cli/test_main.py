@@ -153,3 +153,19 @@ def test_interrupt_from_outside() -> None:
 def test_readme_lists_the_same_exit_codes() -> None:
     text = (Path(__file__).parents[3] / "README.md").read_text()
     assert [int(code) for code in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)] == list(cli.EXIT_CODES)
+
+
+@pytest.mark.parametrize("command", ["assemble", "count"])
+def test_garbage_is_collected_once_libraries_are_loaded(command: str, tmp_path: Path) -> None:
+    """In a process of its own; in this one, `main` leaves the collector as it is."""
+    reads = tmp_path / "reads.fa"
+    reads.write_text(f">a\n{'ACGTTGCAAC' * 10}\n" * 3)
+    code = (
+        "import atexit, gc; atexit.register(lambda: print('enabled', gc.isenabled()))\n"
+        "from gpuasm.cli import run; run()"
+    )
+    arguments = {"assemble": ["--single", str(reads), "-o", str(tmp_path / "out")], "count": [str(reads), "-k", "31"]}
+    extra = {"assemble": [], "count": ["-o", str(tmp_path / "counts.npz")]}
+    words = [sys.executable, "-c", code, command, *arguments[command], *extra[command], "-t", "1", "--device", "cpu"]
+    out = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    assert "enabled True" in out
