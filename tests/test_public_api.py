@@ -82,3 +82,25 @@ def test_one_version_everywhere() -> None:
     first = re.search(r"^## \[([^]]+)\]", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert first is not None
     assert first[1] in ("Unreleased", gpuasm.__version__)
+
+
+def test_what_is_no_list_of_files_is_told(tmp_path):
+    path = tmp_path / "reads.fq"
+    path.write_text("@r\nACGT\n+\nIIII\n")
+    for name in ("single", "interleaved", "bam"):
+        for given in (str(path), path):
+            with pytest.raises(gpuasm.UsageError, match=f"expected a list of files for {name}, found one path"):
+                gpuasm.read_reads(**{name: given})
+    for pairs in (("a.fq", "b.fq"), [("a.fq",)], [path]):
+        with pytest.raises(gpuasm.UsageError, match="expected pairs of files"):
+            gpuasm.read_reads(pairs=pairs)
+
+
+def test_what_is_no_reads_and_no_options_is_told(tmp_path):
+    path = tmp_path / "reads.fq"
+    path.write_text("@r\nACGT\n+\nIIII\n")
+    read_set = gpuasm.read_reads(single=[path])
+    with pytest.raises(gpuasm.UsageError, match=r"expected reads, as read_reads.*found a ReadSet"):
+        gpuasm.assemble(read_set)
+    with pytest.raises(gpuasm.UsageError, match="expected AssemblyOptions, found a dict"):
+        gpuasm.assemble(read_set.reads, {"k": 31})

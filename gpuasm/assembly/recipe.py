@@ -25,6 +25,7 @@ from gpuasm.assembly.options import STAGES, AssemblyOptions
 from gpuasm.assembly.pairs.resolving import resolve_pairs
 from gpuasm.assembly.scaffolds import Scaffold, make_scaffolds
 from gpuasm.assembly.state import AssemblyState
+from gpuasm.errors import UsageError
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
@@ -94,8 +95,12 @@ def assemble(
     DataError
         If no read is as long as k, or no k-mer is solid.
     UsageError
-        If the values of k cannot be used one after the other.
+        If the values of k cannot be used one after the other, or these are no reads or options.
     """
+    if not isinstance(reads, Reads):
+        raise UsageError("reads, as read_reads(...).reads", f"a {type(reads).__name__}", "take them out of a ReadSet")
+    if options is not None and not isinstance(options, AssemblyOptions):
+        raise UsageError("AssemblyOptions", f"a {type(options).__name__}", "write AssemblyOptions(k=(31, 61))")
     options, stages = options or AssemblyOptions(), stages or Stages()
     state = begin(reads, options, stages)
     return resume(state, reads, options, stages=stages, keep_state=keep_state)

@@ -60,14 +60,16 @@ def read_reads(
     Raises
     ------
     NoInputError, UsageError
-        If a file is not there or given twice; if no file is given.
+        If a file is not there or given twice; if no file is given, or a path where a list of them should be.
     DataError
         If a file is malformed; with the record.
     ReadWriteError
         If a read fails.
     """
-    mates = [(fspath(first), fspath(second)) for first, second in pairs]
-    in_turn, alone, aligned = ([fspath(path) for path in paths] for paths in (interleaved, single, bam))
+    mates = [(fspath(first), fspath(second)) for first, second in map(_as_pair, pairs)]
+    in_turn, alone, aligned = (
+        _as_paths(name, paths) for name, paths in (("interleaved", interleaved), ("single", single), ("bam", bam))
+    )
     everything = [*itertools.chain(*mates), *in_turn, *aligned, *alone]
     if not everything:
         raise UsageError("files of reads", "none", "name at least one")
@@ -84,6 +86,19 @@ def read_reads(
         for path in alone:
             session.read_single(path)
         return session.finish()
+
+
+def _as_pair(pair: tuple[Path, Path]) -> tuple[Path, Path]:
+    """Refuse what is no pair: of a path alone each letter would be taken for a file."""
+    if isinstance(pair, (str, bytes, PathLike)) or len(pair) != 2:
+        raise UsageError("pairs of files", repr(pair), 'write pairs=[("reads_1.fastq", "reads_2.fastq")]')
+    return pair
+
+
+def _as_paths(name: str, paths: Sequence[Path]) -> list[str]:
+    if isinstance(paths, (str, bytes, PathLike)):
+        raise UsageError(f"a list of files for {name}", f"one path, {paths!r}", f"write {name}=[{paths!r}]")
+    return [fspath(path) for path in paths]
 
 
 def _progress(stack: contextlib.ExitStack, stages: Stages | None, total: int | None) -> Callable[[int], Any]:
