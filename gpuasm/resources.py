@@ -16,6 +16,7 @@ _NO_LIMIT = 1 << 60  # version 1 of control groups writes "no limit" as a number
 _CGROUP = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
 _PROCESS = Path("/proc/self")
+_LEAST_ADDRESSES = 400 << 20  # the compiler of loops ends the process when it gets no more, and none can catch that
 
 
 def parse_bytes(text: str) -> int:
@@ -84,6 +85,24 @@ def require_memory(needed: int, budget: int, what: str) -> None:
             f"{format_bytes(needed)} of memory for {what}",
             f"a budget of {format_bytes(budget)}",
             f"run where that much is free, with --memory {_rounded_up(needed)}",
+        )
+
+
+def require_address_space() -> None:
+    """Refuse to begin where the limit on the process (``ulimit -v``) leaves less than compiled loops and threads take.
+
+    Raises
+    ------
+    ResourceError
+        If it does; it names the limit that would do.
+    """
+    room = _address_space()
+    if room is not None and room < _LEAST_ADDRESSES:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        raise ResourceError(
+            f"{format_bytes(_LEAST_ADDRESSES)} of addresses beside the libraries",
+            f"room for {format_bytes(room)}",
+            f"raise the limit of the process, with ulimit -v {(limit - room + _LEAST_ADDRESSES) >> 10} or more",
         )
 
 

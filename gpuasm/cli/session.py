@@ -103,10 +103,13 @@ def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> 
         If ``--memory`` is no amount.
     DeviceError
         If the device is not available.
+    ResourceError
+        If the process may not have the addresses that compiled loops take.
     """
     from gpuasm import parallel
 
     take_short_turns()
+    resources.require_address_space()
     memory = resources.memory_budget(common.memory)
     is_wanted = threading.Event()
     namespace = _open_device(common.device, is_wanted, rehearse)

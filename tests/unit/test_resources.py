@@ -139,6 +139,18 @@ def test_refusal_names_the_amount_that_would_do() -> None:
         resources.require_memory((100 << 20) + 1, 1, "counting")
 
 
+def test_a_limit_too_low_for_compiled_loops_is_refused_with_one_that_would_do(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resources.require_address_space()
+    (machine / "statm").write_text(f"{(300 << 20) // resource.getpagesize()} 5 5 5 0 5 0\n")
+    monkeypatch.setattr("resource.getrlimit", lambda _: (700 << 20, resource.RLIM_INFINITY))
+    resources.require_address_space()
+    monkeypatch.setattr("resource.getrlimit", lambda _: (500 << 20, resource.RLIM_INFINITY))
+    with pytest.raises(ResourceError, match=r"found room for 200\.0 MB; .* ulimit -v 716800 or more"):
+        resources.require_address_space()
+
+
 def test_disk(tmp_path: Path) -> None:
     resources.require_disk(tmp_path / "not" / "yet" / "there", 1)
     with pytest.raises(ResourceError, match="free disk"):
