@@ -20,7 +20,7 @@ from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
 from gpuasm.assembly.pairs.fitting import fitting_pairs, without_mixed
-from gpuasm.assembly.pairs.links import Links, link_pairs
+from gpuasm.assembly.pairs.links import Links, going_round, link_pairs
 from gpuasm.assembly.pairs.threading import GraphArrays
 from gpuasm.assembly.pairs.walks import MOST_STEPS
 from gpuasm.parallel import for_each
@@ -101,6 +101,8 @@ def join_mates(
     graph = GraphArrays.of(level.graph, xp)
     with_longer = mode.tells_copies and "long-anchors" not in without
     links = link_pairs(pairs, AnchorIndex.of(level.graph, xp, with_longer=with_longer), graph)
+    if mode.is_isolate and "tandem-repeats" not in without:
+        links = going_round(links, graph, inserts)
     chosen, n_mixed = choose_walks(links, graph, inserts), 0
     if mode.tells_copies and "mixed-links" not in without:
         is_repeat = to_namespace(xp, level.graph.depth > SINGLE * local_depth(level.graph, is_isolate=mode.is_isolate))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays, Threads, thread_reads
 from gpuasm.sequence.reads import Reads
@@ -85,4 +86,44 @@ def link_threads(threads: Threads, graph: GraphArrays) -> Links:
         right=rest[every, far][order],
         left_thread=thread[every, near][order].ravel(),
         right_thread=thread[every, far][order].ravel(),
+    )
+
+
+def is_within(links: Links, link: Array, graph: GraphArrays, inserts: InsertSizes) -> Array:
+    """Tell which pairs lie within one unitig, as long as a fragment: (n_pairs,) bool; ``link`` is that of each pair."""
+    source, target = links.source[link], links.target[link]
+    own = graph.start[(source >> 1) + 1] - graph.start[source >> 1]
+    insert = links.left.astype(np.int64) + links.right - own
+    return (source == target) & (insert >= inserts.shortest) & (insert <= inserts.longest)
+
+
+def going_round(links: Links, graph: GraphArrays, inserts: InsertSizes) -> Links:
+    """Return links without the pairs within one unitig where others go from it round to it again.
+
+    Both link the unitig with itself. Of a tandem repeat with long units the many within would decide for a walk that
+    goes nowhere, and the turn would have no fragment: all units but two would be lost.
+    """
+    xp = array_namespace(links.source)
+    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
+    within = is_within(links, link, graph, inserts)
+    goes = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum((~within).astype(np.int64))])
+    has_others = goes[links.first[1:]] > goes[links.first[:-1]]
+    return with_pairs(links, link, xp.flatnonzero(~(within & has_others[link])))
+
+
+def with_pairs(links: Links, link: Array, pair: Array) -> Links:
+    """Return the links of the chosen pairs, in order; ``link`` tells the link of every pair."""
+    xp = array_namespace(links.source)
+    own = link[pair]
+    starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, own.size), bool), own[1:] != own[:-1]]))
+    threads = (a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (links.left_thread, links.right_thread))
+    return replace(
+        links,
+        source=links.source[own[starts]],
+        target=links.target[own[starts]],
+        first=xp.concatenate([starts, xp.full(1, own.size, starts.dtype)]).astype(np.int64),
+        pair=links.pair[pair],
+        left=links.left[pair],
+        right=links.right[pair],
+        **dict(zip(("left_thread", "right_thread"), threads, strict=True)),
     )

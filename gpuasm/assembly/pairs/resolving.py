@@ -25,12 +25,12 @@ from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
-from gpuasm.assembly.pairs.links import Links, link_pairs
+from gpuasm.assembly.pairs.links import Links, is_within, link_pairs, with_pairs
 from gpuasm.assembly.pairs.lost_junctions import find_lost_junctions, has_hardly_holes
 from gpuasm.assembly.pairs.overlaps import find_overlaps
 from gpuasm.assembly.pairs.splitting import Fill, split
 from gpuasm.assembly.pairs.tandem_repeats import find_tandem_repeats, unevenness
-from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays
+from gpuasm.assembly.pairs.threading import GraphArrays
 from gpuasm.assembly.pairs.walks import MOST_STEPS
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.stages import Stages
@@ -210,35 +210,16 @@ def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: Insert
     xp = array_namespace(links.source)
     link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
     source, target = links.source[link], links.target[link]
-    own = graph.start[(source >> 1) + 1] - graph.start[source >> 1]
-    insert = links.left.astype(np.int64) + links.right - own
-    within = (source == target) & (insert >= inserts.shortest) & (insert <= inserts.longest)
+    within = is_within(links, link, graph, inserts)
     possible = links.left.astype(np.int64) + links.right <= inserts.longest + graph.k - 1
     kept = ~within & possible & is_single[source >> 1] & is_single[target >> 1]
-    return _with_pairs(links, link, xp.flatnonzero(kept))
+    return with_pairs(links, link, xp.flatnonzero(kept))
 
 
 def _select(links: Links, is_chosen: Array) -> Links:
     xp = array_namespace(links.source)
     link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
-    return _with_pairs(links, link, xp.flatnonzero(is_chosen[link]))
-
-
-def _with_pairs(links: Links, link: Array, pair: Array) -> Links:
-    """Return the links of the chosen pairs; ``link`` tells the link of every pair."""
-    xp = array_namespace(links.source)
-    own = link[pair]
-    starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, own.size), bool), own[1:] != own[:-1]]))
-    threads = (a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (links.left_thread, links.right_thread))
-    return replace(
-        links,
-        source=links.source[own[starts]],
-        target=links.target[own[starts]],
-        first=xp.concatenate([starts, xp.full(1, own.size, starts.dtype)]).astype(np.int64),
-        left=links.left[pair],
-        right=links.right[pair],
-        **dict(zip(("left_thread", "right_thread"), threads, strict=True)),
-    )
+    return with_pairs(links, link, xp.flatnonzero(is_chosen[link]))
 
 
 def _of(evidence: Evidence, links: np.ndarray) -> Evidence:

@@ -12,14 +12,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gpuasm.assembly.modes import Mode
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.pairs.links import Links, going_round
 from gpuasm.assembly.pairs.overlaps import find_overlaps
 from gpuasm.assembly.pairs.resolving import resolve, resolve_pairs
 from gpuasm.assembly.pairs.tandem_repeats import copies_by_depth, find_tandem_repeats, unevenness
+from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays
+from gpuasm.assembly.recipe import assemble
 from gpuasm.kmers.spectrum import analyse_spectrum
-from gpuasm.sequence.encoding import encode
+from gpuasm.sequence.encoding import decode, encode, reverse_complement
+from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.graphs import graph_of
 from tests.oracles import tandem_repeats as oracle
+from tests.samples import simulated_pairs
 from tests.unit.assembly.pairs import test_resolving as made
 
 READ, EVEN = 100.0, 0.0
@@ -219,3 +225,45 @@ def test_an_end_with_a_unit_too_many_makes_no_overlap():
     ends = 2 * number["x"], 2 * number["y"]
     assert find_overlaps(graph, *ends, gap=-100, spread=5) == [100]
     assert find_overlaps(graph, *ends, gap=-138, spread=41) == [100, 0]
+
+
+def links_of(rows):
+    """Return links of (source, target, left, right) of each pair, those of a link side by side."""
+    keys = sorted({row[:2] for row in rows})
+    ordered = [(number, row) for key in keys for number, row in enumerate(rows) if row[:2] == key]
+    first = np.cumsum([0, *(sum(row[:2] == key for row in rows) for key in keys)])
+    left, right = (np.array([row[i] for _, row in ordered], np.int32) for i in (2, 3))
+    threads = np.full((2, MOST_UNITIGS * len(rows)), -1, np.int32)
+    threads[:, ::MOST_UNITIGS] = [number for number, _ in ordered]
+    source, target = (np.array([key[i] for key in keys], np.int32) for i in (0, 1))
+    pair = np.array([number for number, _ in ordered], np.int64)
+    return Links(source, target, first.astype(np.int64), pair, left, right, *threads)
+
+
+def test_pairs_that_go_round_decide_without_those_within():
+    graph, _ = graph_of([("u", 400, 40.0), ("v", 400, 40.0)], "u>v")
+    arrays, inserts = GraphArrays.of(graph, np), made.inserts_of()
+    own = int(graph.length[0])
+    within, around = (0, 0, own - 20, 320), (0, 0, 100, 150)
+    rows = [within, around, within, (0, 2, 100, 100), (2, 2, own - 20, 320), (0, 2, 90, 100)]
+    found = going_round(links_of(rows), arrays, inserts)
+    assert found.source.tolist() == [0, 0, 2]
+    assert found.target.tolist() == [0, 2, 2]
+    assert found.first.tolist() == [0, 1, 3, 4]
+    assert found.pair.tolist() == [1, 3, 5, 4]  # what lies within v stays: no pair goes round
+    assert found.left.tolist() == [100, 100, 90, own - 20]
+    assert found.left_thread[::MOST_UNITIGS].tolist() == [1, 3, 5, 4]
+    assert going_round(links_of(rows[3:5]), arrays, inserts).pair.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("unit", "copies"), [(441, 3), (330, 5), (90, 6)])
+def test_no_contig_has_another_number_of_units_than_the_genome(unit, copies):
+    """Three units of 441 bases were two at first: the pairs within one unit outvoted those from one to the next."""
+    genome = made.random_text(12_000, 71) + planted(unit, copies, unit // 2, seed=72) + made.random_text(12_000, 73)
+    pairs = simulated_pairs(encode(genome), fold=50, length=150, insert=350, sd=40, error_rate=0.002, seed=5)
+    reads = Reads.from_strings(pairs, paired=True)
+    assembly = assemble(reads, AssemblyOptions(mode="isolate"))
+    assert sum(contig.codes.size for contig in assembly.contigs) > 23_000
+    for contig in assembly.contigs:
+        text = decode(contig.codes)
+        assert text in genome or decode(reverse_complement(contig.codes)) in genome
