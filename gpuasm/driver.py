@@ -6,8 +6,25 @@ import contextlib
 import ctypes
 import importlib.util
 import threading
+from collections.abc import Iterator
 
 _LIBRARY = "libcuda.so.1"
+_PATIENCE_S = 5.0
+"""Seconds; a driver that is well takes a fifth of one."""
+
+
+@contextlib.contextmanager
+def driver_opening(device: str) -> Iterator[None]:
+    """Let the driver open a device beside the block, and have done so when it ends.
+
+    A process that ends at once, since an input is missing, must not end while the driver is at that.
+    """
+    thread = open_driver_ahead(device)
+    try:
+        yield
+    finally:
+        if thread is not None:
+            thread.join(_PATIENCE_S)
 
 
 def open_driver_ahead(device: str) -> threading.Thread | None:

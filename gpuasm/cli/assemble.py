@@ -136,7 +136,7 @@ def command(
     from gpuasm.cli.page import AssemblyPage
     from gpuasm.cli.turns import take_short_turns
     from gpuasm.cli.unitigs import parse_min_count
-    from gpuasm.driver import open_driver_ahead
+    from gpuasm.driver import driver_opening
 
     options = AssemblyOptions(
         k=None if ks == "auto" else parse_ks(ks),
@@ -147,8 +147,7 @@ def command(
         without=without,
     )
     take_short_turns()
-    open_driver_ahead(common.device)
-    with read_ahead(inputs) as ahead:
+    with driver_opening(common.device), read_ahead(inputs) as ahead:
         from gpuasm.assembly.ladder import check_ladder
         from gpuasm.cli.session import run_session
 

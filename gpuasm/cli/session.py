@@ -18,6 +18,9 @@ from gpuasm.cli.progress import MessageHandler, NoProgress, make_progress
 from gpuasm.cli.turns import take_short_turns
 from gpuasm.stages import Stages
 
+_PATIENCE_S = 5.0
+"""Seconds for what has begun on a device to end when the run has failed; it takes less than one."""
+
 
 @dataclass
 class Session:
@@ -111,8 +114,8 @@ def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> 
     take_short_turns()
     resources.require_address_space()
     memory = resources.memory_budget(common.memory)
-    is_wanted = threading.Event()
-    namespace = _open_device(common.device, is_wanted, rehearse)
+    is_wanted, on_stage = threading.Event(), threading.Lock()
+    namespace = _open_device(common.device, _Rehearsed(rehearse, is_wanted, on_stage))
     parallel.set_threads(common.threads)
     display = make_progress("none" if common.quiet else common.progress)
     stages = Stages(display)
@@ -121,11 +124,29 @@ def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> 
             threads = parallel.thread_count()
             yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_wanted)
     finally:
-        is_wanted.set()  # whoever rehearses ends
+        is_wanted.set()  # whoever rehearses ends, as a process must not while a device has work in hand
+        if on_stage.acquire(timeout=_PATIENCE_S):
+            on_stage.release()
         display.finish(stages)
 
 
-def _open_device(name: str, is_wanted: threading.Event, rehearse: Rehearsal | None) -> Future[Any]:
+@dataclass(frozen=True)
+class _Rehearsed:
+    """What to rehearse, until when, and the lock that is held meanwhile."""
+
+    rehearse: Rehearsal | None
+    is_wanted: threading.Event
+    on_stage: threading.Lock
+
+    def on(self, xp: Any) -> None:
+        """Rehearse on a device that is open and that nobody wants yet."""
+        with self.on_stage:
+            if self.rehearse and xp.__name__ != "numpy" and not self.is_wanted.is_set():
+                with suppress(Exception):  # what is wrong is told by whoever does it in earnest
+                    self.rehearse(xp, self.is_wanted.is_set)
+
+
+def _open_device(name: str, rehearsed: _Rehearsed) -> Future[Any]:
     """Open the device in a thread; where that is quick, as on the CPU, or cannot succeed, at once."""
     opened: Future[Any] = Future()
     if name == "cpu" or importlib.util.find_spec("cupy") is None:
@@ -141,9 +162,7 @@ def _open_device(name: str, is_wanted: threading.Event, rehearse: Rehearsal | No
         except BaseException as error:  # whoever asks for the device gets it
             opened.set_exception(error)
             return
-        if rehearse and xp.__name__ != "numpy" and not is_wanted.is_set():
-            with suppress(Exception):  # what is wrong is told by whoever does it in earnest
-                rehearse(xp, is_wanted.is_set)
+        rehearsed.on(xp)
 
     threading.Thread(target=open_it, name="open device", daemon=True).start()
     return opened

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import threading
 
 import pytest
 
@@ -63,3 +64,24 @@ def test_a_machine_without_a_driver_is_passed_over(monkeypatch):
     thread = driver.open_driver_ahead("auto")
     thread.join()
     assert not thread.is_alive()
+
+
+def test_nothing_ends_before_the_driver_is_ready(library):
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slowly(_flags):
+        begun.set()
+        assert may_end.wait(10)
+        return 0
+
+    library.cuInit = slowly
+
+    def fail():
+        with driver.driver_opening("cuda:1"):
+            assert begun.wait(10)
+            threading.Timer(0.05, may_end.set).start()
+            raise KeyError("an input is missing")
+
+    with pytest.raises(KeyError, match="an input is missing"):
+        fail()
+    assert library.retained == [1]

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -216,3 +217,23 @@ def test_nothing_is_rehearsed_on_the_cpu_or_on_a_device_that_is_waited_for(opene
         for thread in opener:
             thread.join()
     assert called == []
+
+
+def test_a_failed_run_waits_for_what_has_begun_on_the_device(opened):
+    begun, ended = threading.Event(), []
+
+    def rehearse(_, is_wanted):
+        begun.set()
+        while not is_wanted():
+            time.sleep(0.001)
+        time.sleep(0.05)
+        ended.append(True)
+
+    def fail():
+        with run_session(CommonOptions(threads=1, device="cuda", quiet=True), rehearse=rehearse):
+            assert begun.wait(10)
+            raise ValueError("boom")
+
+    with pytest.raises(ValueError, match="boom"):
+        fail()
+    assert ended == [True]
