@@ -9,8 +9,11 @@ data's: it fails the step.
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -51,13 +54,35 @@ def main(
 def _run(arguments: tuple[str, ...]) -> tuple[int, str]:
     """Run gpuasm, its messages passed on, and return its exit code and, if it failed, its last message."""
     error = last = ""
-    with subprocess.Popen([*_GPUASM, *arguments], stderr=subprocess.PIPE, text=True, errors="replace") as process:  # noqa: S603 - ours
+    command = [*_GPUASM, *arguments]
+    with (
+        subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as process,  # noqa: S603 - ours
+        _signals_left_to(process),
+    ):
         for line in process.stderr or ():
             sys.stderr.write(line)
             last = line.strip() or last
             if line.startswith(_PREFIX):
                 error = line.strip().removeprefix(_PREFIX)
+        process.wait()
     return process.returncode, (error or last) if process.returncode else ""
+
+
+@contextmanager
+def _signals_left_to(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Let the command end by itself when it is asked to: it says so, and cleans up.
+
+    Ctrl-C reaches both of us; SIGTERM may have been sent to this process alone.
+    """
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number)),
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -78,3 +82,25 @@ def test_the_reason_is_the_error_wherever_it_stands(guarded):
 def test_steps_after_a_success_run(guarded, tmp_path):
     guarded("pass", step="first")
     assert guarded(failing(65), "--after", tmp_path / "first.json", step="second")[1]["status"] == "failed"
+
+
+@pytest.mark.parametrize(("number", "to_all", "code", "said"), [
+    (signal.SIGTERM, False, 143, "terminated"), (signal.SIGINT, True, 130, "interrupted"),
+])  # fmt: skip
+def test_a_signal_ends_the_command_and_what_it_says_is_heard(tmp_path, number, to_all, code, said):
+    pipe = tmp_path / "reads.fq"
+    os.mkfifo(pipe)
+    words = ["--sample", "a", "--status", tmp_path / "check.json", "--", "check", pipe]
+    # Shells let their background jobs ignore Ctrl-C.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    process = subprocess.Popen(
+        [sys.executable, "-c", heard + "from gpuasm.cli.guarded_step import main; main()", *map(str, words)],
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    writer = os.open(pipe, os.O_WRONLY)  # opens once the command reads
+    time.sleep(0.2)
+    (os.killpg if to_all else os.kill)(process.pid, number)
+    _, told = process.communicate(timeout=60)
+    os.close(writer)
+    assert (process.returncode, f"gpuasm: error: {said}" in told) == (code, True), told
+    assert not (tmp_path / "check.json").exists()
