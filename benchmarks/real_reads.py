@@ -27,6 +27,9 @@ from unitig_sets import read_fasta
 PROGRAMS = ("gpuasm", "megahit")
 LEAST_LENGTH = 200
 """Shorter contigs are not looked at; both assemblers leave them out."""
+LONG = 500
+"""Contigs from which on contigs of thin samples can be compared, as QUAST does: how many pieces of one or two fragments
+an assembler tells beside them sets the N50 of all."""
 _QUAST_FIGURES = {
     "NGA50": "nga50",
     "misasm": "misassemblies",
@@ -35,8 +38,8 @@ _QUAST_FIGURES = {
     "indel_100k": "indels_per_100k",
     "dup_ratio": "duplication",
 }
-_SHOWN = ("sample", "assembler", "total", "largest", "n50", "contigs", "circular", "nga50", "misassemblies",
-          "genome_fraction", "mismatches_per_100k", "wall_s", "peak_rss_mb")  # fmt: skip
+_SHOWN = ("sample", "assembler", "total", "largest", "n50", "total_long", "n50_long", "contigs", "circular",
+          "nga50", "misassemblies", "genome_fraction", "mismatches_per_100k", "wall_s", "peak_rss_mb")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,20 +90,28 @@ def describe(contigs: Path) -> dict[str, Any]:
     """Return totals of the contigs that are long enough."""
     lengths = sorted((len(text) for text in read_fasta(contigs)), reverse=True)
     lengths = [n for n in lengths if n >= LEAST_LENGTH]
-    reached, n50 = 0, 0
-    for n50 in lengths:
-        reached += n50
-        if 2 * reached >= sum(lengths):
-            break
+    long = [n for n in lengths if n >= LONG]
     headers = [line for line in contigs.read_text().splitlines() if line.startswith(">")]
     return {
         "total": sum(lengths),
         "largest": lengths[0] if lengths else 0,
-        "n50": n50,
+        "n50": n50(lengths),
         "contigs": len(lengths),
+        "total_long": sum(long),
+        "n50_long": n50(long),
         # MEGAHIT's flag 3 is a contig that meets itself.
         "circular": sum("circular=yes" in line or " flag=3 " in line for line in headers),
     }
+
+
+def n50(lengths: list[int]) -> int:
+    """Return the length that contigs of half of all bases reach; lengths are given longest first."""
+    reached = 0
+    for length in lengths:
+        reached += length
+        if 2 * reached >= sum(lengths):
+            return length
+    return 0
 
 
 def evaluate(quast: list[str], sample: Sample, contigs: Path) -> dict[str, float | None]:

@@ -132,6 +132,8 @@ def real_reads(results: list[Result]) -> str:
         "total": "bases",
         "largest": "largest",
         "n50": "N50",
+        "total_long": "bases in >= 500",
+        "n50_long": "N50 of these",
         "contigs": "contigs",
         "circular": "circular",
         "nga50": "NGA50",
@@ -144,8 +146,9 @@ def real_reads(results: list[Result]) -> str:
     parts = []
     for result in results:
         if result["benchmark"] == "real_reads":
-            rows = [[row["sample"], row["assembler"], *(row.get(key) for key in columns)] for row in result["rows"]]
-            parts.append(_section(result, markdown(["reads", "by", *columns.values()], rows)))
+            told = [key for key in columns if any(key in row for row in result["rows"])]
+            rows = [[row["sample"], row["assembler"], *(row.get(key) for key in told)] for row in result["rows"]]
+            parts.append(_section(result, markdown(["reads", "by", *(columns[key] for key in told)], rows)))
     return "\n\n".join(parts)
 
 
