@@ -22,6 +22,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import numpy.ma  # numba would load it in any thread: it walks a table to which cupy's import adds meanwhile
 from numba import extending, types
 from numba.core.runtime import rtsys
 from threadpoolctl import ThreadpoolController

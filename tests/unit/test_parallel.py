@@ -102,6 +102,12 @@ def test_machine_code_from_disk_needs_no_compiler_until_there_is_something_to_co
     assert run() == ["1", "1", "1", "1", "1", "False", "12.5", "0"]
 
 
+def test_masked_arrays_are_loaded_before_threads_are():
+    """While numpy.ma loads it walks numpy's table of types, to which the import of cupy in another thread may add."""
+    code = "import gpuasm.parallel, sys; sys.exit('numpy.ma' not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_an_error_waits_for_what_others_are_at():
     at_work, ended = threading.Event(), []
 
