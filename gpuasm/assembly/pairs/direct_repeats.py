@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.cycles import find_cycles
 
 _LARGE_PLASMID = 184
 """Ten-thousandths of the chromosome: from there on a plasmid's copies hardly depend on its length."""
@@ -62,26 +63,15 @@ def find_direct_repeats(graph: UnitigGraph, may_join: np.ndarray) -> list[Direct
     -------
     list of DirectRepeat, by repeat, each on the strand of its unitig.
     """
-    n_out = np.diff(graph.arc_start)
     longest = int(graph.n_kmers.sum()) * _LARGE_PLASMID // 10_000
     found = []
-    for u in np.flatnonzero((n_out[0::2] == 2) & (n_out[1::2] == 2) & ~graph.is_circular).tolist():
-        into, out = _row(graph, 2 * u + 1) ^ 1, _row(graph, 2 * u)
-        shared = np.intersect1d(into, out)
-        if shared.size != 1:
-            continue
-        (before,), (after,), (between,) = into[into != shared[0]], out[out != shared[0]], shared
-        one = DirectRepeat(int(before), 2 * u, int(between), int(after))
-        ends = np.array([one.before, one.between, one.between ^ 1, one.after ^ 1])
-        is_alone = (n_out[ends] == 1).all() and len({end >> 1 for end in (*ends.tolist(), 2 * u)}) == 4
-        circle = int(graph.n_kmers[one.between >> 1] + graph.n_kmers[u])
-        if is_alone and may_join[ends].all() and circle <= longest and _is_as_deep(graph, one):
+    for cycle in find_cycles(graph):
+        one = DirectRepeat(*cycle)
+        ends = [one.before, one.between, one.between ^ 1, one.after ^ 1]
+        circle = int(graph.n_kmers[one.between >> 1] + graph.n_kmers[one.repeat >> 1])
+        if may_join[ends].all() and circle <= longest and _is_as_deep(graph, one):
             found.append(one)
     return found
-
-
-def _row(graph: UnitigGraph, oriented: int) -> np.ndarray:
-    return graph.arc_to[graph.arc_start[oriented] : graph.arc_start[oriented + 1]].astype(np.int64)
 
 
 def _is_as_deep(graph: UnitigGraph, one: DirectRepeat) -> bool:

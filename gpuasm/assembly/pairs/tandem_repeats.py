@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.cycles import find_cycles
 from gpuasm.assembly.pairs.overlaps import oriented_codes
 from gpuasm.kmers.spectrum import Spectrum
 
@@ -91,22 +92,14 @@ def find_tandem_repeats(
     -------
     list of TandemRepeat, by repeat, each on the strand of its unitig.
     """
-    n_out = np.diff(graph.arc_start)
     found = []
-    for u in np.flatnonzero((n_out[0::2] == 2) & (n_out[1::2] == 2) & ~graph.is_circular).tolist():
-        into, out = _row(graph, 2 * u + 1) ^ 1, _row(graph, 2 * u)
-        shared = np.intersect1d(into, out)
-        if shared.size != 1:
-            continue
-        (before,), (after,), (between,) = into[into != shared[0]], out[out != shared[0]], shared
-        one = TandemRepeat(int(before), 2 * u, int(between), int(after), 0)
-        ends = np.array([one.before, one.between, one.between ^ 1, one.after ^ 1])
-        is_alone = (n_out[ends] == 1).all() and len({end >> 1 for end in (*ends.tolist(), 2 * u)}) == 4
-        if not is_alone or not may_join[one.before] or not may_join[one.after ^ 1] or not _is_short(graph, one):
+    for cycle in find_cycles(graph):
+        one = TandemRepeat(*cycle, n_turns=0)
+        if not may_join[one.before] or not may_join[one.after ^ 1] or not _is_short(graph, one):
             continue
         n_turns = _n_turns(graph, one, read_length=read_length, uneven=uneven)
         if n_turns > 0 and not _stands_elsewhere(graph, one):
-            found.append(TandemRepeat(one.before, one.repeat, one.between, one.after, n_turns))
+            found.append(TandemRepeat(*cycle, n_turns))
     return found
 
 
@@ -137,10 +130,6 @@ def copies_by_depth(
     second, best = sorted(likelihoods)[-2:]
     n = likelihoods.index(best) + 1
     return n if best - second >= _LEAD and n <= _MOST_COPIES else 0
-
-
-def _row(graph: UnitigGraph, oriented: int) -> np.ndarray:
-    return graph.arc_to[graph.arc_start[oriented] : graph.arc_start[oriented + 1]].astype(np.int64)
 
 
 def _period(graph: UnitigGraph, one: TandemRepeat) -> int:
