@@ -121,5 +121,10 @@ def kept_rows(path: Path | None) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     if path is not None and path.exists():
         for row in json.loads(path.read_text())["rows"]:
-            found.setdefault(row["key"], []).append(row)
+            found.setdefault(row.get("key", ""), []).append(row)
     return found
+
+
+def kept_sets(path: Path | None) -> dict[str, Row]:
+    """Return what an earlier result says of its sets by their names."""
+    return json.loads(path.read_text())["parameters"]["sets"] if path is not None and path.exists() else {}

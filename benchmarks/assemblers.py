@@ -6,7 +6,8 @@
 The sheet has the columns name, reads_1, reads_2, layout (pairs or single), reference (may be empty), kind (simulated or
 real) and what (a line about the reads), separated by tabs. All assemblers run with their defaults, SPAdes with
 ``--isolate``. What the JSON knows of a peer of the same version on the same reads is kept and not run again; gpuasm
-changes from day to day and is run whenever it is asked for. ``--sets`` takes some sets of the sheet only.
+changes from day to day and is run whenever it is asked for. ``--sets`` takes some sets of the sheet only; what the JSON
+knows of others, also of those that the sheet does not have, stays.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from assembler_runs import (
     checksum,
     command_of,
     kept_rows,
+    kept_sets,
     key_of,
     read_sheet,
     run_assembler,
@@ -121,21 +123,23 @@ def main(
     found = read_sheet(sheet)
     known = kept_rows(path)
     versions = {"gpuasm": __version__, **(_known_versions(known) | peer_versions(PEERS))}
-    rows = []
+    about = kept_sets(path) | {reads.name: {"kind": reads.kind, "what": reads.what} for reads in found}
+    parameters = {"least_length": LEAST_LENGTH, "peers": versions, "sets": about}
+    made: dict[str, list[Row]] = {}
     for reads in found:
-        if sets and reads.name not in sets:  # what is known of the others stays
-            rows += [row for kept in known.values() for row in kept if row["set"] == reads.name]
+        if sets and reads.name not in sets:
             continue
         print(reads.name, flush=True)
-        rows += rows_of_set(reads, versions, known, only=chosen, settings=settings)
-        parameters = {
-            "least_length": LEAST_LENGTH,
-            "peers": versions,
-            "sets": {reads.name: {"kind": reads.kind, "what": reads.what} for reads in found},
-        }
-        rest = {reads.name for reads in found} - {row["set"] for row in rows}
-        later = [row for kept in known.values() for row in kept if row["set"] in rest]
-        record(path, "assemblers", parameters, rows + later)  # after every set: a run that is stopped keeps its figures
+        made[reads.name] = rows_of_set(reads, versions, known, only=chosen, settings=settings)
+        # After every set: a run that is stopped keeps its figures.
+        record(path, "assemblers", parameters, rows_in_order(list(about), made, known))
+
+
+def rows_in_order(names: list[str], made: dict[str, list[Row]], known: dict[str, list[Row]]) -> list[Row]:
+    """Return the rows of sets as they are named: those made now, else those known and not moved to another name."""
+    keys = {row["key"] for rows in made.values() for row in rows}
+    kept = [row for rows in known.values() for row in rows if row["set"] not in made and row["key"] not in keys]
+    return [row for name in names for row in made.get(name, [row for row in kept if row["set"] == name])]
 
 
 def _known_versions(known: dict[str, list[Row]]) -> dict[str, str]:
