@@ -7,6 +7,7 @@ lengths of the blocks over the length of the reference.
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -85,8 +86,11 @@ def run_metaquast(
     folder.mkdir(parents=True, exist_ok=True)
     named = folder / "references"
     named.mkdir()
-    for name, path in references.items():  # MetaQUAST names genomes by their files
-        (named / f"{name}.fa").symlink_to(path)
+    for name, path in references.items():  # MetaQUAST names genomes by their files, and packed ones by their ends
+        if path.suffix == ".gz":
+            (named / f"{name}.fa").write_bytes(gzip.decompress(path.read_bytes()))
+        else:
+            (named / f"{name}.fa").symlink_to(path)
     files = ",".join(str(named / f"{name}.fa") for name in references)
     out = folder / "metaquast"
     command = [*program, *_OPTIONS, "--unique-mapping", "-t", str(threads), "-r", files, "-o", str(out), str(contigs)]

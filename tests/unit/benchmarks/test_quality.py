@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
-from benchmarks.quast import parse_report
+from benchmarks.quast import parse_report, run_metaquast
 from benchmarks.verdict import judge, ratio
 
 REPORT = """Assembly\tcontigs
@@ -34,6 +36,28 @@ GOOD = {
     "genome_fraction": 98.4,
     "duplication": 1.002,
 }
+
+
+METAQUAST = """#!/bin/sh
+while [ $# -gt 1 ]; do case $1 in -r) files=$2;; -o) out=$2;; esac; shift; done
+for file in $(echo "$files" | tr , ' '); do
+  mkdir -p "$out/runs_per_reference/$(basename "$file" .fa)" "$out/combined_reference"
+  for to in combined_reference runs_per_reference/$(basename "$file" .fa); do
+    printf 'Assembly\\tcontigs\\nNGA50\\t%s\\n' "$(tail -n 1 "$file")" > "$out/$to/report.tsv"
+  done
+done
+"""
+
+
+def test_packed_genomes_are_unpacked_for_metaquast(tmp_path):
+    program = tmp_path / "metaquast.py"
+    program.write_text(METAQUAST)
+    program.chmod(0o755)
+    (tmp_path / "one.fa").write_text(">one\n11\n")
+    (tmp_path / "two.fa.gz").write_bytes(gzip.compress(b">two\n22\n"))
+    references = {"a": tmp_path / "one.fa", "b": tmp_path / "two.fa.gz"}
+    _, each = run_metaquast([str(program)], tmp_path / "contigs", references, folder=tmp_path / "out", threads=1)
+    assert [each[name]["nga50"] for name in "ab"] == [11, 22]
 
 
 def test_a_report_is_read_by_its_labels():
