@@ -6,6 +6,7 @@ import itertools
 from functools import cache
 
 from gpuasm.assembly.cleaning.similar_ways import DIFFERENCES, LONGEST, OF_BASES
+from gpuasm.assembly.cleaning.turns import HALF, LONGEST_TURN
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from tests.oracles.kmers import reverse_complement
 
@@ -47,9 +48,27 @@ def not_on_kept_ways(graph: UnitigGraph) -> set[int]:
         rest, text = inner - set(kept), _text_of(graph, kept)
         longest = max(sum(int(graph.n_kmers[v >> 1]) for v in way[1:-1]) for way in through)
         if longest <= LONGEST and all(_is_similar(graph, v, text) for v in rest):
+            if lies_on_turn(graph, entrance, end, max(graph.depth[v >> 1] for v in rest)):
+                continue
             told |= {v >> 1 for v in inner}
             goes |= {v >> 1 for v in rest}
     return goes
+
+
+def lies_on_turn(graph: UnitigGraph, entrance: int, end: int, depth: float) -> bool:
+    """Tell whether deep ways lead from the exit back to the entrance, and others into them and out of them."""
+    deep = [v for v in range(2 * graph.n) if HALF * graph.depth[v >> 1] >= depth]
+    following = {v: [w for w in _following(graph, v) if w in deep] for v in range(2 * graph.n)}
+    size = {v: int(graph.n_kmers[v >> 1]) for v in following}
+    ways, turn = [[end]], set[int]()
+    while ways:
+        way = ways.pop()
+        if sum(size[v] for v in way) <= LONGEST_TURN and len(set(way)) == len(way):
+            turn |= set(way) if way[-1] == entrance else set()
+            ways += [[*way, w] for w in following[way[-1]] if way[-1] != entrance]
+    into = [v for v in deep if v not in turn and set(following[v]) & (turn - {end})]
+    out = [v for v in turn - {entrance} if set(following[v]) - turn]
+    return bool(into) and bool(out)
 
 
 def _is_similar(graph: UnitigGraph, v: int, text: str) -> bool:

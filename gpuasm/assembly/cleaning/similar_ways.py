@@ -5,12 +5,14 @@ and meets again: a bubble, or several that are nested or run into each other, wh
 unitigs between such an entrance and its exit, with no other way in or out, are a superbubble (Onodera et al. 2013,
 doi:10.1007/978-3-642-40453-5_26). One way through it is kept: that with the fewest missing reads, against what leads
 in or out. The others go, if the text of each unitig of theirs lies on the way that is kept, but for few differences.
+Ways that are units of a tandem repeat all stay (`turns`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from gpuasm.assembly.cleaning.turns import lies_on_turn
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled, inlined
 
@@ -83,6 +85,9 @@ def _mark(arc_start, arc_to, text, count, may_end, marked, is_end):
         if is_new:
             on_way, kept = _least_missing(inner[:size], arc_start, arc_to, start, count, k)
             if kept.size and _all_similar(inner[:size], on_way, kept, text):
+                deepest = _deepest(inner[1 : size - 1], on_way[1 : size - 1], start, count, k)
+                if deepest >= 0 and lies_on_turn(s, t, deepest, (arc_start, arc_to, start, count, k)):
+                    continue
                 is_end[s >> 1] = is_end[t >> 1] = True
                 for i in range(1, size - 1):
                     is_touched[inner[i] >> 1] = True
@@ -175,6 +180,19 @@ def _least_missing(inner, arc_start, arc_to, start, count, k):
         if i == 0:
             return on_way, kept[:n_kept][::-1]
         i = before[i]
+
+
+@compiled()
+def _deepest(inner, on_way, start, count, k):
+    """Return the deepest unitig that is not on the way that is kept, -1 if there is none."""
+    best = np.int64(-1)
+    for i in range(inner.size):
+        if not on_way[i]:
+            u = np.int64(inner[i] >> 1)
+            n = start[u + 1] - start[u] - k + 1
+            if best < 0 or count[u] * (start[best + 1] - start[best] - k + 1) > count[best] * n:
+                best = u
+    return best
 
 
 @compiled()
