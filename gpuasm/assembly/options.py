@@ -42,6 +42,7 @@ RULES = (
     "suspicious-joins",
     "departures",
     "end-extension",
+    "circle-cuts",
 )
 """What can be left out, to see what it is worth."""
 MODES = ("auto", "isolate", "meta")

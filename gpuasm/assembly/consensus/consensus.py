@@ -4,17 +4,19 @@
 2. Sum up how often each base is covered, what differing bases say, and which places reads and fragments go through.
 3. Change bases that reads outvote (`votes`), break joins that reads contradict (`suspicious_joins`, `departures`).
 4. Extend free ends by what reads say that hang over them (`end_extension`).
-5. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
+5. Cut circles where reads leave them (`circle_cuts`).
+6. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.assembly.consensus.circle_cuts import find_circle_cuts
 from gpuasm.assembly.consensus.coverage import Coverage
 from gpuasm.assembly.consensus.departures import Departures
 from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
@@ -116,7 +118,9 @@ def check_contigs(
     depth, is_core = to_host(seen.evidence.depth), core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
     longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
-    parts = [part for part in _parts(longer, codes, cuts) if part[0].length >= min_length]
+    is_cut = "circle-cuts" not in without
+    opened = find_circle_cuts(longer, _batches(reads), typical=typical, reach=reach, xp=xp) if is_cut else {}
+    parts = [part for part in _parts(longer, codes, cuts, opened) if part[0].length >= min_length]
     parts = [parts[i] for i in in_order([contig for contig, _ in parts])]
     places = np.concatenate([places for _, places in parts] or [np.empty(0, np.int64)])
     codes, depth, is_core = codes[places], depth[places], is_core[places]
@@ -243,8 +247,10 @@ def _with_gaps(first: Laid, second: Laid) -> tuple[Array, Array, Array]:
     return second.target[rows], begin[rows], end[rows]
 
 
-def _parts(contigs: Sequence[Contig], codes: np.ndarray, breaks: np.ndarray) -> list[tuple[Contig, np.ndarray]]:
-    """Return the contigs with changed bases, broken at places, and the places that each part has of a broken one."""
+def _parts(
+    contigs: Sequence[Contig], codes: np.ndarray, breaks: np.ndarray, opened: Mapping[int, int]
+) -> list[tuple[Contig, np.ndarray]]:
+    """Return the contigs with changed bases, broken at places, circles cut anew, and the places that each part has."""
     bounds = bounds_of(contigs)
     parts = []
     for number, contig in enumerate(contigs):
@@ -252,7 +258,8 @@ def _parts(contigs: Sequence[Contig], codes: np.ndarray, breaks: np.ndarray) -> 
         places = np.arange(low, high)
         cuts = breaks[np.searchsorted(breaks, low) : np.searchsorted(breaks, high)] - low
         if cuts.size == 0:
-            own = codes[low:high]
+            places = np.roll(places, -opened.get(number, 0))
+            own = codes[places]
             parts.append((contig if np.array_equal(own, contig.codes) else replace(contig, codes=own), places))
             continue
         if contig.is_circular:

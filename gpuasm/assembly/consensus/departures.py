@@ -29,7 +29,7 @@ from gpuasm.parallel import for_each
 from gpuasm.primitives.searching import run_of
 from gpuasm.sequence.reads import Reads
 
-_REST = 20
+REST = 20
 """A read leaves with so many bases at least: fewer may be errors near its end."""
 _BEFORE, _BEYOND = 30, 10
 """What goes on covers so much of the contig before the place where a read leaves, and beyond."""
@@ -70,8 +70,8 @@ class Departures:
         ahead = xp.minimum(laid.at + reads.length[laid.piece], last) - laid.end
         behind = laid.begin - xp.maximum(laid.at, first)
         self.n_reads += laid.n
-        self.rightwards.append(to_host(laid.end[is_told & (ahead >= _REST)]))
-        self.leftwards.append(to_host(laid.begin[is_told & (behind >= _REST)]))
+        self.rightwards.append(to_host(laid.end[is_told & (ahead >= REST)]))
+        self.leftwards.append(to_host(laid.begin[is_told & (behind >= REST)]))
 
     def cover(self, begin: Array, end: Array) -> None:
         """Note what reads or fragments cover."""
