@@ -39,7 +39,6 @@ RULES = (
     "variants",
     "check",
     "votes",
-    "suspicious-joins",
     "departures",
     "end-extension",
     "circle-cuts",

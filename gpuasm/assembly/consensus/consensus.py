@@ -1,8 +1,8 @@
 """The consensus check: reads laid back on the contigs say how deep they are, where they are wrong, and what to break.
 
 1. Index the contigs' k-mers; lay every read by the first that stands at one place only (`laying`).
-2. Sum up how often each base is covered, what differing bases say, and which places reads and fragments go through.
-3. Change bases that reads outvote (`votes`), break joins that reads contradict (`suspicious_joins`, `departures`).
+2. Sum up how often each base is covered, what differing bases say, and where reads leave the contigs.
+3. Change bases that reads outvote (`votes`), break joins that reads contradict (`departures`).
 4. Extend free ends by what reads say that hang over them (`end_extension`).
 5. Cut circles where reads leave them (`circle_cuts`).
 6. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
@@ -18,13 +18,12 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.consensus.circle_cuts import find_circle_cuts
 from gpuasm.assembly.consensus.coverage import Coverage
-from gpuasm.assembly.consensus.departures import Departures
+from gpuasm.assembly.consensus.departures import Departures, apart
 from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
 from gpuasm.assembly.consensus.end_extension import extend_ends, extended
-from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, insert_sizes
+from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, longest_insert
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads, word_at
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
-from gpuasm.assembly.consensus.suspicious_joins import Evidence, Library, find_breaks, half_windows
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, index_seeds
 from gpuasm.assembly.consensus.votes import count_votes, decide
 from gpuasm.assembly.contigs import Contig, in_order, single_copy_depth
@@ -112,10 +111,13 @@ def check_contigs(
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)
     seen = _look(reads, targets, index, ends)
-    fixes = decide(seen.votes[: 0 if "votes" in without else None], seen.evidence.own_depth, bounds)
+    fixes = decide(seen.votes[: 0 if "votes" in without else None], seen.own_depth, bounds)
     codes[fixes.place] = fixes.code
-    breaks = _breaks(seen, targets, without)
-    depth, is_core = to_host(seen.evidence.depth), core_of(targets, index, bounds)
+    breaks = np.empty(0, np.int64)
+    if "departures" not in without:
+        read_length = round(reads.n_bases / max(1, reads.n_pieces))
+        breaks = apart(seen.departures.contradicted(targets), read_length=read_length)
+    depth, is_core = to_host(seen.depth), core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
     longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
     is_cut = "circle-cuts" not in without
@@ -135,9 +137,9 @@ def check_contigs(
 class _Seen:
     """What all reads together say."""
 
-    evidence: Evidence
+    depth: Array
+    own_depth: Array
     votes: Array
-    library: Library
     counts: dict[str, int]
     overhangs: Overhangs
     departures: Departures
@@ -146,49 +148,31 @@ class _Seen:
 
 def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) -> _Seen:
     xp = array_namespace(reads.words)
-    own, shared, fragments = (Coverage(targets, xp) for _ in range(3))
-    through: dict[int, Coverage] = {}
-    votes, counts, library = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
+    own, shared = Coverage(targets, xp), Coverage(targets, xp)
+    votes, counts, longest = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
     overhangs, departures, bases, mismatches = [], Departures(), 0, 0
     for batch in _batches(reads):
         first, second = lay_reads(batch, targets, index)
         pairs = find_fragments(batch, first, targets) if reads.paired else None
-        if library is None:
-            library = _library(reads, targets, pairs)
-            through = {h: Coverage(targets, xp) for h in half_windows(library, targets.n_places)}
+        if longest is None:
+            longest = longest_insert(pairs) if pairs is not None else 0
         for laid in (first, second):
             for coverage, chosen in ((own, laid.is_unique), (shared, ~laid.is_unique)):
-                coverage.add(*_intervals(laid.where(chosen)))
+                counted = laid.where(chosen)
+                coverage.add(counted.target, counted.begin, counted.end)
             votes.append(count_votes(batch, laid, targets))
-        whole = [_intervals(first), _intervals(second), _with_gaps(first, second)]
-        if pairs is not None and library.insert:
-            pairs = pairs.no_longer_than(library.longest_insert)
-            fragments.add(pairs.target, pairs.begin, pairs.end)
-            whole.append((pairs.target, pairs.begin, pairs.end))
-        for target, begin, end in whole:
-            departures.cover(begin, end)
-            for h, coverage in through.items():
-                coverage.add(target, begin + h, end - h + 1)
-        for laid in (first, second):
             departures.add(batch, laid, targets)
+            departures.cover(laid.begin, laid.end)
+        departures.cover(*_with_gaps(first, second))
+        if pairs is not None and longest:
+            pairs = pairs.no_longer_than(longest)
+            departures.cover(pairs.begin, pairs.end)
         overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _note(counts, batch, first, pairs)
-    own_depth = own.counts()
-    found = {h: coverage.counts() for h, coverage in through.items()}
-    evidence = Evidence(own_depth + shared.counts(), own_depth, fragments.counts(), found)
-    library = library or Library(0.0, 0.0)
-    return _Seen(
-        evidence, xp.concatenate(votes), library, counts, Overhangs.joined(overhangs), departures, (mismatches, bases)
-    )
-
-
-def _breaks(seen: _Seen, targets: Targets, without: Collection[str]) -> np.ndarray:
-    """Return the places before which contigs are to be broken: (b,) int64, ascending."""
-    evidence = replace(seen.evidence, through={}) if "suspicious-joins" in without else seen.evidence
-    others = None if "departures" in without else seen.departures.contradicted(targets)
-    stretches = np.stack([targets.offset, targets.offset + targets.size], axis=1)
-    return find_breaks(evidence, stretches, seen.library, others=others)
+    own_depth, hanging = own.counts(), Overhangs.joined(overhangs)
+    depth, every_vote = own_depth + shared.counts(), xp.concatenate(votes)
+    return _Seen(depth, own_depth, every_vote, counts, hanging, departures, (mismatches, bases))
 
 
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")
@@ -225,26 +209,15 @@ def _choose_batch(r, first_of_pair, start, words, n_batches, batch):
     batch[r] = np.int64((mix(word_at(words, start[first_of_pair[r]])) >> _ONE) % n_batches)
 
 
-def _library(reads: Reads, targets: Targets, pairs: Fragments | None) -> Library:
-    length = reads.n_bases / max(1, reads.n_pieces)
-    depth = reads.n_bases / max(1, targets.n_places)
-    return Library(length, depth, *(insert_sizes(pairs) if pairs is not None else (0.0, 0)))
-
-
-def _intervals(laid: Laid) -> tuple[Array, Array, Array]:
-    return laid.target, laid.begin, laid.end
-
-
-def _with_gaps(first: Laid, second: Laid) -> tuple[Array, Array, Array]:
-    """Return the intervals of reads whose two places are one with a small gap."""
+def _with_gaps(first: Laid, second: Laid) -> tuple[Array, Array]:
+    """Return where the reads whose two places are one with a small gap begin and end."""
     xp = array_namespace(first.at)
     if first.n == 0:
-        return _intervals(first)
+        return first.begin, first.end
     before = first.where(xp.searchsorted(first.piece, second.piece))
     same = (before.target == second.target) & (before.turned == second.turned)
     rows = xp.flatnonzero(same & (abs(before.at - second.at) <= LARGEST_SHIFT))
-    begin, end = xp.minimum(before.begin, second.begin), xp.maximum(before.end, second.end)
-    return second.target[rows], begin[rows], end[rows]
+    return xp.minimum(before.begin, second.begin)[rows], xp.maximum(before.end, second.end)[rows]
 
 
 def _parts(
@@ -262,8 +235,6 @@ def _parts(
             own = codes[places]
             parts.append((contig if np.array_equal(own, contig.codes) else replace(contig, codes=own), places))
             continue
-        if contig.is_circular:
-            places, cuts = np.roll(places, -int(cuts[0])), (cuts - cuts[0])[1:]
         parts.extend(
             (replace(contig, codes=codes[piece], is_circular=False, unitig=-1), piece)
             for piece in np.split(places, cuts)

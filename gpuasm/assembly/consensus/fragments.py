@@ -71,7 +71,7 @@ def find_fragments(reads: Reads, first: Laid, targets: Targets) -> Fragments:
     return Fragments(target[good], begin[good], end[good], around[good])
 
 
-def insert_sizes(fragments: Fragments) -> tuple[float, int]:
-    """Return the mean insert size and the longest one that is no outlier; zeros where hardly any pair was seen."""
+def longest_insert(fragments: Fragments) -> int:
+    """Return the longest insert size that is no outlier; 0 where hardly any pair was seen."""
     found = InsertSizes.of(np.bincount(to_host(fragments.insert), minlength=1), bases_per_pair=0)
-    return (found.mean, found.histogram.size - 1) if found else (0.0, 0)
+    return found.histogram.size - 1 if found else 0

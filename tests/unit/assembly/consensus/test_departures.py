@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host
 from gpuasm.assembly.consensus.consensus import check_contigs
-from gpuasm.assembly.consensus.departures import Departures
+from gpuasm.assembly.consensus.departures import Departures, apart
 from gpuasm.assembly.consensus.laying import lay_reads
 from gpuasm.assembly.consensus.targets import Targets, index_seeds
 from gpuasm.assembly.contigs import Contig
@@ -132,6 +132,16 @@ def test_near_the_ends_of_a_contig_nothing_is_told(rng, end):
     contig = Contig("", genome[500:], 3.0, 1, is_circular=False, unitig=0)
     found = replace(departures(reads, [contig.codes]), n_reads=100).contradicted(targets_of([contig.codes]))
     assert found.tolist() == ([] if end < 20 else [end])
+
+
+@given(gaps=st.lists(st.integers(1, 100), max_size=20), read_length=st.integers(0, 150))
+def test_one_of_the_places_that_a_read_can_reach_from_another_is_told(gaps, read_length):
+    place = np.cumsum(np.array(gaps, np.int64))
+    expected: list[int] = []
+    for own in place.tolist():
+        if all(abs(own - other) >= 20 + read_length for other in expected):
+            expected.append(own)
+    assert apart(place, read_length=read_length).tolist() == expected
 
 
 def targets_of(codes, xp=np):
