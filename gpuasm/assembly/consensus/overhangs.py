@@ -2,6 +2,8 @@
 
 Only a read that agrees with the contig up to its last base counts. It counts as far as it neither lies on another
 contig as well, nor goes beyond the other end of its fragment, which its mate tells: what follows there is adapter.
+A read that folds back, onto the same end again, does not count: a molecule copied back over itself, or a hairpin, of
+which one strand says the reverse complement of what the other says.
 """
 
 from __future__ import annotations
@@ -112,7 +114,7 @@ _FAR = np.int64(1 << 40)
 
 
 def _before_second(own: Laid, second: Laid, n: Array, at: tuple[Array, int]) -> Array:
-    """Return how far beyond its end each piece goes before it lies somewhere else."""
+    """Return how far beyond its end each piece goes before it lies somewhere else; 0 where it folds back."""
     xp, (edge, side) = array_namespace(own.at), at
     if second.n == 0:
         return xp.full(own.n, _FAR)
@@ -122,7 +124,8 @@ def _before_second(own: Laid, second: Laid, n: Array, at: tuple[Array, int]) -> 
     begin, end = other.begin - other.at, other.end - other.at
     begin, end = xp.where(flipped, n - end, begin), xp.where(flipped, n - begin, end)
     free = own.at + begin - edge if side == RIGHT else edge - own.at - end
-    return xp.where(other.piece == own.piece, xp.maximum(free, 0), _FAR)
+    folds_back = flipped & (other.target == own.target) & ((other.end if side == RIGHT else other.begin) == edge)
+    return xp.where(other.piece == own.piece, xp.where(folds_back, 0, xp.maximum(free, 0)), _FAR)
 
 
 def _within_fragment(reads: Reads, first: Laid, rows: Array, at: tuple[Array, int]) -> Array:

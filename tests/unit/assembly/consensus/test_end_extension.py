@@ -168,6 +168,22 @@ def test_reads_that_are_split_add_nothing(genome):
     assert check([contig(genome)], [*texts[:-3], *[tail + two_ways[0]] * 2]).counts["bases_added"] == 32
 
 
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_reads_that_fold_back_say_nothing_of_what_follows(genome, side):
+    """Between a stretch and its reverse complement, one strand says the opposite of what the other says."""
+    contig_end, told = 5900, 30
+    texts = [decode(genome[s : s + 100]) for s in range(0, contig_end - 99, 5)]
+    texts += [decode(genome[s : s + 100]) for s in (contig_end + told - 100, contig_end + told - 95)]
+    tail, beyond = decode(genome[contig_end - 45 : contig_end]), decode(genome[contig_end : contig_end + 10])
+    folded = [tail + loop + flipped(tail) for loop in (beyond, flipped(beyond))]
+    own = genome[:contig_end] if side == "right" else reverse_complement(genome[:contig_end])
+    for more in ([], folded, folded[:1] * 3, folded[1:] * 3):
+        (found,) = check([contig(own)], texts + more).contigs
+        assert max(found.extended) == told + 5
+        text = found.codes if side == "right" else reverse_complement(found.codes)
+        np.testing.assert_array_equal(text, genome[: contig_end + told + 5])
+
+
 def test_adapters_beyond_the_end_of_fragments_are_not_taken(genome):
     adapter = "AGATCGGAAGAGCACACGTCTGAACTCCAGTCAC"
     texts = simulated_pairs(genome, fold=30, length=100)
