@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ablation_tables import ablation
+from agreement_table import agreement
 from densest_tables import densest, densest_speed
 from pagerank_tables import pagerank, pagerank_exactness
 from table_text import Result, markdown
@@ -339,6 +340,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "real_reads": real_reads,
     "assemblers": assemblers,
     "assemblers_in_short": assemblers_in_short,
+    "agreement": agreement,
     "community": community,
     "ablation": ablation,
     "bins": bins,
