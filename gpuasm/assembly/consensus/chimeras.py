@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import array_namespace
-from gpuasm.assembly.consensus.laying import differing
 from gpuasm.assembly.consensus.merged_mates import OverlappingMates
+from gpuasm.assembly.consensus.stretches import differing
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.tally import Tally

@@ -22,8 +22,9 @@ from gpuasm.assembly.consensus.departures import Departures, apart
 from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
 from gpuasm.assembly.consensus.end_extension import extend_ends, extended
 from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, longest_insert
-from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads, word_at
+from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
+from gpuasm.assembly.consensus.stretches import word_at
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, index_seeds
 from gpuasm.assembly.consensus.votes import count_votes, decide
 from gpuasm.assembly.contigs import Contig, in_order, single_copy_depth

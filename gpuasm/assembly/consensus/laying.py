@@ -4,8 +4,8 @@ A read is placed by its first seed that stands at one place only, without gaps, 
 with the highest score (1 for a base that agrees, -4 for one that does not). Where the stretch ends before the read
 does, as it does at the end of a contig, the last seed of the rest may place the read a second time. First and last are
 those of the lesser of the read's two strands, whichever was read. A read all of whose
-seeds stand at several places goes to one of them, by a hash of its ends: repeats then share their reads evenly, and
-neither order nor strand of the reads matters.
+seeds stand at several places goes to the one where it agrees best, among equals by a hash of its ends (`best_places`):
+repeats then share their reads evenly, and neither order nor strand of the reads matters.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.consensus.best_places import choose_places
+from gpuasm.assembly.consensus.stretches import MISMATCH, best_stretch, leftmost, word_at
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import for_each, inlined
@@ -24,8 +26,6 @@ from gpuasm.sequence.reads import Reads
 
 LEAST_SCORE = 31
 """A stretch that scores less places nothing."""
-_MISMATCH = 5
-"""What a mismatch costs beside a match: 1 + 4."""
 _LEAST_MATCHES = 12
 """Bases of a stretch for each mismatch, at least: about 8 % may differ."""
 LARGEST_SHIFT = 15
@@ -95,6 +95,7 @@ def lay_reads(reads: Reads, targets: Targets, index: SeedIndex) -> tuple[Laid, L
     own = (reads.start, reads.length, reads.words)
     seeds = (index.k, index.sample, index.keys, index.slots, index.mask, index.first, index.place)
     _first_seed(n, *own, *seeds, found, window, is_unique)
+    choose_places(reads, targets, index, (found, window))
     pieces = xp.flatnonzero(found != -1)
     first = _measured(reads, targets, (pieces, found[pieces], window[pieces], is_unique[pieces]), k=index.k)
     found, window = xp.empty(first.n, np.int64), xp.empty(first.n, np.int32)
@@ -117,44 +118,10 @@ def _measured(reads: Reads, targets: Targets, placed: tuple[Array, ...], *, k: i
     _measure(n, piece, found, window, k, targets.n, *own, at, target, begin, end, mismatches)
     laid = Laid(piece, at, turned, target, begin, end, mismatches, is_unique)
     length = end - begin
-    good = (length - _MISMATCH * mismatches >= LEAST_SCORE) & (mismatches * _LEAST_MATCHES <= length)
+    good = (length - MISMATCH * mismatches >= LEAST_SCORE) & (mismatches * _LEAST_MATCHES <= length)
     if other is not None:
         good &= (at != other.at) | (turned != other.turned)
     return laid.where(xp.flatnonzero(good))
-
-
-@inlined()
-def word_at(words, position):
-    """Return 32 bases (uint64) of packed words from a position on."""
-    i = position >> 5
-    shift = np.uint64(2 * (position & 31))
-    word = words[i] << shift
-    if shift > np.uint64(0):
-        word |= words[i + 1] >> (np.uint64(64) - shift)
-    return word
-
-
-@inlined()
-def differing(reads_words, first, length, turned, j, text_words, at):
-    """Compare bases j to j + 31 of a piece laid at ``at``, as far as it goes: bit 62 - 2i is 1 where base i differs."""
-    n = min(32, length - j)
-    if turned:
-        word = word_at(reads_words, first + length - j - n) >> np.uint64(64 - 2 * n)
-        word = reverse_complement_plain(word, n) << np.uint64(64 - 2 * n)
-    else:
-        word = word_at(reads_words, first + j)
-    differs = word ^ word_at(text_words, at + j)
-    differs = (differs | (differs >> _ONE)) & _ODD
-    return (differs >> np.uint64(64 - 2 * n)) << np.uint64(64 - 2 * n)
-
-
-@inlined()
-def _leftmost(found, i, length, k):
-    """Return where a piece's leftmost base lies whose window i stands at ``found`` (position << 1 | turned)."""
-    position = found >> 1
-    if found & 1:
-        return position + i + k - length
-    return position - i
 
 
 @inlined()
@@ -170,8 +137,7 @@ def _first_seed(r, start, length, words, k, sample, keys, slots, mask, first, pl
     window[r] = 0
     is_unique[r] = False
     n = np.int64(length[r])
-    several = np.int64(-1)
-    several_strand = np.int64(0)
+    fewest = np.int64(0)
     shift = np.uint64(64 - 2 * k)
     backwards = n >= k and _is_backwards(words, start[r], n, k)
     for step in range(n - k + 1):
@@ -183,22 +149,16 @@ def _first_seed(r, start, length, words, k, sample, keys, slots, mask, first, pl
             number = find(key, keys, slots, mask)
             if number >= 0:
                 strand = np.int64(1 if backward < forward else 0)
-                if first[number + 1] - first[number] == 1:
+                n_places = first[number + 1] - first[number]
+                if n_places == 1:
                     found[r] = places[first[number]] ^ strand
                     window[r] = i
                     is_unique[r] = True
                     break
-                if several < 0:
-                    several, several_strand = number, strand
+                if fewest == 0 or n_places < fewest:
+                    fewest = n_places
+                    found[r] = -2 - (number << 1 | strand)
                     window[r] = i
-    if several >= 0 and not is_unique[r]:
-        head = word_at(words, start[r]) >> shift
-        tail = word_at(words, start[r] + n - k) >> shift
-        head = min(head, reverse_complement_plain(head, k))
-        tail = min(tail, reverse_complement_plain(tail, k))
-        n_places = np.uint64(first[several + 1] - first[several])
-        choice = np.int64((mix(head + tail) & _FIRST_63) % n_places)
-        found[r] = places[first[several] + choice] ^ several_strand
 
 
 @for_each
@@ -241,7 +201,7 @@ def _rest_seed(
                 number = find(key, keys, slots, mask)
                 if number >= 0 and first[number + 1] - first[number] == 1:
                     place = places[first[number]] ^ np.int64(1 if backward < forward else 0)
-                    if (place & 1) != turned[p] or _leftmost(place, i, n, k) != at[p]:
+                    if (place & 1) != turned[p] or leftmost(place, i, n, k) != at[p]:
                         found[p] = place
                         window[p] = i
                         break
@@ -271,37 +231,16 @@ def _measure(
     r = piece[p]
     n = np.int64(length[r])
     own = run_of(found[p] >> 1, start, n_targets)
-    place = _leftmost(found[p], np.int64(window[p]), n, k)
+    place = leftmost(found[p], np.int64(window[p]), n, k)
     if closed[own]:
         while place < start[own]:
             place += size[own]
     at[p] = place
     target[p] = own
     turned = found[p] & 1
-    # The stretch with the highest score: where the sum falls below nothing, a new one begins.
-    score, best = np.int64(0), np.int64(0)
-    opened = max(np.int64(0), start[own] - place)
-    best_begin, best_end = opened, opened
-    last = min(n, start[own + 1] - place)
-    j = opened
-    while j < last:
-        differs = differing(reads_words, read_start[r], n, turned, j, text_words, place)
-        stop = min(last, j + 32)
-        if differs == np.uint64(0):
-            score += stop - j
-        else:
-            for i in range(j, stop):
-                if (differs >> np.uint64(62 - 2 * (i - j))) & _ONE:
-                    if score > best:
-                        best, best_begin, best_end = score, opened, np.int64(i)
-                    score -= _MISMATCH - 1
-                    if score < 0:
-                        score, opened = np.int64(0), np.int64(i + 1)
-                else:
-                    score += 1
-        j = stop
-        if score > best:
-            best, best_begin, best_end = score, opened, j
+    best, best_begin, best_end = best_stretch(
+        reads_words, read_start[r], n, turned, text_words, place, start[own], start[own + 1]
+    )
     begin[p] = place + best_begin
     end[p] = place + best_end
-    mismatches[p] = (best_end - best_begin - best) // _MISMATCH
+    mismatches[p] = (best_end - best_begin - best) // MISMATCH

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.consensus.laying import differing, word_at
+from gpuasm.assembly.consensus.stretches import differing, word_at
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import for_each
 from gpuasm.sequence.reads import Reads

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.consensus.laying import Laid, differing
+from gpuasm.assembly.consensus.laying import Laid
+from gpuasm.assembly.consensus.stretches import differing
 from gpuasm.assembly.consensus.targets import Targets
 from gpuasm.parallel import for_each
 from gpuasm.sequence.encoding import base_at

@@ -161,6 +161,45 @@ def test_reads_of_a_repeat_are_spread_over_its_copies(rng, threads):
     assert np.bincount(first.target) == pytest.approx([2000, 2000], rel=0.1)
 
 
+def test_a_read_lies_whole_where_it_can_beside_chimeric_contigs_that_share_its_seeds(rng, xp):
+    def random_text(n):
+        return "".join(rng.choice(list("ACGT"), n))
+
+    circle = random_text(1500)
+    around = circle + circle
+    chimeras = []
+    for first in rng.integers(0, 1500, 400):
+        own = around[first : first + 120]
+        changed = own[:60] + {"A": "C", "C": "G", "G": "T", "T": "A"}[own[60]] + own[61:]
+        chimeras += [own + random_text(80), reverse_complement(changed + random_text(30))]
+    targets = targets_of([*((text, False) for text in chimeras), (circle, True)], xp)
+    texts = [around[i : i + 150] for i in rng.integers(0, 1500, 600)]
+    texts = [reverse_complement(text) if i % 2 else text for i, text in enumerate(texts)]
+    first, _ = lay_reads(Reads.from_strings(texts).moved_to(xp), targets, index_seeds(targets, 150))
+    assert first.n == 600
+    assert (to_host(first.target) == targets.n - 1).all()
+    assert (to_host(first.end - first.begin) == 150).all()
+    assert not to_host(first.mismatches).any()
+
+
+def test_of_equal_places_a_hash_chooses_and_the_others_are_left_out(rng, threads):
+    repeat = "".join(rng.choice(list("ACGT"), 1000))
+    contigs = [(repeat, False), (repeat[:500], False), (reverse_complement(repeat), False), (repeat[400:], False)]
+    targets = targets_of(contigs)
+    reads = Reads.from_strings([repeat[i : i + 100] for i in range(401, 500)])
+    first, _ = lay_reads(reads, targets, index_seeds(targets, 100))
+    assert set(first.target.tolist()) == {0, 2, 3}
+    assert (first.end - first.begin == 100).all()
+
+
+def test_of_a_word_of_one_letter_some_places_are_compared(xp):
+    targets = targets_of([("A" * 3000, False)], xp)
+    reads = Reads.from_strings(["A" * 100, "T" * 120]).moved_to(xp)
+    first, _ = lay_reads(reads, targets, index_seeds(targets, 100))
+    assert first.n == 2
+    assert to_host(first.mismatches).tolist() == [0, 0]
+
+
 def test_nothing_lies_on_nothing(xp):
     targets = targets_of([], xp)
     index = index_seeds(targets, 100)
