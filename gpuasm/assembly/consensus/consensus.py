@@ -107,7 +107,8 @@ def check_contigs(
     reach = int(reads.length.max()) if reads.n_pieces else 0
     typical = reads.n_bases // max(1, reads.n_pieces)
     xp = array_namespace(reads.words)
-    targets = Targets.of([c.codes for c in contigs], [c.is_circular for c in contigs], reach=reach, xp=xp)
+    closed, deep = [c.is_circular for c in contigs], [c.depth for c in contigs]
+    targets = Targets.of([c.codes for c in contigs], closed, depth=deep, reach=reach, xp=xp)
     index = index_seeds(targets, typical)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)

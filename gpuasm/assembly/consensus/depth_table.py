@@ -16,18 +16,17 @@ LEAST_CORE = 1000
 
 @dataclass(frozen=True)
 class DepthTable:
-    """A row for each contig.
+    """A row for each contig, over its core, or where there is none over all its bases.
 
     Attributes
     ----------
     has_core : (n,) bool
-        Whether there is a core (see `core_of`) to tell mean and variance from.
+        Whether there is a core (see `core_of`).
     mean, variance : (n,) float64
-        Of the depth over the contig's core, or where there is none over all of it.
     median, least : (n,) int64
-        Over all its bases.
+        Of the depth of these bases.
     breadth : (n,) float64
-        Share of its bases that any read covers.
+        Share of these bases that any read covers.
     """
 
     has_core: np.ndarray
@@ -89,39 +88,37 @@ def summarise(depth: np.ndarray, is_base: np.ndarray, is_core: np.ndarray, bound
         The places where each contig begins, and the end.
     """
     n = bounds.size - 1
-    sums, counts, order = np.zeros((n, 2), np.int64), np.zeros((n, 3), np.int64), np.zeros((n, 2), np.int64)
+    has_core = np.zeros(n, dtype=bool)
+    sums, counts, order = np.zeros((n, 2), np.int64), np.zeros((n, 2), np.int64), np.zeros((n, 2), np.int64)
     histogram = np.zeros(int(depth.max(initial=0)) + 1, np.int64)
-    _summarise(depth, is_base, is_core, bounds, histogram, sums, counts, order)
-    has_core, of_all = counts[:, 0] > 0, np.maximum(counts[:, 1], 1)
-    summed = np.where(has_core, counts[:, 0], of_all)
+    _summarise(depth, is_base, is_core, bounds, histogram, has_core, sums, counts, order)
+    summed = np.maximum(counts[:, 0], 1)
     mean = sums[:, 0] / summed
     variance = np.maximum(0.0, sums[:, 1] / summed - mean**2)
-    return DepthTable(has_core, mean, variance, order[:, 0], order[:, 1], counts[:, 2] / of_all)
+    return DepthTable(has_core, mean, variance, order[:, 0], order[:, 1], counts[:, 1] / summed)
 
 
 @compiled()
-def _summarise(depth, is_base, is_core, bounds, histogram, sums, counts, order):
+def _summarise(depth, is_base, is_core, bounds, histogram, has_core, sums, counts, order):
     for c in range(bounds.size - 1):
-        most, has_core = 0, False
+        most = 0
         for i in range(bounds[c], bounds[c + 1]):
-            has_core |= is_core[i]
+            has_core[c] |= is_core[i] and is_base[i]
         for i in range(bounds[c], bounds[c + 1]):
-            if is_base[i]:
+            if is_base[i] and (is_core[i] or not has_core[c]):
                 d = np.int64(depth[i])
                 histogram[d] += 1
                 most = max(most, d)
-                counts[c, 1] += 1
-                counts[c, 2] += d > 0
-                counts[c, 0] += is_core[i]
-                if is_core[i] or not has_core:
-                    sums[c, 0] += d
-                    sums[c, 1] += d * d
+                counts[c, 0] += 1
+                counts[c, 1] += d > 0
+                sums[c, 0] += d
+                sums[c, 1] += d * d
         passed, least, median = 0, -1, -1
         for d in range(most + 1):
             passed += histogram[d]
             if passed > 0 and least < 0:
                 least = d
-            if 2 * passed >= counts[c, 1] and passed > 0 and median < 0:
+            if 2 * passed >= counts[c, 0] and passed > 0 and median < 0:
                 median = d
             histogram[d] = 0
         order[c, 0], order[c, 1] = max(0, median), max(0, least)

@@ -3,9 +3,9 @@
 A read is placed by its first seed that stands at one place only, without gaps, and what agrees is the stretch of it
 with the highest score (1 for a base that agrees, -4 for one that does not). Where the stretch ends before the read
 does, as it does at the end of a contig, the last seed of the rest may place the read a second time. First and last are
-those of the lesser of the read's two strands, whichever was read. A read all of whose
-seeds stand at several places goes to the one where it agrees best, among equals by a hash of its ends (`best_places`):
-repeats then share their reads evenly, and neither order nor strand of the reads matters.
+those of the lesser of the read's two strands, whichever was read. A read all of whose seeds stand at several places
+goes to the one where it agrees best, among equals by a hash of its ends and by how deep the contigs are
+(`best_places`): copies of a repeat then share their reads evenly, and neither order nor strand of the reads matters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.consensus.best_places import choose_places
-from gpuasm.assembly.consensus.stretches import MISMATCH, best_stretch, leftmost, word_at
+from gpuasm.assembly.consensus.stretches import LEAST_SCORE, MISMATCH, best_stretch, leftmost, word_at
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import for_each, inlined
@@ -24,8 +24,6 @@ from gpuasm.primitives.hashing import find, mix
 from gpuasm.primitives.searching import run_of
 from gpuasm.sequence.reads import Reads
 
-LEAST_SCORE = 31
-"""A stretch that scores less places nothing."""
 _LEAST_MATCHES = 12
 """Bases of a stretch for each mismatch, at least: about 8 % may differ."""
 LARGEST_SHIFT = 15

@@ -12,6 +12,8 @@ from gpuasm.parallel import inlined
 
 MISMATCH = 5
 """What a mismatch costs beside a match: 1 + 4."""
+LEAST_SCORE = 31
+"""A stretch that scores less places nothing."""
 
 _ONE = np.uint64(1)
 _ODD = np.uint64(0x5555555555555555)

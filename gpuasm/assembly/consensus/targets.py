@@ -24,6 +24,8 @@ SEED_K = MAX_PLAIN_K
 """Length of the seeds; shorter where reads are short."""
 _SEEDS_PER_READ = 12
 """Windows of a read that are looked up at least, where it has as many."""
+_WEIGHT_OF_ONE = 16
+"""Weight of a contig of depth 1: depths are compared in sixteenths."""
 
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 _NO_WINDOW = np.int64(-1)
@@ -44,6 +46,8 @@ class Targets:
     is_circular : (n,) bool, on the host
     offset : (n,) int64, on the host
         Place of each target's first base among the bases of all contigs, gaps included.
+    weight : (n,) int64, on the host
+        By how much each takes part in reads that lie on several equally well; at least 1.
     n_places : int
         Bases of all contigs, gaps included.
     """
@@ -53,6 +57,7 @@ class Targets:
     size: np.ndarray
     is_circular: np.ndarray
     offset: np.ndarray
+    weight: np.ndarray
     n_places: int
 
     @property
@@ -60,7 +65,15 @@ class Targets:
         return int(self.size.size)
 
     @classmethod
-    def of(cls, codes: Sequence[np.ndarray], is_circular: Sequence[bool], *, reach: int, xp: Any) -> Targets:
+    def of(
+        cls,
+        codes: Sequence[np.ndarray],
+        is_circular: Sequence[bool],
+        *,
+        reach: int,
+        xp: Any,
+        depth: Sequence[float] | None = None,
+    ) -> Targets:
         """Make targets of contigs.
 
         Parameters
@@ -73,21 +86,26 @@ class Targets:
             Bases that are repeated behind a circle: those of the longest read at least.
         xp
             Where the text shall be.
+        depth
+            How deep each contig is, as far as is known: its reads among those that lie on several equally well.
         """
-        texts, size, closed, offset, place = [], [], [], [], 0
-        for own, circular in zip(codes, is_circular, strict=True):
+        texts, sizes, closed, offsets, weights, place = [], [], [], [], [], 0
+        depth = [1.0] * len(codes) if depth is None else depth
+        for own, circular, deep in zip(codes, is_circular, depth, strict=True):
             stretches = _stretches(own)
             for first, last in stretches:
                 is_whole = circular and last - first == own.size
                 texts.append(np.resize(own, own.size + reach) if is_whole else own[first:last])
-                size.append(last - first)
+                sizes.append(last - first)
                 closed.append(is_whole)
-                offset.append(place + first)
+                offsets.append(place + first)
+                weights.append(max(1, round(_WEIGHT_OF_ONE * deep)))
             place += own.size
         start = np.concatenate([[0], np.cumsum([text.size for text in texts])]).astype(np.int64)
         joined = np.concatenate(texts) if texts else np.empty(0, np.uint8)
-        arrays = np.array(size, np.int64), np.array(closed, bool), np.array(offset, np.int64)
-        return cls(to_namespace(xp, pack(joined)), start, *arrays, place)
+        text = to_namespace(xp, pack(joined))
+        size, offset, weight = (np.array(numbers, np.int64) for numbers in (sizes, offsets, weights))
+        return cls(text, start, size, np.array(closed, bool), offset, weight, place)
 
     def windows_once(self, k: int) -> Reads:
         """Return the targets as reads that hold every window of k bases once, a circle's across its origin too."""

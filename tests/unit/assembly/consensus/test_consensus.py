@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -235,18 +236,25 @@ def test_no_contigs_and_no_reads(genome):
     assert (bare.copies, bare.depth) == (1, 0.0)
 
 
-@given(depth=st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=30), max_size=4))
+@given(
+    depth=st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=30), max_size=4),
+    seed=st.integers(0, 2**32 - 1),
+    share=st.sampled_from([0.0, 0.3, 1.0]),
+)
 @settings(max_examples=50)
-def test_summaries_are_those_of_numpy(depth):
+def test_summaries_are_those_of_numpy_over_the_core_where_there_is_one(depth, seed, share):
     bounds = np.concatenate([[0], np.cumsum([len(own) for own in depth])]).astype(np.int64)
     flat = np.array([d for own in depth for d in own], np.int32)
-    every = np.ones(flat.size, dtype=bool)
-    table = summarise(flat, every, every, bounds)
-    assert table.mean == pytest.approx([np.mean(own) for own in depth])
-    assert table.variance == pytest.approx([np.var(own) for own in depth], abs=1e-9)
-    assert table.median.tolist() == [sorted(own)[(len(own) - 1) // 2] for own in depth]
-    assert table.least.tolist() == [min(own) for own in depth]
-    assert table.breadth == pytest.approx([np.mean(np.array(own) > 0) for own in depth])
+    is_core = np.random.default_rng(seed).random(flat.size) < share
+    table = summarise(flat, np.ones(flat.size, dtype=bool), is_core, bounds)
+    cores = [flat[a:b][is_core[a:b]] for a, b in itertools.pairwise(bounds)]
+    judged = [core if core.size else np.array(own) for core, own in zip(cores, depth, strict=True)]
+    assert table.has_core.tolist() == [core.size > 0 for core in cores]
+    assert table.mean == pytest.approx([np.mean(own) for own in judged])
+    assert table.variance == pytest.approx([np.var(own) for own in judged], abs=1e-9)
+    assert table.median.tolist() == [sorted(own)[(len(own) - 1) // 2] for own in judged]
+    assert table.least.tolist() == [min(own) for own in judged]
+    assert table.breadth == pytest.approx([np.mean(own > 0) for own in judged])
     contig_of, begin, mean = window_means(flat, bounds, 7)
     expected = [(c, i, np.mean(own[i : i + 7])) for c, own in enumerate(depth) for i in range(0, len(own), 7)]
     assert list(zip(contig_of.tolist(), begin.tolist(), strict=True)) == [(c, i) for c, i, _ in expected]

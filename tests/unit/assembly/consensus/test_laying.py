@@ -21,8 +21,9 @@ from tests.oracles.laying import depth_of, lay_first, seed_places
 READ_LENGTH = 40
 
 
-def targets_of(contigs, xp=np, reach=200):
-    return Targets.of([encode(text) for text, _ in contigs], [circular for _, circular in contigs], reach=reach, xp=xp)
+def targets_of(contigs, xp=np, reach=200, depth=None):
+    codes, closed = [encode(text) for text, _ in contigs], [circular for _, circular in contigs]
+    return Targets.of(codes, closed, reach=reach, xp=xp, depth=depth)
 
 
 def rows_of(laid):
@@ -161,7 +162,7 @@ def test_reads_of_a_repeat_are_spread_over_its_copies(rng, threads):
     assert np.bincount(first.target) == pytest.approx([2000, 2000], rel=0.1)
 
 
-def test_a_read_lies_whole_where_it_can_beside_chimeric_contigs_that_share_its_seeds(rng, xp):
+def test_chimeric_contigs_of_few_reads_take_few_of_a_deep_circle_that_they_share_seeds_with(rng, xp):
     def random_text(n):
         return "".join(rng.choice(list("ACGT"), n))
 
@@ -172,24 +173,66 @@ def test_a_read_lies_whole_where_it_can_beside_chimeric_contigs_that_share_its_s
         own = around[first : first + 120]
         changed = own[:60] + {"A": "C", "C": "G", "G": "T", "T": "A"}[own[60]] + own[61:]
         chimeras += [own + random_text(80), reverse_complement(changed + random_text(30))]
-    targets = targets_of([*((text, False) for text in chimeras), (circle, True)], xp)
+    deep = [2.0] * len(chimeras) + [80_000.0]
+    targets = targets_of([*((text, False) for text in chimeras), (circle, True)], xp, depth=deep)
     texts = [around[i : i + 150] for i in rng.integers(0, 1500, 600)]
     texts = [reverse_complement(text) if i % 2 else text for i, text in enumerate(texts)]
     first, _ = lay_reads(Reads.from_strings(texts).moved_to(xp), targets, index_seeds(targets, 150))
     assert first.n == 600
-    assert (to_host(first.target) == targets.n - 1).all()
-    assert (to_host(first.end - first.begin) == 150).all()
+    on_circle = to_host(first.target) == targets.n - 1
+    assert on_circle.mean() > 0.99
+    assert (to_host(first.end - first.begin)[on_circle] == 150).all()
     assert not to_host(first.mismatches).any()
 
 
-def test_of_equal_places_a_hash_chooses_and_the_others_are_left_out(rng, threads):
+def test_of_equal_places_a_hash_chooses_by_depth_and_the_others_are_left_out(rng, threads):
     repeat = "".join(rng.choice(list("ACGT"), 1000))
-    contigs = [(repeat, False), (repeat[:500], False), (reverse_complement(repeat), False), (repeat[400:], False)]
-    targets = targets_of(contigs)
-    reads = Reads.from_strings([repeat[i : i + 100] for i in range(401, 500)])
+    other = repeat[:470] + "".join(rng.choice(list("ACGT"), 500))  # goes on otherwise than the reads
+    contigs = [(repeat, False), (repeat[:500], False), (reverse_complement(repeat), False), (other, False)]
+    targets = targets_of(contigs, depth=[10.0, 20.0, 30.0, 1000.0])
+    where = [(begin, end) for begin in range(300, 440) for end in range(498, 504)]  # to either side of the second's end
+    reads = Reads.from_strings([repeat[begin:end] for begin, end in where])
     first, _ = lay_reads(reads, targets, index_seeds(targets, 100))
-    assert set(first.target.tolist()) == {0, 2, 3}
-    assert (first.end - first.begin == 100).all()
+    chosen = np.bincount(first.target, minlength=4)
+    assert chosen[3] == 0
+    assert chosen[:3] / chosen.sum() == pytest.approx([1 / 6, 2 / 6, 3 / 6], abs=0.07)
+    is_cut = first.target == 1
+    stop = np.minimum(500, [end for _, end in where])[first.piece]
+    assert (first.end - targets.start[1] == stop)[is_cut].all()
+    assert (first.end - first.begin == reads.length[first.piece])[~is_cut].all()
+
+
+def test_a_place_where_what_can_be_seen_agrees_less_is_not_as_good(rng, xp):
+    repeat = "".join(rng.choice(list("ACGT"), 600))
+    changed = repeat[:80] + {"A": "C", "C": "G", "G": "T", "T": "A"}[repeat[80]] + repeat[81:120]
+    contigs = [(repeat, False), (reverse_complement(repeat), False), (changed, False)]
+    targets = targets_of(contigs, xp, depth=[1.0, 1.0, 1e6])
+    own = [repeat[i : i + 100] for i in range(21, 80)]
+    wrong = [text[:90] + reverse_complement(text[90]) + text[91:] for text in own]  # beyond the end of the third
+    first, _ = lay_reads(Reads.from_strings(own + wrong).moved_to(xp), targets, index_seeds(targets, 100))
+    assert first.n == 2 * len(own)
+    assert set(to_host(first.target).tolist()) == {0, 1}
+
+
+def test_ends_that_contigs_share_are_covered_on_each_of_them(rng, xp):
+    def random_text(n):
+        return "".join(rng.choice(list("ACGT"), n))
+
+    repeat, flanks = random_text(1500), [random_text(1200) for _ in range(4)]
+    contigs = [(flanks[0] + repeat[:140], False), (flanks[1] + repeat[:140], False), (repeat, False)]
+    contigs += [(repeat[-140:] + flanks[2], False), (repeat[-140:] + flanks[3], False)]
+    targets = targets_of(contigs, xp, depth=[60.0, 60.0, 120.0, 60.0, 60.0])
+    texts = []
+    for left, right in ((0, 2), (1, 3)):
+        genome = flanks[left] + repeat + flanks[right]
+        texts += [genome[i : i + 150] for i in rng.integers(0, len(genome) - 150, len(genome) * 60 // 150)]
+    first, second = lay_reads(Reads.from_strings(texts).moved_to(xp), targets, index_seeds(targets, 150))
+    coverage = Coverage(targets, xp)
+    for laid in (first, second):
+        coverage.add(laid.target, laid.begin, laid.end)
+    counts = to_host(coverage.counts())
+    ends = [int(targets.offset[i]) + 1339 for i in (0, 1)] + [int(targets.offset[i]) for i in (3, 4)]
+    assert all(counts[i] > 0 for i in ends)
 
 
 def test_of_a_word_of_one_letter_some_places_are_compared(xp):
