@@ -9,15 +9,13 @@ import numpy as np
 from gpuasm.assembly.carrying.carrying import Text, next_text, set_carried, too_short_to_carry
 from gpuasm.assembly.carrying.contradicted import contradicted_by_fragments, contradicted_flanks, without_flanks
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
-from gpuasm.assembly.cleaning.cleaning import Removed, clean, note_clean
-from gpuasm.assembly.cleaning.echoes import without_echoes
-from gpuasm.assembly.graph.compaction import Pieces
+from gpuasm.assembly.cleaning.cleaning import clean, note_clean
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.graph.levels import make_level
 from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
+from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.pairs.joining import with_reads_counted
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.names import Dictionary, name_windows
@@ -43,7 +41,13 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=UNIT)
         stage.note(unitigs=unitigs.graph.n)
     with stages.stage("clean graph", k=k) as stage:
-        graph, pieces, removed = _cleaned(unitigs, tally, state, k)
+        graph, pieces, removed = clean(
+            unitigs.graph,
+            mode=state.mode,
+            without=state.without,
+            reach=state.ladder[0],
+            shown_from=_shown_from(state, k),
+        )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)
     crossing, names = state.crossing, state.names
@@ -69,21 +73,6 @@ def _set_aside(state: AssemblyState, k: int) -> tuple[UnitigGraph, ...]:
     graph = state.level.graph
     window = window_worth(state.piece_lengths, graph.k, n_bases=state.n_bases) / UNIT
     return (*state.set_aside, too_short_to_carry(graph, k, window=window))
-
-
-def _cleaned(unitigs: Unitigs, tally: Tally, state: AssemblyState, k: int) -> tuple[UnitigGraph, Pieces, Removed]:
-    """Return the cleaned graph, what it is made of, and what each rule removed."""
-    graph, pieces, removed = clean(
-        unitigs.graph,
-        mode=state.mode,
-        without=state.without,
-        reach=state.ladder[0],
-        shown_from=_shown_from(state, k),
-    )
-    if state.mode.is_one_organism or "echoes" in state.without:
-        return graph, pieces, removed
-    graph, pieces, n_echoes = without_echoes((graph, pieces), unitigs, tally.keys, state.level)
-    return graph, pieces, replace(removed, echoes=n_echoes)
 
 
 def _shown_from(state: AssemblyState, k: int) -> float:

@@ -19,7 +19,6 @@ RULES = (
     "similar-ways",
     "similar-ends",
     "islands",
-    "echoes",
     "few-reads",
     "shown-branches",
     "larger-k",

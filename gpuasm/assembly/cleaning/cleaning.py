@@ -37,7 +37,6 @@ class Removed:
     similar_ways: int = 0
     similar_ends: int = 0
     islands: int = 0
-    echoes: int = 0
     rounds: int = field(default=0)
 
     @property
