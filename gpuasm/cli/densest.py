@@ -13,7 +13,7 @@ from gpuasm.errors import ConvergenceError, DataError, UsageError
 
 if TYPE_CHECKING:
     from gpuasm.cli.densest_outputs import Found
-    from gpuasm.cli.session import Session
+    from gpuasm.cli.graph_memory import MemoryPlan
 
 _PICTURES = ("png", "svg", "pdf")
 _METHODS = ("rank", "peel", "power", "degree", "batches")
@@ -74,20 +74,23 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
       gpuasm densest web.mtx --bipartite -k 100 --columns 300 --device cuda -o block.tsv
     """
     from gpuasm.cli.densest_outputs import summary_lines, write_outputs
+    from gpuasm.cli.graph_memory import MemoryPlan
+    from gpuasm.cli.graph_needs import densest_work
     from gpuasm.cli.session import run_session
     from gpuasm.cli.summaries import check_standard_output, tell
 
     _check(options)
     check_standard_output(options["output"], options["json_path"])
     with run_session(common) as session:
-        found = _find(graph_path, options, session)
+        plan = MemoryPlan(session, densest_work(options))
+        found = _find(graph_path, options, plan)
         with session.stages.stage("write"):
             write_outputs(found, options["output"], options["picture"])
         if options["json_path"] is not None:
             session.write_manifest(
                 options["json_path"],
                 command="densest",
-                parameters=options,
+                parameters=options | plan.parameters(),
                 inputs=[{"path": str(found.given.path)}],
                 results=found.figures,
             )
@@ -113,7 +116,7 @@ def _check(options: dict[str, Any]) -> None:
         raise UsageError(f"a picture: .{', .'.join(_PICTURES)}", repr(picture.name), "choose one of these suffixes")
 
 
-def _find(path: Path, options: dict[str, Any], session: Session) -> Found:
+def _find(path: Path, options: dict[str, Any], plan: MemoryPlan) -> Found:
     from gpuasm.cli.densest_inputs import read_input
     from gpuasm.cli.densest_outputs import any_size, block, of_size
     from gpuasm.densest import SearchOptions
@@ -126,9 +129,13 @@ def _find(path: Path, options: dict[str, Any], session: Session) -> Found:
         seed=options["seed"],
         max_products=options["max_products"],
     )
+    session = plan.session
+    plan.before_reading(path, weighted=options["weighted"], segments=options["assembly"])
     with session.stages.stage("read graph") as stage:
         given = read_input(path, weighted=options["weighted"], assembly=options["assembly"])
         stage.note(vertices=given.graph.n_vertices, edges=given.graph.n_edges)
+    graph = given.graph
+    plan.before_work(graph.n_vertices, graph.n_edges, graph.names, weighted=given.weights is not None)
     try:
         if options["bipartite"]:
             return block(given, (options["k"], options["n_columns"] or options["k"]), (search, session))

@@ -82,6 +82,8 @@ def command(
       gpuasm euler graph.npz --method parallel --device cuda --stages stages.tsv -o tour.txt
       gpuasm euler assembly/graph.gfa --assembly -o tours.tsv
     """
+    from gpuasm.cli.graph_memory import MemoryPlan
+    from gpuasm.cli.graph_needs import euler_work
     from gpuasm.cli.session import run_session
     from gpuasm.graph.finding import find_euler_tour
     from gpuasm.io.graphs import read_graph
@@ -90,12 +92,15 @@ def command(
         if path or as_edges or start is not None:
             raise UsageError("--assembly alone", "--path, --edges or --start beside it", "leave one of the two out")
         with run_session(common) as session:
-            _walk_assembly(graph_path, output, session.stages)
+            _walk_assembly(graph_path, output, session)
         return
     with run_session(common) as session:
+        plan = MemoryPlan(session, euler_work(method, path=path, as_edges=as_edges))
+        plan.before_reading(graph_path)
         with session.stages.stage("read graph") as stage:
             graph = read_graph(graph_path)
             stage.note(vertices=graph.n_vertices, edges=graph.n_edges)
+        plan.before_work(graph.n_vertices, graph.n_edges, graph.names)
         xp = _namespace(session, graph, method, device=common.device)
         try:
             tour = find_euler_tour(
@@ -135,17 +140,22 @@ def _write(path: Path, graph: DirectedGraph, tour: EulerTour, *, as_edges: bool)
     (write_tour_edges if as_edges else write_tour)(path, graph, tour)
 
 
-def _walk_assembly(path: Path, output: Path, stages: Stages) -> None:
+def _walk_assembly(path: Path, output: Path, session: Session) -> None:
     """Write a row for each component of an assembly graph."""
     import numpy as np
 
+    from gpuasm.cli.graph_memory import MemoryPlan
+    from gpuasm.cli.graph_needs import assembly_work
     from gpuasm.graph.segment_tours import segment_tours
     from gpuasm.io import write_tsv
     from gpuasm.io.gfa_segments import read_segment_graph
 
+    stages, plan = session.stages, MemoryPlan(session, assembly_work())
+    plan.before_reading(path, segments=True)
     with stages.stage("read graph") as stage:
         graph = read_segment_graph(path)
         stage.note(segments=len(graph.names), links=graph.first.size)
+    plan.before_work(len(graph.names), graph.first.size)
     with stages.stage("walk components", total=len(graph.names), unit="segments") as stage:
         tours = []
         for tour in segment_tours(graph.lengths, graph.depths, graph.first, graph.second):

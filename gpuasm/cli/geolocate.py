@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gpuasm.cli.geolocate_outputs import Result
+    from gpuasm.cli.graph_memory import MemoryPlan
     from gpuasm.cli.session import Session
     from gpuasm.geolocation import HeldOut, LocatingOptions
     from gpuasm.graph import DirectedGraph
@@ -107,13 +108,16 @@ def command(
       gpuasm geolocate network.mtx users.labels --method gunrock --iterations 10 -o located.tsv
     """
     from gpuasm.cli.graph_inputs import check_standard_input
+    from gpuasm.cli.graph_memory import MemoryPlan
+    from gpuasm.cli.graph_needs import geolocate_work
     from gpuasm.cli.session import run_session
     from gpuasm.cli.summaries import tell
 
     check_standard_input(graph_path, labels_path)
     _check(options, errors_path, map_path)
     with run_session(common) as session:
-        run = _Run(graph_path, labels_path, options, session)
+        work = geolocate_work(options, draws=geojson_path is not None or map_path is not None)
+        run = _Run(graph_path, labels_path, options, MemoryPlan(session, work))
         run.read()
         result = run.locate()
         held = run.hold_out() if options["holdout"] else None
@@ -151,11 +155,15 @@ class _Run:
     graph_path: Path
     labels_path: Path
     options: dict[str, Any]
-    session: Session
+    plan: MemoryPlan
     graph: DirectedGraph = field(init=False)
     weights: np.ndarray | None = field(init=False)
     places: np.ndarray = field(init=False)
     base: int = field(init=False)
+
+    @property
+    def session(self) -> Session:
+        return self.plan.session
 
     def read(self) -> None:
         """Read the graph and the labels."""
@@ -169,10 +177,12 @@ class _Run:
         from gpuasm.io.labels import read_labels
 
         options, base = self.options, self.options["label_base"]
+        self.plan.before_reading(self.graph_path, weighted=not options["unweighted"])
         with self.session.stages.stage("read graph") as stage:
             graph, weights = read_weighted_graph(self.graph_path)
             if options["unweighted"]:
                 weights = None
+            self.plan.before_work(graph.n_vertices, graph.n_edges, graph.names, weighted=weights is not None)
             if not options["directed"]:
                 merged = undirected_graph(graph, weights)
                 graph = DirectedGraph(merged.row_offsets, merged.columns, graph.names)
@@ -260,7 +270,7 @@ class _Run:
         self.session.write_manifest(
             path,
             command="geolocate",
-            parameters=self.options,
+            parameters=self.options | self.plan.parameters(),
             inputs=[{"path": str(self.graph_path)}, {"path": str(self.labels_path)}],
             results={**_counts(result), **(held.summary() if held else {})},
         )

@@ -14,6 +14,7 @@ from gpuasm.errors import ConvergenceError, UsageError
 if TYPE_CHECKING:
     import numpy as np
 
+    from gpuasm.cli.graph_memory import MemoryPlan
     from gpuasm.cli.rank_outputs import Ranking
     from gpuasm.cli.session import Session
     from gpuasm.graph import DirectedGraph
@@ -78,6 +79,8 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
       gpuasm pagerank flows.tsv --weighted --personalise sources.tsv --top 100
     """
     from gpuasm.cli.graph_inputs import check_standard_input
+    from gpuasm.cli.graph_memory import MemoryPlan
+    from gpuasm.cli.graph_needs import pagerank_work
     from gpuasm.cli.rank_outputs import draw_table, facts_of, picture_kind, table_of
     from gpuasm.cli.session import run_session
     from gpuasm.cli.summaries import check_standard_output, tell
@@ -90,7 +93,8 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
     check_standard_input(graph_path, options["personalise"])
     check_standard_output(output, json_path)
     with run_session(common) as session:
-        ranking = _rank(graph_path, session, options)
+        plan = MemoryPlan(session, pagerank_work(options, threads=session.threads))
+        ranking = _rank(graph_path, plan, options)
         with session.stages.stage("write ranks"):
             order = ranking.order()
             rows = order[: options["top"]]
@@ -100,12 +104,13 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
         facts = facts_of(ranking)
         if json_path:
             inputs = [{"path": str(graph_path)}]
-            session.write_manifest(json_path, command="pagerank", parameters=options, inputs=inputs, results=facts)
+            parameters = options | plan.parameters()
+            session.write_manifest(json_path, command="pagerank", parameters=parameters, inputs=inputs, results=facts)
     lines = (f"{n.replace('_', ' ')}\t{f'{v:.3g}' if isinstance(v, float) else v}" for n, v in facts.items())
     tell(lines, (output, json_path), quiet=common.quiet)
 
 
-def _rank(graph_path: Path, session: Session, options: dict[str, Any]) -> Ranking:
+def _rank(graph_path: Path, plan: MemoryPlan, options: dict[str, Any]) -> Ranking:
     """Read the graph and run what is asked for."""
     import numpy as np
 
@@ -115,8 +120,10 @@ def _rank(graph_path: Path, session: Session, options: dict[str, Any]) -> Rankin
     from gpuasm.io.shares import read_shares
     from gpuasm.ranking import WARP, power_iteration, random_walks, work_by_coupon
 
-    stages, segments = session.stages, None
+    session, stages, segments = plan.session, plan.session.stages, None
+    plan.before_reading(graph_path, weighted=options["weighted"])
     graph, weights = _read(graph_path, session, weighted=options["weighted"])
+    plan.before_work(graph.n_vertices, graph.n_edges, graph.names, weighted=weights is not None)
     if str(graph_path) == "-" and not options["oriented"] and _has_strands(graph):
         raise UsageError("GFA as a file, as it is read twice", "standard input", "name a file, or add --oriented")
     if is_gfa(graph_path) and not options["oriented"]:

@@ -1,0 +1,250 @@
+"""How large the graph in a file is, told before it is read: from headers, or from samples spread over the text."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gpuasm.io.compression import BrokenStreamError, compression_of, decoded
+from gpuasm.io.graphs import format_of_text
+from gpuasm.io.sources import STDIN, open_input
+
+_ZIP = b"PK\x03\x04"
+_MAGIC_BYTES = 18
+_SAMPLES, _SAMPLE_BYTES = 64, 1 << 14
+_RAW_BYTES, _MOST_RAW = 1 << 16, 1 << 23  # of a compressed file: read at once, and at most
+_ARRAYS = ("row_offsets", "columns", "weights", "name_bytes", "name_offsets")
+_HEADERS: dict[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+_COLUMN_BYTES = 4
+_OUR_COMMENT = re.compile(rb"# vertices (\d+) edges \d+\s")
+_SIZE_LINE = re.compile(rb"\n[ \t]*(\d+)[ \t]+\d+[ \t]+(\d+)[ \t\r]*\n")
+_BETWEEN = re.compile(rb"[\s,]+")
+_SHORTEST_ENTRY = 4  # bytes of the line "1 1"
+_LONGEST_NUMBER = 18
+_LINKS_PER_SEGMENT = 1.5  # in an assembly graph that is not seen whole
+_SPARSE_IDS, _FEW_IDS = 32, 1 << 20  # numbers beyond so many times the edges, and this, are names to the reader
+
+
+@dataclass(frozen=True)
+class GraphSize:
+    """How large the graph in a file is, or is likely to be.
+
+    Attributes
+    ----------
+    file_format
+        "npz", "adjacency", "edges", "mtx" or "gfa".
+    n_vertices, n_edges
+        As the graph will have them. Adjacency text: lines, and names after arrows.
+    text_bytes
+        Of the text, unpacked; of .npz those of its arrays, and of a copy of columns that are wider than need be.
+    is_exact
+        Whether headers say so; else the numbers come from samples.
+    n_names, name_bytes
+        Vertices with names, and the bytes of all these together; 0 where vertices are numbers.
+    has_weights
+        Whether edges have weights.
+    is_symmetric
+        Whether each entry of a Matrix Market file is an edge each way.
+    """
+
+    file_format: str
+    n_vertices: int
+    n_edges: int
+    text_bytes: int
+    is_exact: bool = False
+    n_names: int = 0
+    name_bytes: int = 0
+    has_weights: bool = False
+    is_symmetric: bool = False
+
+
+def size_of_graph(path: str | os.PathLike[str]) -> GraphSize | None:
+    """Tell the size of the graph in a file without reading all of it.
+
+    Headers tell it of .npz and Matrix Market. Of other text, lines are counted in samples: spread over a plain file; of
+    a compressed one from its beginning, the rest taken to be alike, also in how far it is compressed.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    GraphSize, or None for standard input, pipes, and what is no graph: its reader says what is wrong with it.
+
+    Raises
+    ------
+    NoInputError
+        If the file cannot be opened.
+    """
+    if os.fspath(path) == STDIN or not Path(path).is_file():
+        return None
+    with open_input(os.fspath(path)) as file:
+        head, total = file.read(_MAGIC_BYTES), Path(path).stat().st_size
+        if head.startswith(_ZIP):
+            return _size_of_npz(path)
+        file.seek(0)
+        compression = compression_of(head)
+        sample = _spread(file, total) if compression == "none" else _beginning(file, total, compression)
+    if sample.head.startswith(_ZIP):  # .npz within another compression: edges of four bytes, at most
+        return GraphSize("npz", 0, sample.text_bytes // 4, sample.text_bytes)
+    return _SIZERS[format_of_text(sample.head)](sample) if sample.head else None
+
+
+def _size_of_npz(path: str | os.PathLike[str]) -> GraphSize | None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            there = set(archive.namelist())
+            found = {name: _header(archive, name) for name in _ARRAYS if f"{name}.npy" in there}
+        n, m = found["row_offsets"][0] - 1, found["columns"][0]
+    except (KeyError, ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile):
+        return None
+    named, text_bytes = "name_bytes" in found, sum(size * width for size, width in found.values())
+    if found["columns"][1] != _COLUMN_BYTES:
+        text_bytes += _COLUMN_BYTES * m  # they are copied
+    return GraphSize(
+        "npz", max(n, 0), m, text_bytes, is_exact=True,
+        n_names=max(n, 0) if named else 0, name_bytes=found["name_bytes"][0] if named else 0,
+        has_weights="weights" in found,
+    )  # fmt: skip
+
+
+def _header(archive: zipfile.ZipFile, name: str) -> tuple[int, int]:
+    """Return how many entries an array in an archive has, and the bytes of one; the array itself is not read."""
+    with archive.open(f"{name}.npy") as file:
+        shape, _, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
+    return math.prod(shape), dtype.itemsize
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Parts of a text: the first from its beginning on, others as they are cut; and how many times longer it is."""
+
+    parts: list[bytes] = field(default_factory=list)
+    scale: float = 1.0
+    text_bytes: int = 0
+    is_plain: bool = True
+
+    @property
+    def head(self) -> bytes:
+        return self.parts[0] if self.parts else b""
+
+    def scaled(self, count: float) -> int:
+        return round(count * self.scale)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines that begin in the parts; the last one of each part may be cut off."""
+        for number, part in enumerate(self.parts):
+            lines = part.split(b"\n")
+            yield from lines if number == 0 else lines[1:]
+
+
+def _spread(file: BinaryIO, total: int) -> _Sample:
+    """Take samples at even distances of a plain file; all of it, if it is small."""
+    if total <= _SAMPLES * _SAMPLE_BYTES:
+        return _Sample([file.read()], 1.0, total)
+    parts = []
+    for number in range(_SAMPLES):
+        file.seek(number * (total - _SAMPLE_BYTES) // (_SAMPLES - 1))
+        parts.append(file.read(_SAMPLE_BYTES))
+    return _Sample(parts, total / (_SAMPLES * _SAMPLE_BYTES), total)
+
+
+def _beginning(file: BinaryIO, total: int, compression: str) -> _Sample:
+    """Decode the beginning of a compressed file."""
+    wanted, text = _SAMPLES * _SAMPLE_BYTES, b""
+    chunks = itertools.takewhile(bool, (file.read(_RAW_BYTES) for _ in range(_MOST_RAW // _RAW_BYTES)))
+    with suppress(BrokenStreamError):  # it seems cut off where we stop
+        for more in decoded(chunks, compression):
+            text += more
+            if len(text) >= wanted:
+                break
+    n_raw = max(file.tell(), 1)
+    unpacked = len(text) * total // n_raw
+    parts = [text[at : at + _SAMPLE_BYTES] for at in range(0, min(len(text), wanted), _SAMPLE_BYTES)]
+    return _Sample(parts, unpacked / max(1, min(len(text), wanted)), unpacked, is_plain=False)
+
+
+def _of_matrix(sample: _Sample) -> GraphSize | None:
+    banner, found = sample.head.split(b"\n", 1)[0].lower().split(), _SIZE_LINE.search(sample.head)
+    if found is None or len(banner) < 5:
+        return None
+    n, entries = int(found[1]), int(found[2])
+    if sample.is_plain:
+        entries = min(entries, sample.text_bytes // _SHORTEST_ENTRY)  # a file has no more, whatever it says
+    symmetric = banner[4] != b"general"
+    return GraphSize(
+        "mtx", n, entries * (1 + symmetric), sample.text_bytes, is_exact=not symmetric,
+        has_weights=banner[3] != b"pattern", is_symmetric=symmetric,
+    )  # fmt: skip
+
+
+def _of_gfa(sample: _Sample) -> GraphSize:
+    names, n_links = [], 0
+    for line in sample.lines():
+        if line.startswith(b"S\t"):
+            names.append(line.split(b"\t", 2)[1])
+        n_links += line.startswith(b"L\t")
+    length = sum(map(len, names)) / max(1, len(names))
+    segments, links = sample.scaled(len(names)), sample.scaled(n_links)
+    if not sample.is_plain and sample.scale > 1 and not n_links and names:
+        # They come last, and of a compressed file only the beginning is seen: so many to a segment are assumed.
+        link_bytes = _LINKS_PER_SEGMENT * (2 * length + len("L\t\t+\t\t+\t100M\n"))
+        segments = round(sample.text_bytes / (sum(map(len, sample.parts)) / len(names) + link_bytes))
+        links = round(_LINKS_PER_SEGMENT * segments)
+    n = 2 * segments  # both strands
+    return GraphSize("gfa", n, 2 * links, sample.text_bytes, n_names=n, name_bytes=round(n * (length + 1)))
+
+
+def _of_adjacency(sample: _Sample) -> GraphSize:
+    n = sum(part.count(b"\n") for part in sample.parts)
+    m = sum(part.count(b",") + part.count(b"->") - part.count(b"->\n") for part in sample.parts)
+    return GraphSize("adjacency", sample.scaled(n), sample.scaled(m), sample.text_bytes)
+
+
+def _of_edges(sample: _Sample) -> GraphSize:
+    lines = [_BETWEEN.split(line.strip()) for line in sample.lines() if line.strip()[:1] not in (b"", b"#", b"%")]
+    m, comment = sample.scaled(len(lines)), _OUR_COMMENT.match(sample.head)
+    weighted = bool(lines) and len(lines[0]) > 2
+    if sample.scale > 1:
+        lines = [line for line in lines if len(line) == len(lines[0])]  # those not cut off, as a rule
+    ends = [word for line in lines for word in line[:2]]
+    if all(word.isdigit() and len(word) < _LONGEST_NUMBER for word in ends):
+        n = max(max(map(int, ends), default=-1) + 1, int(comment[1]) if comment else 0)
+        if n <= max(_FEW_IDS, _SPARSE_IDS * m):
+            return GraphSize("edges", n, m, sample.text_bytes, has_weights=weighted)
+    n, length = _distinct(ends, m, sample)
+    return GraphSize("edges", n, m, sample.text_bytes, n_names=n, name_bytes=round(n * length), has_weights=weighted)
+
+
+def _distinct(ends: list[bytes], m: int, sample: _Sample) -> tuple[int, float]:
+    """Estimate how many names there are, and their mean length.
+
+    There are at most as many times more as the text is longer. Two halves of the samples, caught and caught again
+    (Lincoln and Petersen), tell rather too few, as some names come often. The geometric mean of the two is taken.
+    """
+    halves = set(ends[::4] + ends[1::4]), set(ends[2::4] + ends[3::4])
+    both = halves[0] | halves[1]
+    length = sum(map(len, both)) / max(1, len(both))
+    if sample.scale <= 1:
+        return len(both), length
+    most = min(2 * m, sample.scaled(len(both)))
+    least = (len(halves[0]) + 1) * (len(halves[1]) + 1) / (len(halves[0] & halves[1]) + 1)
+    return min(most, round(math.sqrt(most * max(least, len(both))))), length
+
+
+_SIZERS: dict[str, Any] = {"mtx": _of_matrix, "gfa": _of_gfa, "adjacency": _of_adjacency, "edges": _of_edges}
