@@ -31,6 +31,7 @@ RULES = (
     "fragments-stay",
     "joins",
     "overlaps",
+    "rivals",
     "lost-junctions",
     "direct-repeats",
     "tandem-repeats",
