@@ -18,7 +18,6 @@ from gpuasm.io.genomes import read_genome
 from gpuasm.sequence.encoding import decode, reverse_complement
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
-LOST = {"gc68"}  # the script that made its genome is not kept
 ART = """#!/bin/sh
 while [ $# -gt 0 ]; do case $1 in -i) genome=$2;; -o) prefix=$2;; -rs) seed=$2;; esac; shift; done
 for mate in 1 2; do { echo "@$mate seed $seed"; tail -n 1 "$genome"; } > "$prefix$mate.fq"; done
@@ -56,9 +55,7 @@ def test_each_row_of_the_table_is_whole(simulations):
 def test_each_simulated_set_of_the_results_is_in_the_table(simulations, result):
     told = {of.name: of.what for of in simulations if not of.community}
     sets = {name: about["what"] for name, about in result["parameters"]["sets"].items() if about["kind"] == "simulated"}
-    assert {name: told.get(name) for name in sets if name not in LOST} == {
-        name: what for name, what in sets.items() if name not in LOST
-    }
+    assert {name: told.get(name) for name in sets} == sets
 
 
 def test_checksums_of_the_table_are_those_that_figures_are_kept_under(modules, simulations, result):
