@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, to_host, to_namespace
+from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.anchors import ANCHOR_K
 from gpuasm.assembly.pairs.overlaps import oriented_codes
+from gpuasm.kmers.words import words_of
 
 _BASES_AT_A_TIME = 1 << 21
 
@@ -48,7 +49,7 @@ def find_tails(graph: UnitigGraph, xp: Any) -> Tails:
     dead = dead[~graph.is_circular[dead >> 1] & (graph.length[dead >> 1] > ANCHOR_K)]
     if dead.size < 2:
         return Tails(*(np.empty(0, np.int64) for _ in range(3)))
-    forward, backward = _keys(np.stack([oriented_codes(graph, end)[-ANCHOR_K:] for end in dead.tolist()]).ravel())
+    forward, backward = words_of(np.stack([oriented_codes(graph, end)[-ANCHOR_K:] for end in dead.tolist()]).ravel())
     forward, backward = forward[::ANCHOR_K], backward[::ANCHOR_K]
     key, order = np.minimum(forward, backward), np.argsort(np.minimum(forward, backward), kind="stable")
     position, found, is_forward = _places(graph.bases, key[order], xp)
@@ -69,30 +70,12 @@ def _places(bases: np.ndarray, keys: np.ndarray, xp: Any) -> tuple[np.ndarray, n
     """Return where words stand in a text, the key of each, and whether the text reads the key itself."""
     wanted, found = to_namespace(xp, np.unique(keys)), []
     for first in range(0, max(0, bases.size - ANCHOR_K + 1), _BASES_AT_A_TIME):
-        forward, backward = _keys(to_namespace(xp, bases[first : first + _BASES_AT_A_TIME + ANCHOR_K - 1]))
+        forward, backward = words_of(to_namespace(xp, bases[first : first + _BASES_AT_A_TIME + ANCHOR_K - 1]))
         key = xp.minimum(forward, backward)
         at = xp.flatnonzero(wanted[xp.minimum(xp.searchsorted(wanted, key), wanted.size - 1)] == key)
         found.append([to_host(a) for a in (at + first, key[at], forward[at] < backward[at])])
     position, key, is_forward = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return position.astype(np.int64), key, is_forward
-
-
-def _keys(codes: Array) -> tuple[Array, Array]:
-    """Return the keys of all words of a text, and of their reverse complements: (n - 30,) uint64 each."""
-    forward = _joined(codes.astype(np.uint64))
-    return forward, _joined((3 - codes[::-1]).astype(np.uint64))[::-1]
-
-
-def _joined(part: Array) -> Array:
-    """Return the keys of words, put together of ever longer parts: of 1, 2, 4, 8 and 16 bases."""
-    n, done = 1, 1
-    key = part
-    while done < ANCHOR_K:
-        part = (part[:-n] << np.uint64(2 * n)) | part[n:]
-        n *= 2
-        key = (key[: part.size - done] << np.uint64(2 * n)) | part[done:]
-        done += n
-    return key
 
 
 def rivals_of(graph: UnitigGraph, tails: Tails, *, source: int, target: int) -> list[tuple[int, int, int]]:

@@ -20,10 +20,10 @@ import numpy as np
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.cycles import find_cycles
 from gpuasm.assembly.pairs.overlaps import oriented_codes
+from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.spectrum import Spectrum
+from gpuasm.kmers.words import words_of
 
-_WORD = 31
-"""Bases by which a copy of the repeat elsewhere is known."""
 _MOST_TIMES = 1.2
 """How much deeper one of A and C may be than the other, as between copies of a direct repeat."""
 _SHORTEST_REPLICON = 800
@@ -163,27 +163,9 @@ def _n_turns(graph: UnitigGraph, one: TandemRepeat, *, read_length: float, uneve
 def _stands_elsewhere(graph: UnitigGraph, one: TandemRepeat) -> bool:
     """Tell whether a word of the repeat stands in other unitigs too, as where two loci share it and arcs were lost."""
     codes = [oriented_codes(graph, o) for o in (one.repeat, one.between)]
-    own = np.unique(np.concatenate([_words(text) for text in codes]))
-    words = _words(graph.bases)
+    own = np.unique(np.concatenate([np.minimum(*words_of(text)) for text in codes]))
+    words = np.minimum(*words_of(graph.bases))
     position = np.flatnonzero(own[np.minimum(np.searchsorted(own, words), own.size - 1)] == words)
     unitig = np.searchsorted(graph.start, position, side="right") - 1
-    unitig = unitig[position + _WORD <= graph.start[unitig + 1]]
+    unitig = unitig[position + MAX_PLAIN_K <= graph.start[unitig + 1]]
     return bool(np.setdiff1d(unitig, [o >> 1 for o in (one.before, one.repeat, one.between, one.after)]).size)
-
-
-def _words(codes: np.ndarray) -> np.ndarray:
-    """Return the lesser strand's key of each word of a text: (n - 30,) uint64."""
-    forward = _keys(codes)
-    return np.minimum(forward, _keys(3 - codes[::-1])[::-1])
-
-
-def _keys(codes: np.ndarray) -> np.ndarray:
-    """Return the key of each word, put together of ever longer parts."""
-    part, n, keys, done = codes.astype(np.uint64), 1, np.zeros(codes.size, np.uint64), 0
-    while n <= _WORD:
-        if _WORD & n:
-            keys = (keys[: part.size - done] << np.uint64(2 * n)) | part[done:] if done else part
-            done += n
-        part = (part[:-n] << np.uint64(2 * n)) | part[n:]
-        n *= 2
-    return keys[: codes.size - _WORD + 1]
