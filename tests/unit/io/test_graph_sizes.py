@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -71,8 +72,13 @@ def test_names_in_npz(tmp_path: Path) -> None:
     assert (size.n_vertices, size.n_edges, size.n_names, size.name_bytes) == (3, 2, 3, 12)
 
 
-@pytest.mark.parametrize("file_format", ["adjacency", "edges", "mtx", "gfa"])
-@pytest.mark.parametrize("compress", [None, gzip.compress, zstandard.compress])
+@pytest.mark.parametrize(
+    ("file_format", "compress"),
+    [
+        *itertools.product(["adjacency", "edges", "mtx"], [None, gzip.compress, zstandard.compress]),
+        ("gfa", None),  # links come last, and of a compressed file only the beginning is seen: see the next test
+    ],
+)
 def test_large_texts_are_told_within_a_third(tmp_path: Path, file_format: str, compress: Any) -> None:
     path = tmp_path / "graph"
     graph = rmat(15, 16, seed=2)
@@ -81,8 +87,6 @@ def test_large_texts_are_told_within_a_third(tmp_path: Path, file_format: str, c
         path.write_bytes(compress(path.read_bytes()))
     size = size_of_graph(path)
     assert size is not None
-    if file_format == "gfa" and compress:
-        return  # links come last, and are not seen: see the next test
     assert size.n_edges == pytest.approx((1 + (file_format == "gfa")) * graph.n_edges, rel=0.34)
     if not compress:
         assert size.text_bytes == path.stat().st_size

@@ -214,27 +214,6 @@ def test_a_place_where_what_can_be_seen_agrees_less_is_not_as_good(rng, xp):
     assert set(to_host(first.target).tolist()) == {0, 1}
 
 
-def test_ends_that_contigs_share_are_covered_on_each_of_them(rng, xp):
-    def random_text(n):
-        return "".join(rng.choice(list("ACGT"), n))
-
-    repeat, flanks = random_text(1500), [random_text(1200) for _ in range(4)]
-    contigs = [(flanks[0] + repeat[:140], False), (flanks[1] + repeat[:140], False), (repeat, False)]
-    contigs += [(repeat[-140:] + flanks[2], False), (repeat[-140:] + flanks[3], False)]
-    targets = targets_of(contigs, xp, depth=[60.0, 60.0, 120.0, 60.0, 60.0])
-    texts = []
-    for left, right in ((0, 2), (1, 3)):
-        genome = flanks[left] + repeat + flanks[right]
-        texts += [genome[i : i + 150] for i in rng.integers(0, len(genome) - 150, len(genome) * 60 // 150)]
-    first, second = lay_reads(Reads.from_strings(texts).moved_to(xp), targets, index_seeds(targets, 150))
-    coverage = Coverage(targets, xp)
-    for laid in (first, second):
-        coverage.add(laid.target, laid.begin, laid.end)
-    counts = to_host(coverage.counts())
-    ends = [int(targets.offset[i]) + 1339 for i in (0, 1)] + [int(targets.offset[i]) for i in (3, 4)]
-    assert all(counts[i] > 0 for i in ends)
-
-
 def test_of_a_word_of_one_letter_some_places_are_compared(xp):
     targets = targets_of([("A" * 3000, False)], xp)
     reads = Reads.from_strings(["A" * 100, "T" * 120]).moved_to(xp)
