@@ -36,6 +36,7 @@ RULES = (
     "direct-repeats",
     "tandem-repeats",
     "terminal-repeats",
+    "gap-closing",
     "variants",
     "check",
     "votes",

@@ -18,11 +18,12 @@ from gpuasm.assembly.consensus.variants import find_variants
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.fragment_levels import with_fragments
+from gpuasm.assembly.gap_closing import close_gaps
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import STAGES, AssemblyOptions
-from gpuasm.assembly.pairs.resolving import resolve_pairs
+from gpuasm.assembly.pairs.resolving import Resolved, resolve_pairs
 from gpuasm.assembly.scaffolds import Scaffold, make_scaffolds
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.errors import UsageError
@@ -122,7 +123,10 @@ def resume(
         state = _climb_all(state, stages, keep_state)
     while options.has("fragments") and state.waits_for_fragments:
         state = _climb_all(with_fragments(state, stages), stages, keep_state)
-    graph, gaps = resolve_pairs(state, stages) if options.has("pairs") else (state.level.graph, [])
+    resolved = resolve_pairs(state, stages) if options.has("pairs") else Resolved(state.level.graph)
+    graph, gaps = resolved.graph, resolved.gaps
+    if "gap-closing" not in options.without:
+        graph, gaps = close_gaps(resolved, reads, set_aside=state.set_aside, stages=stages)
     contigs = _told_once(make_contigs(graph, state.set_aside, min_length=1), state, stages)
     checked = _check(contigs, reads, options, stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)

@@ -10,7 +10,7 @@ import numpy as np
 from gpuasm.assembly.contigs import Contig
 from gpuasm.assembly.graph.shared_ends import end_cuts
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.resolving import Gap
+from gpuasm.assembly.pairs.gaps import Gap
 from gpuasm.primitives.strand_walks import strand_walks
 from gpuasm.sequence.encoding import BYTE_OF_CODE, NOT_A_BASE, reverse_complement
 

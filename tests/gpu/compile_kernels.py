@@ -16,7 +16,7 @@ from cuda.bindings import nvrtc
 import gpuasm
 from gpuasm import parallel
 from gpuasm.assembly import assemble, unitigs_of_reads
-from gpuasm.assembly.consensus import chimeras, consensus, departures, merged_mates
+from gpuasm.assembly.consensus import batches, chimeras, departures, merged_mates
 from gpuasm.assembly.pairs import anchors, walks
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.densest import Adjacency, densest_subgraph
@@ -101,7 +101,7 @@ def _call_everything() -> None:
     spell_kmers(reads.words, graph_input)
     one = np.ones(1, np.int64)
     departures._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))
-    consensus._choose_batch(1, np.zeros(1, np.int64), reads.start, reads.words, np.uint64(2), np.empty(1, np.int32))
+    batches._choose_batch(1, np.zeros(1, np.int64), reads.start, reads.words, np.uint64(2), np.empty(1, np.int32))
     unitigs_of_reads(reads, 63, min_count=2)
     tiles = tile_windows(reads, 31)
     names = np.full(reads.words.size * 32, -1, np.int32)

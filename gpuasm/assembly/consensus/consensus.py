@@ -10,12 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.assembly.consensus.batches import batches
 from gpuasm.assembly.consensus.circle_cuts import find_circle_cuts
 from gpuasm.assembly.consensus.coverage import Coverage
 from gpuasm.assembly.consensus.departures import Departures, apart
@@ -24,17 +25,11 @@ from gpuasm.assembly.consensus.end_extension import extend_ends, extended
 from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, longest_insert
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
-from gpuasm.assembly.consensus.stretches import word_at
-from gpuasm.assembly.consensus.targets import SeedIndex, Targets, index_seeds
+from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
 from gpuasm.assembly.consensus.votes import count_votes, decide
 from gpuasm.assembly.contigs import Contig, in_order, single_copy_depth
-from gpuasm.parallel import for_each
-from gpuasm.primitives.hashing import mix
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
-
-_PIECES_AT_A_TIME = 1 << 22
-_ONE = np.uint64(1)
 
 
 @dataclass(frozen=True)
@@ -107,9 +102,7 @@ def check_contigs(
     reach = int(reads.length.max()) if reads.n_pieces else 0
     typical = reads.n_bases // max(1, reads.n_pieces)
     xp = array_namespace(reads.words)
-    closed, deep = [c.is_circular for c in contigs], [c.depth for c in contigs]
-    targets = Targets.of([c.codes for c in contigs], closed, depth=deep, reach=reach, xp=xp)
-    index = index_seeds(targets, typical)
+    targets, index = targets_of(contigs, reads)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)
     seen = _look(reads, targets, index, ends)
@@ -123,7 +116,7 @@ def check_contigs(
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
     longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
     is_cut = "circle-cuts" not in without
-    opened = find_circle_cuts(longer, _batches(reads), typical=typical, reach=reach, xp=xp) if is_cut else {}
+    opened = find_circle_cuts(longer, batches(reads), typical=typical, reach=reach, xp=xp) if is_cut else {}
     parts = [part for part in _parts(longer, codes, cuts, opened) if part[0].length >= min_length]
     parts = [parts[i] for i in in_order([contig for contig, _ in parts])]
     places = np.concatenate([places for _, places in parts] or [np.empty(0, np.int64)])
@@ -153,7 +146,7 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
     own, shared = Coverage(targets, xp), Coverage(targets, xp)
     votes, counts, longest = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
     overhangs, departures, bases, mismatches = [], Departures(), 0, 0
-    for batch in _batches(reads):
+    for batch in batches(reads):
         first, second = lay_reads(batch, targets, index)
         pairs = find_fragments(batch, first, targets) if reads.paired else None
         if longest is None:
@@ -186,29 +179,6 @@ def _note(counts: dict[str, int], batch: Reads, first: Laid, pairs: Fragments | 
     found = batch.n_pieces, first.n, first.n - unique, 0 if pairs is None else int(pairs.insert.size)
     for name, number in zip(_COUNTS, found, strict=True):
         counts[name] += number
-
-
-def _batches(reads: Reads) -> Iterator[Reads]:
-    """Yield the reads some millions of pieces at a time, mates together, each pair in the batch that its bases choose.
-
-    Insert sizes are measured on the first batch, so which pairs that holds must not depend on the order of the reads.
-    """
-    n_batches = -(-reads.n_pieces // _PIECES_AT_A_TIME)
-    if n_batches == 1:
-        yield reads
-    if n_batches <= 1:
-        return
-    xp = array_namespace(reads.words)
-    batch = xp.empty(reads.n_pieces, np.int32)
-    first_of_pair = xp.searchsorted(reads.read, reads.read // 2 * 2 if reads.paired else reads.read)
-    _choose_batch(reads.n_pieces, first_of_pair, reads.start, reads.words, np.uint64(n_batches), batch)
-    for number in range(n_batches):
-        yield reads.select(xp.flatnonzero(batch == number))
-
-
-@for_each
-def _choose_batch(r, first_of_pair, start, words, n_batches, batch):
-    batch[r] = np.int64((mix(word_at(words, start[first_of_pair[r]])) >> _ONE) % n_batches)
 
 
 def _with_gaps(first: Laid, second: Laid) -> tuple[Array, Array]:

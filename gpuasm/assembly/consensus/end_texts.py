@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.carrying.crossing import OnUnitigs
-from gpuasm.assembly.consensus.end_extension import Extensions, vote
+from gpuasm.assembly.consensus.end_extension import vote
 from gpuasm.assembly.consensus.overhangs import Overhangs
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.sequence.encoding import BASES_PER_WORD, reverse_complement
@@ -80,10 +80,12 @@ class EndTexts:
         is_dead = (np.diff(graph.arc_start) == 0) & ~np.repeat(graph.is_circular, 2)
         overhangs = Overhangs.joined([_overhangs(reads, laid, graph, is_dead, side=side) for side in (0, 1)])
         reach = int(reads.length.max()) if reads.n_pieces else 0
-        return cls._with(graph, np.flatnonzero(is_dead), vote(overhangs, n_single=reach), reach=reach)
+        return cls.voted(graph, np.flatnonzero(is_dead), overhangs, reach=reach)
 
     @classmethod
-    def _with(cls, graph: UnitigGraph, end: np.ndarray, found: Extensions, *, reach: int) -> EndTexts:
+    def voted(cls, graph: UnitigGraph, end: np.ndarray, overhangs: Overhangs, *, reach: int) -> EndTexts:
+        """Let overhangs vote beyond the given ends, and take ``reach`` bases of the unitig."""
+        found = vote(overhangs, n_single=reach)
         voted = dict(zip(found.end.tolist(), found.codes, strict=True))
         nothing, texts, beyond = np.empty(0, np.uint8), [], []
         for o in end.tolist():

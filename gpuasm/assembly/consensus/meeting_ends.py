@@ -44,12 +44,12 @@ def meeting_pieces(reads: Reads, laid: OnUnitigs, level: Level) -> Reads:
     """
     texts = EndTexts.of(reads, laid, level.graph)
     n = texts.end.size
-    least, of_linked = _least(n * n, LEAST_OVERLAP, _CHANCE), _least(n, LEAST_OF_LINKED, _CHANCE_OF_LINKED)
+    least, of_linked = least_bases(n * n, LEAST_OVERLAP, _CHANCE), least_bases(n, LEAST_OF_LINKED, _CHANCE_OF_LINKED)
     found = texts.overlaps(of_linked if reads.paired else least)
     if reads.paired and found.n:
         n_pairs = _pairs(reads, laid, level, found)
         found = found.where((n_pairs >= _LINKED) | ((n_pairs > 0) & (found.score >= least)))
-    found = _only(found)
+    found = only_overlaps(found)
     codes = [texts.between(*own) for own in zip(found.end, found.other, found.size, strict=True) if own[0] < own[1]]
     length = np.array([own.size for own in codes], np.int64)
     start, number = np.cumsum(length) - length, np.full(length.size, -1, np.int64)
@@ -58,12 +58,12 @@ def meeting_pieces(reads: Reads, laid: OnUnitigs, level: Level) -> Reads:
     return Reads(words, start, length.astype(np.int32), number, number.size)
 
 
-def _least(n_questions: int, bound: int, chance: float) -> int:
+def least_bases(n_questions: int, bound: int, chance: float) -> int:
     """Return how many bases, at least ``bound``, answer one of so many questions wrongly in that share of samples."""
     return max(bound, int(np.ceil(np.log(max(1, n_questions) / chance) / np.log(4))))
 
 
-def _only(found: Overlaps) -> Overlaps:
+def only_overlaps(found: Overlaps) -> Overlaps:
     """Return the overlaps of ends that have no other."""
     rows, times = np.unique(np.concatenate([found.end, found.other]), return_counts=True)
     several = rows[times > 2]  # every overlap is there from both sides

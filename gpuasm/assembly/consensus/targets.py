@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.contigs import Contig
 from gpuasm.kmers.keys import MAX_PLAIN_K, reverse_complement_plain
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each
@@ -121,6 +122,18 @@ def _stretches(codes: np.ndarray) -> list[tuple[int, int]]:
     """Return where the stretches without gaps start and end."""
     is_base = np.concatenate([[False], codes < NOT_A_BASE, [False]])
     return [(int(a), int(b)) for a, b in np.flatnonzero(is_base[1:] != is_base[:-1]).reshape(-1, 2)]
+
+
+def targets_of(contigs: Sequence[Contig], reads: Reads) -> tuple[Targets, SeedIndex]:
+    """Return contigs as targets for reads, where these are, and the index of their seeds."""
+    targets = Targets.of(
+        [contig.codes for contig in contigs],
+        [contig.is_circular for contig in contigs],
+        depth=[contig.depth for contig in contigs],
+        reach=int(reads.length.max()) if reads.n_pieces else 0,
+        xp=array_namespace(reads.words),
+    )
+    return targets, index_seeds(targets, reads.n_bases // max(1, reads.n_pieces))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.carrying.mates import SpanningPairs
-from gpuasm.assembly.graph.compaction import Pieces
 from gpuasm.assembly.graph.local_depth import depth_near_by
 from gpuasm.assembly.graph.terminal_repeats import tell_each_end
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
@@ -24,10 +23,11 @@ from gpuasm.assembly.pairs.accepting import LEAST_COPY, SIXTEENTHS, Table, accep
 from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
+from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
 from gpuasm.assembly.pairs.links import Links, is_within, link_pairs, with_pairs
 from gpuasm.assembly.pairs.lost_junctions import find_lost_junctions, has_hardly_holes
-from gpuasm.assembly.pairs.overlaps import find_overlaps
+from gpuasm.assembly.pairs.overlaps import LEAST_OVERLAP, find_overlaps
 from gpuasm.assembly.pairs.rivals import find_tails, rivals_of
 from gpuasm.assembly.pairs.splitting import Fill, split
 from gpuasm.assembly.pairs.tandem_repeats import find_tandem_repeats, unevenness
@@ -46,28 +46,6 @@ _LEAST_OVERLAP_SHARE = 50
 
 
 @dataclass(frozen=True)
-class Gap:
-    """A join whose bases are not known.
-
-    Attributes
-    ----------
-    source, target : int
-        Oriented unitigs.
-    size : int
-        Bases between them by their pairs; before 0 where they overlap.
-    sd : float
-        Standard error of the size.
-    n_pairs : int
-    """
-
-    source: int
-    target: int
-    size: int
-    sd: float
-    n_pairs: int
-
-
-@dataclass(frozen=True)
 class Resolved:
     """A graph in which certain joins are made, and the others.
 
@@ -76,26 +54,29 @@ class Resolved:
     graph : UnitigGraph
     gaps : list of Gap
         At most one at each end of a unitig.
+    hints : list of Gap
+        Links of dead ends that pairs alone do not make joins: too few, or none of several.
     counts : dict
         For run.json: links, joins along walks, by overlaps, and by gaps.
     """
 
     graph: UnitigGraph
     gaps: list[Gap] = field(default_factory=list)
+    hints: list[Gap] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
 
-def resolve_pairs(state: AssemblyState, stages: Stages) -> tuple[UnitigGraph, list[Gap]]:
+def resolve_pairs(state: AssemblyState, stages: Stages) -> Resolved:
     """Return the last graph with all joins that pairs make certain, and the joins of which only the size is known."""
     graph = state.level.graph
     if state.spanning is None:
-        return graph, []
+        return Resolved(graph)
     with stages.stage("join by pairs", k=graph.k) as stage:
         # How deep a chromosome is tells of its plasmids, but not of another organism.
         without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats", "tandem-repeats")
         resolved = resolve(graph, state.spanning, without=without, uneven=unevenness(state.spectrum))
         stage.note(**resolved.counts)
-    return resolved.graph, resolved.gaps
+    return resolved
 
 
 def resolve(
@@ -121,27 +102,14 @@ def resolve(
     counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
     counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2}
     counts |= {"tandem_repeats": len(found.tandems) // 2, "terminal_repeats": 0}
-    fills, gaps = found.fills + found.lost + found.repeats + found.tandems, found.gaps
+    fills, gaps, hints = found.fills + found.lost + found.repeats + found.tandems, found.gaps, found.hints
     if fills:
         graph, pieces = split(graph, fills, depth_near_by(graph), longest=pairs.inserts.longest)
-        gaps = _moved(gaps, graph, pieces)
+        gaps, hints = (moved(some, graph, pieces) for some in (gaps, hints))
     if "terminal-repeats" not in without:
         graph, pieces, counts["terminal_repeats"] = tell_each_end(graph)
-        gaps = _moved(gaps, graph, pieces)
-    return Resolved(graph, gaps, {**counts, "gaps": len(gaps)})
-
-
-def _moved(gaps: list[Gap], graph: UnitigGraph, pieces: Pieces) -> list[Gap]:
-    """Return gaps between the ends of unitigs that have become parts of longer ones; some have been joined on."""
-    ending = {}
-    for u in np.flatnonzero(~graph.is_circular).tolist():
-        ending[int(pieces.piece[pieces.start[u + 1] - 1])] = 2 * u
-        ending[int(pieces.piece[pieces.start[u]]) ^ 1] = 2 * u + 1
-    return [
-        replace(gap, source=ending[gap.source], target=ending[gap.target ^ 1] ^ 1)
-        for gap in gaps
-        if gap.source in ending and gap.target ^ 1 in ending
-    ]
+        gaps, hints = (moved(some, graph, pieces) for some in (gaps, hints))
+    return Resolved(graph, gaps, hints, {**counts, "gaps": len(gaps)})
 
 
 @dataclass(frozen=True)
@@ -149,6 +117,7 @@ class _Found:
     fills: list[Fill]
     gaps: list[Gap]
     n_links: int
+    hints: list[Gap] = field(default_factory=list)
     lost: list[Fill] = field(default_factory=list)
     repeats: list[Fill] = field(default_factory=list)
     tandems: list[Fill] = field(default_factory=list)
@@ -189,10 +158,25 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
     )
     return replace(
         found,
+        hints=_hints(graph, links, evidence, joins=joins, sd=inserts.sd),
         lost=_undecided(lost_fills, arrays, reaches, inserts),
         repeats=_undecided(repeat_fills, arrays, reaches, inserts),
         tandems=_undecided(tandem_fills, arrays, reaches, inserts),
     )
+
+
+def _hints(graph: UnitigGraph, links: Links, evidence: Evidence, *, joins: np.ndarray, sd: float) -> list[Gap]:
+    """Return the links that are no joins, of dead ends that no join has."""
+    is_dead = np.diff(graph.arc_start) == 0
+    source, target = to_host(links.source).astype(np.int64), to_host(links.target).astype(np.int64)
+    is_dead[source[joins]] = is_dead[target[joins] ^ 1] = False
+    chosen = np.flatnonzero(is_dead[source] & is_dead[target ^ 1])
+    rows = (source[chosen], target[chosen], evidence.gap[chosen], evidence.n_pairs[chosen])
+    return [
+        Gap(one, other, size, sd / float(np.sqrt(n)), n)
+        for one, other, size, n in zip(*(row.tolist() for row in rows), strict=True)
+        if n > 0
+    ]
 
 
 def _without_rivals(
@@ -280,8 +264,8 @@ class _Joins:
     def found(self, is_single: np.ndarray, n_links: int) -> _Found:
         """Tell joins whose bases are certain from the others.
 
-        Where two unitigs should overlap by their pairs, but neither a walk nor their bases say so, pairs are wrong:
-        they come from a variant of a repeat that the graph does not hold.
+        Where two unitigs should overlap by their pairs, by more than what chance might make, but neither a walk nor
+        their bases say so, pairs are wrong: they come from a variant of a repeat that the graph does not hold.
         """
         fills, gaps = [], []
         is_end = np.zeros(self.graph.n, dtype=bool)
@@ -298,10 +282,12 @@ class _Joins:
                 continue
             gap, overlaps = self._gap(i), self._overlaps(i)
             if len(overlaps) == 1 and not self._has_its_pairs(i):
+                if self._would_show_twice(overlaps[0]):
+                    gaps.append(gap)
                 continue
             if len(overlaps) == 1:
                 fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
-            elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + _spread(gap) >= 0:
+            elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + gap.spread > -LEAST_OVERLAP:
                 gaps.append(gap)
         return _Found(fills, gaps, n_links)
 
@@ -314,7 +300,7 @@ class _Joins:
         if not self.may_overlap or self.n_walks[i] > 0 or not (is_dead[source] and is_dead[target ^ 1]):
             return []
         gap = self._gap(i)
-        return find_overlaps(self.graph, source, target, gap=gap.size, spread=_spread(gap))
+        return find_overlaps(self.graph, source, target, gap=gap.size, spread=gap.spread)
 
     def _has_its_pairs(self, i: int) -> bool:
         """Tell whether so many pairs link the ends as should where they overlap.
@@ -325,12 +311,14 @@ class _Joins:
         n, expected = int(self.evidence.n_pairs[i]), int(self.evidence.expected[i])
         return 100 * SIXTEENTHS * n >= _LEAST_OVERLAP_SHARE * expected
 
+    def _would_show_twice(self, overlap: int) -> bool:
+        """Tell whether reads hold two units of what ends share: then those that hang over them tell whether it is one.
+
+        Where none does coverage is thin, and pairs are missing for that.
+        """
+        return 2 * overlap <= self.inserts.bases_per_pair / 2
+
     def _gap(self, i: int) -> Gap:
         n = int(self.evidence.n_pairs[i])
         sd = self.inserts.sd / float(np.sqrt(n))
         return Gap(self.source[i], self.target[i], int(self.evidence.gap[i]), sd, n)
-
-
-def _spread(gap: Gap) -> int:
-    """Return how far off a gap's size may be, in bases."""
-    return int(3 * gap.sd) + 5

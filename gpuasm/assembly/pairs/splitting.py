@@ -31,10 +31,13 @@ class Fill:
         Oriented unitigs, from the join's source to its target.
     overlap : int
         Bases that the two share where the graph has no walk between them; 0 otherwise.
+    between : bytes, or None
+        Codes of the bases between the two, where the graph has no walk and they share nothing.
     """
 
     walk: tuple[int, ...]
     overlap: int = 0
+    between: bytes | None = None
 
 
 def split(graph: UnitigGraph, fills: list[Fill], one_copy: np.ndarray, *, longest: int) -> tuple[UnitigGraph, Pieces]:
@@ -78,8 +81,10 @@ class _Draft:
         """Append the copies of a join's walk and the arcs along it."""
         source, target = fill.walk[0], fill.walk[-1]
         depth = min(self._one(source), self._one(target))
-        inner = [self._bridge(source, target, fill.overlap, depth)] if fill.overlap else []
-        inner = inner or [self._copy(oriented, depth) for oriented in fill.walk[1:-1]]
+        if fill.overlap or fill.between is not None:
+            inner = [self._bridge(fill, depth)]
+        else:
+            inner = [self._copy(oriented, depth) for oriented in fill.walk[1:-1]]
         walk = [source, *inner, target]
         self.joined_ends += [source, target ^ 1]
         for here, there in itertools.pairwise(walk):
@@ -101,11 +106,12 @@ class _Draft:
         self.taken[u] += depth * int(self.graph.n_kmers[u])
         return 2 * self._append(codes, depth) + (oriented & 1)
 
-    def _bridge(self, source: int, target: int, overlap: int, depth: int) -> int:
+    def _bridge(self, fill: Fill, depth: int) -> int:
         """Append the k - 1 bases that end the source, and what follows them up to base k - 1 of the target."""
         shared = self.graph.k - 1
-        own, other = oriented_codes(self.graph, source), oriented_codes(self.graph, target)
-        return 2 * self._append(np.concatenate([own[-shared:], other[overlap:shared]]), depth)
+        own, other = (oriented_codes(self.graph, oriented) for oriented in (fill.walk[0], fill.walk[-1]))
+        between = np.frombuffer(fill.between or b"", np.uint8)
+        return 2 * self._append(np.concatenate([own[-shared:], between, other[fill.overlap : shared]]), depth)
 
     def finish(self, longest: int) -> tuple[UnitigGraph, np.ndarray]:
         """Return the graph with everything in it, and which unitigs to drop."""

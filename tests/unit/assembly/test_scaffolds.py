@@ -7,7 +7,7 @@ import pytest
 
 from gpuasm.assembly.contigs import make_contigs
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
-from gpuasm.assembly.pairs.resolving import Gap
+from gpuasm.assembly.pairs.gaps import Gap
 from gpuasm.assembly.scaffolds import make_scaffolds
 from gpuasm.cli.outputs import write_agp, write_gap_table, write_scaffolds
 from gpuasm.sequence.encoding import decode, encode, reverse_complement

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm import parallel
-from gpuasm.assembly.consensus import consensus
+from gpuasm.assembly.consensus import batches
 from gpuasm.assembly.consensus.consensus import check_contigs
 from gpuasm.assembly.consensus.depth_table import summarise, window_means
 from gpuasm.assembly.contigs import Contig
@@ -212,7 +212,7 @@ def test_the_same_for_any_number_of_threads_batch_and_order(genome, pairs, monke
     wrong[5000] ^= 1
     results = []
     for threads, batch in ((1, 1 << 22), (2, 1 << 22), (2, 999)):
-        monkeypatch.setattr(consensus, "_PIECES_AT_A_TIME", batch)
+        monkeypatch.setattr(batches, "_PIECES_AT_A_TIME", batch)
         parallel.set_threads(threads)
         results.append(check_contigs([contig(wrong)], pairs, min_length=1))
     assert results[0].counts == results[1].counts

@@ -1,0 +1,91 @@
+"""Gap closing: between two ends that pairs link, reads that hang over them may tell the bases.
+
+Where coverage is thin, or a repeat stands within a read of unique bases, the graph ends though reads go on. All reads
+are laid on the contigs, and those that hang over an end vote base by base, as far as they agree (`end_texts`). A gap is
+closed where the text of one end overlaps that of the other: by so many bases that one wrong gap in a hundred samples
+would be, of all that pairs tell, in one way only, and as far apart as pairs say. Units of a tandem repeat make several
+ways, and stay a gap. Where pairs are too few to tell that two ends are neighbours, reads must: they overlap by so many
+bases that no two of all ends would, and neither end with another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpuasm.assembly.consensus.end_overlaps import meet
+from gpuasm.assembly.consensus.laid_ends import LaidEnds, lay_on_ends
+from gpuasm.assembly.consensus.meeting_ends import least_bases, only_overlaps
+from gpuasm.assembly.contigs import make_contigs
+from gpuasm.assembly.graph.local_depth import depth_near_by
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.gaps import Gap, moved
+from gpuasm.assembly.pairs.resolving import Resolved
+from gpuasm.assembly.pairs.splitting import Fill, split
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+
+LEAST_OVERLAP, LEAST_OF_HINT = 7, 12
+"""Bases, however few ends there are: fewer stand in what repeats a few bases; of gaps, and of what few pairs link."""
+_CHANCE, _CHANCE_OF_HINT = 1e-2, 1e-3
+"""Gaps of a sample that unrelated bases close, between true neighbours, where only what lies between would be wrong;
+and overlaps of unrelated ends."""
+
+
+def close_gaps(
+    resolved: Resolved, reads: Reads, *, set_aside: Sequence[UnitigGraph] = (), stages: Stages
+) -> tuple[UnitigGraph, list[Gap]]:
+    """Join what reads tell between ends that pairs link.
+
+    Parameters
+    ----------
+    resolved
+        The resolved graph, its gaps, and what else pairs link.
+    reads
+        All reads, on the host or on a device.
+    set_aside
+        Graphs whose unitigs are contigs too: reads that come from them must not be taken for others'.
+    stages
+        Where to report progress.
+
+    Returns
+    -------
+    The graph in which gaps are closed, and the gaps that are left.
+    """
+    graph = resolved.graph
+    is_dead = np.diff(graph.arc_start) == 0
+    free = [gap for gap in resolved.gaps if is_dead[gap.source] and is_dead[gap.target ^ 1]]
+    if not free and not resolved.hints:
+        return graph, resolved.gaps
+    with stages.stage("close gaps") as stage:
+        ends = np.flatnonzero(is_dead & ~np.repeat(graph.is_circular, 2))
+        laid = lay_on_ends(graph, ends, make_contigs(graph, set_aside, min_length=1), reads)
+        fills = _fills(laid, free, least_bases(len(free), LEAST_OVERLAP, _CHANCE))
+        least = least_bases(ends.size**2, LEAST_OF_HINT, _CHANCE_OF_HINT)
+        more = _fills(laid, _met(laid, resolved.hints, least), least)
+        left = [gap for gap in resolved.gaps if gap not in fills]
+        if fills or more:
+            # Dead ends lose no arcs: nothing lies between them that might be dropped.
+            graph, pieces = split(graph, [*fills.values(), *more.values()], depth_near_by(graph), longest=0)
+            left = moved(left, graph, pieces)
+        stage.note(gaps=len(resolved.gaps), closed=len(fills), hints=len(resolved.hints), met=len(more))
+    return graph, left
+
+
+def _met(ends: LaidEnds, hints: Sequence[Gap], least: int) -> list[Gap]:
+    """Return the hints at ends whose texts overlap with each other's and no third one's."""
+    found = only_overlaps(ends.texts.overlaps(least))
+    met = set(zip(found.end.tolist(), found.other.tolist(), strict=True))
+    return [hint for hint in hints if (hint.source, hint.target ^ 1) in met]
+
+
+def _fills(ends: LaidEnds, gaps: Sequence[Gap], least: int) -> dict[Gap, Fill]:
+    """Return what closes those gaps whose ends meet where pairs say."""
+    fills = {}
+    for gap in gaps:
+        found = meet(ends, gap.source, gap.target ^ 1, least=least)
+        if found and abs(found.size - gap.size) <= gap.spread and -found.size <= ends.texts.k - 2:
+            between = found.between.tobytes() if found.size >= 0 else None
+            fills[gap] = Fill((gap.source, gap.target), overlap=max(0, -found.size), between=between)
+    return fills

@@ -1,0 +1,222 @@
+"""Gaps that reads close: between ends that pairs link, as far apart as these say, and in one way only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuasm.arrays import to_namespace
+from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly.consensus.end_overlaps import _scores
+from gpuasm.assembly.consensus.meeting_ends import least_bases
+from gpuasm.assembly.gap_closing import LEAST_OVERLAP, close_gaps
+from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.resolving import Resolved
+from gpuasm.sequence.encoding import encode
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.oracles.kmers import reverse_complement
+from tests.unit.assembly.consensus.test_meeting_ends import pairs_beside
+from tests.unit.assembly.pairs.test_resolving import either_strand, graph_of, random_text, texts_of
+
+A, B, C = (random_text(2000, seed) for seed in range(20, 23))
+LENGTH = 100
+COMPLEMENT = dict(zip("ACGT", "CATG", strict=True))
+
+
+def tiled(text):
+    return [text[i : i + LENGTH] for i in range(0, len(text) - LENGTH + 1, 5)]
+
+
+def oriented(graph, texts):
+    """Return the oriented unitigs that say the given texts."""
+    number = {either_strand(graph.sequence(u)): u for u in range(graph.n)}
+    own = [number[either_strand(text)] for text in texts]
+    return [2 * u + (graph.sequence(u) != text) for u, text in zip(own, texts, strict=True)]
+
+
+def closed(texts, reads, *, size, sd=10.0, xp=np, more=(), is_hint=False):
+    """Return the texts of the graph, and the gaps left, once reads have closed the gap between its first two texts."""
+    graph = graph_of(*texts)
+    ends = oriented(graph, texts)
+    gaps = [Gap(ends[a], ends[b], n, sd, 4) for a, b, n in ((0, 1, size), *more)]
+    packed = Reads.from_strings(reads)
+    names = ("words", "start", "length", "read")
+    there = Reads(*(to_namespace(xp, getattr(packed, name)) for name in names), packed.n_reads)
+    resolved = Resolved(graph, hints=gaps) if is_hint else Resolved(graph, gaps)
+    graph, left = close_gaps(resolved, there, stages=Stages())
+    return texts_of(graph), left
+
+
+def across(genome, at, *, before=40):
+    """One read of a genome that begins so many bases before a place."""
+    return genome[at - before : at - before + LENGTH]
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2, 7, 20])
+def test_a_read_across_a_gap_tells_its_bases(xp, missing):
+    genome = A + C[:missing] + B
+    reads = [*tiled(A), *tiled(B), across(genome, 2000)]
+    assert closed([A, B], reads, size=missing, xp=xp) == ([either_strand(genome)], [])
+
+
+@pytest.mark.parametrize("shared", [LEAST_OVERLAP, 12, 30])
+def test_ends_that_overlap_are_joined(shared):
+    genome = A + B
+    ends = [genome[:2000], genome[2000 - shared :]]
+    assert closed(ends, [*tiled(ends[0]), *tiled(ends[1])], size=-shared) == ([either_strand(genome)], [])
+
+
+@pytest.mark.parametrize("shared", [0, LEAST_OVERLAP - 1])
+def test_a_few_bases_are_not_enough(shared):
+    genome = A + B
+    ends = [genome[:2000], genome[2000 - shared :]]
+    texts, left = closed(ends, [*tiled(ends[0]), *tiled(ends[1])], size=-shared)
+    assert len(texts) == 2
+    assert len(left) == 1
+
+
+def test_reads_over_both_ends_meet_between_them():
+    genome = A + C[:80] + B
+    reads = [*tiled(A), *tiled(B), across(genome, 2000, before=50), across(genome, 2080, before=50)]
+    assert closed([A, B], reads, size=80) == ([either_strand(genome)], [])
+    assert len(closed([A, B], reads[:-1], size=80)[0]) == 2
+
+
+@pytest.mark.parametrize("at", [3, 45, 70])
+def test_a_wrong_base_of_the_read_is_passed(at):
+    """The bases of the unitigs stay; of those between only the read tells."""
+    genome = A + C[:20] + B
+    read = list(across(genome, 2000))
+    read[at] = COMPLEMENT[read[at]]
+    expected = A + "".join(read[40:60]) + B
+    assert closed([A, B], [*tiled(A), *tiled(B), "".join(read)], size=20) == ([either_strand(expected)], [])
+
+
+def test_what_pairs_do_not_say_is_not_done():
+    genome = A + B
+    texts, left = closed([A, B], [*tiled(A), *tiled(B), across(genome, 2000)], size=60)
+    assert len(texts) == 2
+    assert len(left) == 1
+
+
+@pytest.mark.parametrize(("n_changed", "closes"), [(0, True), (1, False), (3, False)])
+def test_ends_of_two_copies_of_a_repeat_stay_apart(n_changed, closes):
+    """Both unitigs have the bases that differ: no read erred there."""
+    copy = list(B[:50])
+    for at in range(10, 10 + 12 * n_changed, 12):
+        copy[at] = COMPLEMENT[copy[at]]
+    ends = [A + "".join(copy), B]
+    texts, left = closed(ends, [*tiled(ends[0]), *tiled(ends[1])], size=-50)
+    assert (len(texts), len(left)) == ((1, 0) if closes else (2, 1))
+
+
+@pytest.mark.parametrize(("before_end", "closes"), [(3, True), (18, False)])
+def test_a_wrong_base_of_a_unitig_that_one_read_says_is_an_error(before_end, closes):
+    """Of the other base six reads say so. Where several say each, these are two copies of a repeat."""
+    copy = list(B[:30])
+    copy[-before_end] = COMPLEMENT[copy[-before_end]]
+    ends = [A + "".join(copy), B]
+    texts, left = closed(ends, [*tiled(ends[0]), *tiled(ends[1])], size=-30)
+    assert (len(texts), len(left)) == ((1, 0) if closes else (2, 1))
+
+
+@pytest.mark.parametrize(("shared", "closes"), [(40, True), (10, False)])
+def test_what_few_pairs_link_takes_more_bases(shared, closes):
+    genome = A + B
+    ends = [genome[:2000], genome[2000 - shared :]]
+    reads = [*tiled(ends[0]), *tiled(ends[1])]
+    texts, left = closed(ends, reads, size=-shared, is_hint=True)
+    assert texts == ([either_strand(genome)] if closes else sorted(map(either_strand, ends)))
+    assert left == []
+
+
+def test_what_few_pairs_link_stays_apart_if_a_third_end_says_the_same():
+    genome = A + B
+    third = B[:60] + C[60:]
+    reads = [*tiled(A), *tiled(B), *tiled(third), across(genome, 2000, before=60)]
+    assert closed([A, B], [read for read in reads if read not in tiled(third)], size=0, is_hint=True)[0] == [
+        either_strand(genome)
+    ]
+    assert len(closed([A, B, third], reads, size=0, is_hint=True)[0]) == 3
+
+
+def test_nothing_is_done_without_gaps():
+    graph = graph_of(A, B)
+    stages = Stages()
+    assert close_gaps(Resolved(graph), Reads.from_strings(tiled(A)), stages=stages) == (graph, [])
+    assert stages.records == []
+
+
+def test_units_of_a_tandem_repeat_stay_a_gap():
+    """Reads over either end hold two units, and nothing says how many there are."""
+    unit = C[:30]
+    ends = [A + 2 * unit, 2 * unit + B]
+    texts, left = closed(ends, [*tiled(ends[0]), *tiled(ends[1])], size=-30, sd=30.0)
+    assert sorted(texts) == sorted(map(either_strand, ends))
+    assert len(left) == 1
+
+
+def test_a_unit_that_a_read_shows_twice_is_there_twice():
+    """The ends share a unit, and one lies behind the other."""
+    unit = C[:30]
+    genome = A + 2 * unit + B
+    ends = [A + unit, unit + B]
+    reads = [*tiled(ends[0]), *tiled(ends[1]), across(genome, 2030)]
+    assert closed(ends, reads, size=0, sd=15.0) == ([either_strand(genome)], [])
+
+
+def test_the_gaps_that_are_left_join_what_has_become_longer():
+    ends = [A, B, C]
+    reads = [*(read for end in ends for read in tiled(end)), across(A + B, 2000)]
+    texts, left = closed(ends, reads, size=0, more=[(1, 2, 100)])
+    assert sorted(texts) == sorted(map(either_strand, [A + B, C]))
+    assert [gap.size for gap in left] == [100]
+
+
+def test_neither_order_nor_strand_of_the_reads_matters(threads):
+    genome = A + C[:10] + B
+    reads = [*tiled(A), *tiled(B), across(genome, 2000), across(genome, 2000, before=60)]
+    expected = closed([A, B], reads, size=10)
+    assert len(expected[0]) == 1
+    assert closed([A, B], [reverse_complement(read) for read in reversed(reads)], size=10) == expected
+    turned = [reverse_complement(B), reverse_complement(A)]
+    assert closed(turned, reads, size=10) == expected
+
+
+@settings(max_examples=50, deadline=None)
+@given(own=st.text("ACGT", min_size=1, max_size=30), towards=st.text("ACGT", min_size=1, max_size=30))
+def test_scores_are_what_agrees_less_four_for_what_differs(own, towards):
+    expected = [
+        sum(1 if a == b else -3 for a, b in zip(own[-n:], towards[:n], strict=True))
+        for n in range(1, min(len(own), len(towards)) + 1)
+    ]
+    assert _scores(encode(own), encode(towards)).tolist() == expected
+
+
+def test_more_gaps_take_more_bases():
+    """One in a hundred samples of a thousand gaps is closed by chance where nine agree: four to the ninth ways."""
+    assert least_bases(0, 7, 1e-2) == least_bases(1, 7, 1e-2) == 7
+    assert least_bases(1000, 7, 1e-2) == 9
+    assert least_bases(10**6, 7, 1e-2) == 14
+
+
+@pytest.mark.parametrize("missing", [-10, 0, 5])
+def test_an_assembly_goes_on_where_reads_do(missing):
+    """What the first graph would do about it is left out; pairs link the ends, and one read goes over the gap."""
+    genome = A + B
+    texts = pairs_beside(genome, end=2000, begin=2000 + missing, across=True)
+    if missing >= 0:
+        texts += [across(genome, 2000, before=50), reverse_complement(genome[2150:2250])]
+    reads = Reads.from_strings(texts, paired=True)
+    early = ("bridges", "meeting-ends")
+    closed, left = (
+        assemble(reads, AssemblyOptions(k=(31, 61), min_contig_length=100, without=(*early, *more)))
+        for more in ((), ("gap-closing",))
+    )
+    assert len(left.contigs) == 2
+    assert len(left.scaffolds) == 1
+    assert len(closed.contigs) == 1
+    assert any(closed.contigs[0].sequence in text for text in (genome, reverse_complement(genome)))
