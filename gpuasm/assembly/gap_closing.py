@@ -4,8 +4,8 @@ Where coverage is thin, or a repeat stands within a read of unique bases, the gr
 are laid on the contigs, and those that hang over an end vote base by base, as far as they agree (`end_texts`). A gap is
 closed where the text of one end overlaps that of the other: by so many bases that one wrong gap in a hundred samples
 would be, of all that pairs tell, in one way only, and as far apart as pairs say. Units of a tandem repeat make several
-ways, and stay a gap. Where pairs are too few to tell that two ends are neighbours, reads must: they overlap by so many
-bases that no two of all ends would, and neither end with another.
+ways, and stay a gap. Where pairs are too few to tell that two ends are neighbours, reads must: they overlap by more
+bases, and neither end with another.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from gpuasm.stages import Stages
 LEAST_OVERLAP, LEAST_OF_HINT = 7, 12
 """Bases, however few ends there are: fewer stand in what repeats a few bases; of gaps, and of what few pairs link."""
 _CHANCE, _CHANCE_OF_HINT = 1e-2, 1e-3
-"""Gaps of a sample that unrelated bases close, between true neighbours, where only what lies between would be wrong;
-and overlaps of unrelated ends."""
+"""Gaps of a sample that unrelated bases close: between true neighbours, where only what lies between would be wrong, and
+between ends that few pairs link."""
 
 
 def close_gaps(
@@ -62,7 +62,7 @@ def close_gaps(
         ends = np.flatnonzero(is_dead & ~np.repeat(graph.is_circular, 2))
         laid = lay_on_ends(graph, ends, make_contigs(graph, set_aside, min_length=1), reads)
         fills = _fills(laid, free, least_bases(len(free), LEAST_OVERLAP, _CHANCE))
-        least = least_bases(ends.size**2, LEAST_OF_HINT, _CHANCE_OF_HINT)
+        least = least_bases(len(resolved.hints), LEAST_OF_HINT, _CHANCE_OF_HINT)
         more = _fills(laid, _met(laid, resolved.hints, least), least)
         left = [gap for gap in resolved.gaps if gap not in fills]
         if fills or more:
