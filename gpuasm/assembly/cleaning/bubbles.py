@@ -62,33 +62,13 @@ def find_bubbles(
     branches together are no deeper than one copy, a branch a few reads deep is the second copy's own, and stays.
     """
     marked = np.zeros(graph.n, dtype=bool)
-    # The longest unitig near by may be another member's: how many reads share an error, the reads of this place tell.
-    deepest = np.maximum(nearby, _depth_of_both(graph)) if keeps_variants else nearby
-    rare = rare_depth(deepest, RARE * strictness, keeps_variants=keeps_variants, few=few, error_rate=error_rate)
+    rare = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants, few=few, error_rate=error_rate)
     copy = nearby * HALVES
     both = copy if strictness == 1.0 and judges_few else np.zeros(graph.n)
     bounds = (rare, both, copy)
     limits = (SHARE * strictness, few)
     _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), bounds, limits, marked)
     return marked
-
-
-def _depth_of_both(graph: UnitigGraph) -> np.ndarray:
-    """Return for each unitig with one way in and one out the depth of all ways beside it, and its own: (n,) float64."""
-    depth = np.zeros(graph.n)
-    _sum_up(graph.arc_start, graph.arc_to, graph.depth, depth)
-    return depth
-
-
-@compiled()
-def _sum_up(arc_start, arc_to, depth, of_all):
-    for u in range(depth.size):
-        if arc_start[2 * u + 1] - arc_start[2 * u] == 1 and arc_start[2 * u + 2] - arc_start[2 * u + 1] == 1:
-            before, target = arc_to[arc_start[2 * u + 1]] ^ 1, arc_to[arc_start[2 * u]]
-            for arc in range(arc_start[before], arc_start[before + 1]):
-                rival = arc_to[arc]
-                if arc_start[rival + 1] - arc_start[rival] == 1 and arc_to[arc_start[rival]] == target:
-                    of_all[u] += depth[rival >> 1]
 
 
 @compiled()

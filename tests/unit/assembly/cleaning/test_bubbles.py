@@ -117,13 +117,3 @@ def test_where_two_copies_pass_few_reads_may_be_the_second(main, ways, arcs, goe
         every = " ".join(f"{b}>{a}" for a, b in (one.split(">") for one in every.split()))
     found = bubble(rare=(K, 1.0), main=(K, main), arcs=every, others=ways, nearby=10.0, strictness=strictness)
     assert ("rare" in found) == goes
-
-
-@pytest.mark.parametrize(("rare", "goes"), [(3.2, {"rare"}), (4.9, set())])
-@pytest.mark.parametrize("nearby", [6.0, 15.0])
-def test_in_a_community_the_reads_of_the_place_tell_how_many_share_an_error(nearby, rare, goes):
-    """What is long near by may be another member, of which these are few: a branch of two reads of 17 stayed."""
-    unitigs = [("left", 400, 9.0), ("right", 900, 15.0), ("main", K, 15.0), ("rare", K, rare)]
-    graph, number = graph_of(unitigs, ARCS)
-    found = find_bubbles(graph, all_near(graph, nearby), keeps_variants=True, few=3.375, error_rate=0.002)
-    assert marked(found, number) == goes
