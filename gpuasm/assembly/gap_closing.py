@@ -29,8 +29,8 @@ from gpuasm.stages import Stages
 LEAST_OVERLAP, LEAST_OF_HINT = 7, 12
 """Bases, however few ends there are: fewer stand in what repeats a few bases; of gaps, and of what few pairs link."""
 _CHANCE, _CHANCE_OF_HINT = 1e-2, 1e-3
-"""Gaps of a sample that unrelated bases close: between true neighbours, where only what lies between would be wrong, and
-between ends that few pairs link."""
+"""Gaps of a sample that unrelated bases close, between true neighbours, where only what lies between would be wrong;
+and between ends that few pairs link."""
 
 
 def close_gaps(

@@ -19,7 +19,7 @@ from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.graph.local_depth import depth_near_by
 from gpuasm.assembly.graph.terminal_repeats import tell_each_end
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.accepting import LEAST_COPY, SIXTEENTHS, Table, accept, single_copies
+from gpuasm.assembly.pairs.accepting import LEAST_COPY, LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
@@ -55,7 +55,7 @@ class Resolved:
     gaps : list of Gap
         At most one at each end of a unitig.
     hints : list of Gap
-        Links of dead ends that pairs alone do not make joins: too few, or none of several.
+        Links of too few pairs to be joins, of dead ends that nothing else links.
     counts : dict
         For run.json: links, joins along walks, by overlaps, and by gaps.
     """
@@ -166,16 +166,17 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
 
 
 def _hints(graph: UnitigGraph, links: Links, evidence: Evidence, *, joins: np.ndarray, sd: float) -> list[Gap]:
-    """Return the links that are no joins, of dead ends that no join has."""
-    is_dead = np.diff(graph.arc_start) == 0
+    """Return the links of too few pairs to be joins, of dead ends that nothing else links."""
     source, target = to_host(links.source).astype(np.int64), to_host(links.target).astype(np.int64)
-    is_dead[source[joins]] = is_dead[target[joins] ^ 1] = False
-    chosen = np.flatnonzero(is_dead[source] & is_dead[target ^ 1])
+    is_free = np.diff(graph.arc_start) == 0
+    is_free &= np.bincount(np.concatenate([source, target ^ 1]), minlength=is_free.size) == 1
+    few = (evidence.n_pairs > 0) & (evidence.n_pairs < LEAST_PAIRS)
+    few[joins] = False
+    chosen = np.flatnonzero(few & is_free[source] & is_free[target ^ 1])
     rows = (source[chosen], target[chosen], evidence.gap[chosen], evidence.n_pairs[chosen])
     return [
         Gap(one, other, size, sd / float(np.sqrt(n)), n)
         for one, other, size, n in zip(*(row.tolist() for row in rows), strict=True)
-        if n > 0
     ]
 
 
