@@ -27,6 +27,7 @@ RULES = (
     "fragments",
     "deep-reads",
     "long-anchors",
+    "beginnings",
     "mixed-links",
     "fragments-stay",
     "joins",

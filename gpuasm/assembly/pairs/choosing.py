@@ -4,8 +4,9 @@ Each pair of a link tells how long its fragment would be along each walk, and it
 is chosen when, all pairs taken together, it is a thousand times as likely as any other; the likelihood of a pair is
 that of its insert size among all fragments that could link the two unitigs at that distance. And the pairs must be as
 many as the depth of the two unitigs lets expect at that distance: a few pairs where there should be many come from a
-longer way, a tandem repeat mostly, of which only the longest fragments reach the other side. A single pair decides
-nothing where several should be: of a thousand reads across a repeat, some have the other copy's base by an error.
+longer way, a tandem repeat mostly, of which only the longest fragments reach the other side. Nor may there be more than
+expected of those whose mates begin on the two unitigs; other mates begin before what anchors them. A single pair
+decides nothing where several should be: of a thousand reads across a repeat, some show another copy's base by an error.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.pairs.anchors import ANCHOR_K
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.pairs.threading import DEPTH_UNIT, MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.pairs.walks import MOST_STEPS, MOST_WALKS, Walks, find_walks
@@ -62,21 +64,56 @@ class Chosen:
 
 def choose_walks(links: Links, graph: GraphArrays, inserts: InsertSizes) -> Chosen:
     """Choose the walk of each link."""
+    return _choose_some(links, array_namespace(links.source).arange(links.n), graph, inserts)
+
+
+def choose_again(
+    links: Links, chosen: Chosen, some: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array
+) -> Chosen:
+    """Choose the walks of some links anew, of what is known of them; where none is certain all stays as it is.
+
+    Parameters
+    ----------
+    links, chosen
+        All links, and the walk of each.
+    some : (n,) int64
+        The links to choose for.
+    graph, inserts
+        As for `choose_walks`.
+    pins : (2, 24 * n) int32
+        What is known of their walks: see `gpuasm.assembly.pairs.walks.find_walks`.
+    """
+    xp = array_namespace(links.source)
+    found = _choose_some(links, some, graph, inserts, pins=pins)
+    certain = xp.flatnonzero(found.size > 0)
+    arrays = []
+    for array, its in zip(vars(chosen).values(), vars(found).values(), strict=True):
+        rows = array.reshape(links.n, -1).copy()
+        rows[some[certain]] = its.reshape(some.size, -1)[certain]
+        arrays.append(rows.ravel())
+    return Chosen(*arrays)
+
+
+def _choose_some(
+    links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
+) -> Chosen:
     xp = array_namespace(links.source)
     density, histogram = _tables(xp, inserts)
     # What turns depth times expected fragments into sixteenths of pairs.
     per_pair = max(1, DEPTH_UNIT * inserts.bases_per_pair * int(histogram.sum()) // 16)
     parts = []
-    for first in range(0, max(1, links.n), _BATCH):
-        some = xp.arange(first, min(links.n, first + _BATCH))
-        walks = find_walks(links, some, graph, inserts)
+    for first in range(0, max(1, int(chosen.size)), _BATCH):
+        some = chosen[first : first + _BATCH]
+        own = None if pins is None else pins[:, MOST_STEPS * first : MOST_STEPS * (first + _BATCH)]
+        walks = find_walks(links, some, graph, inserts, pins=own)
         best = xp.full(some.size, -1, np.int32)
         scores, surprises = (xp.empty(MOST_WALKS * some.size, np.int64) for _ in range(2))
         _choose(
             int(some.size), links.first[some], links.first[some + 1], links.left, links.right, links.left_thread,
             links.right_thread, walks.found, walks.unitigs, walks.size, walks.gap, graph.start, links.source[some],
-            links.target[some], graph.k, inserts.shortest, inserts.longest, density, histogram, graph.depth, per_pair,
-            MOST_WALKS, MOST_STEPS, MOST_UNITIGS, _ALONE, LEAD, _AGAINST_READ, surprises, scores, best,
+            links.target[some], graph.k, inserts.shortest, inserts.longest, density, histogram,
+            graph.depth, per_pair, MOST_WALKS, MOST_STEPS, MOST_UNITIGS, _ALONE, LEAD, _AGAINST_READ, surprises, scores,
+            best,
         )  # fmt: skip
         parts.append(_taken(walks, best))
     return Chosen(*(xp.concatenate(arrays) for arrays in zip(*parts, strict=True)))
@@ -122,13 +159,13 @@ def log2_256(value):
 
 
 @inlined()
-def surprise_256(n, sixteenths):
+def surprise_256(n, fewest, most):
     """Return how much less likely n pairs are than the nearest number within bounds, by Poisson: log2 in 1 / 256.
 
     The bounds are a quarter and one and a half of what is expected, given in sixteenths: depth varies along a genome,
-    and not every read has an anchor.
+    and not every read has an anchor. The one is of what is expected at least, the other of what is at most.
     """
-    low, high = sixteenths * _FEWEST // 16, sixteenths * _MOST // 16
+    low, high = fewest * _FEWEST // 16, most * _MOST // 16
     bound = np.int64(16) * n
     bound = max(bound, low)
     if bound > high:
@@ -141,26 +178,35 @@ def surprise_256(n, sixteenths):
 @for_each
 def _choose(
     i, first, last, left, right, left_thread, right_thread, found, unitigs, size, gap, start, source, target, k,
-    shortest, longest, density, histogram, depth, per_pair, most_walks, most_steps, per_thread, alone, lead,
-    against, surprises, scores, best,
+    shortest, longest, density, histogram, depth, per_pair, most_walks, most_steps, per_thread, alone,
+    lead, against, surprises, scores, best,
 ):  # fmt: skip
     n = np.int64(found[i])
     best[i] = -1
     if n >= 1 and n <= most_walks:
         own = start[(source[i] >> 1) + 1] - start[source[i] >> 1]
         other = start[(target[i] >> 1) + 1] - start[target[i] >> 1]
+        n_inside = np.int64(0)
+        for p in range(first[i], last[i]):
+            n_inside += 1 if left[p] <= own and right[p] <= other else 0
         for h in range(most_walks * i, most_walks * i + n):
             # Of all fragments, those that could begin on the source and end on the target at this distance.
-            expected = np.int64(1)
+            expected, possible = np.int64(1), np.int64(1)
             for insert in range(shortest, longest + 1):
                 rest = insert - gap[h]
                 ways = min(own, rest - k) - max(np.int64(k), rest - other) + 1
-                if ways > 0:
-                    expected += ways * histogram[insert]
+                expected += max(np.int64(0), ways) * histogram[insert]
+                ways = min(own, rest - ANCHOR_K) - max(np.int64(ANCHOR_K), rest - other) + 1
+                possible += max(np.int64(0), ways) * histogram[insert]
             n_pairs = last[i] - first[i]
             score = -n_pairs * np.int64(log2_256(expected))
-            sixteenths = min(depth[source[i] >> 1], depth[target[i] >> 1]) * expected // per_pair
-            surprise = surprise_256(n_pairs, sixteenths)
+            least_depth = min(depth[source[i] >> 1], depth[target[i] >> 1])
+            sixteenths = least_depth * expected // per_pair
+            # A mate may begin before the unitig that anchors it: such pairs are no more than expected.
+            surprise = max(
+                surprise_256(n_pairs, sixteenths, max(sixteenths, 16 * n_pairs)),
+                surprise_256(n_inside, np.int64(0), least_depth * possible // per_pair),
+            )
             if n_pairs == 1 and sixteenths >= alone:
                 surprise = max(surprise, np.int64(lead))
             score -= surprise

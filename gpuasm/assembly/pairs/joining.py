@@ -18,6 +18,7 @@ from gpuasm.assembly.graph.levels import Level
 from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
 from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.pairs.anchors import AnchorIndex
+from gpuasm.assembly.pairs.beginnings import choose_from_beginnings, single_copies
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
 from gpuasm.assembly.pairs.fitting import fitting_pairs, without_mixed
 from gpuasm.assembly.pairs.links import Links, going_round, link_pairs
@@ -104,6 +105,10 @@ def join_mates(
     if mode.is_isolate and "tandem-repeats" not in without:
         links = going_round(links, graph, inserts)
     chosen, n_mixed = choose_walks(links, graph, inserts), 0
+    if mode.is_isolate and "beginnings" not in without:
+        copy = local_depth(level.graph, is_isolate=mode.is_isolate)
+        is_single = single_copies(level.graph, copy, bases_per_read=inserts.bases_per_pair / 2)
+        chosen = choose_from_beginnings(links, chosen, graph, inserts, is_single=to_namespace(xp, is_single))
     if mode.tells_copies and "mixed-links" not in without:
         is_repeat = to_namespace(xp, level.graph.depth > SINGLE * local_depth(level.graph, is_isolate=mode.is_isolate))
         chosen, n_mixed = without_mixed(links, chosen, is_repeat, inserts)

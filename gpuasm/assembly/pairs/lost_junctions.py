@@ -2,9 +2,9 @@
 
 Of two copies of a repeat one may be resolved at some k by the fragments across it, and the other have none: its two
 sides then end in the repeat, each with all of it. Such ends are joined without a single pair where nothing else is left
-to join: no other dead end shares the bases, and both unitigs are single copies of one depth. That both ends have lost
-another neighbour each, and share these bases by chance, would take two such holes at copies of one repeat. Where reads
-are so few that holes are common, that is no less likely than one hole, and nothing is joined.
+to join: no other unitig ends in these bases, whether it goes on or not, and both are single copies of one depth. That
+both ends have lost another neighbour each, and share these bases by chance, would take two such holes at copies of one
+repeat. Where reads are so few that holes are common, that is no less likely than one hole, and nothing is joined.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.anchors import ANCHOR_K
 from gpuasm.assembly.pairs.overlaps import oriented_codes, stands_again
+from gpuasm.assembly.pairs.rivals import places_of
+from gpuasm.kmers.words import words_of
 from gpuasm.parallel import compiled, inlined
 from gpuasm.primitives.searching import first_not_below
 
@@ -26,7 +29,7 @@ _FACTOR = 0x9E3779B97F4A7C15
 
 
 def find_lost_junctions(graph: UnitigGraph, may_join: np.ndarray) -> list[tuple[int, int, int]]:
-    """Return the dead ends that read on into each other and into no other.
+    """Return the dead ends that read on into each other, and that no other end reads on into.
 
     Parameters
     ----------
@@ -52,7 +55,7 @@ def find_lost_junctions(graph: UnitigGraph, may_join: np.ndarray) -> list[tuple[
         # The join and its mirror image are one.
         if (source, target) <= (target ^ 1, source ^ 1) and may_join[source] and may_join[target ^ 1]:
             found.append((source, target, overlap))
-    return [join for join in found if _is_sound(graph, join)]
+    return _without_third(graph, [join for join in found if _is_sound(graph, join)])
 
 
 def has_hardly_holes(graph: UnitigGraph, *, bases_per_read: float) -> np.ndarray:
@@ -67,6 +70,36 @@ def _is_sound(graph: UnitigGraph, join: tuple[int, int, int]) -> bool:
     if source >> 1 == target >> 1 or depths[1] > _MOST_TIMES * depths[0]:
         return False
     return not stands_again(graph, source, target, overlap)
+
+
+def _without_third(graph: UnitigGraph, joins: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Leave out the joins of ends one of which a third unitig's end reads on into as well, though it is no dead end."""
+    if not joins:
+        return joins
+    begins = sorted({o for source, target, _ in joins for o in (target, source ^ 1)})
+    enter = _entering(graph, begins)
+    return [(s, t, n) for s, t, n in joins if enter[t] <= {s} and enter[s ^ 1] <= {t ^ 1}]
+
+
+def _entering(graph: UnitigGraph, begins: list[int]) -> dict[int, set[int]]:
+    """Return which oriented unitigs end in what each of some others begins with, by fewer than k - 1 bases.
+
+    Where a unitig is shorter than what stands in the other from its first word on, it counts as far as it goes.
+    """
+    forward, backward = words_of(np.stack([oriented_codes(graph, o)[:ANCHOR_K] for o in begins]).ravel())
+    forward, backward = forward[::ANCHOR_K], backward[::ANCHOR_K]
+    key, enter = np.minimum(forward, backward), {o: set[int]() for o in begins}
+    position, found, is_key = places_of(graph.bases, key, np)
+    unitig = np.searchsorted(graph.start, position, side="right") - 1
+    for at, u, word, reads_key in zip(position.tolist(), unitig.tolist(), found, is_key.tolist(), strict=True):
+        for i in np.flatnonzero(key == word).tolist():
+            turned = reads_key != bool(forward[i] < backward[i])
+            rest = at + ANCHOR_K - int(graph.start[u]) if turned else int(graph.start[u + 1]) - at
+            if LEAST_SHARED <= rest <= graph.k - 2 and not graph.is_circular[u]:
+                own, end = oriented_codes(graph, begins[i])[:rest], oriented_codes(graph, 2 * u + turned)[-rest:]
+                if np.array_equal(own, end[: own.size]):
+                    enter[begins[i]].add(2 * u + turned)
+    return enter
 
 
 def _shared(tails: list[np.ndarray]) -> tuple[np.ndarray, list[int]]:

@@ -52,7 +52,7 @@ def find_tails(graph: UnitigGraph, xp: Any) -> Tails:
     forward, backward = words_of(np.stack([oriented_codes(graph, end)[-ANCHOR_K:] for end in dead.tolist()]).ravel())
     forward, backward = forward[::ANCHOR_K], backward[::ANCHOR_K]
     key, order = np.minimum(forward, backward), np.argsort(np.minimum(forward, backward), kind="stable")
-    position, found, is_forward = _places(graph.bases, key[order], xp)
+    position, found, is_forward = places_of(graph.bases, key[order], xp)
     unitig = np.searchsorted(graph.start, position, side="right") - 1
     # Each place for each of the dead ends that have this word.
     low, high = (np.searchsorted(key[order], found, side=side) for side in ("left", "right"))
@@ -66,8 +66,8 @@ def find_tails(graph: UnitigGraph, xp: Any) -> Tails:
     return Tails((2 * unitig + ~same_way)[is_inner], at[is_inner], dead[end][is_inner])
 
 
-def _places(bases: np.ndarray, keys: np.ndarray, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where words stand in a text, the key of each, and whether the text reads the key itself."""
+def places_of(bases: np.ndarray, keys: np.ndarray, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where 31-mers stand in a text, the key of each, and whether the text reads the key itself."""
     wanted, found = to_namespace(xp, np.unique(keys)), []
     for first in range(0, max(0, bases.size - ANCHOR_K + 1), _BASES_AT_A_TIME):
         forward, backward = words_of(to_namespace(xp, bases[first : first + _BASES_AT_A_TIME + ANCHOR_K - 1]))

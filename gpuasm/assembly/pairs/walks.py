@@ -24,9 +24,9 @@ _BUDGET, _TANGLE_BUDGET = 3000, 12000
 """Steps of the search for one link; in a tangle."""
 _DEEPEST = 96
 """Unitigs of a way in a tangle at most: most lead nowhere, but if one might, no walk is certain."""
-_LEAST_PAIRS = 3
+LEAST_PAIRS = 3
 """Pairs that a link in a tangle must have: of fewer, one that a chimera or an error leads astray could decide."""
-_AGREEING = 10
+AGREEING = 10
 """Reads that must go one way for each that goes another, for their way to be the only one looked at in a tangle."""
 
 
@@ -52,26 +52,38 @@ class Walks:
     gap: Array
 
 
-def find_walks(links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes) -> Walks:
-    """Find the walks of the chosen links."""
+def find_walks(
+    links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
+) -> Walks:
+    """Find the walks of the chosen links.
+
+    Parameters
+    ----------
+    links, chosen, graph, inserts
+        Links, the numbers of those to look at, the graph that they lie in, and which lengths a fragment can have.
+    pins : (2, 24 * n_chosen) int32
+        What all their walks must have: the unitig at each place from the source on, and from the target's twin on; -1
+        where any may be.
+    """
     xp, n = array_namespace(links.source), int(chosen.size)
     first, last, rest = links.first[chosen], links.first[chosen + 1], links.left + links.right
     least, most = xp.empty(n, np.int32), xp.empty(n, np.int32)
     _extremes(n, first, last, rest, least, most)
     gaps = inserts.shortest - most, inserts.longest - least
-    pins = xp.full((2, MOST_UNITIGS * n), -1, np.int32)
+    if pins is None:
+        pins = xp.full((2, MOST_STEPS * n), -1, np.int32)
     walks = _search_all(links, chosen, graph, gaps, pins, deepest=MOST_STEPS, budget=_BUDGET)
-    tangled = xp.flatnonzero((walks.found > MOST_WALKS) & (last - first >= _LEAST_PAIRS))
+    tangled = xp.flatnonzero((walks.found > MOST_WALKS) & (last - first >= LEAST_PAIRS))
     if tangled.size == 0:
         return walks
     some, m = chosen[tangled], int(tangled.size)
     first, last = links.first[some], links.first[some + 1]
-    middle, pins = xp.empty(m, np.int32), xp.empty((2, MOST_UNITIGS * m), np.int32)
+    middle, own = xp.empty(m, np.int32), pins.reshape(2, n, MOST_STEPS)[:, tangled].reshape(2, -1)
     _middle(m, first, last, rest, least[tangled], most[tangled], middle)
     for side, thread in enumerate((links.left_thread, links.right_thread)):
-        _agree(m, first, last, thread, MOST_UNITIGS, _AGREEING, pins[side])
+        _agree(m, first, last, thread, MOST_UNITIGS, MOST_STEPS, AGREEING, own[side])
     gaps = inserts.shortest - middle, inserts.longest - middle
-    pinned = _search_all(links, some, graph, gaps, pins, deepest=_DEEPEST, budget=_TANGLE_BUDGET)
+    pinned = _search_all(links, some, graph, gaps, own, deepest=_DEEPEST, budget=_TANGLE_BUDGET)
     for array, its in zip(vars(walks).values(), vars(pinned).values(), strict=True):
         array.reshape(n, -1)[tangled] = its.reshape(m, -1)
     return walks
@@ -95,8 +107,8 @@ def _search_all(
         As for `find_walks`.
     gaps : (n_chosen,) int32 each
         The least gap and the largest.
-    pins : (2, 8 * n_chosen) int32
-        The unitig at each place of a walk from the source on, and from the target's twin on; -1 where any may be.
+    pins
+        As for `find_walks`.
     deepest, budget
         Unitigs of a way at most, and steps for a link.
     """
@@ -105,7 +117,7 @@ def _search_all(
     scratch = [xp.empty(deepest * n, np.int32) for _ in range(3)]
     _search(
         n, links.source[chosen], links.target[chosen], *gaps, graph.k, graph.start, graph.arc_start, graph.arc_to,
-        *pins, MOST_UNITIGS, MOST_WALKS, MOST_STEPS, deepest, budget, *scratch, walks.found, walks.unitigs, walks.size,
+        *pins, MOST_WALKS, MOST_STEPS, deepest, budget, *scratch, walks.found, walks.unitigs, walks.size,
         walks.gap,
     )  # fmt: skip
     return walks
@@ -127,7 +139,7 @@ def _middle(i, first, last, rest, least, most, middle):
 
 
 @for_each
-def _agree(i, first, last, thread, per_thread, agreeing, pins):
+def _agree(i, first, last, thread, per_thread, most_steps, agreeing, pins):
     for t in range(per_thread):
         # The most frequent of two or more, if any has the majority: pairs of different ones cancel.
         pin, lead = np.int64(-1), 0
@@ -145,7 +157,8 @@ def _agree(i, first, last, thread, per_thread, agreeing, pins):
             elif own >= 0:
                 against += 1
         is_sure = t > 0 and pin >= 0 and for_it >= agreeing * against
-        pins[per_thread * i + t] = pin if is_sure else np.int64(-1)
+        if is_sure and pins[most_steps * i + t] < 0:
+            pins[most_steps * i + t] = pin
 
 
 @for_each
@@ -159,7 +172,7 @@ def _extremes(i, first, last, rest, least, most):
 
 @for_each
 def _search(
-    i, source, target, least_gap, most_gap, k, start, arc_start, arc_to, left_pins, right_pins, per_thread,
+    i, source, target, least_gap, most_gap, k, start, arc_start, arc_to, left_pins, right_pins,
     most_walks, most_steps, deepest, budget, walk, place, cursor, found, unitigs, size, gap,
 ):  # fmt: skip
     here = deepest * i
@@ -178,8 +191,8 @@ def _search(
             cursor[here + depth] = arc_start[o]
             between = place[here + depth] - own_length
             is_walk = o == goal and between >= least_gap[i] and between <= most_gap[i]
-            for t in range(1, min(per_thread, depth + 1)):
-                pin = np.int64(right_pins[per_thread * i + t])
+            for t in range(1, min(most_steps, depth + 1)):
+                pin = np.int64(right_pins[most_steps * i + t])
                 if pin >= 0 and walk[here + depth - t] != pin ^ 1:
                     is_walk = False
             if is_walk:
@@ -197,8 +210,8 @@ def _search(
             cursor[here + depth] = arc + 1
             after = place[here + depth] + start[(o >> 1) + 1] - start[o >> 1] - (k - 1)
             pin = np.int64(-1)
-            if depth + 1 < per_thread:
-                pin = np.int64(left_pins[per_thread * i + depth + 1])
+            if depth + 1 < most_steps:
+                pin = np.int64(left_pins[most_steps * i + depth + 1])
             if after - own_length <= most_gap[i] and (pin < 0 or pin == arc_to[arc]):
                 if depth + 1 < deepest:
                     depth += 1

@@ -270,12 +270,12 @@ def test_log2_by_a_straight_line(value):
     assert log2_256.py_func(value) == pytest.approx(256 * math.log2(value), abs=24)
 
 
-@given(n=st.integers(0, 500), expected=st.integers(1, 500))
-def test_surprise_is_that_of_poisson(n, expected):
-    low, high = 16 * expected * 4 // 16, 16 * expected * 24 // 16
+@given(n=st.integers(0, 500), expected=st.integers(1, 500), more=st.integers(0, 100))
+def test_surprise_is_that_of_poisson(n, expected, more):
+    low, high = 16 * expected * 4 // 16, 16 * (expected + more) * 24 // 16
     bound = max(1, min(max(16 * n, low), high)) / 16
     exact = (n * math.log(n / bound) if n else 0.0) - (n - bound)
-    found = surprise_256.py_func(n, 16 * expected)
+    found = surprise_256.py_func(n, 16 * expected, 16 * (expected + more))
     assert found == pytest.approx(256 * exact / math.log(2), abs=80 + 24 * n)
 
 

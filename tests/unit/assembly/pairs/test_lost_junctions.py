@@ -48,6 +48,16 @@ def test_a_third_end_that_shares_them_leaves_the_choice_open():
     assert resolved_texts(*texts) == sorted(map(either_strand, texts))
 
 
+@pytest.mark.parametrize("turn", [False, True])
+@pytest.mark.parametrize("shared", [LEAST_SHARED - 1, LEAST_SHARED + 2])
+def test_a_third_end_leaves_the_choice_open_though_it_goes_on(shared, turn):
+    """The third is a repeat: it goes on in two ways, and what the ends share may be all that they have of it."""
+    third = D + R[:shared]
+    ways = [third + "ACGT"[("ACGT".index(R[shared]) + i) % 4] + random_text(300, 33 + i) for i in (1, 2)]
+    texts = [A + R, R + B, *(map(turned, ways) if turn else ways)]
+    assert (either_strand(A + R + B) in resolved_texts(*texts)) == (shared < LEAST_SHARED)
+
+
 def test_units_of_a_tandem_repeat_may_be_missing_between():
     texts = [A + R + R, R + B]
     assert resolved_texts(*texts) == sorted(map(either_strand, texts))
