@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.consensus.batches import batches
+from gpuasm.assembly.consensus.consensus import bounds_of
 from gpuasm.assembly.consensus.coverage import Coverage
 from gpuasm.assembly.consensus.end_texts import EndTexts
 from gpuasm.assembly.consensus.laying import Laid, lay_reads
@@ -60,7 +61,7 @@ def lay_on_ends(graph: UnitigGraph, ends: np.ndarray, contigs: Sequence[Contig],
     xp = array_namespace(reads.words)
     targets, index = targets_of(contigs, reads)
     unitig = np.array([contig.unitig for contig in contigs], np.int64)
-    bounds = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])])
+    bounds = bounds_of(contigs)
     is_wanted = np.zeros(2 * graph.n + 2, dtype=bool)
     is_wanted[ends] = True
     is_free = is_wanted[np.stack([2 * unitig, 2 * unitig + 1], axis=1)] & (unitig >= 0)[:, None]
