@@ -110,10 +110,8 @@ def _call_everything() -> None:
     count_tetramers(np.zeros(9, np.uint8), np.zeros(1, np.int64), np.full(1, 9))
     one = (np.zeros(1, np.int64), np.zeros(1, np.int32))
     anchors._anchor_named(1, *one, np.full(32, -1, np.int32), 61, np.zeros(1, np.int64), *one)
-    walks._agree(
-        1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), 8, 24, 10, np.full(24, -1, np.int32)
-    )
-    walks._middle(1, np.zeros(1, np.int64), np.ones(1, np.int64), *np.ones((4, 1), np.int32))
+    pins = np.full(24, -1, np.int32)
+    walks._agree(1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), 8, 24, 10, pins)
     sketch_text(reads, SketchKind.bottom(21, 9))
     sketch_kmers(np.zeros(1, np.uint64), SketchKind.scaled(21, 1))
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))
