@@ -32,7 +32,6 @@ RULES = (
     "fragments-stay",
     "joins",
     "overlaps",
-    "rivals",
     "lost-junctions",
     "direct-repeats",
     "tandem-repeats",

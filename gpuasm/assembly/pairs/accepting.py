@@ -23,7 +23,7 @@ from gpuasm.parallel import compiled
 
 LEAST_ANCHORS = 30
 """31-mers of its own that a unitig must have: fewer may be a variant of a repeat, or an error."""
-LEAST_COPY, _MOST_COPY = 0.5, 1.5
+_LEAST_COPY, _MOST_COPY = 0.5, 1.5
 LEAST_PAIRS = 3
 _LEAST_SHARE = 15
 """Hundredths of the expected pairs."""
@@ -34,7 +34,7 @@ _RIVAL, _OWN_RIVAL = 35, 15
 def single_copies(graph: UnitigGraph, n_anchors: np.ndarray) -> np.ndarray:
     """Tell which unitigs are single copies with enough 31-mers of their own: (n,) bool."""
     copies = graph.depth / np.maximum(depth_near_by(graph), 1e-9)
-    return (copies >= LEAST_COPY) & (copies <= _MOST_COPY) & (n_anchors >= LEAST_ANCHORS)
+    return (copies >= _LEAST_COPY) & (copies <= _MOST_COPY) & (n_anchors >= LEAST_ANCHORS)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.graph.local_depth import depth_near_by
 from gpuasm.assembly.graph.terminal_repeats import tell_each_end
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.accepting import LEAST_COPY, LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
+from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
@@ -28,7 +28,6 @@ from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pair
 from gpuasm.assembly.pairs.links import Links, is_within, link_pairs, with_pairs
 from gpuasm.assembly.pairs.lost_junctions import find_lost_junctions, has_hardly_holes
 from gpuasm.assembly.pairs.overlaps import LEAST_OVERLAP, find_overlaps
-from gpuasm.assembly.pairs.rivals import find_tails, rivals_of
 from gpuasm.assembly.pairs.splitting import Fill, split
 from gpuasm.assembly.pairs.tandem_repeats import find_tandem_repeats, unevenness
 from gpuasm.assembly.pairs.threading import GraphArrays
@@ -38,9 +37,6 @@ from gpuasm.stages import Stages
 
 _MANY_PAIRS = 8
 """Where so many pairs are expected, pairs decide on a join: among so many hardly ever one or none is there."""
-_PAIRS_THAT_EXCLUDE = 4
-"""A rival that should have so many pairs, and has not even a third of the join's, is none: chance leaves no pair of
-four expected in one case of fifty."""
 _LEAST_OVERLAP_SHARE = 50
 """Hundredths of the expected pairs that an overlap of dead ends must have: true neighbours have 56 to 114."""
 
@@ -138,8 +134,6 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
     found = _Joins(graph, some, chosen, _of(evidence, joins), inserts, overlaps="overlaps" not in without).found(
         is_single, links.n
     )
-    if "rivals" not in without:
-        found = _without_rivals(found, graph, arrays, reaches, inserts)
     may_join = np.repeat(is_single & (graph.n_kmers >= graph.k), 2)
     may_join[to_host(some.source)] = may_join[to_host(some.target) ^ 1] = False
     linked = set(zip(to_host(links.source).tolist(), to_host(links.target).tolist(), strict=True))
@@ -178,33 +172,6 @@ def _hints(graph: UnitigGraph, links: Links, evidence: Evidence, *, joins: np.nd
         Gap(one, other, size, sd / float(np.sqrt(n)), n)
         for one, other, size, n in zip(*(row.tolist() for row in rows), strict=True)
     ]
-
-
-def _without_rivals(
-    found: _Found, graph: UnitigGraph, arrays: GraphArrays, reaches: Reaches, inserts: InsertSizes
-) -> _Found:
-    """Leave out the joins over overlaps on which few pairs decide, and that have a rival which pairs do not exclude."""
-
-    def few(joins: list[tuple[int, int, int]], least: int) -> np.ndarray:
-        gaps = [(source, target, -overlap) for source, target, overlap in joins]
-        return np.array(expected_pairs(gaps, arrays, reaches, inserts), np.int64) < SIXTEENTHS * least
-
-    joins = [(fill.walk[0], fill.walk[-1], fill.overlap) for fill in found.fills if fill.overlap]
-    joins = [join for join, is_weak in zip(joins, few(joins, _MANY_PAIRS), strict=True) if is_weak]
-    if not joins:
-        return found
-    tails = find_tails(graph, array_namespace(arrays.start))
-    copies = graph.depth / np.maximum(depth_near_by(graph), 1e-9)
-    joined = {end for fill in found.fills for end in (fill.walk[0], fill.walk[-1] ^ 1)}
-    joined |= {end for gap in found.gaps for end in (gap.source, gap.target ^ 1)}
-    refused = set()
-    for source, target, _ in joins:
-        rivals = rivals_of(graph, tails, source=source, target=target)
-        rivals = [(s, t, n) for s, t, n in rivals if copies[[s >> 1, t >> 1]].min() >= LEAST_COPY]
-        rivals = [(s, t, n) for s, t, n in rivals if not joined >= {s, t ^ 1}]
-        if few(rivals, _PAIRS_THAT_EXCLUDE).any():
-            refused.add((source, target))
-    return replace(found, fills=[fill for fill in found.fills if not fill.overlap or fill.walk not in refused])
 
 
 def _undecided(joins: list[list[Fill]], graph: GraphArrays, reaches: Reaches, inserts: InsertSizes) -> list[Fill]:

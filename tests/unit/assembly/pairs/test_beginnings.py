@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.beginnings import choose_from_beginnings, known_beginnings, single_copies
-from gpuasm.assembly.pairs.choosing import choose_walks
+from gpuasm.assembly.pairs.choosing import choose_again, choose_walks
 from gpuasm.assembly.pairs.fitting import fitting_pairs
 from gpuasm.assembly.pairs.joining import join_mates
 from gpuasm.assembly.pairs.links import Links, link_pairs
@@ -114,6 +114,22 @@ def test_beginnings_are_those_that_counting_pairs_finds(share):
     was = chosen.size > 0
     assert np.array_equal(again.size[was], chosen.size[was])
     assert ((again.size > 0).sum() > was.sum()) == (share > 0)
+
+
+@pytest.mark.parametrize("seed", range(60, 64))
+def test_a_single_pair_decides_nothing_of_what_is_left(seed):
+    """Though it would: what one read shows may be another copy's base, read by an error."""
+    graph, arrays, links, inserts, chosen = linked(copies_that_differ_far_apart(seed)[0])
+    is_single = np.ones(graph.n, bool)
+    n_pairs = np.diff(links.first)
+    again = choose_from_beginnings(links, chosen, arrays, inserts, is_single=is_single)
+    new = (chosen.size == 0) & (again.size > 0)
+    assert n_pairs[new].min() >= 2
+    pins = known_beginnings(links, chosen, inserts, is_single=is_single).reshape(2, -1, MOST_STEPS)
+    lone = np.flatnonzero((n_pairs == 1) & (chosen.size == 0) & (chosen.n_walks > 1) & (pins >= 0).any(axis=(0, 2)))
+    assert lone.size
+    would = choose_again(links, chosen, lone, arrays, inserts, pins=pins[:, lone].reshape(2, -1))
+    assert (would.size[lone] > 0).any()
 
 
 @given(n_kmers=st.integers(1, 500), depth=st.floats(1, 100), copy=st.floats(1, 100))
