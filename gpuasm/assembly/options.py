@@ -27,6 +27,7 @@ RULES = (
     "fragments",
     "deep-reads",
     "long-anchors",
+    "anchor-checks",
     "beginnings",
     "mixed-links",
     "fragments-stay",

@@ -4,8 +4,6 @@ A single copy goes on in one way only. But where copies of a repeat differ in si
 length lead from it to a word well within the repeat, and the reads of so long a link do not show what lies between.
 Shorter links of the same unitig do: what they tell of the way out of it, all its walks have in common. Else a copy has
 no fragments where it begins to differ from the others, and at larger k it ends there, or reads as another copy does.
-Among the walks that are left a single pair decides nothing: of hundreds that go into a repeat some show another copy's
-base by an error, at the one site that tells the two apart, and such a pair has a link of its own.
 That there is one copy the reads on a unitig say, where their number makes one a thousand times as likely as two: so a
 short unitig is only believed where it has many. Most single copies in a tangle are short, what one copy alone has.
 """
@@ -24,8 +22,6 @@ from gpuasm.assembly.pairs.threading import GraphArrays
 from gpuasm.assembly.pairs.walks import AGREEING, LEAST_PAIRS, MOST_STEPS
 from gpuasm.parallel import for_each, inlined
 
-_FEWEST = 2
-"""Pairs that a link must have."""
 _ROUNDS = 4
 """What is certain now may tell how longer walks begin: so often at most."""
 
@@ -50,11 +46,10 @@ def choose_from_beginnings(
     """
     xp = array_namespace(links.source)
     before = xp.zeros((2, links.n), np.int64)
-    is_told = links.first[1:] - links.first[:-1] >= _FEWEST
     for _ in range(_ROUNDS):
         pins = known_beginnings(links, chosen, inserts, is_single=is_single).reshape(2, links.n, MOST_STEPS)
         known = (pins >= 0).sum(axis=2)
-        is_open = is_told & (chosen.size == 0) & (chosen.n_walks > 1)
+        is_open = (chosen.size == 0) & (chosen.n_walks > 1)
         some = xp.flatnonzero(is_open & (known > before).any(axis=0))
         if some.size == 0:
             break
@@ -63,7 +58,7 @@ def choose_from_beginnings(
     return chosen
 
 
-def single_copies(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
+def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
     """Tell which unitigs are there once for certain.
 
     Parameters

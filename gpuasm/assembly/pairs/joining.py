@@ -18,7 +18,7 @@ from gpuasm.assembly.graph.levels import Level
 from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
 from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.pairs.anchors import AnchorIndex
-from gpuasm.assembly.pairs.beginnings import choose_from_beginnings, single_copies
+from gpuasm.assembly.pairs.beginnings import are_surely_single, choose_from_beginnings
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
 from gpuasm.assembly.pairs.fitting import fitting_pairs, without_mixed
 from gpuasm.assembly.pairs.links import Links, going_round, link_pairs
@@ -101,16 +101,17 @@ def join_mates(
     xp = array_namespace(pairs.words)
     graph = GraphArrays.of(level.graph, xp)
     with_longer = mode.tells_copies and "long-anchors" not in without
-    links = link_pairs(pairs, AnchorIndex.of(level.graph, xp, with_longer=with_longer), graph)
+    index = AnchorIndex.of(level.graph, xp, with_longer=with_longer)
+    links = link_pairs(pairs, index, graph, checks_anchors="anchor-checks" not in without)
     if mode.is_isolate and "tandem-repeats" not in without:
         links = going_round(links, graph, inserts)
     chosen, n_mixed = choose_walks(links, graph, inserts), 0
+    copy = local_depth(level.graph, is_isolate=mode.is_isolate) if mode.tells_copies else np.empty(0)
     if mode.is_isolate and "beginnings" not in without:
-        copy = local_depth(level.graph, is_isolate=mode.is_isolate)
-        is_single = single_copies(level.graph, copy, bases_per_read=inserts.bases_per_pair / 2)
-        chosen = choose_from_beginnings(links, chosen, graph, inserts, is_single=to_namespace(xp, is_single))
+        is_single = to_namespace(xp, are_surely_single(level.graph, copy, bases_per_read=inserts.bases_per_pair / 2))
+        chosen = choose_from_beginnings(links, chosen, graph, inserts, is_single=is_single)
     if mode.tells_copies and "mixed-links" not in without:
-        is_repeat = to_namespace(xp, level.graph.depth > SINGLE * local_depth(level.graph, is_isolate=mode.is_isolate))
+        is_repeat = to_namespace(xp, level.graph.depth > SINGLE * copy)
         chosen, n_mixed = without_mixed(links, chosen, is_repeat, inserts)
     number = pairs.read[::2] // 2
     wanted = xp.ones(links.pair.size, dtype=bool) if done is None else ~xp.isin(number[links.pair], done)

@@ -8,7 +8,8 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.anchors import AnchorIndex
+from gpuasm.assembly.pairs.anchors import AnchorIndex, anchor_reads
+from gpuasm.assembly.pairs.false_anchors import without_false_anchors
 from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays, Threads, thread_reads
 from gpuasm.sequence.reads import Reads
 
@@ -48,7 +49,7 @@ class Links:
         return int(self.source.size)
 
 
-def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays) -> Links:
+def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_anchors: bool = True) -> Links:
     """Anchor and thread the mates of pairs, and group the pairs by the unitigs that their mates begin on.
 
     Parameters
@@ -57,8 +58,13 @@ def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays) -> Links:
         Two pieces a pair, facing each other.
     index, graph
         The graph to anchor them in. Pairs with a mate that has no anchor are left out.
+    checks_anchors
+        Whether an anchor must not be false: see `gpuasm.assembly.pairs.false_anchors`.
     """
-    return link_threads(thread_reads(pairs, index, graph), graph)
+    anchored = anchor_reads(pairs, index)
+    if checks_anchors:
+        anchored = without_false_anchors(anchored, pairs, graph)
+    return link_threads(thread_reads(pairs, anchored, graph), graph)
 
 
 def link_threads(threads: Threads, graph: GraphArrays) -> Links:

@@ -123,7 +123,7 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
     arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
     reaches = Reaches.of(index)
-    every = link_pairs(pairs.reads, index, arrays)
+    every = link_pairs(pairs.reads, index, arrays, checks_anchors="anchor-checks" not in without)
     is_single = single_copies(graph, to_host(reaches.count)) & ~graph.is_circular
     links = _between(every, arrays, to_namespace(xp, is_single), inserts)
     evidence = weigh_links(links, arrays, reaches, inserts)

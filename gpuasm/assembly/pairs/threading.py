@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.anchors import Anchored, AnchorIndex, anchor_reads
+from gpuasm.assembly.pairs.anchors import Anchored
 from gpuasm.parallel import for_each
 from gpuasm.sequence.encoding import base_at, pack
 from gpuasm.sequence.reads import Reads
@@ -62,13 +62,12 @@ class Threads:
     size: Array
 
 
-def thread_reads(reads: Reads, index: AnchorIndex, graph: GraphArrays) -> Threads:
+def thread_reads(reads: Reads, anchored: Anchored, graph: GraphArrays) -> Threads:
     """Walk along pieces of reads: at each unitig's end the read's own base chooses the arc.
 
     Where more than one base in ten differs, the walk is the anchor's unitig only.
     """
     xp = array_namespace(reads.words)
-    anchored = anchor_reads(reads, index)
     unitigs = xp.full(MOST_UNITIGS * reads.n_pieces, -1, np.int32)
     size = xp.zeros(reads.n_pieces, np.int32)
     own = (reads.start, reads.length, reads.words, anchored.oriented, anchored.base, anchored.offset)

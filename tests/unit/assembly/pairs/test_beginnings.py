@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.pairs.anchors import AnchorIndex
-from gpuasm.assembly.pairs.beginnings import choose_from_beginnings, known_beginnings, single_copies
-from gpuasm.assembly.pairs.choosing import choose_again, choose_walks
+from gpuasm.assembly.pairs.beginnings import are_surely_single, choose_from_beginnings, known_beginnings
+from gpuasm.assembly.pairs.choosing import choose_walks
 from gpuasm.assembly.pairs.fitting import fitting_pairs
 from gpuasm.assembly.pairs.joining import join_mates
 from gpuasm.assembly.pairs.links import Links, link_pairs
@@ -116,22 +116,6 @@ def test_beginnings_are_those_that_counting_pairs_finds(share):
     assert ((again.size > 0).sum() > was.sum()) == (share > 0)
 
 
-@pytest.mark.parametrize("seed", range(60, 64))
-def test_a_single_pair_decides_nothing_of_what_is_left(seed):
-    """Though it would: what one read shows may be another copy's base, read by an error."""
-    graph, arrays, links, inserts, chosen = linked(copies_that_differ_far_apart(seed)[0])
-    is_single = np.ones(graph.n, bool)
-    n_pairs = np.diff(links.first)
-    again = choose_from_beginnings(links, chosen, arrays, inserts, is_single=is_single)
-    new = (chosen.size == 0) & (again.size > 0)
-    assert n_pairs[new].min() >= 2
-    pins = known_beginnings(links, chosen, inserts, is_single=is_single).reshape(2, -1, MOST_STEPS)
-    lone = np.flatnonzero((n_pairs == 1) & (chosen.size == 0) & (chosen.n_walks > 1) & (pins >= 0).any(axis=(0, 2)))
-    assert lone.size
-    would = choose_again(links, chosen, lone, arrays, inserts, pins=pins[:, lone].reshape(2, -1))
-    assert (would.size[lone] > 0).any()
-
-
 @given(n_kmers=st.integers(1, 500), depth=st.floats(1, 100), copy=st.floats(1, 100))
 def test_a_copy_is_single_where_its_reads_make_one_likelier_than_two(n_kmers, depth, copy):
     graph = unitigs_of_reads(Reads.from_strings([random_text(60 + n_kmers, 7)]), 61, min_count=1, observed=True)
@@ -139,7 +123,7 @@ def test_a_copy_is_single_where_its_reads_make_one_likelier_than_two(n_kmers, de
     reads = graph.depth[0] * (n_kmers + 39) / 100
     one, two = (poisson_bits(reads, times * copy * (n_kmers + 39) / 100) for times in (1, 2))
     assume(abs(one - two - 10) > 1e-6)
-    assert single_copies(graph, np.array([copy]), bases_per_read=100).tolist() == [one - two >= 10]
+    assert are_surely_single(graph, np.array([copy]), bases_per_read=100).tolist() == [one - two >= 10]
 
 
 def poisson_bits(n: float, mean: float) -> float:
@@ -150,7 +134,7 @@ def test_few_reads_tell_no_single_copy():
     """Of a unitig of one 61-mer, 40 bases of each read of 100 may begin it: 20 reads are not enough, 24 are."""
     graph = unitigs_of_reads(Reads.from_strings([random_text(61, 7)]), 61, min_count=1, observed=True)
     found = [
-        single_copies(replace(graph, count=np.array([d * graph.unit])), np.array([float(d)]), bases_per_read=100)[0]
+        are_surely_single(replace(graph, count=np.array([d * graph.unit])), np.array([float(d)]), bases_per_read=100)[0]
         for d in (50, 60)
     ]
     assert found == [False, True]

@@ -249,7 +249,7 @@ def test_threads_spell_their_reads():
     state = first_level(pairs_of(genome))
     graph = state.level.graph
     reads = pairs_of(genome, fold=20, seed=9)
-    threads = thread_reads(reads, AnchorIndex.of(graph, np), GraphArrays.of(graph, np))
+    threads = thread_reads(reads, anchor_reads(reads, AnchorIndex.of(graph, np)), GraphArrays.of(graph, np))
     texts, several = texts_of(reads), 0
     for r in np.flatnonzero(threads.size > 0):
         walk = threads.unitigs[8 * r : 8 * r + threads.size[r]]
