@@ -7,13 +7,19 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from gpuasm.assembly.carrying.carrying import Text, next_text, set_carried, too_short_to_carry
-from gpuasm.assembly.carrying.contradicted import contradicted_by_fragments, contradicted_flanks, without_flanks
+from gpuasm.assembly.carrying.contradicted import (
+    LEAST_EXPECTED,
+    LEAST_OF_DEEP,
+    contradicted_by_fragments,
+    contradicted_flanks,
+    without_flanks,
+)
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
 from gpuasm.assembly.cleaning.cleaning import clean, note_clean
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.graph.levels import make_level
-from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
+from gpuasm.assembly.graph.local_depth import SINGLE, local_depth, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.pairs.joining import with_reads_counted
@@ -22,6 +28,8 @@ from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.stages import Stage, Stages
 
+_DEEP = 6.0
+"""Windows of reads that a base of single-copy sequence begins in a deep isolate: fewer leave many junctions without."""
 _THREE_FRAGMENTS = 2.75
 """Windows a position that tell three fragments from two."""
 
@@ -116,7 +124,9 @@ def _contradicted(text: Text, tally: Tally, dictionary: Dictionary, state: Assem
     """Return which flanks reads contradict, or fragments where depth tells copies: (n_flanks,) bool."""
     graph, n_bases = state.level.graph, state.n_bases
     per_base = count_windows(state.lengths, tally.k) / n_bases
-    by_reads = contradicted_flanks(text, tally, dictionary, graph, windows_per_base=per_base)
+    is_deep = state.mode.is_isolate and typical_depth(graph) * per_base >= _DEEP
+    least = LEAST_OF_DEEP if is_deep else LEAST_EXPECTED
+    by_reads = contradicted_flanks(text, tally, dictionary, graph, windows_per_base=per_base, least_expected=least)
     if state.spanning is None or not (state.is_joined and state.mode.tells_copies):
         return by_reads
     # Within a fragment's length of a repeat, a unitig's own depth may be that of the copies whose pairs were joined.

@@ -4,9 +4,13 @@ Where two places share little more than k - 1 bases, an arc leads from the one i
 them apart, but a flank would bring the arc on: an end that runs into the wrong neighbour, longer by every k. In thin
 coverage many ends are such, since the true way on is a read or none. So a flank is given up if
 
-1. none of its own windows, those across the junction, is in a read, although at the depth of the lesser of its two
+1. one of its own windows, those across the junction, is in no read, although at the depth of the lesser of its two
    unitigs two or more should be: what thinner reads miss by chance is what flanks are for; and
 2. another arc of the same junction is in reads.
+
+Where an isolate is deep, ends are rare that only a wrong neighbour continues, and chance is what leaves a window
+without reads at values of k that reads hardly reach. There twelve must be expected: S. pneumoniae in 2 x 100, 100-fold,
+lost 31 right arcs at k = 91, each with reads at other windows, for one wrong one.
 
 Beyond the reads nothing but fragments has windows, and that an arc is in none says little: of some copies of a repeat
 no pair could be joined. There a flank is given up where one of its unitigs is a single copy, and so goes on in one way
@@ -27,8 +31,9 @@ from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined
 from gpuasm.primitives.hashing import find
 
-LEAST_EXPECTED = 2.0
-"""Reads that should go through: of so many, none do by chance at one junction of seven."""
+LEAST_EXPECTED, LEAST_OF_DEEP = 2.0, 12.0
+"""Reads that should go through: of so many, none do by chance at one junction of seven; of more in a deep isolate, at
+hardly any, though reads are not spread as evenly as by chance alone."""
 _FEWEST_FRAGMENTS = 3
 """Fragments that show the other way at least,"""
 _SHARE = 0.5
@@ -37,7 +42,13 @@ _ONE = np.uint64(1)
 
 
 def contradicted_flanks(
-    text: Text, tally: Tally, dictionary: Dictionary, graph: UnitigGraph, *, windows_per_base: float
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    graph: UnitigGraph,
+    *,
+    windows_per_base: float,
+    least_expected: float = LEAST_EXPECTED,
 ) -> np.ndarray:
     """Tell which flanks of a text its reads contradict; see the module.
 
@@ -53,6 +64,8 @@ def contradicted_flanks(
         The graph that unitigs and flanks come from.
     windows_per_base
         Windows of the next k that a read has for each of its bases.
+    least_expected
+        Reads that should go through a flank.
 
     Returns
     -------
@@ -63,7 +76,7 @@ def contradicted_flanks(
     most = _most_at_ends(graph, (source, target), support)
     expected = np.minimum(graph.depth[source >> 1], graph.depth[target >> 1]) * windows_per_base
     has_rival = (most[source] > 0) | (most[target ^ 1] > 0)
-    return (support == 0) & has_rival & (expected >= LEAST_EXPECTED)
+    return (support == 0) & has_rival & (expected >= least_expected)
 
 
 def contradicted_by_fragments(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from gpuasm.assembly import next_level
 from gpuasm.assembly.carrying.carrying import Text, next_text
 from gpuasm.assembly.carrying.contradicted import contradicted_by_fragments, contradicted_flanks
 from gpuasm.assembly.first_level import begin
@@ -65,6 +67,18 @@ def test_what_thin_reads_miss_by_chance_goes_on():
     _, given_up = contradicted(texts)
     assert given_up.size == 2
     assert not given_up.any()
+
+
+@pytest.mark.parametrize(("fold", "ends"), [(10, True), (16, False), (50, True)])
+def test_in_a_deep_isolate_more_reads_must_be_missing(fold, ends):
+    """10-fold, 5.9 windows are to be expected, and two are enough; 16-fold 9.8, of twelve; 50-fold 29.5."""
+    _, texts = two_places(fold=fold)
+    before, behind = random_text(600, 4) + random_text(SHARED, 2), random_text(600, 3)
+    second = before + behind
+    texts += [second[i : i + 100] for i in range(0, len(second) - 99, 100 // fold)]
+    state, *made = counted(texts)
+    assert contradicted(texts)[1].tolist().count(True) == 1
+    assert next_level._contradicted(*made, state).tolist().count(True) == ends
 
 
 def test_what_reads_take_at_the_next_k_stays():
