@@ -14,7 +14,7 @@ from gpuasm.sequence.encoding import pack
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import NoStages
 
-_GENOME, _READ, _INSERT, _SPREAD, _DEPTH, _ERROR = 8000, 150, 350, 20, 24, 0.004
+_GENOME, _READ, _INSERT, _SPREAD, _DEPTH, _ERROR = 8000, 150, 350, 20, 28, 0.004
 _REPEATS = ((0, 2000, 250, False), (500, 3500, 500, True), (1200, 5000, 700, False), (6500, 7300, 170, False))
 """Copied from, copied to, bases, and whether on the other strand."""
 

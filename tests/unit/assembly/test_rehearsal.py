@@ -13,6 +13,7 @@ USED_BY_A_BACTERIUM = {
     "_plain_keys", "_pair_keys", "_neighbours_plain", "_neighbours_pairs", "_force", "_spell_walks", "_lay", "_link",
     "_set", "_spell", "_mark_own", "_first_seed", "_rest_seed", "_measure", "_collect", "_mark_covered", "_thread",
     "_search", "_choose", "_spell_fragment", "_pack_word", "_mark_fitting",
+    "_compare",
 }  # fmt: skip
 
 
