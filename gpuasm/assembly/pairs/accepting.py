@@ -5,7 +5,10 @@ A link x -> y is a join if
 1. x and y are single copies: as deep as one copy of what lies around, and with enough 31-mers of their own;
 2. at least three pairs say so, and at least a seventh of those that the depth lets expect at that distance;
 3. hardly any of the link's pairs says another distance;
-4. x has no better link at this end, nor y at that one, and none with more than a third of the pairs. What lies beyond
+4. they begin wherever on x they might, and end wherever on y. Where one copy of a repeat is lost, the other's unitig
+   seems to have a word there alone; so what precedes the lost copy is linked to the other's, but no pair ends behind
+   it: at the two ends of a long transposon, say, whose own ends are alike;
+5. x has no better link at this end, nor y at that one, and none with more than a third of the pairs. What lies beyond
    the nearer of two is no rival of it. A link of x to itself counts more: even a few pairs may be a tandem repeat, of
    which a unit would be lost.
 """
@@ -27,6 +30,8 @@ _LEAST_COPY, _MOST_COPY = 0.5, 1.5
 LEAST_PAIRS = 3
 _LEAST_SHARE = 15
 """Hundredths of the expected pairs."""
+_MOST_BEYOND = 7
+"""Pairs that may be expected farther off than any is: of so many, none is there once in a thousand times."""
 _RIVAL, _OWN_RIVAL = 35, 15
 """Hundredths of a join's pairs that a rival may have; that a link of a unitig with itself may have."""
 
@@ -67,6 +72,7 @@ class Table:
         e, each = evidence, np.arange(source.size)
         sound = (e.n_pairs >= LEAST_PAIRS) & (100 * e.n_pairs >= AGREEMENT * e.n_possible)
         sound &= 100 * SIXTEENTHS * e.n_pairs >= _LEAST_SHARE * e.expected
+        sound &= e.beyond < SIXTEENTHS * _MOST_BEYOND
         is_own_mirror = source == (target ^ 1)
         mirrored = np.flatnonzero(~is_own_mirror)
         link = np.concatenate([each, mirrored])

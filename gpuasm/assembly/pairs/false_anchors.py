@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuasm.arrays import array_namespace
 from gpuasm.assembly.pairs.anchors import Anchored
-from gpuasm.assembly.pairs.threading import GraphArrays
+from gpuasm.assembly.pairs.threading import GraphArrays, oriented_base
 from gpuasm.parallel import for_each
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -65,13 +65,8 @@ def _compare(r, read_start, read_words, oriented, base, offset, words, start, co
     if o >= 0:
         n = 0
         for q in range(max(np.int64(0), -base[r]), offset[r]):
-            at = start[o >> 1] + base[r] + q
-            if o & 1:
-                at = start[(o >> 1) + 1] - 1 - base[r] - q
-            code = np.int64(base_at(words, at))
-            if o & 1:
-                code = 3 - code
-            if code != np.int64(base_at(read_words, read_start[r] + q)):
+            code = np.int64(base_at(read_words, read_start[r] + q))
+            if oriented_base(words, start, o, base[r] + q) != code:
                 n += 1
         compared[r] = offset[r] - max(np.int64(0), -base[r])
         differing[r] = n

@@ -70,12 +70,15 @@ class Evidence:
         Pairs whose fragment has a usual length at some distance.
     expected : (n_links,) int64
         Pairs that the depth of the unitigs lets expect at that distance, in sixteenths.
+    beyond : (n_links,) int64
+        So many of these, in sixteenths, should reach farther into one of the unitigs than any of the pairs does.
     """
 
     gap: np.ndarray
     n_pairs: np.ndarray
     n_possible: np.ndarray
     expected: np.ndarray
+    beyond: np.ndarray
 
 
 def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: InsertSizes) -> Evidence:
@@ -83,7 +86,7 @@ def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: Ins
     xp, n = array_namespace(links.source), links.n
     density = to_namespace(xp, inserts.log2_density()[: inserts.longest + 1])
     longer_by, per_pair = _lengths(inserts)
-    found = [xp.zeros(n, np.int64) for _ in range(4)]
+    found = [xp.zeros(n, np.int64) for _ in range(5)]
     _weigh(
         n, links.source, links.target, links.first, links.left, links.right, graph.k, graph.start, graph.depth,
         reaches.dead + ANCHOR_K, inserts.shortest, inserts.longest, density,
@@ -152,7 +155,7 @@ def ways_to_link(longer_by, longest, gap, near_x, far_x, near_y, far_y):
 @for_each
 def _weigh(
     i, source, target, first, left, right, k, start, depth, reach, shortest, longest, density, longer_by, per_pair,
-    agreement, gap, n_pairs, n_possible, expected,
+    agreement, gap, n_pairs, n_possible, expected, beyond,
 ):  # fmt: skip
     x, y = np.int64(source[i]), np.int64(target[i])
     own, other = start[(x >> 1) + 1] - start[x >> 1], start[(y >> 1) + 1] - start[y >> 1]
@@ -188,3 +191,15 @@ def _weigh(
             gap[i] = d
             n_pairs[i] = fitting
             expected[i] = min(depth[x >> 1], depth[y >> 1]) * ways // per_pair
+    most_x, most_y = np.int64(0), np.int64(0)
+    for p in range(first[i], first[i + 1]):
+        insert = gap[i] + left[p] + right[p]
+        if insert >= shortest and insert <= longest:
+            most_x, most_y = max(most_x, np.int64(left[p])), max(most_y, np.int64(right[p]))
+    if n_pairs[i] > 0:
+        after_x, after_y = max(near_x, min(most_x, far_x) + 1), max(near_y, min(most_y, far_y) + 1)
+        ways = max(
+            ways_to_link(longer_by, longest, gap[i], after_x, far_x, near_y, far_y),
+            ways_to_link(longer_by, longest, gap[i], near_x, far_x, after_y, far_y),
+        )
+        beyond[i] = min(depth[x >> 1], depth[y >> 1]) * ways // per_pair

@@ -10,6 +10,7 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.anchors import AnchorIndex, anchor_reads
 from gpuasm.assembly.pairs.false_anchors import without_false_anchors
+from gpuasm.assembly.pairs.rival_places import without_rivals
 from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays, Threads, thread_reads
 from gpuasm.sequence.reads import Reads
 
@@ -64,6 +65,7 @@ def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_a
     anchored = anchor_reads(pairs, index)
     if checks_anchors:
         anchored = without_false_anchors(anchored, pairs, graph)
+        anchored = without_rivals(anchored, pairs, graph)
     return link_threads(thread_reads(pairs, anchored, graph), graph)
 
 

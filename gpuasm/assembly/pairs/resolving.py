@@ -208,7 +208,7 @@ def _select(links: Links, is_chosen: Array) -> Links:
 
 
 def _of(evidence: Evidence, links: np.ndarray) -> Evidence:
-    return Evidence(*(getattr(evidence, name)[links] for name in ("gap", "n_pairs", "n_possible", "expected")))
+    return Evidence(*(values[links] for values in vars(evidence).values()))
 
 
 class _Joins:

@@ -10,7 +10,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.anchors import Anchored
-from gpuasm.parallel import for_each
+from gpuasm.parallel import for_each, inlined
 from gpuasm.sequence.encoding import base_at, pack
 from gpuasm.sequence.reads import Reads
 
@@ -78,6 +78,18 @@ def thread_reads(reads: Reads, anchored: Anchored, graph: GraphArrays) -> Thread
     return Threads(anchored, unitigs, size)
 
 
+@inlined()
+def oriented_base(words, start, o, at):
+    """Return the base at a place of an oriented unitig of a graph: its code, as int64."""
+    p = start[o >> 1] + at
+    if o & 1:
+        p = start[(o >> 1) + 1] - 1 - at
+    code = np.int64(base_at(words, p))
+    if o & 1:
+        code = 3 - code
+    return code
+
+
 @for_each
 def _thread(
     r, read_start, read_length, read_words, oriented, base, offset,
@@ -99,13 +111,7 @@ def _thread(
                 following = np.int64(-1)
                 for arc in range(arc_start[o], arc_start[o + 1]):
                     w = np.int64(arc_to[arc])
-                    p = start[w >> 1] + k - 1
-                    if w & 1:
-                        p = start[(w >> 1) + 1] - k
-                    own = np.int64(base_at(words, p))
-                    if w & 1:
-                        own = 3 - own
-                    if own == code:
+                    if oriented_base(words, start, w, k - 1) == code:
                         following = w
                 if following < 0 or n == most:
                     stopped = True
@@ -117,13 +123,7 @@ def _thread(
                     length = start[u + 1] - start[u]
                     at = np.int64(k - 1)
             if not stopped:
-                p = start[u] + at
-                if o & 1:
-                    p = start[u + 1] - 1 - at
-                own = np.int64(base_at(words, p))
-                if o & 1:
-                    own = 3 - own
-                if own != code:
+                if oriented_base(words, start, o, at) != code:
                     differing += 1
                 at += 1
         if differing * 10 > read_length[r] - offset[r]:

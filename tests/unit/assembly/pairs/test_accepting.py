@@ -18,9 +18,10 @@ def accepted(*links, length=LENGTH):
     rows = []
     for source, target, said in links:
         n = said.get("n", 20)
-        rows.append((source, target, said.get("gap", 0), n, said.get("possible", n), said.get("expected", n)))
-    source, target, gap, n_pairs, possible, expected = np.array(rows, np.int64).T
-    evidence = Evidence(gap, n_pairs, possible, 16 * expected)
+        expected = said.get("expected", n)
+        rows.append((source, target, said.get("gap", 0), n, said.get("possible", n), expected, said.get("beyond", 0)))
+    source, target, gap, n_pairs, possible, expected, beyond = np.array(rows, np.int64).T
+    evidence = Evidence(gap, n_pairs, possible, 16 * expected, 16 * beyond)
     table = Table.of(source, target, evidence, 4)
     joins = accept(table, np.full(4, length, np.int64), k=K, sd=20.0)
     return [(links[i][0], links[i][1]) for i in joins.tolist()]
@@ -35,6 +36,8 @@ def accepted(*links, length=LENGTH):
         ({"n": 14, "expected": 100}, False),
         ({"n": 14, "possible": 20}, True),
         ({"n": 13, "possible": 20}, False),
+        ({"n": 20, "beyond": 6}, True),
+        ({"n": 20, "beyond": 7}, False),
     ],
 )
 def test_how_many_pairs(said, is_join):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.pairs.anchors import ANCHOR_K
-from gpuasm.assembly.pairs.link_evidence import _lengths, expected_pairs
+from gpuasm.assembly.pairs.link_evidence import _lengths, expected_pairs, weigh_links
 
 INSERTS = SimpleNamespace(histogram=np.array([0] * 90 + [3, 5, 9, 20, 40, 22, 8, 5, 1]), longest=98, bases_per_pair=37)
 SCALED = INSERTS.histogram * (1 << 16) // (1 << 16)
@@ -38,3 +38,28 @@ def test_expected_pairs_are_those_counted_one_by_one(joins):
         far = max(near[0], int(length[x >> 1])), max(near[1], int(length[y >> 1]))
         expected.append(int(min(DEPTH[x >> 1], DEPTH[y >> 1])) * max(1, ways(gap, near, far)) // per_pair)
     assert expected_pairs(joins, graph, reaches, INSERTS) == expected
+
+
+@given(
+    st.lists(st.tuples(st.integers(31, 150), st.integers(31, 150)), min_size=1, max_size=5),
+    st.sampled_from([(0, 2), (0, 3), (2, 0), (2, 4)]),
+)
+def test_pairs_expected_beyond_the_farthest_are_those_counted_one_by_one(pairs, ends):
+    inserts = SimpleNamespace(**vars(INSERTS), shortest=90, log2_density=lambda: np.arange(99) % 7 - 50)
+    left, right = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
+    source, target, first = np.array(ends[:1]), np.array(ends[1:]), np.array([0, len(pairs)])
+    links = SimpleNamespace(source=source, target=target, first=first, left=left, right=right, n=1)
+    graph = SimpleNamespace(k=31, start=START, depth=DEPTH)
+    said = weigh_links(links, graph, SimpleNamespace(dead=DEAD), inserts)
+    (x, y), gap, (_, per_pair) = ends, int(said.gap[0]), _lengths(INSERTS)
+    insert = left.astype(int) + right + gap
+    fits = (insert >= inserts.shortest) & (insert <= inserts.longest)
+    assert said.n_pairs[0] == fits.sum()
+    if not fits.any():
+        assert said.beyond[0] == 0
+        return
+    near = int(DEAD[x]) + ANCHOR_K, int(DEAD[y ^ 1]) + ANCHOR_K
+    far = max(near[0], int(np.diff(START)[x >> 1])), max(near[1], int(np.diff(START)[y >> 1]))
+    after = max(near[0], int(left[fits].max()) + 1), max(near[1], int(right[fits].max()) + 1)
+    beyond = max(1, ways(gap, (after[0], near[1]), far), ways(gap, (near[0], after[1]), far))
+    assert said.beyond[0] == int(min(DEPTH[x >> 1], DEPTH[y >> 1])) * beyond // per_pair

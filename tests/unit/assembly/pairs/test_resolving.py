@@ -33,10 +33,10 @@ R = random_text(150, 10)
 TURNED_R = decode(reverse_complement(encode(R)))
 
 
-def graph_of(*texts):
+def graph_of(*texts, fold=FOLD):
     """Return the graph of texts, each as deep as reads would make it."""
     graph = unitigs_of_reads(Reads.from_strings(texts), K, min_count=1, observed=True)
-    return replace(graph, count=graph.count * FOLD, arc_count=graph.arc_count * FOLD)
+    return replace(graph, count=graph.count * fold, arc_count=graph.arc_count * fold)
 
 
 def inserts_of(mean=INSERT, sd=SD):
@@ -120,14 +120,29 @@ def test_low_complexity_does_not_make_an_overlap():
     assert resolved.graph.n == 2
 
 
-@pytest.mark.parametrize(("library", "joins"), [({}, True), ({"mean": 400, "sd": 60, "fold": FOLD / 5}, False)])
+@pytest.mark.parametrize(("library", "joins"), [({}, True), ({"mean": 400, "sd": 60, "fold": FOLD // 5}, False)])
 def test_an_overlap_of_a_tandem_repeat_is_taken_only_where_pairs_exclude_another_unit(library, joins):
     """The first end holds the shared bases twice: as far apart as a unit of 35 bases is long."""
     shared = random_text(25, 18)
     end = A + shared + random_text(10, 19) + shared
-    resolved = resolve(graph_of(end, shared + B), pairs_of(end + B, **library))
+    resolved = resolve(graph_of(end, shared + B, fold=library.get("fold", FOLD)), pairs_of(end + B, **library))
     assert (texts_of(resolved.graph) == [either_strand(end + B)]) == joins
     assert len(resolved.gaps) == (not joins)
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_what_precedes_a_lost_copy_of_a_repeat_is_not_linked_to_the_other_copy(is_lost):
+    """The ends of a transposon are alike: pairs lead from its flank to one of them, and none to what follows it.
+
+    What lies between is there several times, and so no single copy that might be the better neighbour.
+    """
+    repeat, inner = random_text(200, 20), random_text(400, 21)
+    elsewhere = [C[:1000] + inner + C[1000:], D[:1000] + inner + D[1000:]]
+    middle = repeat + inner + repeat if is_lost else repeat
+    resolved = resolve(graph_of(A + repeat[:25], repeat + B, *elsewhere), pairs_of(A + middle + B, *elsewhere))
+    assert resolved.counts["links"] > 0
+    assert (either_strand(A + repeat + B) in texts_of(resolved.graph)) == (not is_lost)
+    assert resolved.gaps == []
 
 
 @pytest.mark.parametrize("between", [165, 175, 200])
