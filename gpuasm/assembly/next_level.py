@@ -8,10 +8,9 @@ import numpy as np
 
 from gpuasm.assembly.carrying.carrying import Text, next_text, set_carried, too_short_to_carry
 from gpuasm.assembly.carrying.contradicted import (
-    LEAST_EXPECTED,
-    LEAST_OF_DEEP,
     contradicted_by_fragments,
     contradicted_flanks,
+    improbable_flanks,
     without_flanks,
 )
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
@@ -19,7 +18,7 @@ from gpuasm.assembly.cleaning.cleaning import clean, note_clean
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
 from gpuasm.assembly.graph.levels import make_level
-from gpuasm.assembly.graph.local_depth import SINGLE, local_depth, typical_depth
+from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.pairs.joining import with_reads_counted
@@ -28,8 +27,6 @@ from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.stages import Stage, Stages
 
-_DEEP = 6.0
-"""Windows of reads that a base of single-copy sequence begins in a deep isolate: fewer leave many junctions without."""
 _THREE_FRAGMENTS = 2.75
 """Windows a position that tell three fragments from two."""
 
@@ -105,7 +102,8 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
     least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
     is_frequent = tally.count >= least
-    if "contradicted-flanks" not in state.without:
+    checks_flanks = "contradicted-flanks" not in state.without
+    if checks_flanks:
         given_up = _contradicted(text, tally, dictionary, state)
         text, gone = without_flanks(text, given_up, tally, dictionary)
         is_frequent &= ~gone
@@ -113,7 +111,8 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
     is_kept = is_frequent.astype(np.uint8)
     worth = window_worth(state.piece_lengths, tally.k, n_bases=state.n_bases)
     tally = scaled(tally, worth)
-    set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, has_all_reads=not state.has_fragments)
+    cuts_flanks = not state.has_fragments and not (checks_flanks and state.mode.is_isolate)
+    set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, cuts_flanks=cuts_flanks)
     if least == 1 and bool(is_kept.all()):
         return tally, dictionary
     tally = tally.where(is_kept == 1)
@@ -121,12 +120,18 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
 
 
 def _contradicted(text: Text, tally: Tally, dictionary: Dictionary, state: AssemblyState) -> np.ndarray:
-    """Return which flanks reads contradict, or fragments where depth tells copies: (n_flanks,) bool."""
+    """Return which flanks reads contradict, or fragments where depth tells copies: (n_flanks,) bool.
+
+    Which pairs are joined is no chance, so among fragments nothing tells what chance leaves without.
+    """
     graph, n_bases = state.level.graph, state.n_bases
     per_base = count_windows(state.lengths, tally.k) / n_bases
-    is_deep = state.mode.is_isolate and typical_depth(graph) * per_base >= _DEEP
-    least = LEAST_OF_DEEP if is_deep else LEAST_EXPECTED
-    by_reads = contradicted_flanks(text, tally, dictionary, graph, windows_per_base=per_base, least_expected=least)
+    if state.mode.is_isolate and not state.has_fragments:
+        n_reads = int(state.lengths[tally.k :].sum())
+        return improbable_flanks(
+            text, tally, dictionary, graph, windows_per_base=per_base, reads_per_base=n_reads / n_bases
+        )
+    by_reads = contradicted_flanks(text, tally, dictionary, graph, windows_per_base=per_base)
     if state.spanning is None or not (state.is_joined and state.mode.tells_copies):
         return by_reads
     # Within a fragment's length of a repeat, a unitig's own depth may be that of the copies whose pairs were joined.

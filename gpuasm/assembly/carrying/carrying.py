@@ -142,7 +142,7 @@ def _copy_at_arcs(graph: UnitigGraph, arcs: np.ndarray, *, is_isolate: bool, is_
 
 
 def set_carried(
-    text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Array, worth: int, has_all_reads: bool
+    text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Array, worth: int, cuts_flanks: bool
 ) -> None:
     """Give k-mers and edges of carried unitigs their depth, and those of flanks at least the depth of their arc.
 
@@ -159,13 +159,14 @@ def set_carried(
         Becomes 1 for every k-mer that is carried, 0 for those of flanks that reads should show and do not.
     worth
         What one occurrence counts as, in units.
-    has_all_reads
-        Whether all reads across junctions are in the text: where it is of fragments, those of tangles are not.
+    cuts_flanks
+        Whether flanks that reads should show, and do not, end: not where the text is of fragments, for those of tangles
+        are missing, nor where such flanks are given up already.
     """
     xp = array_namespace(text.names)
     first = text.n_reads
     enough = int(worth * np.log(max(1, text.copy.size) / _LOST_BY_CHANCE))
-    may_fill = ((text.copy < enough) | (not has_all_reads)).astype(np.uint8)
+    may_fill = ((text.copy < enough) | (not cuts_flanks)).astype(np.uint8)
     for is_flank, last in ((False, first + text.n_unitigs), (True, text.reads.n_pieces)):
         pieces = text.reads.select(xp.arange(first, last))
         windows = xp.maximum(pieces.length.astype(np.int64) - (tally.k - 1), 0)

@@ -8,9 +8,11 @@ coverage many ends are such, since the true way on is a read or none. So a flank
    unitigs two or more should be: what thinner reads miss by chance is what flanks are for; and
 2. another arc of the same junction is in reads.
 
-Where an isolate is deep, ends are rare that only a wrong neighbour continues, and chance is what leaves a window
-without reads at values of k that reads hardly reach. There twelve must be expected: S. pneumoniae in 2 x 100, 100-fold,
-lost 31 right arcs at k = 91, each with reads at other windows, for one wrong one.
+In an isolate of which reads are all that is counted, chance can be told: a right flank lacks reads at some of its own
+windows, side by side, as Poisson's distribution says, with as many reads as flanks have on average. Of S. pneumoniae in
+2 x 100, 100-fold, 37 right flanks of 1,700 should have a window in no read at k = 91, though seven or more reads should
+be there, and 31 had, beside one wrong one; of O157:H7, 80-fold, at k = 83 one of 10,600 should lack as much as seven
+wrong ones did. So those that lack the most are given up, as far as one in five of them may be right.
 
 Beyond the reads nothing but fragments has windows, and that an arc is in none says little: of some copies of a repeat
 no pair could be joined. There a flank is given up where one of its unitigs is a single copy, and so goes on in one way
@@ -19,7 +21,7 @@ only, while fragments show another way, as many of them as half a copy should ha
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,9 +33,10 @@ from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined
 from gpuasm.primitives.hashing import find
 
-LEAST_EXPECTED, LEAST_OF_DEEP = 2.0, 12.0
-"""Reads that should go through: of so many, none do by chance at one junction of seven; of more in a deep isolate, at
-hardly any, though reads are not spread as evenly as by chance alone."""
+_LEAST_EXPECTED = 2.0
+"""Reads that should go through where nothing tells chance: of so many, none do at one junction of seven."""
+_RIGHT = 0.2
+"""Share of flanks given up that may be right."""
 _FEWEST_FRAGMENTS = 3
 """Fragments that show the other way at least,"""
 _SHARE = 0.5
@@ -42,15 +45,9 @@ _ONE = np.uint64(1)
 
 
 def contradicted_flanks(
-    text: Text,
-    tally: Tally,
-    dictionary: Dictionary,
-    graph: UnitigGraph,
-    *,
-    windows_per_base: float,
-    least_expected: float = LEAST_EXPECTED,
+    text: Text, tally: Tally, dictionary: Dictionary, graph: UnitigGraph, *, windows_per_base: float
 ) -> np.ndarray:
-    """Tell which flanks of a text its reads contradict; see the module.
+    """Tell which flanks of a text its reads contradict, where nothing tells chance; see the module.
 
     Parameters
     ----------
@@ -64,19 +61,71 @@ def contradicted_flanks(
         The graph that unitigs and flanks come from.
     windows_per_base
         Windows of the next k that a read has for each of its bases.
-    least_expected
-        Reads that should go through a flank.
 
     Returns
     -------
     (n_flanks,) bool, on the host.
     """
-    source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
     support = _flank_support(text, tally, dictionary, graph.k)
-    most = _most_at_ends(graph, (source, target), support)
-    expected = np.minimum(graph.depth[source >> 1], graph.depth[target >> 1]) * windows_per_base
-    has_rival = (most[source] > 0) | (most[target ^ 1] > 0)
-    return (support == 0) & has_rival & (expected >= least_expected)
+    expected = _depth(text, graph) * windows_per_base
+    return (support.least == 0) & _has_rival(text, graph, support) & (expected >= _LEAST_EXPECTED)
+
+
+def improbable_flanks(
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    graph: UnitigGraph,
+    *,
+    windows_per_base: float,
+    reads_per_base: float,
+) -> np.ndarray:
+    """Tell which flanks of a text its reads contradict, where chance would hardly leave them so few; see the module.
+
+    Parameters
+    ----------
+    text, tally, dictionary, graph, windows_per_base
+        As for `contradicted_flanks`.
+    reads_per_base
+        Reads as long as the next k, for each base of all reads.
+
+    Returns
+    -------
+    (n_flanks,) bool, on the host.
+    """
+    support = _flank_support(text, tally, dictionary, graph.k)
+    depth = _depth(text, graph)
+    windows = depth * windows_per_base
+    are_read = support.total > 0
+    rate = float(support.total[are_read].sum()) / max(1e-9, float((windows * support.places)[are_read].sum()))
+    # A read that has one of several windows side by side may begin at more places than one that has a certain window.
+    missing = rate * depth * (windows_per_base + np.maximum(support.empty - 1, 0) * reads_per_base)
+    chances = 1 + rate * depth * reads_per_base * np.maximum(support.places - 1, 0)
+    suspects = np.flatnonzero(support.empty > 0)
+    suspects = suspects[np.argsort(-missing[suspects], kind="stable")]
+    right = _expected_right(missing[suspects], rate * windows, chances)
+    few = np.flatnonzero(right <= _RIGHT * np.arange(1, suspects.size + 1))
+    given_up = np.zeros(support.least.size, bool)
+    given_up[suspects[: few[-1] + 1 if few.size else 0]] = True
+    return given_up
+
+
+def _expected_right(missing: np.ndarray, expected: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """Return how many right flanks chance would leave without so many reads as are missing, or more.
+
+    Parameters
+    ----------
+    missing : (n,) float64
+        Reads.
+    expected, chances : (m,) float64
+        Of each flank: reads at one window, and gaps between these that could leave windows without.
+    """
+    order = np.argsort(expected, kind="stable")
+    expected, chances = expected[order], chances[order]
+    below = np.concatenate([[0.0], np.cumsum(chances)])
+    above = np.append(np.cumsum((chances * np.exp(-expected))[::-1])[::-1], 0.0)
+    at = np.searchsorted(expected, missing, side="right")
+    return below[at] * np.exp(-missing) + above[at]
 
 
 def contradicted_by_fragments(
@@ -104,21 +153,52 @@ def contradicted_by_fragments(
     (n_flanks,) bool, on the host.
     """
     source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
-    support = _flank_support(text, tally, dictionary, graph.k)
+    support = _flank_support(text, tally, dictionary, graph.k).least
     most = _most_at_ends(graph, (source, target), support)
     enough = np.maximum(_FEWEST_FRAGMENTS, _SHARE * graph.depth * windows_per_base)
     goes_elsewhere = np.repeat(is_single, 2) & (most >= np.repeat(enough, 2))
     return (support == 0) & (goes_elsewhere[source] | goes_elsewhere[target ^ 1])
 
 
-def _flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> np.ndarray:
-    """Return how many reads or fragments, the fewest at any of them, have each flank's own windows: (n_flanks,)."""
+@dataclass(frozen=True)
+class Support:
+    """How many reads or fragments have the windows of each flank that go across its arc: all (n_flanks,) int64.
+
+    Attributes
+    ----------
+    least
+        The fewest that have one of them.
+    empty
+        The most of these windows, side by side, that none has.
+    total, places
+        Of all these windows together, and how many windows that are.
+    """
+
+    least: np.ndarray
+    empty: np.ndarray
+    total: np.ndarray
+    places: np.ndarray
+
+
+def _flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> Support:
     xp, first = array_namespace(text.names), text.n_reads + text.n_unitigs
     flanks = text.reads.select(xp.arange(first, text.reads.n_pieces))
-    support = xp.zeros(flanks.n_pieces, np.int64)
+    found = [xp.zeros(flanks.n_pieces, np.int64) for _ in range(4)]
     index = (dictionary.keys, dictionary.slots, dictionary.mask)
-    _support(flanks.n_pieces, flanks.start, flanks.length, text.names, k, tally.k, *index, tally.count, support)
-    return to_host(support)
+    _support(flanks.n_pieces, flanks.start, flanks.length, text.names, k, tally.k, *index, tally.count, *found)
+    return Support(*(to_host(array) for array in found))
+
+
+def _depth(text: Text, graph: UnitigGraph) -> np.ndarray:
+    """Return the depth of the lesser unitig of each flank: (n_flanks,) float64."""
+    return np.minimum(graph.depth[graph.arc_from[text.arcs] >> 1], graph.depth[graph.arc_to[text.arcs] >> 1])
+
+
+def _has_rival(text: Text, graph: UnitigGraph, support: Support) -> np.ndarray:
+    """Tell of which flanks another arc of the same junction is in reads: (n_flanks,) bool."""
+    source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
+    most = _most_at_ends(graph, (source, target), support.least)
+    return (most[source] > 0) | (most[target ^ 1] > 0)
 
 
 def _most_at_ends(graph: UnitigGraph, arcs: tuple[np.ndarray, np.ndarray], support: np.ndarray) -> np.ndarray:
@@ -145,13 +225,17 @@ def without_flanks(text: Text, given_up: np.ndarray, tally: Tally, dictionary: D
 
 
 @for_each
-def _support(f, start, length, names, k, next_k, keys, slots, mask, count, support):
-    least = np.int64(-1)
+def _support(f, start, length, names, k, next_k, keys, slots, mask, count, support, empty, total, places):
+    least, run = np.int64(-1), np.int64(0)
     for offset in range(1, min(length[f] - next_k, next_k - k) + 1):
         number = _number_at(start[f] + offset, names, next_k - k, keys, slots, mask)
         own = np.int64(count[number]) - 1  # one occurrence is the flank itself
         if least < 0 or own < least:
             least = own
+        run = 0 if own > 0 else run + 1
+        empty[f] = max(empty[f], run)
+        total[f] += own
+        places[f] += 1
     support[f] = max(least, np.int64(0))
 
 

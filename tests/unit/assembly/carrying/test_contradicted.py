@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuasm.assembly import next_level
+from gpuasm.assembly.carrying import contradicted as contradicted_module
 from gpuasm.assembly.carrying.carrying import Text, next_text
-from gpuasm.assembly.carrying.contradicted import contradicted_by_fragments, contradicted_flanks
+from gpuasm.assembly.carrying.contradicted import (
+    Support,
+    _expected_right,
+    _flank_support,
+    contradicted_by_fragments,
+    contradicted_flanks,
+    improbable_flanks,
+)
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.oracles.kmers import reverse_complement
@@ -69,16 +83,68 @@ def test_what_thin_reads_miss_by_chance_goes_on():
     assert not given_up.any()
 
 
-@pytest.mark.parametrize(("fold", "ends"), [(10, True), (16, False), (50, True)])
-def test_in_a_deep_isolate_more_reads_must_be_missing(fold, ends):
-    """10-fold, 5.9 windows are to be expected, and two are enough; 16-fold 9.8, of twelve; 50-fold 29.5."""
+def improbable(texts: list[str], *, reads_per_base: float = 0.01) -> np.ndarray:
+    state, *made = counted(texts)
+    return improbable_flanks(*made, state.level.graph, windows_per_base=0.6, reads_per_base=reads_per_base)
+
+
+@pytest.mark.parametrize(("fold", "ends"), [(2, False), (5, True), (50, True)])
+def test_what_chance_would_hardly_leave_without_reads_ends(fold, ends):
+    """Of 17 windows none is in a read: 2-fold not even two reads should have one of these, 5-fold more than three."""
     _, texts = two_places(fold=fold)
-    before, behind = random_text(600, 4) + random_text(SHARED, 2), random_text(600, 3)
-    second = before + behind
+    second = random_text(600, 4) + random_text(SHARED, 2) + random_text(600, 3)
     texts += [second[i : i + 100] for i in range(0, len(second) - 99, 100 // fold)]
     state, *made = counted(texts)
-    assert contradicted(texts)[1].tolist().count(True) == 1
+    assert improbable(texts).tolist().count(True) == ends
     assert next_level._contradicted(*made, state).tolist().count(True) == ends
+
+
+@pytest.mark.parametrize(("n_false", "given_up"), [(0, 0), (7, 7)])
+def test_as_many_as_chance_leaves_without_reads_stay(monkeypatch, n_false, given_up):
+    """A thousand junctions of two ways, 8 reads at a window: six ways have an empty one, and some have twenty."""
+    n = 1000
+    empty = np.zeros(2 * n, np.int64)
+    empty[: 2 * n_false : 2] = 20
+    empty[-12::2] = 1
+    total = np.where(empty == 20, 0, 8 * 22 - 8 * empty)
+    support = Support(np.where(empty > 0, 0, 8), empty, total, np.full(2 * n, 22))
+    graph = SimpleNamespace(
+        n=3 * n,
+        k=61,
+        depth=np.full(3 * n, 40.0),
+        arc_from=np.repeat(np.arange(n), 2) * 2,
+        arc_to=2 * np.arange(n, 3 * n),
+    )
+    text = SimpleNamespace(arcs=np.arange(2 * n))
+    monkeypatch.setattr(contradicted_module, "_flank_support", lambda *_: support)
+    found = improbable_flanks(text, None, None, graph, windows_per_base=0.2, reads_per_base=0.01)
+    assert found.sum() == given_up
+    assert (empty[found] == 20).all()
+
+
+@given(
+    st.lists(st.floats(0, 12), max_size=8),
+    st.lists(st.tuples(st.floats(0, 12), st.floats(1, 40)), max_size=12),
+)
+def test_flanks_that_chance_leaves_without_are_those_summed_one_by_one(missing, flanks):
+    expected, chances = np.array(flanks, float).reshape(-1, 2).T
+    slow = [sum(c * np.exp(-max(x, e)) for e, c in flanks) for x in missing]
+    assert np.allclose(_expected_right(np.array(missing, float), expected, chances), slow)
+
+
+def test_support_is_that_of_windows_counted_one_by_one():
+    _, texts = two_places(fold=10)
+    state, text, tally, dictionary = counted(texts)
+    support = _flank_support(text, tally, dictionary, state.level.graph.k)
+    in_reads = Counter(read[i : i + 41] for read in texts for i in range(len(read) - 40))
+    first = text.n_reads + text.n_unitigs
+    for f, row in enumerate(zip(support.least, support.empty, support.total, support.places, strict=True)):
+        at, size = int(text.reads.start[first + f]), int(text.reads.length[first + f])
+        flank = decode(unpack(text.reads.words, at, size))
+        own = [flank[i : i + 41] for i in range(1, min(size - 41, 20) + 1)]
+        counts = [in_reads[window] + in_reads[reverse_complement(window)] for window in own]
+        runs = "".join("x" if n else "0" for n in counts).split("x")
+        assert row == (min(counts), max(map(len, runs)), sum(counts), len(counts))
 
 
 def test_what_reads_take_at_the_next_k_stays():
