@@ -5,7 +5,7 @@ for the next k, bring every k-mer they hold with their own depth, so that nothin
 bring the arcs between carried unitigs: without them a junction that no read happens to cover at the next k would look
 like an end, and what is left of it like the only way; a flank into a unitig too short to be carried is cut off with it.
 But a flank goes no further than reads do where so many should go that chance cannot leave none: there a molecule ends
-within a repeat, and its last reads have led into another copy.
+within a repeat, and its last reads have led into another copy. (For isolates `contradicted` tells which these are.)
 To make all three comparable, multiplicities are turned into the depth of bases in reads: a window counts as many units
 as reads have bases for each of their windows.
 """

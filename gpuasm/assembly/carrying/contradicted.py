@@ -8,11 +8,13 @@ coverage many ends are such, since the true way on is a read or none. So a flank
    unitigs two or more should be: what thinner reads miss by chance is what flanks are for; and
 2. another arc of the same junction is in reads.
 
-In an isolate of which reads are all that is counted, chance can be told: a right flank lacks reads at some of its own
-windows, side by side, as Poisson's distribution says, with as many reads as flanks have on average. Of S. pneumoniae in
-2 x 100, 100-fold, 37 right flanks of 1,700 should have a window in no read at k = 91, though seven or more reads should
-be there, and 31 had, beside one wrong one; of O157:H7, 80-fold, at k = 83 one of 10,600 should lack as much as seven
-wrong ones did. So those that lack the most are given up, as far as one in five of them may be right.
+In an isolate, as long as reads are all that is counted, chance can be told: a right flank lacks reads at some of its
+own windows, side by side, as Poisson's distribution says, with as many reads as flanks of the sample have on average.
+By it 37 of 858 flanks of S. pneumoniae (2 x 100, 100-fold) should have a window in no read at k = 91, though right; 31
+had, and one wrong one. Of 5,285 of O157:H7 (80-fold) at k = 83 one right one should lack ten reads or more; one did,
+and seven wrong ones. So those that lack the most are given up, as far as one in five of them may be right, whether or
+not there is a rival: a molecule may end there. A number of expected reads, twelve or two, had taken right flanks and
+left wrong ones, since it knew neither errors nor how many windows side by side are empty.
 
 Beyond the reads nothing but fragments has windows, and that an arc is in none says little: of some copies of a repeat
 no pair could be joined. There a flank is given up where one of its unitigs is a single copy, and so goes on in one way

@@ -3,8 +3,8 @@
 A word that one unitig alone has is there in a read of another copy as well, if an error makes it. But the copies run
 into each other: what follows the anchor's unitig has other unitigs before it, and back along these the read's own bases
 may agree as well as, or better than, along the anchor's. Then nothing tells which copy the read is from, and it is not
-anchored. Of the links of few pairs that joined what does not belong together, most were such reads': a third, or half,
-of them go, and one right one in a hundred.
+anchored. Of 77 walks that one to three pairs chose wrongly in O157:H7 (2 x 250) and S. cerevisiae (2 x 150) 59 had a
+read from elsewhere at one end; 27 of the 77 are no longer chosen, and hardly one of 2,774 right ones.
 """
 
 from __future__ import annotations
