@@ -68,7 +68,7 @@ class _Ways:
 
 
 def _beginnings(anchored: Anchored, reads: Reads, graph: GraphArrays, some: range) -> _Ways:
-    """Return what follows the unitig of each read that comes within k - 1 bases of its end, which are others' too."""
+    """Return what follows the unitig of each read, and where in the read that begins, or how far beyond its end."""
     xp = array_namespace(reads.words)
     read = xp.arange(some.start, some.stop, dtype=np.int64)
     read = read[anchored.oriented[read] >= 0]
