@@ -30,8 +30,8 @@ _LEAST_COPY, _MOST_COPY = 0.5, 1.5
 LEAST_PAIRS = 3
 _LEAST_SHARE = 15
 """Hundredths of the expected pairs."""
-_MOST_BEYOND = 7
-"""Pairs that may be expected farther off than any is: of so many, none is there once in a thousand times."""
+_MOST_BEYOND = 6
+"""Pairs that may be expected farther off than any is: of so many, none is there once in four hundred times."""
 _RIVAL, _OWN_RIVAL = 35, 15
 """Hundredths of a join's pairs that a rival may have; that a link of a unitig with itself may have."""
 

@@ -71,7 +71,8 @@ class Evidence:
     expected : (n_links,) int64
         Pairs that the depth of the unitigs lets expect at that distance, in sixteenths.
     beyond : (n_links,) int64
-        So many of these, in sixteenths, should reach farther into one of the unitigs than any of the pairs does.
+        Of pairs with no mate across the end of its unitig, so many, in sixteenths, should reach farther into one of the
+        unitigs than any of the pairs does.
     """
 
     gap: np.ndarray
@@ -86,13 +87,20 @@ def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: Ins
     xp, n = array_namespace(links.source), links.n
     density = to_namespace(xp, inserts.log2_density()[: inserts.longest + 1])
     longer_by, per_pair = _lengths(inserts)
-    found = [xp.zeros(n, np.int64) for _ in range(5)]
-    _weigh(
-        n, links.source, links.target, links.first, links.left, links.right, graph.k, graph.start, graph.depth,
-        reaches.dead + ANCHOR_K, inserts.shortest, inserts.longest, density,
-        to_namespace(xp, longer_by), per_pair, AGREEMENT, *found,
-    )  # fmt: skip
-    return Evidence(*(to_host(array) for array in found))
+    reach = reaches.dead + ANCHOR_K
+    # Where no read goes across, as in a place that is hard to sequence, pairs can only be expected beside it.
+    beside = xp.maximum(reach, inserts.bases_per_pair // 2)
+    weighed = []
+    for nearest in (reach, beside):
+        found = [xp.zeros(n, np.int64) for _ in range(5)]
+        _weigh(
+            n, links.source, links.target, links.first, links.left, links.right, graph.k, graph.start, graph.depth,
+            nearest, inserts.shortest, inserts.longest, density,
+            to_namespace(xp, longer_by), per_pair, AGREEMENT, *found,
+        )  # fmt: skip
+        weighed.append([to_host(array) for array in found])
+    (gap, n_pairs, n_possible, expected, _), (*_, beyond) = weighed
+    return Evidence(gap, n_pairs, n_possible, expected, beyond)
 
 
 def expected_pairs(

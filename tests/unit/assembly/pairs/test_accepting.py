@@ -36,8 +36,8 @@ def accepted(*links, length=LENGTH):
         ({"n": 14, "expected": 100}, False),
         ({"n": 14, "possible": 20}, True),
         ({"n": 13, "possible": 20}, False),
-        ({"n": 20, "beyond": 6}, True),
-        ({"n": 20, "beyond": 7}, False),
+        ({"n": 20, "beyond": 5}, True),
+        ({"n": 20, "beyond": 6}, False),
     ],
 )
 def test_how_many_pairs(said, is_join):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,3 +64,21 @@ def test_pairs_expected_beyond_the_farthest_are_those_counted_one_by_one(pairs, 
     after = max(near[0], int(left[fits].max()) + 1), max(near[1], int(right[fits].max()) + 1)
     beyond = max(1, ways(gap, (after[0], near[1]), far), ways(gap, (near[0], after[1]), far))
     assert said.beyond[0] == int(min(DEPTH[x >> 1], DEPTH[y >> 1])) * beyond // per_pair
+
+
+@pytest.mark.parametrize("length", [100, 10])
+def test_what_lies_beyond_is_expected_of_mates_that_lie_whole_on_their_unitigs(length):
+    """As if each unitig had no anchors within a read of its end: a place that no read goes across is no evidence."""
+    inserts = SimpleNamespace(**vars(INSERTS), shortest=90, log2_density=lambda: np.arange(99) % 7 - 50)
+    inserts.bases_per_pair = length
+    links = SimpleNamespace(
+        source=np.array([0]), target=np.array([2]), first=np.array([0, 2]), left=np.array([52, 55]),
+        right=np.array([60, 51]), n=1,
+    )  # fmt: skip
+    graph = SimpleNamespace(k=31, start=START, depth=DEPTH)
+    said, whole = (
+        weigh_links(links, graph, SimpleNamespace(dead=dead), inserts)
+        for dead in (DEAD, np.maximum(DEAD, length // 2 - ANCHOR_K))
+    )
+    assert said.beyond == whole.beyond
+    assert (said.expected == whole.expected) == (length == 10)

@@ -139,7 +139,9 @@ def test_what_precedes_a_lost_copy_of_a_repeat_is_not_linked_to_the_other_copy(i
     repeat, inner = random_text(200, 20), random_text(400, 21)
     elsewhere = [C[:1000] + inner + C[1000:], D[:1000] + inner + D[1000:]]
     middle = repeat + inner + repeat if is_lost else repeat
-    resolved = resolve(graph_of(A + repeat[:25], repeat + B, *elsewhere), pairs_of(A + middle + B, *elsewhere))
+    resolved = resolve(
+        graph_of(A + repeat[:25], repeat + B, *elsewhere), pairs_of(A + middle + B, *elsewhere, mean=400)
+    )
     assert resolved.counts["links"] > 0
     assert (either_strand(A + repeat + B) in texts_of(resolved.graph)) == (not is_lost)
     assert resolved.gaps == []
