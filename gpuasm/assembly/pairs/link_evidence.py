@@ -90,17 +90,13 @@ def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: Ins
     reach = reaches.dead + ANCHOR_K
     # Where no read goes across, as in a place that is hard to sequence, pairs can only be expected beside it.
     beside = xp.maximum(reach, inserts.bases_per_pair // 2)
-    weighed = []
-    for nearest in (reach, beside):
-        found = [xp.zeros(n, np.int64) for _ in range(5)]
-        _weigh(
-            n, links.source, links.target, links.first, links.left, links.right, graph.k, graph.start, graph.depth,
-            nearest, inserts.shortest, inserts.longest, density,
-            to_namespace(xp, longer_by), per_pair, AGREEMENT, *found,
-        )  # fmt: skip
-        weighed.append([to_host(array) for array in found])
-    (gap, n_pairs, n_possible, expected, _), (*_, beyond) = weighed
-    return Evidence(gap, n_pairs, n_possible, expected, beyond)
+    found = [xp.zeros(n, np.int64) for _ in range(5)]
+    _weigh(
+        n, links.source, links.target, links.first, links.left, links.right, graph.k, graph.start, graph.depth,
+        reach, beside, inserts.shortest, inserts.longest, density,
+        to_namespace(xp, longer_by), per_pair, AGREEMENT, *found,
+    )  # fmt: skip
+    return Evidence(*(to_host(array) for array in found))
 
 
 def expected_pairs(
@@ -162,8 +158,8 @@ def ways_to_link(longer_by, longest, gap, near_x, far_x, near_y, far_y):
 
 @for_each
 def _weigh(
-    i, source, target, first, left, right, k, start, depth, reach, shortest, longest, density, longer_by, per_pair,
-    agreement, gap, n_pairs, n_possible, expected, beyond,
+    i, source, target, first, left, right, k, start, depth, reach, beside, shortest, longest, density, longer_by,
+    per_pair, agreement, gap, n_pairs, n_possible, expected, beyond,
 ):  # fmt: skip
     x, y = np.int64(source[i]), np.int64(target[i])
     own, other = start[(x >> 1) + 1] - start[x >> 1], start[(y >> 1) + 1] - start[y >> 1]
@@ -205,6 +201,8 @@ def _weigh(
         if insert >= shortest and insert <= longest:
             most_x, most_y = max(most_x, np.int64(left[p])), max(most_y, np.int64(right[p]))
     if n_pairs[i] > 0:
+        near_x, near_y = beside[x], beside[y ^ 1]
+        far_x, far_y = max(own, near_x), max(other, near_y)
         after_x, after_y = max(near_x, min(most_x, far_x) + 1), max(near_y, min(most_y, far_y) + 1)
         ways = max(
             ways_to_link(longer_by, longest, gap[i], after_x, far_x, near_y, far_y),
