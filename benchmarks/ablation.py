@@ -140,7 +140,10 @@ def read_pairs(path: Path, sets: Sequence[ReadSet]) -> list[tuple[ReadSet, str]]
     """Return the sets and rules of a table with the columns set and without, after the sets with all rules."""
     known = {reads.name: reads for reads in sets}
     with path.open(newline="") as file:
-        rows = [(row["set"], row["without"]) for row in csv.DictReader(file, delimiter="\t")]
+        table = csv.DictReader(file, delimiter="\t")
+        if not {"set", "without"} <= set(table.fieldnames or ()):
+            sys.exit(f"{path}: line 1: expected a header with the columns set and without, separated by a tab")
+        rows = [(row["set"], row["without"]) for row in table]
     if unknown := [pair for pair in rows if pair[0] not in known or pair[1] not in (NOTHING, *RULES)]:
         sys.exit(f"{path}: no such set or rule: {unknown[0]}")
     return [(known[name], rule) for name, rule in dict.fromkeys([*((name, NOTHING) for name, _ in rows), *rows])]

@@ -149,6 +149,15 @@ def test_pairs_are_made_in_their_order_after_all_rules(bench, tmp_path):
     assert "no such set or rule: ('b', 'tips')" in bench("--pairs", str(pairs))[0].output
 
 
+@pytest.mark.parametrize("text", ["", "a\ttips\n", "set\trule\na\ttips\n"])
+def test_pairs_without_their_header_are_told_so(bench, tmp_path, text):
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text(text)
+    done, _, _ = bench("--pairs", str(pairs))
+    assert done.exit_code == 1
+    assert "pairs.tsv: line 1: expected a header with the columns set and without" in done.output
+
+
 def test_only_what_is_missing_is_made(bench):
     assert bench("--without", "nothing", "--without", "tips")[2] == 2
     done, rows, n_judged = bench("--without", "nothing", "--without", "tips", "--without", "joins", "--missing")
