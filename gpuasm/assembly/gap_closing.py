@@ -5,7 +5,8 @@ are laid on the contigs, and those that hang over an end vote base by base, as f
 closed where the text of one end overlaps that of the other: by so many bases that one wrong gap in a hundred samples
 would be, of all that pairs tell, in one way only, and as far apart as pairs say. Units of a tandem repeat make several
 ways, and stay a gap. Where pairs are too few to tell that two ends are neighbours, reads must: they overlap by more
-bases, and neither end with another.
+bases, and neither end with another. And where unitigs overlap, but so few pairs link them that a unit of a tandem
+repeat may be missing, a read must come from the one, go across what they share, and on into the other.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpuasm.assembly.consensus.end_overlaps import meet
+from gpuasm.assembly.consensus.end_overlaps import goes_across, meet
 from gpuasm.assembly.consensus.laid_ends import LaidEnds, lay_on_ends
 from gpuasm.assembly.consensus.meeting_ends import least_bases, only_overlaps
 from gpuasm.assembly.contigs import make_contigs
@@ -28,6 +29,8 @@ from gpuasm.stages import Stages
 
 LEAST_OVERLAP, LEAST_OF_HINT = 7, 12
 """Bases, however few ends there are: fewer stand in what repeats a few bases; of gaps, and of what few pairs link."""
+BESIDE = 12
+"""Bases of either unitig beside what two share, in a read across it: fewer may be alike in a unit's next copy."""
 _CHANCE, _CHANCE_OF_HINT = 1e-2, 1e-3
 """Gaps of a sample that unrelated bases close, between true neighbours, where only what lies between would be wrong;
 and between ends that few pairs link."""
@@ -55,8 +58,11 @@ def close_gaps(
     """
     graph = resolved.graph
     is_dead = np.diff(graph.arc_start) == 0
-    free = [gap for gap in resolved.gaps if is_dead[gap.source] and is_dead[gap.target ^ 1]]
-    if not free and not resolved.hints:
+    free, doubtful = (
+        [gap for gap in some if is_dead[gap.source] and is_dead[gap.target ^ 1]]
+        for some in (resolved.gaps, resolved.doubtful)
+    )
+    if not free and not resolved.hints and not doubtful:
         return graph, resolved.gaps
     with stages.stage("close gaps") as stage:
         ends = np.flatnonzero(is_dead & ~np.repeat(graph.is_circular, 2))
@@ -64,12 +70,15 @@ def close_gaps(
         fills = _fills(laid, free, least_bases(len(free), LEAST_OVERLAP, _CHANCE))
         least = least_bases(len(resolved.hints), LEAST_OF_HINT, _CHANCE_OF_HINT)
         more = _fills(laid, _met(laid, resolved.hints, least), least)
+        across = _across(laid, _fills(laid, doubtful, least_bases(len(doubtful), LEAST_OVERLAP, _CHANCE)))
         left = [gap for gap in resolved.gaps if gap not in fills]
-        if fills or more:
+        made = [*fills.values(), *more.values(), *across.values()]
+        if made:
             # Dead ends lose no arcs: nothing lies between them that might be dropped.
-            graph, pieces = split(graph, [*fills.values(), *more.values()], depth_near_by(graph), longest=0)
+            graph, pieces = split(graph, made, depth_near_by(graph), longest=0)
             left = moved(left, graph, pieces)
         stage.note(gaps=len(resolved.gaps), closed=len(fills), hints=len(resolved.hints), met=len(more))
+        stage.note(doubtful=len(doubtful), across=len(across))
     return graph, left
 
 
@@ -78,6 +87,15 @@ def _met(ends: LaidEnds, hints: Sequence[Gap], least: int) -> list[Gap]:
     found = only_overlaps(ends.texts.overlaps(least))
     met = set(zip(found.end.tolist(), found.other.tolist(), strict=True))
     return [hint for hint in hints if (hint.source, hint.target ^ 1) in met]
+
+
+def _across(ends: LaidEnds, fills: dict[Gap, Fill]) -> dict[Gap, Fill]:
+    """Return those overlaps that a read goes across."""
+    return {
+        gap: fill
+        for gap, fill in fills.items()
+        if fill.overlap and goes_across(ends, gap.source, gap.target ^ 1, shared=fill.overlap, beside=BESIDE)
+    }
 
 
 def _fills(ends: LaidEnds, gaps: Sequence[Gap], least: int) -> dict[Gap, Fill]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.assembly.consensus.end_texts import MISMATCH
+from gpuasm.assembly.consensus.end_texts import MISMATCH, EndTexts
 from gpuasm.assembly.consensus.laid_ends import LaidEnds
 from gpuasm.parallel import compiled
 from gpuasm.sequence.encoding import reverse_complement
@@ -65,6 +65,26 @@ def meet(ends: LaidEnds, one: int, other: int, *, least: int) -> Meeting | None:
         return None
     size = sum(beyond) - n
     return Meeting(size, _between(own, towards, beyond, size))
+
+
+def goes_across(ends: LaidEnds, one: int, other: int, *, shared: int, beside: int) -> bool:
+    """Tell whether a read holds what the unitigs of two ends share, and ``beside`` bases of either on its sides."""
+    hanging = ends.overhangs
+    first = np.cumsum(hanging.length) - hanging.length
+    for end, into in ((one, other), (other, one)):
+        follows = _inwards(ends.texts, into)[shared : shared + beside]
+        rows = np.flatnonzero((hanging.end == end) & (hanging.inside >= shared + beside) & (hanging.length >= beside))
+        said = hanging.codes[first[rows][:, None] + np.arange(beside)]
+        if follows.size == beside and (said == follows).all(axis=1).any():
+            return True
+    return False
+
+
+def _inwards(texts: EndTexts, end: int) -> np.ndarray:
+    """Return the bases of a unitig from an end inwards, as many as reads are long."""
+    i = int(np.searchsorted(texts.end, end))
+    text = texts.text(i)
+    return reverse_complement(text[: text.size - int(texts.beyond[i])])
 
 
 @compiled()

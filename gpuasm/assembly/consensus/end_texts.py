@@ -185,7 +185,8 @@ def _spelled(reads: Reads, graph: UnitigGraph, found: tuple[Array, Array, Array]
     ends, n, first = to_host(end).astype(np.int64), to_host(n), to_host(last - n)
     agrees = (codes[first[:, None] + np.arange(k)] == _last_bases(graph, ends, k)).all(axis=1)
     is_beyond = np.arange(codes.size) - np.repeat(first, n) >= k
-    return Overhangs(ends, n - k, codes[is_beyond]).where(agrees)
+    inside = to_host(reads.length[piece] - beyond).astype(np.int64)
+    return Overhangs(ends, n - k, inside, codes[is_beyond]).where(agrees)
 
 
 def _last_bases(graph: UnitigGraph, end: np.ndarray, n: int) -> np.ndarray:

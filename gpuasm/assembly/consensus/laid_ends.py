@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,11 +32,14 @@ class LaidEnds:
     depth, told : (total,) int32
         Reads with a place of their own over each base of the unitigs, and those of them that say that base; 0 where
         reads voted.
+    overhangs : Overhangs
+        Of all reads, by oriented unitig.
     """
 
     texts: EndTexts
     depth: np.ndarray
     told: np.ndarray
+    overhangs: Overhangs
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what is known of each base of the text of an end."""
@@ -74,9 +77,9 @@ def lay_on_ends(graph: UnitigGraph, ends: np.ndarray, contigs: Sequence[Contig],
             differing.append(count_votes(batch, laid, targets))
         found.append(find_overhangs(batch, (first, _folding(first, second)), targets, ends=wanted))
     hanging = Overhangs.joined(found)
-    of_unitigs = Overhangs(2 * unitig[hanging.end >> 1] + (hanging.end & 1), hanging.length, hanging.codes)
+    of_unitigs = replace(hanging, end=2 * unitig[hanging.end >> 1] + (hanging.end & 1))
     texts = EndTexts.voted(graph, ends, of_unitigs, reach=int(reads.length.max()))
-    return _with_reads(texts, (unitig, bounds), coverage.counts(), xp.concatenate(differing) >> 2)
+    return _with_reads(texts, of_unitigs, (unitig, bounds), (coverage.counts(), xp.concatenate(differing) >> 2))
 
 
 def _folding(first: Laid, second: Laid) -> Laid:
@@ -88,8 +91,11 @@ def _folding(first: Laid, second: Laid) -> Laid:
     return second.where(xp.flatnonzero((before.target == second.target) & (before.turned != second.turned)))
 
 
-def _with_reads(texts: EndTexts, where: tuple[np.ndarray, np.ndarray], depth: Array, differing: Array) -> LaidEnds:
-    """Return texts with the reads over their bases; ``differing`` has the place of each base of a read that differs."""
+def _with_reads(
+    texts: EndTexts, overhangs: Overhangs, where: tuple[np.ndarray, np.ndarray], reads: tuple[Array, Array]
+) -> LaidEnds:
+    """Return texts with the reads over their bases: how many, and the place of each base of a read that differs."""
+    depth, differing = reads
     xp = array_namespace(depth)
     place, row = _places(texts, *where)
     at = to_namespace(xp, place)
@@ -97,7 +103,7 @@ def _with_reads(texts: EndTexts, where: tuple[np.ndarray, np.ndarray], depth: Ar
     against = to_host(xp.bincount(differing, minlength=int(depth.size))[at]).astype(np.int32)
     both = np.zeros((2, int(texts.start[-1])), np.int32)
     both[0, row], both[1, row] = over, over - against
-    return LaidEnds(texts, *both)
+    return LaidEnds(texts, both[0], both[1], overhangs)
 
 
 def _places(texts: EndTexts, unitig: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

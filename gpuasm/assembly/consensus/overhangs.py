@@ -32,23 +32,27 @@ class Overhangs:
         2c for the right end of contig c, 2c + 1 for its left end.
     length : (n,) int64
         At least 1.
+    inside : (n,) int64
+        Bases of the read that lie on the contig.
     codes : (sum of lengths,) uint8
         Their bases, one overhang after the other, each from the contig's last base on.
     """
 
     end: np.ndarray
     length: np.ndarray
+    inside: np.ndarray
     codes: np.ndarray
 
     @classmethod
     def joined(cls, parts: Sequence[Overhangs]) -> Overhangs:
         """Return all of several."""
-        none = cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
+        none = cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
         return cls(*(np.concatenate([getattr(own, name) for own in (none, *parts)]) for name in vars(none)))
 
     def where(self, chosen: np.ndarray) -> Overhangs:
         """Return the chosen ones (a mask)."""
-        return Overhangs(self.end[chosen], self.length[chosen], self.codes[np.repeat(chosen, self.length)])
+        codes = self.codes[np.repeat(chosen, self.length)]
+        return Overhangs(self.end[chosen], self.length[chosen], self.inside[chosen], codes)
 
 
 def free_ends(targets: Targets, bounds: np.ndarray, is_free: np.ndarray) -> np.ndarray:
@@ -107,7 +111,7 @@ def _at_side(reads: Reads, laid: tuple[Laid, Laid], targets: Targets, at: tuple[
     chosen = xp.flatnonzero(length > 0)
     own, edge, length = own.where(chosen), edge[chosen], length[chosen]
     end = to_namespace(xp, own_end)[own.target]
-    return Overhangs(*map(to_host, (end, length, _spell(reads, own, length, (edge, side)))))
+    return Overhangs(*map(to_host, (end, length, own.end - own.begin, _spell(reads, own, length, (edge, side)))))
 
 
 _FAR = np.int64(1 << 40)

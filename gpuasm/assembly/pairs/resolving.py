@@ -52,6 +52,8 @@ class Resolved:
         At most one at each end of a unitig.
     hints : list of Gap
         Links of too few pairs to be joins, of dead ends that nothing else links.
+    doubtful : list of Gap
+        Dead ends that overlap where pairs say, but with so few pairs that a unit of a tandem repeat may be missing.
     counts : dict
         For run.json: links, joins along walks, by overlaps, and by gaps.
     """
@@ -59,6 +61,7 @@ class Resolved:
     graph: UnitigGraph
     gaps: list[Gap] = field(default_factory=list)
     hints: list[Gap] = field(default_factory=list)
+    doubtful: list[Gap] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
 
@@ -98,14 +101,15 @@ def resolve(
     counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
     counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2}
     counts |= {"tandem_repeats": len(found.tandems) // 2, "terminal_repeats": 0}
-    fills, gaps, hints = found.fills + found.lost + found.repeats + found.tandems, found.gaps, found.hints
+    fills, others = found.fills + found.lost + found.repeats + found.tandems, [found.gaps, found.hints, found.doubtful]
     if fills:
         graph, pieces = split(graph, fills, depth_near_by(graph), longest=pairs.inserts.longest)
-        gaps, hints = (moved(some, graph, pieces) for some in (gaps, hints))
+        others = [moved(some, graph, pieces) for some in others]
     if "terminal-repeats" not in without:
         graph, pieces, counts["terminal_repeats"] = tell_each_end(graph)
-        gaps, hints = (moved(some, graph, pieces) for some in (gaps, hints))
-    return Resolved(graph, gaps, hints, {**counts, "gaps": len(gaps)})
+        others = [moved(some, graph, pieces) for some in others]
+    gaps, hints, doubtful = others
+    return Resolved(graph, gaps, hints, doubtful, {**counts, "gaps": len(gaps)})
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,7 @@ class _Found:
     fills: list[Fill]
     gaps: list[Gap]
     n_links: int
+    doubtful: list[Gap]
     hints: list[Gap] = field(default_factory=list)
     lost: list[Fill] = field(default_factory=list)
     repeats: list[Fill] = field(default_factory=list)
@@ -235,7 +240,9 @@ class _Joins:
         Where two unitigs should overlap by their pairs, by more than what chance might make, but neither a walk nor
         their bases say so, pairs are wrong: they come from a variant of a repeat that the graph does not hold.
         """
-        fills, gaps = [], []
+        fills: list[Fill] = []
+        gaps: list[Gap] = []
+        doubtful: list[Gap] = []
         is_end = np.zeros(self.graph.n, dtype=bool)
         is_end[[o >> 1 for o in (*self.source, *self.target)]] = True
         uses = np.zeros(self.graph.n, np.int64)
@@ -250,14 +257,13 @@ class _Joins:
                 continue
             gap, overlaps = self._gap(i), self._overlaps(i)
             if len(overlaps) == 1 and not self._has_its_pairs(i):
-                if self._would_show_twice(overlaps[0]):
-                    gaps.append(gap)
+                (gaps if self._would_show_twice(overlaps[0]) else doubtful).append(gap)
                 continue
             if len(overlaps) == 1:
                 fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
             elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + gap.spread > -LEAST_OVERLAP:
                 gaps.append(gap)
-        return _Found(fills, gaps, n_links)
+        return _Found(fills, gaps, n_links, doubtful)
 
     def _walk(self, i: int) -> tuple[int, ...]:
         return tuple(self.unitigs[i, : self.size[i]].tolist())

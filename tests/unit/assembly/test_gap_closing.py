@@ -37,7 +37,7 @@ def oriented(graph, texts):
     return [2 * u + (graph.sequence(u) != text) for u, text in zip(own, texts, strict=True)]
 
 
-def closed(texts, reads, *, size, sd=10.0, xp=np, more=(), is_hint=False):
+def closed(texts, reads, *, size, sd=10.0, xp=np, more=(), said_by="gaps"):
     """Return the texts of the graph, and the gaps left, once reads have closed the gap between its first two texts."""
     graph = graph_of(*texts)
     ends = oriented(graph, texts)
@@ -45,8 +45,7 @@ def closed(texts, reads, *, size, sd=10.0, xp=np, more=(), is_hint=False):
     packed = Reads.from_strings(reads)
     names = ("words", "start", "length", "read")
     there = Reads(*(to_namespace(xp, getattr(packed, name)) for name in names), packed.n_reads)
-    resolved = Resolved(graph, hints=gaps) if is_hint else Resolved(graph, gaps)
-    graph, left = close_gaps(resolved, there, stages=Stages())
+    graph, left = close_gaps(Resolved(graph, **{said_by: gaps}), there, stages=Stages())
     return texts_of(graph), left
 
 
@@ -128,7 +127,7 @@ def test_what_few_pairs_link_takes_more_bases(shared, closes):
     genome = A + B
     ends = [genome[:2000], genome[2000 - shared :]]
     reads = [*tiled(ends[0]), *tiled(ends[1])]
-    texts, left = closed(ends, reads, size=-shared, is_hint=True)
+    texts, left = closed(ends, reads, size=-shared, said_by="hints")
     assert texts == ([either_strand(genome)] if closes else sorted(map(either_strand, ends)))
     assert left == []
 
@@ -137,10 +136,10 @@ def test_what_few_pairs_link_stays_apart_if_a_third_end_says_the_same():
     genome = A + B
     third = B[:60] + C[60:]
     reads = [*tiled(A), *tiled(B), *tiled(third), across(genome, 2000, before=60)]
-    assert closed([A, B], [read for read in reads if read not in tiled(third)], size=0, is_hint=True)[0] == [
+    assert closed([A, B], [read for read in reads if read not in tiled(third)], size=0, said_by="hints")[0] == [
         either_strand(genome)
     ]
-    assert len(closed([A, B, third], reads, size=0, is_hint=True)[0]) == 3
+    assert len(closed([A, B, third], reads, size=0, said_by="hints")[0]) == 3
 
 
 def test_nothing_is_done_without_gaps():
@@ -166,6 +165,38 @@ def test_a_unit_that_a_read_shows_twice_is_there_twice():
     ends = [A + unit, unit + B]
     reads = [*tiled(ends[0]), *tiled(ends[1]), across(genome, 2030)]
     assert closed(ends, reads, size=0, sd=15.0) == ([either_strand(genome)], [])
+
+
+@pytest.mark.parametrize(("over", "closes"), [(None, False), (11, False), (12, True), (25, True)])
+def test_an_overlap_with_few_pairs_takes_a_read_that_goes_across(over, closes):
+    """The read ends so many bases beyond what the ends share, or there is none; the gap is not known otherwise."""
+    genome = A + B
+    ends = [genome[:2000], genome[1950:]]
+    reads = [*tiled(ends[0]), *tiled(ends[1])]
+    reads += [] if over is None else [genome[2000 + over - LENGTH : 2000 + over]]
+    texts, left = closed(ends, reads, size=-50, said_by="doubtful")
+    assert texts == ([either_strand(genome)] if closes else sorted(map(either_strand, ends)))
+    assert left == []
+
+
+@pytest.mark.parametrize("over", [12, 25, 40])
+def test_an_overlap_with_few_pairs_is_none_where_a_read_tells_another_unit(over):
+    """Of two units, that the ends share one of: a read goes from the first end into the second unit."""
+    unit = C[:50]
+    ends = [A + unit, unit + B]
+    genome = A + 2 * unit + B
+    reads = [*tiled(ends[0]), *tiled(ends[1]), genome[2050 + over - LENGTH : 2050 + over]]
+    assert closed(ends, reads, size=-50, said_by="doubtful")[0] == sorted(map(either_strand, ends))
+
+
+def test_an_overlap_with_few_pairs_of_a_short_unitig_stays():
+    """What it holds beyond the overlap is too short to be compared."""
+    genome = A + B
+    ends = [genome[:2000], genome[1950:2011]]
+    reads = [*tiled(ends[0]), genome[1925:2025]]
+    assert len(closed(ends, reads, size=-50, said_by="doubtful")[0]) == 2
+    ends[1] = genome[1950:2012]
+    assert len(closed(ends, reads, size=-50, said_by="doubtful")[0]) == 1
 
 
 def test_the_gaps_that_are_left_join_what_has_become_longer():

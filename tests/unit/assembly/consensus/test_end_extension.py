@@ -81,7 +81,7 @@ def overhangs_of_ends(draw):
 @given(overhangs_of_ends(), st.integers(0, 30))
 def test_votes_are_counted_as_in_plain_python(rows, n_single):
     end, length = (np.array(values, np.int64) for values in ([e for e, _ in rows], [len(t) for _, t in rows]))
-    found = vote(Overhangs(end, length, encode("".join(t for _, t in rows))), n_single=n_single)
+    found = vote(Overhangs(end, length, length, encode("".join(t for _, t in rows))), n_single=n_single)
     expected = {e: voted([t for own, t in rows if own == e], n_single) for e in sorted(set(end.tolist()))}
     told = dict(zip(found.end.tolist(), map(decode, found.codes), strict=True))
     assert told == {e: text for e, text in expected.items() if text}
