@@ -103,6 +103,15 @@ def test_dead_ends_that_overlap_where_pairs_say_are_joined(shared):
     assert resolved.counts["overlaps"] == 1
 
 
+@pytest.mark.parametrize(("shared", "kind"), [(40, "gaps"), (K - 2, "doubtful")])
+def test_an_overlap_that_few_pairs_link_is_left_to_reads(shared, kind):
+    """A unit of a tandem repeat may be missing: reads of 100 bases hold two units of 40, not of 59."""
+    genome = A + B
+    resolved = resolve(graph_of(genome[:2000], genome[2000 - shared :]), pairs_of(genome, fold=FOLD // 4))
+    assert resolved.counts["overlaps"] == 0
+    assert [len(getattr(resolved, name)) for name in ("gaps", "doubtful")] == [kind == "gaps", kind == "doubtful"]
+
+
 def test_an_overlap_is_not_taken_where_pairs_do_not_say_so():
     """The ends share 40 bases, but lie 100 apart."""
     shared = random_text(40, 12)
