@@ -46,7 +46,7 @@ def test_each_row_of_the_table_is_whole(simulations):
     for of in simulations:
         assert float(of.fold) > 0
         assert int(of.length) <= int(of.insert)
-        assert of.profile in {"HS25", "HSXt", "MSv3", "NS50"}
+        assert of.profile in {"HS20", "HS25", "HSXt", "MSv3", "NS50"}
         assert all(int(text) >= 0 for text in (of.seed, of.sd))
         assert all(len(bytes.fromhex(text)) == 32 for text in (of.genome_sha256, *of.sums)), of.name
         assert bool(of.what) != bool(of.community)
