@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.assembly.carrying.correcting import correct_reads
 from gpuasm.assembly.carrying.crossing import OnUnitigs, crossing_reads, find_on_unitigs
 from gpuasm.assembly.carrying.mates import SpanningPairs, spanning_pairs
 from gpuasm.assembly.carrying.mercy import bridging_pieces, with_mercy
@@ -61,6 +62,8 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
             laid, crossing, names = _first_crossing(reads, first.level, stages)
     if reads.n_pieces < all_reads.n_pieces:  # mates were merged
         laid, crossing, names = _first_crossing(all_reads, first.level, stages)
+    if first.mode.is_isolate and "read-errors" not in options.without:
+        crossing, names = _corrected(crossing, names, first.level, stages)
     with stages.stage("find pairs across junctions", k=k) as stage:
         spanning = spanning_pairs(all_reads, laid, first.level)
         _note_pairs(stage, spanning)
@@ -226,6 +229,14 @@ def _first_crossing(reads: Reads, level: Level, stages: Stages) -> _Found:
         crossing = crossing_reads(reads, laid)
         stage.note(reads=crossing.n_pieces)
         return laid, crossing, name_windows(crossing, level.dictionary)
+
+
+def _corrected(crossing: Reads, names: Array, level: Level, stages: Stages) -> tuple[Reads, Array]:
+    """Return crossing reads without their errors: not those of communities, where rare members look like errors."""
+    with stages.stage("correct reads", k=level.graph.k) as stage:
+        crossing, names, bases = correct_reads(crossing, names, level)
+        stage.note(bases=bases)
+    return crossing, names
 
 
 def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:

@@ -21,6 +21,7 @@ RULES = (
     "islands",
     "few-reads",
     "shown-branches",
+    "read-errors",
     "larger-k",
     "set-aside",
     "contradicted-flanks",

@@ -14,7 +14,7 @@ USED_BY_A_BACTERIUM = {
     "_set", "_spell", "_mark_own", "_first_seed", "_rest_seed", "_measure", "_collect", "_mark_covered", "_thread",
     "_search", "_choose", "_spell_fragment", "_pack_word", "_mark_fitting",
     "_compare",
-    "_go_back",
+    "_go_back", "_correct",
 }  # fmt: skip
 
 

@@ -110,9 +110,11 @@ def test_what_goes_is_what_a_plain_search_says(base, edits, k):
 
 
 def two_strains(*, seed=5, every=70, length=9000):
+    """Strains that differ at every so many bases, but not at their ends, where ways could not meet again."""
     one = simulated_genome(length=length, seed=seed)
     other = one.copy()
-    other[every // 2 :: every] = (other[every // 2 :: every] + 1) % 4
+    differing = slice(150 + every // 2, -150, every)
+    other[differing] = (other[differing] + 1) % 4
     return one, other
 
 

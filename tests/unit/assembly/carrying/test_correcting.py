@@ -1,0 +1,122 @@
+"""Substitutions in crossing reads, beside a plain search and beside the genome."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.arrays import to_host
+from gpuasm.assembly.carrying.correcting import correct_reads
+from gpuasm.assembly.carrying.crossing import repack
+from gpuasm.assembly.first_level import begin
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.kmers.names import name_windows
+from gpuasm.sequence.encoding import decode, unpack
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.oracles.kmers import reverse_complement
+from tests.oracles.read_errors import corrected
+from tests.samples import simulated_genome, simulated_texts
+
+K = 21
+
+
+def level_of(texts, xp=np):
+    """Return the first level of reads."""
+    reads = Reads.from_strings(texts).moved_to(xp)
+    return begin(reads, AssemblyOptions(k=(K, 41)), Stages()).level
+
+
+def correct(texts, level, xp=np):
+    """Return reads corrected in the graph of a level, the names of their windows, and the number of bases."""
+    reads = repack(Reads.from_strings(texts).moved_to(xp))
+    found, names, n = correct_reads(reads, name_windows(reads, level.dictionary), level)
+    host = found.moved_to(np)
+    rows = zip(host.start.tolist(), host.length.tolist(), strict=True)
+    return [decode(unpack(host.words, *row)) for row in rows], (found, to_host(names)), n
+
+
+def without_errors(genome, fold=30, length=100):
+    return simulated_texts(genome, fold=fold, length=length, error_rate=0.0)
+
+
+def changed(text, at):
+    return text[:at] + {"A": "C", "C": "G", "G": "T", "T": "A"}[text[at]] + text[at + 1 :]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_reads_are_corrected_as_the_oracle_corrects_them(xp, seed):
+    genome = simulated_genome(length=6000, repeats=4, repeat_length=90, seed=seed)
+    texts = simulated_texts(genome, fold=20, length=100, error_rate=0.02, seed=seed)
+    level = level_of(texts, xp)
+    unitigs = [level.graph.sequence(u) for u in range(level.graph.n)]
+    kmers, edges = of_graph(level.graph, unitigs)
+    expected = [corrected(text, kmers, edges) for text in texts]
+    got, (reads, names), n = correct(texts, level, xp)
+    assert got == expected
+    assert n >= sum(a != b for a, b in zip(texts, expected, strict=True)) > 100
+    assert np.array_equal(names >= 0, named_by(reads, level)), "a window is named where its k-mer is in the graph"
+
+
+def of_graph(graph, unitigs):
+    """Return the k-mers of a graph, and its edges as (k + 1)-mers, both on both strands."""
+    both = [text for own in unitigs for text in (own, reverse_complement(own))]
+    kmers = {text[i : i + K] for text in both for i in range(len(text) - K + 1)}
+    edges = {text[i : i + K + 1] for text in both for i in range(len(text) - K)}
+    for source, target in zip(graph.arc_from.tolist(), graph.arc_to.tolist(), strict=True):
+        edges.add(both[source][-K:] + both[target][K - 1])
+    return kmers, edges
+
+
+def named_by(reads, level):
+    return to_host(name_windows(reads, level.dictionary)) >= 0
+
+
+def test_what_is_corrected_is_what_the_genome_has(xp):
+    genome = simulated_genome(length=6000, repeats=3, repeat_length=80, seed=5)
+    level = level_of(without_errors(genome), xp)
+    text = decode(genome)
+    places = range(100, 5800, 60)
+    reads = [text[i : i + 100] for i in places]
+    wrong = [changed(changed(read, 20 + i % 30), 70) for i, read in enumerate(reads)]
+    wrong = [read if i % 2 else reverse_complement(read) for i, read in enumerate(wrong)]
+    got, _, n = correct(wrong, level, xp)
+    assert [read if i % 2 else reverse_complement(read) for i, read in enumerate(got)] == reads
+    assert n == 2 * len(reads)
+
+
+def test_an_error_near_the_end_of_a_read_is_left_alone():
+    genome = simulated_genome(length=3000, seed=6)
+    level, text = level_of(without_errors(genome)), decode(genome)[500:600]
+    for at in (3, 15, 84, 97):
+        assert correct([changed(text, at)], level)[0] == [changed(text, at)]
+    for at in (16, 83):
+        assert correct([changed(text, at)], level)[0] == [text]
+
+
+def test_a_turn_that_the_graph_lacks_is_no_error():
+    """A molecule that joins two places has windows of either place on both sides of the join: no base is changed."""
+    text = decode(simulated_genome(length=4000, seed=7))
+    level = level_of(without_errors(simulated_genome(length=4000, seed=7)))
+    chimera = text[1000:1050] + text[2500:2550]
+    assert correct([chimera], level)[0] == [chimera]
+
+
+def test_where_two_bases_would_do_none_is_taken():
+    """Two copies of a repeat differ in one base: what a read has instead of either tells nothing."""
+    genome = decode(simulated_genome(length=3000, seed=8))
+    copy, at = genome[500:600], 550
+    genome = genome[:1500] + changed(copy, at - 500) + genome[1600:]
+    level = level_of([genome[i : i + 100] for i in range(0, 2900, 3)])
+    third = next(b for b in "ACGT" if b not in {genome[at], genome[1000 + at]})
+    read = copy[:50] + third + copy[51:]
+    assert correct([read], level)[0] == [read]
+    one_copy = genome[480:600]
+    assert correct([changed(one_copy, 30)], level)[0] == [one_copy], "an error before it is corrected"
+
+
+def test_reads_without_a_named_window_stay_as_they_are():
+    level = level_of(without_errors(simulated_genome(length=3000, seed=9)))
+    foreign = decode(simulated_genome(length=1000, seed=10))[:100]
+    assert correct([foreign, foreign[:10], "A"], level)[0] == [foreign, foreign[:10], "A"]
+    assert correct([], level)[2] == 0
