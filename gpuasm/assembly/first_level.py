@@ -63,7 +63,7 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     if reads.n_pieces < all_reads.n_pieces:  # mates were merged
         laid, crossing, names = _first_crossing(all_reads, first.level, stages)
     if first.mode.is_isolate and "read-errors" not in options.without:
-        crossing, names = _corrected(crossing, names, first.level, stages)
+        crossing, names, n_bases = _corrected((crossing, names), first.level, n_bases, stages=stages)
     with stages.stage("find pairs across junctions", k=k) as stage:
         spanning = spanning_pairs(all_reads, laid, first.level)
         _note_pairs(stage, spanning)
@@ -231,12 +231,20 @@ def _first_crossing(reads: Reads, level: Level, stages: Stages) -> _Found:
         return laid, crossing, name_windows(crossing, level.dictionary)
 
 
-def _corrected(crossing: Reads, names: Array, level: Level, stages: Stages) -> tuple[Reads, Array]:
-    """Return crossing reads without their errors: not those of communities, where rare members look like errors."""
+def _corrected(
+    crossing: tuple[Reads, Array], level: Level, n_bases: int, *, stages: Stages
+) -> tuple[Reads, Array, int]:
+    """Return crossing reads without their errors, and bases of all reads, as many as windows without errors tell.
+
+    Depth is known from the first graph, which has no window with an error; those of corrected reads must not count for
+    more. Rare members of a community look like errors: its reads stay as they are.
+    """
     with stages.stage("correct reads", k=level.graph.k) as stage:
-        crossing, names, bases = correct_reads(crossing, names, level)
-        stage.note(bases=bases)
-    return crossing, names
+        found = correct_reads(*crossing, level)
+        stage.note(bases=found.n_corrected, windows=found.n_named, windows_added=found.n_added)
+    if found.n_added:
+        n_bases = n_bases * found.n_named // (found.n_named + found.n_added)
+    return found.reads, found.names, n_bases
 
 
 def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:

@@ -131,7 +131,8 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             mixed=fragments.n_mixed,
         )
     lengths = fragment_lengths(spanning)
-    longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=state.n_bases)
+    n_bases = count_windows(state.lengths, 1)
+    longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=n_bases)
     times = _times(state.lengths, lengths, (following or longer or (k,))[0], is_rounded=bool(following))
     crossing, names = _with_reads(fragments, state, drops_reads=times == 0)
     return replace(

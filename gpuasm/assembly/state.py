@@ -36,7 +36,8 @@ class AssemblyState:
     names : (32 * n_words,) int32
         Names of their windows at the level's k.
     n_bases : int
-        Bases of all reads.
+        Bases of all reads, in an isolate without the share that errors take of the first graph's windows: so many are
+        behind the depth that this graph tells.
     mode : Mode
         What the sample is taken for, at every k.
     without : tuple of str

@@ -10,7 +10,7 @@ correct reads by solid k-mers before there is a graph; here junctions alone matt
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +25,27 @@ _AGREEING = 16
 """Bases of the read after a corrected one that the graph must have: others agree with so many by no chance."""
 
 
-def correct_reads(reads: Reads, names: Array, level: Level) -> tuple[Reads, Array, int]:
+@dataclass(frozen=True)
+class Corrected:
+    """Reads without the errors that a graph tells.
+
+    Attributes
+    ----------
+    reads : Reads
+    names : (32 * n_words,) int32
+        Oriented names of the level's k-mers at every position.
+    n_corrected, n_named, n_added : int
+        Bases corrected, windows that had a name before, and windows that have one since.
+    """
+
+    reads: Reads
+    names: Array
+    n_corrected: int
+    n_named: int
+    n_added: int
+
+
+def correct_reads(reads: Reads, names: Array, level: Level) -> Corrected:
     """Correct substitutions in reads whose windows are named.
 
     Parameters
@@ -36,17 +56,15 @@ def correct_reads(reads: Reads, names: Array, level: Level) -> tuple[Reads, Arra
         Oriented names of the level's k-mers at every position, -1 where there is none.
     level
         A level of plain k.
-
-    Returns
-    -------
-    The reads, the names of their windows, and how many bases are corrected.
     """
     xp, n = array_namespace(reads.words), reads.n_pieces
+    n_named = int((names >= 0).sum())
     words, names, corrected = reads.words.copy(), names.copy(), xp.zeros(n, np.int32)
     k, neighbour = level.graph.k, level.neighbour
     for is_back in (False, True):
         _correct(n, reads.start, reads.length, k, is_back, neighbour, words, names, corrected)
-    return replace(reads, words=words), names, int(corrected.sum())
+    n_added = int((names >= 0).sum()) - n_named
+    return Corrected(replace(reads, words=words), names, int(corrected.sum()), n_named, n_added)
 
 
 @for_each

@@ -28,12 +28,12 @@ def level_of(texts, xp=np):
 
 
 def correct(texts, level, xp=np):
-    """Return reads corrected in the graph of a level, the names of their windows, and the number of bases."""
+    """Return reads corrected in the graph of a level, and what was found."""
     reads = repack(Reads.from_strings(texts).moved_to(xp))
-    found, names, n = correct_reads(reads, name_windows(reads, level.dictionary), level)
-    host = found.moved_to(np)
+    found = correct_reads(reads, name_windows(reads, level.dictionary), level)
+    host = found.reads.moved_to(np)
     rows = zip(host.start.tolist(), host.length.tolist(), strict=True)
-    return [decode(unpack(host.words, *row)) for row in rows], (found, to_host(names)), n
+    return [decode(unpack(host.words, *row)) for row in rows], found
 
 
 def without_errors(genome, fold=30, length=100):
@@ -52,10 +52,14 @@ def test_reads_are_corrected_as_the_oracle_corrects_them(xp, seed):
     unitigs = [level.graph.sequence(u) for u in range(level.graph.n)]
     kmers, edges = of_graph(level.graph, unitigs)
     expected = [corrected(text, kmers, edges) for text in texts]
-    got, (reads, names), n = correct(texts, level, xp)
+    got, found = correct(texts, level, xp)
     assert got == expected
-    assert n >= sum(a != b for a, b in zip(texts, expected, strict=True)) > 100
-    assert np.array_equal(names >= 0, named_by(reads, level)), "a window is named where its k-mer is in the graph"
+    assert found.n_corrected >= sum(a != b for a, b in zip(texts, expected, strict=True)) > 100
+    is_named = to_host(found.names) >= 0
+    assert np.array_equal(is_named, named_by(found.reads, level)), "a window is named where its k-mer is in the graph"
+    before = Reads.from_strings(texts).moved_to(xp)
+    assert found.n_named == named_by(before, level).sum()
+    assert found.n_named + found.n_added == is_named.sum()
 
 
 def of_graph(graph, unitigs):
@@ -80,9 +84,9 @@ def test_what_is_corrected_is_what_the_genome_has(xp):
     reads = [text[i : i + 100] for i in places]
     wrong = [changed(changed(read, 20 + i % 30), 70) for i, read in enumerate(reads)]
     wrong = [read if i % 2 else reverse_complement(read) for i, read in enumerate(wrong)]
-    got, _, n = correct(wrong, level, xp)
+    got, found = correct(wrong, level, xp)
     assert [read if i % 2 else reverse_complement(read) for i, read in enumerate(got)] == reads
-    assert n == 2 * len(reads)
+    assert found.n_corrected == 2 * len(reads)
 
 
 def test_an_error_near_the_end_of_a_read_is_left_alone():
@@ -119,4 +123,4 @@ def test_reads_without_a_named_window_stay_as_they_are():
     level = level_of(without_errors(simulated_genome(length=3000, seed=9)))
     foreign = decode(simulated_genome(length=1000, seed=10))[:100]
     assert correct([foreign, foreign[:10], "A"], level)[0] == [foreign, foreign[:10], "A"]
-    assert correct([], level)[2] == 0
+    assert correct([], level)[1].n_corrected == 0
