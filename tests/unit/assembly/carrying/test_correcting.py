@@ -9,6 +9,7 @@ from gpuasm.arrays import to_host
 from gpuasm.assembly.carrying.correcting import correct_reads
 from gpuasm.assembly.carrying.crossing import repack
 from gpuasm.assembly.first_level import begin
+from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.kmers.names import name_windows
 from gpuasm.sequence.encoding import decode, unpack
@@ -124,3 +125,23 @@ def test_reads_without_a_named_window_stay_as_they_are():
     foreign = decode(simulated_genome(length=1000, seed=10))[:100]
     assert correct([foreign, foreign[:10], "A"], level)[0] == [foreign, foreign[:10], "A"]
     assert correct([], level)[1].n_corrected == 0
+
+
+def test_what_corrected_reads_tell_is_as_deep_as_what_the_first_graph_told():
+    """Errors take their share of the first graph's windows, and of a corrected read none at any k."""
+    rng = np.random.default_rng(4)
+    element = rng.integers(0, 4, 45).astype(np.uint8)
+    genome = np.concatenate([part for _ in range(40) for part in (rng.integers(0, 4, 80).astype(np.uint8), element)])
+    texts = simulated_texts(genome, fold=80, length=150, error_rate=0.01, seed=3)
+    reads, options, stages = Reads.from_strings(texts), AssemblyOptions(k=(31, 61), mode="isolate"), Stages()
+    state = begin(reads, options, stages)
+    counts = next(record.counts for record in stages.records if record.name == "correct reads")
+    share = counts["windows"] / (counts["windows"] + counts["windows_added"])
+    assert 0.7 < share < 0.85, "of windows of 31 bases, with one error in a hundred"
+    assert state.n_bases == pytest.approx(share * reads.n_bases, abs=1)
+    first, graph = state.level.graph, climb(state, 61, Stages()).level.graph
+    assert depth_of(graph, graph.length > 1000) == pytest.approx(depth_of(first, first.length > 60), rel=0.04)
+
+
+def depth_of(graph, chosen):
+    return graph.count[chosen].sum() / graph.n_kmers[chosen].sum() / graph.unit
