@@ -16,6 +16,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.graph.levels import Level
+from gpuasm.kmers.names import name_windows
 from gpuasm.parallel import for_each, inlined
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -63,8 +64,11 @@ def correct_reads(reads: Reads, names: Array, level: Level) -> Corrected:
     k, neighbour = level.graph.k, level.neighbour
     for is_back in (False, True):
         _correct(n, reads.start, reads.length, k, is_back, neighbour, words, names, corrected)
-    n_added = int((names >= 0).sum()) - n_named
-    return Corrected(replace(reads, words=words), names, int(corrected.sum()), n_named, n_added)
+    reads = replace(reads, words=words)
+    # Not as they were walked: beyond an edge that the graph lacks a corrected base stands in windows that it has, and
+    # what follows a k-mer and what precedes the next one must be counted in the same places.
+    names = name_windows(reads, level.dictionary)
+    return Corrected(reads, names, int(corrected.sum()), n_named, int((names >= 0).sum()) - n_named)
 
 
 @for_each

@@ -90,6 +90,20 @@ def test_what_is_corrected_is_what_the_genome_has(xp):
     assert found.n_corrected == 2 * len(reads)
 
 
+def test_windows_between_edges_that_the_graph_lacks_are_named(xp):
+    """No walk comes to them, but the graph has their k-mers: what follows a k-mer is counted where both are named."""
+    text, edge = decode(simulated_genome(length=3000, seed=12)), 1500
+    sides = text[: edge + K], text[edge + 4 :]
+    texts = [side[max(0, i) : i + 100] for side in sides for i in range(-60, len(side) - K, 4)]
+    level = level_of([*texts, *[text[edge + 1 : edge + 3 + K]] * 25], xp)
+    error = edge + K - 17 - 1440
+    (read,), found = correct([changed(text[1440:1560], error)], level, xp)
+    assert read == text[1440:1560]
+    anew = to_host(name_windows(found.reads, level.dictionary))
+    assert (anew[: 120 - K + 1] >= 0).all(), "the graph has each k-mer, though not every edge"
+    assert np.array_equal(to_host(found.names), anew)
+
+
 def test_an_error_near_the_end_of_a_read_is_left_alone():
     genome = simulated_genome(length=3000, seed=6)
     level, text = level_of(without_errors(genome)), decode(genome)[500:600]
