@@ -43,6 +43,7 @@ RULES = (
     "check",
     "votes",
     "departures",
+    "unspanned",
     "end-extension",
     "circle-cuts",
 )

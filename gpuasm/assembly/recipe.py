@@ -128,7 +128,7 @@ def resume(
     if "gap-closing" not in options.without:
         graph, gaps = close_gaps(resolved, reads, set_aside=state.set_aside, stages=stages)
     contigs = _told_once(make_contigs(graph, state.set_aside, min_length=1), state, stages)
-    checked = _check(contigs, reads, options, stages)
+    checked = _check(contigs, reads, options, mode=state.mode, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     left = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.climbed, state.removed, scaffolds, state.mode, left)
@@ -143,11 +143,13 @@ def _told_once(contigs: list[Contig], state: AssemblyState, stages: Stages) -> l
     return [contig for contig, left_out in zip(contigs, is_variant.tolist(), strict=True) if not left_out]
 
 
-def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, stages: Stages) -> Checked:
+def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, *, mode: Mode, stages: Stages) -> Checked:
     if not options.has("check"):
         return Checked.by_kmers(contigs, min_length=options.min_contig_length)
+    # How many fragments should span a place is known where all contigs are of one depth.
+    without = options.without if mode.is_isolate else (*options.without, "unspanned")
     with stages.stage("lay reads back") as stage:
-        checked = check_contigs(contigs, reads, min_length=options.min_contig_length, without=options.without)
+        checked = check_contigs(contigs, reads, min_length=options.min_contig_length, without=without)
         stage.note(**checked.counts)
     return checked
 

@@ -2,7 +2,8 @@
 
 1. Index the contigs' k-mers; lay every read by the first that stands at one place only (`laying`).
 2. Sum up how often each base is covered, what differing bases say, and where reads leave the contigs.
-3. Change bases that reads outvote (`votes`), break joins that reads contradict (`departures`).
+3. Change bases that reads outvote (`votes`), break joins that reads contradict (`departures`) or no fragment spans
+   (`unspanned`).
 4. Extend free ends by what reads say that hang over them (`end_extension`).
 5. Cut circles where reads leave them (`circle_cuts`).
 6. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
@@ -26,6 +27,7 @@ from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, longe
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
+from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.consensus.votes import count_votes, decide
 from gpuasm.assembly.contigs import Contig, in_order, single_copy_depth
 from gpuasm.sequence.encoding import NOT_A_BASE
@@ -112,6 +114,8 @@ def check_contigs(
     if "departures" not in without:
         read_length = round(reads.n_bases / max(1, reads.n_pieces))
         breaks = apart(seen.departures.contradicted(targets), read_length=read_length)
+    unspanned = seen.spans.missing(targets, breaks) if "unspanned" not in without else np.empty(0, np.int64)
+    breaks = np.union1d(breaks, unspanned)
     depth, is_core = to_host(seen.depth), core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
     longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
@@ -124,7 +128,7 @@ def check_contigs(
     mended = [contig for contig, _ in parts]
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(mended))
     counts = {**seen.counts, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
-    counts |= {"joins_broken": int(breaks.size)}
+    counts |= {"joins_broken": int(breaks.size), "unspanned": int(unspanned.size)}
     return Checked(_with_depth(mended, table), depth, table, counts)
 
 
@@ -138,6 +142,7 @@ class _Seen:
     counts: dict[str, int]
     overhangs: Overhangs
     departures: Departures
+    spans: Spans
     error_rate: tuple[int, int]
 
 
@@ -145,7 +150,7 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
     xp = array_namespace(reads.words)
     own, shared = Coverage(targets, xp), Coverage(targets, xp)
     votes, counts, longest = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
-    overhangs, departures, bases, mismatches = [], Departures(), 0, 0
+    overhangs, departures, spans, bases, mismatches = [], Departures(), Spans(), 0, 0
     for batch in batches(reads):
         first, second = lay_reads(batch, targets, index)
         pairs = find_fragments(batch, first, targets) if reads.paired else None
@@ -162,12 +167,13 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
         if pairs is not None and longest:
             pairs = pairs.no_longer_than(longest)
             departures.cover(pairs.begin, pairs.end)
+            spans.add(first, pairs, targets)
         overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _note(counts, batch, first, pairs)
     own_depth, hanging = own.counts(), Overhangs.joined(overhangs)
     depth, every_vote = own_depth + shared.counts(), xp.concatenate(votes)
-    return _Seen(depth, own_depth, every_vote, counts, hanging, departures, (mismatches, bases))
+    return _Seen(depth, own_depth, every_vote, counts, hanging, departures, spans, (mismatches, bases))
 
 
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")

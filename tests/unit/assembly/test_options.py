@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly import AssemblyOptions, assemble, recipe
+from gpuasm.assembly.consensus.consensus import check_contigs
 from gpuasm.assembly.ladder import FIRST_K
 from gpuasm.assembly.options import RULES, STAGES
 from gpuasm.sequence.reads import Reads
@@ -56,6 +57,8 @@ def test_what_is_left_out_is_not_done(reads, rule):
             assert "correct reads" not in counts
         case "overlaps" | "lost-junctions" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
+        case "unspanned":
+            assert counts["lay reads back"]["unspanned"] == 0
         case "end-extension":
             assert counts["lay reads back"]["bases_added"] == 0
         case "larger-k":
@@ -68,6 +71,19 @@ def test_what_is_left_out_is_not_done(reads, rule):
         case "check":
             assert "lay reads back" not in counts
             assert assembly.contigs[0].name == "contig_000001"
+
+
+@pytest.mark.parametrize(("mode", "is_done"), [("isolate", True), ("meta", False)])
+def test_how_many_fragments_should_span_a_place_is_known_of_an_isolate_only(monkeypatch, reads, mode, is_done):
+    asked = []
+
+    def check(*args, **options):
+        asked.append("unspanned" not in options["without"])
+        return check_contigs(*args, **options)
+
+    monkeypatch.setattr(recipe, "check_contigs", check)
+    assemble(reads, AssemblyOptions(mode=mode))
+    assert asked == [is_done]
 
 
 def test_thin_coverage_begins_at_the_usual_k_without_a_smaller_one():
