@@ -2,7 +2,8 @@
 
 Of two copies of a repeat one may be resolved at some k by the fragments across it, and the other have none: its two
 sides then end in the repeat, each with all of it. Such ends are joined without a single pair where nothing else is left
-to join: no other unitig ends in these bases, whether it goes on or not, and both are single copies of one depth. That
+to join: no other unitig ends in these bases, whether it goes on or not, no circle holds them, which may be units of a
+tandem repeat that are missing between the two, and both are single copies of one depth. That
 both ends have lost another neighbour each, and share these bases by chance, would take two such holes at copies of one
 repeat. Where reads are so few that holes are common, that is no less likely than one hole, and nothing is joined.
 """
@@ -84,7 +85,8 @@ def _without_third(graph: UnitigGraph, joins: list[tuple[int, int, int]]) -> lis
 def _entering(graph: UnitigGraph, begins: list[int]) -> dict[int, set[int]]:
     """Return which oriented unitigs end in what each of some others begins with, by fewer than k - 1 bases.
 
-    Where a unitig is shorter than what stands in the other from its first word on, it counts as far as it goes.
+    Where a unitig is shorter than what stands in the other from its first word on, it counts as far as it goes. A
+    circle ends nowhere: it counts where it has so many of these bases as two ends must share.
     """
     forward, backward = words_of(np.stack([oriented_codes(graph, o)[:ANCHOR_K] for o in begins]).ravel())
     forward, backward = forward[::ANCHOR_K], backward[::ANCHOR_K]
@@ -95,9 +97,10 @@ def _entering(graph: UnitigGraph, begins: list[int]) -> dict[int, set[int]]:
         for i in np.flatnonzero(key == word).tolist():
             turned = reads_key != bool(forward[i] < backward[i])
             rest = at + ANCHOR_K - int(graph.start[u]) if turned else int(graph.start[u + 1]) - at
-            if LEAST_SHARED <= rest <= graph.k - 2 and not graph.is_circular[u]:
-                own, end = oriented_codes(graph, begins[i])[:rest], oriented_codes(graph, 2 * u + turned)[-rest:]
-                if np.array_equal(own, end[: own.size]):
+            n = LEAST_SHARED if graph.is_circular[u] else rest
+            if LEAST_SHARED <= n <= min(rest, graph.k - 2):
+                own, along = oriented_codes(graph, begins[i])[:n], oriented_codes(graph, 2 * u + turned)[-rest:]
+                if np.array_equal(own, along[: own.size]):
                     enter[begins[i]].add(2 * u + turned)
     return enter
 

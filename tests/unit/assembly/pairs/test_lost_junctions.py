@@ -65,6 +65,22 @@ def test_units_of_a_tandem_repeat_may_be_missing_between():
     assert resolved_texts(*texts) == sorted(map(either_strand, texts))
 
 
+@pytest.mark.parametrize("turn", [False, True])
+@pytest.mark.parametrize("rotation", [0, 100, 310])
+def test_units_may_be_missing_that_became_a_circle(turn, rotation):
+    """Of R M R M R what is between its ends may be told as a circle of R and M, which has no end to be a rival."""
+    unit = R + random_text(300, 35)
+    unit = unit[rotation:] + unit[:rotation]
+    around = unit + unit[:K]
+    graph = graph_of(A + R, R + B, turned(around) if turn else around)
+    assert graph.is_circular.sum() == 1
+    assert find_lost_junctions(graph, np.ones(2 * graph.n, dtype=bool)) == []
+    other = random_text(355, 36)
+    apart = graph_of(A + R, R + B, other + other[:K])
+    assert apart.is_circular.sum() == 1
+    assert len(find_lost_junctions(apart, np.ones(2 * apart.n, dtype=bool))) == 1
+
+
 def test_ends_of_different_depth_are_not_neighbours():
     texts = [A + R, R + B + C]
     assert resolved_texts(*texts) == [either_strand(A + R + B + C)]
