@@ -24,13 +24,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from assembler_runs import Command, ReadSet, Row, checksum, command_of, read_sheet, run_assembler
+from assembler_runs import ReadSet, Row, checksum, command_of, on_device, places_of, read_sheet, run_assembler
 from community import Member, read_members
 from processes import require_programs
 from quast import LEAST_LENGTH, run_metaquast, run_quast
@@ -41,7 +41,6 @@ from gpuasm.assembly.options import RULES
 
 NOTHING = "nothing"
 META = ("--mode", "meta")
-_ON_CPU = -1
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,7 @@ class Bench:
 
     @classmethod
     def of(cls, commands: tuple[list[str], list[str]], *, threads: int, jobs: int, gpus: int) -> Bench:
-        places: queue.Queue[int] = queue.Queue()
-        for number in range(jobs):
-            places.put(number % gpus if gpus else _ON_CPU)
-        return cls(*commands, threads, places, threading.Semaphore(max(1, jobs // 2)))
+        return cls(*commands, threads, places_of(jobs, gpus), threading.Semaphore(max(1, jobs // 2)))
 
     @contextmanager
     def place(self, *, is_community: bool) -> Iterator[int]:
@@ -116,14 +112,6 @@ def make_row(reads: ReadSet, without: str, bench: Bench, *, baseline: Callable[[
         if whole and whole.get("contigs_sha256") == row["contigs_sha256"]:
             return row | {key: whole[key] for key in ("quast", "genomes") if key in whole}
         return row | judged(command.contigs, reads, bench, folder=folder / "quast")
-
-
-def on_device(command: Command, place: int) -> Command:
-    """Return the command as run on a GPU of the host, which is the only one that it sees; as it is on the CPU."""
-    if place == _ON_CPU:
-        return command
-    words = [word if word != "cpu" else "cuda" for word in command.words]
-    return replace(command, words=["env", f"CUDA_VISIBLE_DEVICES={place}", *words])
 
 
 def judged(contigs: Path, reads: ReadSet, bench: Bench, *, folder: Path) -> Row:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import queue
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from processes import GPUASM, Usage, measure_or_none
 
 Row = dict[str, Any]
 PEERS = ("megahit", "skesa", "spades")
+_ON_CPU = -1
 PROGRAMS = {"spades": "spades.py"}
 """What an assembler's program is called where that is not its own name."""
 
@@ -87,6 +89,22 @@ def command_of(assembler: str, reads: ReadSet, folder: Path, *, threads: int, ex
 
 def _words(*words: str | Path) -> list[str | Path]:
     return list(words)
+
+
+def places_of(jobs: int, gpus: int) -> queue.Queue[int]:
+    """Return a number for each assembly that may run at the same time: of a GPU, or of none."""
+    places: queue.Queue[int] = queue.Queue()
+    for number in range(jobs):
+        places.put(number % gpus if gpus else _ON_CPU)
+    return places
+
+
+def on_device(command: Command, place: int) -> Command:
+    """Return the command as run on a GPU of the host, which is the only one that it sees; as it is on the CPU."""
+    if place == _ON_CPU:
+        return command
+    words = [word if word != "cpu" else "cuda" for word in command.words]
+    return replace(command, words=["env", f"CUDA_VISIBLE_DEVICES={place}", *words])
 
 
 @cache

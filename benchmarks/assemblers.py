@@ -2,21 +2,26 @@
 
     python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/assemblers.json
     python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/assemblers.json --only gpuasm
+    python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/unseen.json --only gpuasm --gpus 1 --jobs 8
 
 The sheet has the columns name, reads_1, reads_2, layout (pairs or single), reference (may be empty), kind (simulated or
 real) and what (a line about the reads), separated by tabs. All assemblers run with their defaults, SPAdes with
 ``--isolate``. What the JSON knows of a peer of the same version on the same reads is kept and not run again; gpuasm
 changes from day to day and is run whenever it is asked for. ``--sets`` takes some sets of the sheet only; what the JSON
-knows of others, also of those that the sheet does not have, stays.
+knows of others, also of those that the sheet does not have, stays. With ``--gpus`` gpuasm runs on these, ``--jobs``
+sets side by side: then times say little.
 """
 
 from __future__ import annotations
 
+import queue
 import shlex
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -30,6 +35,8 @@ from assembler_runs import (
     kept_rows,
     kept_sets,
     key_of,
+    on_device,
+    places_of,
     read_sheet,
     run_assembler,
 )
@@ -45,11 +52,35 @@ ASSEMBLERS = ("gpuasm", *PEERS)
 
 @dataclass(frozen=True)
 class Settings:
-    """What the runs have in common; ``keep`` is a folder to copy the contigs to."""
+    """What the runs have in common.
+
+    Attributes
+    ----------
+    quast : list of str
+        The command.
+    threads : int
+        Of each assembly, and of each QUAST.
+    places : Queue of int
+        A number for each assembly that may run at the same time: of a GPU, or of none.
+    where : str
+        The machine, as rows name it.
+    keep : Path, optional
+        A folder to copy the contigs to.
+    """
 
     quast: list[str]
     threads: int
+    places: queue.Queue[int]
+    where: str
     keep: Path | None = None
+
+
+def where(jobs: int, gpus: int) -> str:
+    """Name the machine, and how many runs share it."""
+    found = machine("cuda:0" if gpus else "cpu")
+    sharing = f", {jobs} runs at once" if jobs > 1 else ""
+    on = f" on {gpus} x {found['device']['name']}" if gpus else ""
+    return f"{found['cpu']}, {found['cpus']} cores{sharing}{on}"
 
 
 def make_rows(assembler: str, version: str, reads: ReadSet, settings: Settings) -> list[Row]:
@@ -62,13 +93,17 @@ def make_rows(assembler: str, version: str, reads: ReadSet, settings: Settings) 
         "key": key_of(assembler, version, reads),
         "reads_sha256": [checksum(path) for path in reads.reads],
         "threads": threads,
-        "where": f"{machine('cpu')['cpu']}, {machine('cpu')['cpus']} cores",
+        "where": settings.where,
         "date": datetime.now(UTC).date().isoformat(),
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = command_of(assembler, reads, folder / "work", threads=threads)
-        usage = run_assembler(command, folder)
+        place = settings.places.get()
+        try:
+            usage = run_assembler(on_device(command, place) if assembler == "gpuasm" else command, folder)
+        finally:
+            settings.places.put(place)
         if usage is None:
             return [{**about, "sequences": "contigs", "failed": True, "quast": {}}]
         rows = []
@@ -77,12 +112,13 @@ def make_rows(assembler: str, version: str, reads: ReadSet, settings: Settings) 
                 figures = run_quast(settings.quast, path, reads.reference, folder=folder / kind, threads=threads)
                 if settings.keep:
                     shutil.copyfile(path, settings.keep / f"{reads.name}.{assembler}.{kind}.fasta")
-                rows.append({**about, "sequences": kind, "failed": False, **usage.as_dict(), "quast": figures})
+                sums = {"sha256": checksum(path)} if assembler == "gpuasm" else {}
+                rows.append({**about, "sequences": kind, "failed": False, **sums, **usage.as_dict(), "quast": figures})
         return rows
 
 
 def rows_of_set(
-    reads: ReadSet, versions: dict[str, str], known: dict[str, list[Row]], *, only: set[str], settings: Settings
+    reads: ReadSet, *, versions: dict[str, str], known: dict[str, list[Row]], only: set[str], settings: Settings
 ) -> list[Row]:
     """Return the rows of a set, of each assembler either as they are known or as they are made now."""
     rows: list[Row] = []
@@ -90,7 +126,7 @@ def rows_of_set(
         kept = known.get(key_of(assembler, version, reads))
         if assembler in only and (assembler == "gpuasm" or kept is None):
             kept = make_rows(assembler, version, reads, settings)
-            print(f"   {assembler}: {_told(kept)}", flush=True)
+            print(f"{reads.name}: {assembler}: {_told(kept)}", flush=True)
         rows += [{**row, "set": reads.name} for row in kept or []]
     return rows
 
@@ -109,15 +145,17 @@ def _told(rows: list[Row]) -> str:
 @click.option("--sets", multiple=True, metavar="NAME", help="Take this set only; may be repeated.")
 @click.option("--quast", default="quast.py", show_default=True, metavar="COMMAND", help="QUAST 5.2 or later.")
 @click.option("--threads", "-t", default=2, show_default=True)
+@click.option("--gpus", default=0, show_default=True, help="GPUs for gpuasm, in turn; 0: the CPU.")
+@click.option("--jobs", default=1, show_default=True, help="Sets that are assembled at the same time.")
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Copy the contigs to this folder.")
 @click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Results, kept and added to.")
 def main(
-    *, sheet: Path, only: tuple[str, ...], sets: tuple[str, ...], quast: str, threads: int, keep: Path | None,
-    path: Path | None,
+    *, sheet: Path, only: tuple[str, ...], sets: tuple[str, ...], quast: str, threads: int, gpus: int, jobs: int,
+    keep: Path | None, path: Path | None,
 ) -> None:  # fmt: skip
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
-    settings = Settings(shlex.split(quast), threads, keep)
+    settings = Settings(shlex.split(quast), threads, places_of(jobs, gpus), where(jobs, gpus), keep)
     chosen = set(only or ASSEMBLERS)
     require_programs([PROGRAMS.get(name, name) for name in PEERS if name in chosen] + settings.quast[:1])
     found = read_sheet(sheet)
@@ -126,13 +164,13 @@ def main(
     about = kept_sets(path) | {reads.name: {"kind": reads.kind, "what": reads.what} for reads in found}
     parameters = {"least_length": LEAST_LENGTH, "peers": versions, "sets": about}
     made: dict[str, list[Row]] = {}
-    for reads in found:
-        if sets and reads.name not in sets:
-            continue
-        print(reads.name, flush=True)
-        made[reads.name] = rows_of_set(reads, versions, known, only=chosen, settings=settings)
-        # After every set: a run that is stopped keeps its figures.
-        record(path, "assemblers", parameters, rows_in_order(list(about), made, known))
+    taken = [reads for reads in found if not sets or reads.name in sets]
+    make = partial(rows_of_set, versions=versions, known=known, only=chosen, settings=settings)
+    with ThreadPoolExecutor(jobs if jobs == 1 else 2 * jobs) as pool:  # while QUAST is at one, another is assembled
+        for reads, rows in zip(taken, pool.map(make, taken), strict=True):
+            made[reads.name] = rows
+            # After every set: a run that is stopped keeps its figures.
+            record(path, "assemblers", parameters, rows_in_order(list(about), made, known))
 
 
 def rows_in_order(names: list[str], made: dict[str, list[Row]], known: dict[str, list[Row]]) -> list[Row]:

@@ -3,6 +3,7 @@
     python benchmarks/make_sets.py GENOMES OUT --real READS --jobs 4
     python benchmarks/make_sets.py GENOMES OUT --sets lambda --sets mpox
     python benchmarks/make_sets.py GENOMES OUT --community --sets community_of_ten
+    python benchmarks/make_sets.py GENOMES OUT --table benchmarks/unseen.tsv --jobs 4
 
 ``sets.tsv`` beside this script has a row for each set: its genome, a file GENOME.fa.gz of the folder GENOMES, options
 of ``art_illumina`` (ART 2.5.8, doi:10.1093/bioinformatics/btr708), and checksums of genome and reads. Reads are written
@@ -167,16 +168,19 @@ def add_to_sheet(path: Path, rows: Iterable[SheetRow]) -> None:
 @click.argument("genomes", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("out", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--sets", multiple=True, metavar="NAME", help="Make this set only; may be repeated.")
+@click.option("--table", default=HERE / "sets.tsv", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="The sets, if they are others than those of sets.tsv.")  # fmt: skip
 @click.option("--community", is_flag=True, help="Make the communities, not the isolates.")
 @click.option("--real", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the real sets.")
 @click.option("--jobs", "-j", default=1, show_default=True, help="How many sets, or members, are made side by side.")
 @click.option("--check", is_flag=True, help="Compare checksums; keep no reads, write no sheet.")
 def main(
-    *, genomes: Path, out: Path, sets: tuple[str, ...], community: bool, real: Path | None, jobs: int, check: bool
-) -> None:
+    *, genomes: Path, out: Path, sets: tuple[str, ...], table: Path, community: bool, real: Path | None, jobs: int,
+    check: bool,
+) -> None:  # fmt: skip
     require_programs(["art_illumina"])
     groups: dict[str, list[Simulation]] = {}
-    for entry in read_simulations():
+    for entry in read_simulations(table):
         if bool(entry.community) == community:
             groups.setdefault(entry.community or entry.name, []).append(entry)
     if unknown := set(sets) - groups.keys():

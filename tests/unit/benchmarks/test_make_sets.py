@@ -37,19 +37,34 @@ def simulations(modules):
 
 
 @pytest.fixture
+def unseen(modules):
+    return modules["make_sets"].read_simulations(BENCHMARKS / "unseen.tsv")
+
+
+@pytest.fixture
 def result():
     return json.loads((BENCHMARKS / "results" / "assemblers.json").read_text())
 
 
-def test_each_row_of_the_table_is_whole(simulations):
-    assert len({(of.community, of.name) for of in simulations}) == len(simulations)
-    for of in simulations:
+def test_each_row_of_both_tables_is_whole(simulations, unseen):
+    both = [*simulations, *unseen]
+    assert len({(of.community, of.name) for of in both}) == len(both)
+    for of in both:
         assert float(of.fold) > 0
         assert int(of.length) <= int(of.insert)
         assert of.profile in {"HS20", "HS25", "HSXt", "MSv3", "NS50"}
         assert all(int(text) >= 0 for text in (of.seed, of.sd))
         assert all(len(bytes.fromhex(text)) == 32 for text in (of.genome_sha256, *of.sums)), of.name
         assert bool(of.what) != bool(of.community)
+
+
+def test_no_unseen_reads_are_those_of_a_set_that_rules_were_made_with(simulations, unseen):
+    assert not {of.seed for of in unseen} & {of.seed for of in simulations}
+    assert not {found for of in unseen for found in of.sums} & {found for of in simulations for found in of.sums}
+    assert {of.genome_sha256 for of in unseen} <= {of.genome_sha256 for of in simulations}
+    for of in unseen:
+        assert f", {of.fold}-fold, 2 x {of.length}, insert {of.insert} ± {of.sd}, " in of.what
+        assert of.what.endswith(f", seed {of.seed}")
 
 
 def test_each_simulated_set_of_the_results_is_in_the_table(simulations, result):
@@ -110,7 +125,7 @@ def bench(modules, tmp_path, monkeypatch):
         entry("one", "both", "ACGT"),
         entry("two", "both", "GGCC"),
     ]
-    monkeypatch.setattr(make_sets, "read_simulations", lambda: table)
+    monkeypatch.setattr(make_sets, "read_simulations", lambda path: table if path.name == "sets.tsv" else table[:1])
     run = CliRunner().invoke
     return table, out, lambda *words: run(make_sets.main, [str(genomes), str(out), *words], catch_exceptions=False)
 
@@ -126,6 +141,17 @@ def test_reads_are_made_and_named_by_a_sheet_that_the_benchmark_reads(modules, b
     ]
     assert sets[1].reads[1].read_text() == "@2 seed 42\nACGT\n"
     assert sets[1].reference.name == "one.fa.gz"
+
+
+def test_sets_of_another_table_are_made_of_it(tmp_path, bench):
+    _, out, run = bench
+    other = tmp_path / "other.tsv"
+    other.touch()
+    assert run("--table", str(other)).exit_code == 0
+    assert {path.name for path in out.iterdir()} == {"ablation.tsv", "sheet.tsv", "one_1.fq", "one_2.fq"}
+    refused = run("--table", str(other), "--sets", "two")
+    assert refused.exit_code == 1
+    assert "no such sets: two; there are one" in refused.output
 
 
 def test_other_reads_than_those_of_the_table_are_told(bench):
@@ -186,3 +212,17 @@ def test_sets_that_the_sheet_does_not_have_stay_and_renamed_ones_are_not_doubled
     made = {"new": [row("new", "1")], "other": [row("other", "4")]}
     rows = modules["assemblers"].rows_in_order(["old", "kept", "other", "new"], made, known)
     assert rows == [row("kept", "2"), row("other", "4"), row("new", "1")]
+
+
+def test_assemblies_are_shared_out_to_the_gpus(modules, tmp_path):
+    runs = modules["assembler_runs"]
+    places = runs.places_of(3, 2)
+    assert [places.get_nowait() for _ in range(3)] == [0, 1, 0]
+    assert places.empty()
+    reads = runs.ReadSet("one", (tmp_path / "1.fq", tmp_path / "2.fq"))
+    command = runs.command_of("gpuasm", reads, tmp_path, threads=2)
+    on_gpu = runs.on_device(command, 1)
+    assert on_gpu.words[:2] == ["env", "CUDA_VISIBLE_DEVICES=1"]
+    assert on_gpu.words[on_gpu.words.index("--device") + 1] == "cuda"
+    assert on_gpu.contigs == command.contigs
+    assert runs.on_device(command, runs.places_of(1, 0).get_nowait()) == command
