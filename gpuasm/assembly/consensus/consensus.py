@@ -107,14 +107,15 @@ def check_contigs(
     targets, index = targets_of(contigs, reads)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)
-    seen = _look(reads, targets, index, ends)
+    spans = Spans() if "unspanned" not in without else None
+    seen = _look(reads, targets, index, ends=ends, spans=spans)
     fixes = decide(seen.votes[: 0 if "votes" in without else None], seen.own_depth, bounds)
     codes[fixes.place] = fixes.code
     breaks = np.empty(0, np.int64)
     if "departures" not in without:
         read_length = round(reads.n_bases / max(1, reads.n_pieces))
         breaks = apart(seen.departures.contradicted(targets), read_length=read_length)
-    unspanned = seen.spans.missing(targets, breaks) if "unspanned" not in without else np.empty(0, np.int64)
+    unspanned = spans.missing(targets, breaks) if spans is not None else np.empty(0, np.int64)
     breaks = np.union1d(breaks, unspanned)
     depth, is_core = to_host(seen.depth), core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
@@ -142,15 +143,14 @@ class _Seen:
     counts: dict[str, int]
     overhangs: Overhangs
     departures: Departures
-    spans: Spans
     error_rate: tuple[int, int]
 
 
-def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) -> _Seen:
+def _look(reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray, spans: Spans | None) -> _Seen:
     xp = array_namespace(reads.words)
     own, shared = Coverage(targets, xp), Coverage(targets, xp)
     votes, counts, longest = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
-    overhangs, departures, spans, bases, mismatches = [], Departures(), Spans(), 0, 0
+    overhangs, departures, bases, mismatches = [], Departures(), 0, 0
     for batch in batches(reads):
         first, second = lay_reads(batch, targets, index)
         pairs = find_fragments(batch, first, targets) if reads.paired else None
@@ -167,13 +167,14 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, ends: np.ndarray) ->
         if pairs is not None and longest:
             pairs = pairs.no_longer_than(longest)
             departures.cover(pairs.begin, pairs.end)
-            spans.add(first, pairs, targets)
+            if spans is not None:
+                spans.add(first, pairs, targets)
         overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _note(counts, batch, first, pairs)
     own_depth, hanging = own.counts(), Overhangs.joined(overhangs)
     depth, every_vote = own_depth + shared.counts(), xp.concatenate(votes)
-    return _Seen(depth, own_depth, every_vote, counts, hanging, departures, spans, (mismatches, bases))
+    return _Seen(depth, own_depth, every_vote, counts, hanging, departures, (mismatches, bases))
 
 
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")
