@@ -11,7 +11,7 @@ of the fragments. Where none spans one, a contig is broken if on both of its sid
 1. a dozen fragments should, by the reads that have a place of their own there and by how long fragments are: chance
    makes none of a dozen once in 160,000 times; but not so many that reads of several copies must lie there;
 2. most of these reads have no mate that faces them, those of a few lie in the repeat itself; and
-3. the contig goes on as far as any fragment reaches: its ends are often bases of several copies.
+3. the contig goes on for twice the longest fragment: what is near its ends is often of several copies.
 
 So a place without reads proves nothing, nor does a repeat whose reads may lie elsewhere, nor do amplicons that end.
 """
@@ -92,7 +92,8 @@ class Spans:
         most = _MOST * float(longer.sum()) / int(targets.size.sum())
         # Going away from the window on either side, as far as any fragment reaches.
         before, behind = (np.stack([at, at + step * longer.size]) for at, step in ((middle, -1), (middle + window, 1)))
-        is_wrong = (before[1] >= first) & (behind[1] <= last)
+        rest = 2 * of_length.size
+        is_wrong = (middle - rest >= first) & (middle + window + rest <= last)
         for reads, ends, side in ((self.rightwards, begin, before), (self.leftwards, end, behind)):
             alone = reads - _times(ends, size)
             is_wrong[is_wrong] = _lacks(reads, alone, side[:, is_wrong], longer, most=most)

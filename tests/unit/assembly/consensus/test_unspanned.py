@@ -118,12 +118,13 @@ def test_a_circle_is_not_judged(rng, planted):
     assert found.counts["unspanned"] == 0
 
 
-def test_near_the_end_of_a_contig_nothing_is_told(rng, planted):
+@pytest.mark.parametrize(("before", "is_broken"), [(150, False), (700, False), (1500, True)])
+def test_near_the_end_of_a_contig_nothing_is_told(rng, planted, before, is_broken):
     """Its end may be bases of several copies, whose reads lie there all together."""
-    joined, truth = planted(200)
+    joined, truth = planted(150)
     texts = pairs_from(truth, fold=60, rng=rng)
-    found = checked([joined[SIDE - 150 :], joined[: SIDE - 200]], texts, without=("departures",))
-    assert found.counts["unspanned"] == 0
+    found = checked([joined[SIDE - before :], joined[: SIDE - before]], texts, without=("departures",))
+    assert found.counts["unspanned"] == int(is_broken)
 
 
 @pytest.mark.parametrize(("times", "is_broken"), [(0, True), (2, False)])
