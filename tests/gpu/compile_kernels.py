@@ -7,6 +7,8 @@ device calls is called here on host arrays first. CUDA C++ goes through NVRTC.
 from __future__ import annotations
 
 import importlib
+import multiprocessing
+import os
 import pkgutil
 import sys
 
@@ -44,14 +46,30 @@ def main() -> int:
     missing = [body.__name__ for body in for_each.instances if not any(key is body for key, _ in seen)]
     failures = [f"{name}: never called, so its types are unknown" for name in missing]
     targets = [cc for cc in TARGETS if nvrtc_supports(cc)]
-    for cc in targets:
-        for body, signature in seen:
-            if ".entry" not in body.ptx(signature, cc):
-                failures.append(f"{body.__name__} for {cc}: no kernel")
-        failures += [error for name, text in sources.items() if (error := compile_source(name, text, cc))]
+    wanted = [(body, signature, cc) for body, signature in seen for cc in targets]
+    failures += [error for error in _on_every_core(wanted) if error]
+    failures += [error for cc in targets for name, text in sources.items() if (error := compile_source(name, text, cc))]
     print("\n".join(failures))
     print(f"{len(seen)} bodies and {len(sources)} CUDA sources for {targets}: {len(failures)} failures")
     return 1 if failures else 0
+
+
+Wanted = tuple[for_each, tuple[str, ...], tuple[int, int]]
+_wanted: list[Wanted] = []
+"""What a forked process finds here: bodies cannot be sent to one."""
+
+
+def _on_every_core(wanted: list[Wanted]) -> list[str]:
+    """Compile bodies for targets, as many at a time as there are cores; return what went wrong with each."""
+    _wanted[:] = wanted
+    with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
+        return pool.map(compile_body, range(len(wanted)), chunksize=8)
+
+
+def compile_body(number: int) -> str:
+    """Compile one of the wanted bodies to PTX; return what went wrong, or nothing."""
+    body, signature, cc = _wanted[number]
+    return "" if ".entry" in body.ptx(signature, cc) else f"{body.__name__} for {cc}: no kernel"
 
 
 def cuda_sources() -> dict[str, str]:
