@@ -17,7 +17,10 @@ from gpuasm.sequence.reads import Reads
 LEAST_VOTES = 3
 """Reads that must agree on another base."""
 _SHARE = (4, 5)
-"""And their share of the reads with a place of their own there: four of five."""
+"""And their share of the reads with a place of their own there: four of five,"""
+_FEW_OTHERS = 2
+"""or all of these but so many: in thin coverage the one read that bridged a gap of the graph brings its errors along,
+and two reads seldom share one."""
 
 _DEEPEST = 2.0
 """Where reads lie deeper than so many times what their contig has on average, they are from other places as well."""
@@ -117,10 +120,10 @@ def decide(votes: Array, own_depth: Array, bounds: np.ndarray) -> Fixes:
 
     Returns
     -------
-    Fixes: a base changes where at least three reads, and at least four of five of those with a place of their own,
-    have the same other base there, and where these are at most twice as many as over the covered bases of the contig on
-    average: where a contig ends in a repeat, the reads of all other copies lie on it too and would outvote the one that
-    is its own.
+    Fixes: a base changes where at least three reads, and at least four of five of those with a place of their own or
+    all of these but two, have the same other base there, and where these are at most twice as many as over the covered
+    bases of the contig on average: where a contig ends in a repeat, the reads of all other copies lie on it too and
+    would outvote the one that is its own.
     """
     xp = array_namespace(votes)
     votes = xp.sort(votes)
@@ -128,7 +131,8 @@ def decide(votes: Array, own_depth: Array, bounds: np.ndarray) -> Fixes:
     n_votes = xp.diff(xp.concatenate([starts, xp.full(1, votes.size, starts.dtype)]))
     votes = votes[starts]
     few, many = _SHARE
-    chosen = (n_votes >= LEAST_VOTES) & (many * n_votes >= few * own_depth[votes >> 2])
+    of = own_depth[votes >> 2]
+    chosen = (n_votes >= LEAST_VOTES) & ((many * n_votes >= few * of) | (n_votes + _FEW_OTHERS >= of))
     kept = to_host(votes[chosen])
     place = kept >> 2
     contig = np.searchsorted(bounds, place, side="right") - 1

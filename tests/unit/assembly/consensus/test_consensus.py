@@ -99,6 +99,18 @@ def test_two_reads_change_nothing_and_three_do(genome):
         )
 
 
+@pytest.mark.parametrize(
+    ("against", "agreeing", "changed"), [(3, 1, 1), (3, 2, 1), (3, 3, 0), (5, 2, 1), (5, 3, 0), (2, 0, 0)]
+)
+def test_three_reads_outvote_two(genome, against, agreeing, changed):
+    wrong = genome[:500].copy()
+    wrong[250] ^= 2
+    reads = [decode(genome[160 + 9 * i :][:100]) for i in range(against)]
+    reads += [decode(wrong[165 + 9 * i :][:100]) for i in range(agreeing)]
+    checked = check_contigs([contig(wrong)], Reads.from_strings(reads), min_length=1)
+    assert checked.counts["bases_changed"] == changed
+
+
 def test_a_planted_chimera_is_broken_where_it_was_joined(genome, pairs):
     chimera = np.concatenate([genome[:8000], reverse_complement(genome[18_000:25_000])])
     others = [contig(genome[8000:18_000]), contig(genome[25_000:])]
