@@ -37,9 +37,11 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
     with stages.stage("count k-mers", k=k) as stage:
         counted = with_reads_counted(state.crossing, state.read_times)
         kind = {"is_isolate": state.mode.is_isolate, "is_population": state.mode.is_population}
-        text = next_text(counted, state.names, before, k=k, **kind)
+        text = next_text(counted, state.names, before, k=k, goes_through=_goes_through(state), **kind)
         tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
         stage.note(distinct=tally.n)
+        if _goes_through(state):
+            stage.note(short_ways=text.flanks.n_through)
     with stages.stage("build graph", k=k) as stage:
         tally, dictionary = _kept(text, tally, state, stage)
         neighbour = find_neighbours(text.reads.words, tally, dictionary, lower=before.neighbour, min_follow=1)
@@ -69,6 +71,11 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         removed={**state.removed, k: asdict(removed)},
         set_aside=_set_aside(state, k),
     )
+
+
+def _goes_through(state: AssemblyState) -> bool:
+    """Tell whether flanks go on through short unitigs: beyond the reads, as each place has few fragments."""
+    return state.mode.is_isolate and state.has_fragments and "short-ways" not in state.without
 
 
 def _set_aside(state: AssemblyState, k: int) -> tuple[UnitigGraph, ...]:

@@ -25,6 +25,7 @@ RULES = (
     "larger-k",
     "set-aside",
     "contradicted-flanks",
+    "short-ways",
     "fragments",
     "deep-reads",
     "long-anchors",

@@ -3,7 +3,7 @@
 Three kinds of text make the next graph. *Crossing reads* are counted as they are. *Carried unitigs*, those long enough
 for the next k, bring every k-mer they hold with their own depth, so that nothing inside a unitig can be lost. *Flanks*
 bring the arcs between carried unitigs: without them a junction that no read happens to cover at the next k would look
-like an end, and what is left of it like the only way; a flank into a unitig too short to be carried is cut off with it.
+like an end, and what is left of it like the only way; they go on through unitigs too short to be carried (`flanks`).
 But a flank goes no further than reads do where so many should go that chance cannot leave none: there a molecule ends
 within a repeat, and its last reads have led into another copy. (For isolates `contradicted` tells which these are.)
 To make all three comparable, multiplicities are turned into the depth of bases in reads: a window counts as many units
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.carrying.flanks import Flanks, find_flanks
 from gpuasm.assembly.carrying.spelling import spell
 from gpuasm.assembly.graph.compaction import Pieces, compact
 from gpuasm.assembly.graph.depth_units import TWO_READS
@@ -52,9 +53,11 @@ class Text:
     depth : (n_unitigs + n_flanks,) int64
         What each k-mer of a carried unitig or flank counts as, in units.
     copy : (n_flanks,) int64
-        Depth of one copy at the arc of each flank, in units.
-    arcs : (n_flanks,) int64
-        The arc of the level's graph that each flank brings, on the host.
+        Depth of one copy at the ends of each flank, in units.
+    is_met : (n_flanks,) bool
+        Whether the last window of each flank belongs to another piece.
+    flanks : Flanks
+        Which unitigs of the level's graph each flank joins, on the host.
     """
 
     reads: Reads
@@ -63,11 +66,19 @@ class Text:
     n_unitigs: int
     depth: Array
     copy: Array
-    arcs: np.ndarray
+    is_met: Array
+    flanks: Flanks
 
 
 def next_text(
-    reads: Reads, names: Array, level: Level, *, k: int, is_isolate: bool = True, is_population: bool = False
+    reads: Reads,
+    names: Array,
+    level: Level,
+    *,
+    k: int,
+    is_isolate: bool = True,
+    is_population: bool = False,
+    goes_through: bool = True,
 ) -> Text:
     """Put crossing reads, carried unitigs and flanks into one text for the next k.
 
@@ -81,11 +92,13 @@ def next_text(
         The next k.
     is_isolate, is_population
         Whether the graph has one depth, or is of the variants of one organism.
+    goes_through
+        Whether flanks go on through unitigs that are too short.
     """
     xp, graph = array_namespace(reads.words), level.graph
     is_carried = np.where(graph.is_circular, graph.n_kmers, graph.length) >= k
-    carried, arcs = np.flatnonzero(is_carried), _arcs_to_carry(graph, is_carried)
-    own = spell(level, carried, arcs, k=k)
+    carried, flanks = np.flatnonzero(is_carried), find_flanks(graph, is_carried, k=k, goes_through=goes_through)
+    own = spell(level, carried, flanks, k=k)
     joined = Reads(
         words=xp.concatenate([reads.words, own.words]),
         start=xp.concatenate([reads.start, to_namespace(xp, own.start[:-1] + 32 * reads.words.size)]),
@@ -93,15 +106,16 @@ def next_text(
         read=xp.concatenate([reads.read, xp.full(own.start.size - 1, -1, np.int64)]),
         n_reads=reads.n_pieces + own.start.size - 1,
     )
-    depth = np.concatenate([graph.count[carried] // graph.n_kmers[carried], graph.arc_count[arcs]])
+    depth = np.concatenate([graph.count[carried] // graph.n_kmers[carried], flanks.count])
     return Text(
         reads=joined,
         names=xp.concatenate([names, own.names]),
         n_reads=reads.n_pieces,
         n_unitigs=carried.size,
         depth=to_namespace(xp, np.maximum(1, depth)),
-        copy=to_namespace(xp, _copy_at_arcs(graph, arcs, is_isolate=is_isolate, is_population=is_population)),
-        arcs=arcs,
+        copy=to_namespace(xp, _copy_at_ends(graph, flanks, is_isolate=is_isolate, is_population=is_population)),
+        is_met=to_namespace(xp, flanks.is_met),
+        flanks=flanks,
     )
 
 
@@ -127,18 +141,11 @@ def too_short_to_carry(graph: UnitigGraph, k: int, *, window: float) -> UnitigGr
     return compact(graph, Pieces.identity(graph.n), is_removed=~kept)[0]
 
 
-def _arcs_to_carry(graph: UnitigGraph, is_carried: np.ndarray) -> np.ndarray:
-    """Return one of each pair of twin arcs between carried unitigs, and the arcs from them into others."""
-    source, target = graph.arc_from, graph.arc_to
-    one_of_twins = (source < (target ^ 1)) | ((source == (target ^ 1)) & (target <= (source ^ 1)))
-    return np.flatnonzero(is_carried[source >> 1] & (~is_carried[target >> 1] | one_of_twins))
-
-
-def _copy_at_arcs(graph: UnitigGraph, arcs: np.ndarray, *, is_isolate: bool, is_population: bool) -> np.ndarray:
-    """Return the depth of one copy at arcs, in units; what a sample of many has less of is shallower itself."""
+def _copy_at_ends(graph: UnitigGraph, flanks: Flanks, *, is_isolate: bool, is_population: bool) -> np.ndarray:
+    """Return the depth of one copy at flanks, in units; what a sample of many has less of is shallower itself."""
     copy = local_depth(graph, is_isolate=is_isolate, is_population=is_population)
     copy = ((copy if is_isolate else np.minimum(copy, graph.depth)) * graph.unit).astype(np.int64)
-    return np.minimum(copy[graph.arc_from[arcs] >> 1], copy[graph.arc_to[arcs] >> 1])
+    return np.minimum(copy[flanks.source >> 1], copy[flanks.target >> 1])
 
 
 def set_carried(
@@ -167,6 +174,7 @@ def set_carried(
     first = text.n_reads
     enough = int(worth * np.log(max(1, text.copy.size) / _LOST_BY_CHANCE))
     may_fill = ((text.copy < enough) | (not cuts_flanks)).astype(np.uint8)
+    is_met = text.is_met.astype(np.uint8)
     for is_flank, last in ((False, first + text.n_unitigs), (True, text.reads.n_pieces)):
         pieces = text.reads.select(xp.arange(first, last))
         windows = xp.maximum(pieces.length.astype(np.int64) - (tally.k - 1), 0)
@@ -178,7 +186,7 @@ def set_carried(
         depth = text.depth[first - text.n_reads : last - text.n_reads]
         shift = tally.k - dictionary.k0
         out = (tally.count, tally.followers, is_kept)
-        _set(total, *where, tally.k, shift, *index, depth, is_flank, may_fill, worth, *out)
+        _set(total, *where, tally.k, shift, *index, depth, is_flank, is_met, may_fill, worth, *out)
         first = last
 
 
@@ -198,6 +206,7 @@ def _set(
     mask,
     depth,
     is_flank,
+    is_met,
     may_fill,
     worth,
     count,
@@ -214,8 +223,8 @@ def _set(
     strand = 1 if backward < forward else 0
     number = find(min(forward, backward), keys, slots, mask)
     has_next = offset < length[c] - k
-    # The first and last window of a flank belong to the unitigs that it joins, if the second is long enough.
-    is_between = offset > 0 and (has_next or length[c] <= k + shift)
+    # The first window of a flank belongs to its source, and the last one may belong to what it meets.
+    is_between = is_flank and offset > 0 and (has_next or is_met[c] == 0)
     is_kept[number] = 1
     # What occurs once occurs in the flank itself only.
     if is_flank and is_between and may_fill[c] == 0 and count[number] <= worth:

@@ -69,7 +69,7 @@ def contradicted_flanks(
     (n_flanks,) bool, on the host.
     """
     support = _flank_support(text, tally, dictionary, graph.k)
-    expected = _depth(text, graph) * windows_per_base
+    expected = text.flanks.depth * windows_per_base
     return (support.least == 0) & _has_rival(text, graph, support) & (expected >= _LEAST_EXPECTED)
 
 
@@ -96,7 +96,7 @@ def improbable_flanks(
     (n_flanks,) bool, on the host.
     """
     support = _flank_support(text, tally, dictionary, graph.k)
-    depth = _depth(text, graph)
+    depth = text.flanks.depth
     windows = depth * windows_per_base
     are_read = support.total > 0
     rate = float(support.total[are_read].sum()) / max(1e-9, float((windows * support.places)[are_read].sum()))
@@ -154,7 +154,7 @@ def contradicted_by_fragments(
     -------
     (n_flanks,) bool, on the host.
     """
-    source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
+    source, target = text.flanks.source, text.flanks.target
     support = _flank_support(text, tally, dictionary, graph.k).least
     most = _most_at_ends(graph, (source, target), support)
     enough = np.maximum(_FEWEST_FRAGMENTS, _SHARE * graph.depth * windows_per_base)
@@ -186,19 +186,15 @@ def _flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> 
     xp, first = array_namespace(text.names), text.n_reads + text.n_unitigs
     flanks = text.reads.select(xp.arange(first, text.reads.n_pieces))
     found = [xp.zeros(flanks.n_pieces, np.int64) for _ in range(4)]
+    where = (flanks.start, flanks.length, text.is_met.astype(np.uint8), text.names)
     index = (dictionary.keys, dictionary.slots, dictionary.mask)
-    _support(flanks.n_pieces, flanks.start, flanks.length, text.names, k, tally.k, *index, tally.count, *found)
+    _support(flanks.n_pieces, *where, tally.k - k, tally.k, *index, tally.count, *found)
     return Support(*(to_host(array) for array in found))
-
-
-def _depth(text: Text, graph: UnitigGraph) -> np.ndarray:
-    """Return the depth of the lesser unitig of each flank: (n_flanks,) float64."""
-    return np.minimum(graph.depth[graph.arc_from[text.arcs] >> 1], graph.depth[graph.arc_to[text.arcs] >> 1])
 
 
 def _has_rival(text: Text, graph: UnitigGraph, support: Support) -> np.ndarray:
     """Tell of which flanks another arc of the same junction is in reads: (n_flanks,) bool."""
-    source, target = graph.arc_from[text.arcs], graph.arc_to[text.arcs]
+    source, target = text.flanks.source, text.flanks.target
     most = _most_at_ends(graph, (source, target), support.least)
     return (most[source] > 0) | (most[target ^ 1] > 0)
 
@@ -216,21 +212,22 @@ def without_flanks(text: Text, given_up: np.ndarray, tally: Tally, dictionary: D
     xp, first = array_namespace(text.names), text.n_reads + text.n_unitigs
     flanks = text.reads.select(to_namespace(xp, first + np.flatnonzero(given_up)))
     gone = xp.zeros(tally.n, dtype=bool)
+    is_met = text.is_met[to_namespace(xp, given_up)].astype(np.uint8)
+    where = (flanks.start, flanks.length, is_met, text.names)
     index = (dictionary.keys, dictionary.slots, dictionary.mask)
-    _mark_own(
-        flanks.n_pieces, flanks.start, flanks.length, text.names, dictionary.k0, tally.k, *index, tally.count, gone
-    )
+    _mark_own(flanks.n_pieces, *where, dictionary.k0, tally.k, *index, tally.count, gone)
     kept = np.concatenate([np.ones(first, bool), ~given_up])
-    rows = to_namespace(xp, np.flatnonzero(kept))
+    rows, own = to_namespace(xp, np.flatnonzero(kept)), to_namespace(xp, ~given_up)
     left = replace(text, reads=text.reads.select(rows), depth=text.depth[rows[text.n_reads :] - text.n_reads])
-    return replace(left, copy=text.copy[to_namespace(xp, ~given_up)], arcs=text.arcs[~given_up]), gone
+    others = text.flanks.without(given_up)
+    return replace(left, copy=text.copy[own], is_met=text.is_met[own], flanks=others), gone
 
 
 @for_each
-def _support(f, start, length, names, k, next_k, keys, slots, mask, count, support, empty, total, places):
+def _support(f, start, length, is_met, names, shift, next_k, keys, slots, mask, count, support, empty, total, places):
     least, run = np.int64(-1), np.int64(0)
-    for offset in range(1, min(length[f] - next_k, next_k - k) + 1):
-        number = _number_at(start[f] + offset, names, next_k - k, keys, slots, mask)
+    for offset in range(1, np.int64(length[f]) - next_k + 1 - is_met[f]):
+        number = _number_at(start[f] + offset, names, shift, keys, slots, mask)
         own = np.int64(count[number]) - 1  # one occurrence is the flank itself
         if least < 0 or own < least:
             least = own
@@ -242,8 +239,8 @@ def _support(f, start, length, names, k, next_k, keys, slots, mask, count, suppo
 
 
 @for_each
-def _mark_own(f, start, length, names, k, next_k, keys, slots, mask, count, gone):
-    for offset in range(1, min(length[f] - next_k, next_k - k) + 1):
+def _mark_own(f, start, length, is_met, names, k, next_k, keys, slots, mask, count, gone):
+    for offset in range(1, np.int64(length[f]) - next_k + 1 - is_met[f]):
         number = _number_at(start[f] + offset, names, next_k - k, keys, slots, mask)
         if count[number] == 1:
             gone[number] = True

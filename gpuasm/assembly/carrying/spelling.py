@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.carrying.flanks import Flanks
 from gpuasm.assembly.graph.levels import Level
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled, for_each
@@ -33,34 +34,36 @@ class Spelled:
     start: np.ndarray
 
 
-def spell(level: Level, carried: np.ndarray, arcs: np.ndarray, *, k: int) -> Spelled:
+def spell(level: Level, carried: np.ndarray, flanks: Flanks, *, k: int) -> Spelled:
     """Spell carried unitigs and, after them, flanks.
 
     A circle goes once round and k bases on, so that no window or edge of the next k is missing. A flank is the last k
-    bases of its arc's source and what its target adds up to its own k-th base, or to its end.
+    bases of its source and what the unitigs that it goes along add.
 
     Parameters
     ----------
     level
-        The level of the unitigs and arcs.
-    carried, arcs
-        Numbers of unitigs and arcs.
+        The level of the unitigs.
+    carried
+        Numbers of unitigs.
+    flanks
+        Ways on from these.
     k
         The next k.
     """
     xp, graph = array_namespace(level.strand), level.graph
     length = np.where(graph.is_circular[carried], graph.n_kmers[carried] + k, graph.length[carried])
-    start, flanks = np.concatenate([[0], np.cumsum(length)]).astype(np.int64), _spell_flanks(graph, arcs, k)
-    n, n_of_flanks = int(start[-1]), int(flanks.start[-1])
+    start, spelled = np.concatenate([[0], np.cumsum(length)]).astype(np.int64), _spell_flanks(graph, flanks, k)
+    n, n_of_flanks = int(start[-1]), int(spelled.start[-1])
     words = xp.zeros((n + n_of_flanks) // BASES_PER_WORD + 2, np.uint64)
     names = xp.full(BASES_PER_WORD * words.size, -1, np.int32)
     _spell_unitigs(level, carried, start, (words, names))
     slot, used = divmod(n, BASES_PER_WORD)
-    words[slot:] |= to_namespace(xp, pack(np.concatenate([np.zeros(used, np.uint8), flanks.bases])))
-    window, strand = to_namespace(xp, flanks.window), to_namespace(xp, flanks.strand)
+    words[slot:] |= to_namespace(xp, pack(np.concatenate([np.zeros(used, np.uint8), spelled.bases])))
+    window, strand = to_namespace(xp, spelled.window), to_namespace(xp, spelled.strand)
     named = xp.where(window >= 0, 2 * window + (level.strand[xp.maximum(window, 0)] ^ strand), -1)
     names[n : n + n_of_flanks] = named.astype(np.int32)
-    return Spelled(words, names, np.concatenate([start, flanks.start[1:] + n]))
+    return Spelled(words, names, np.concatenate([start, spelled.start[1:] + n]))
 
 
 def _spell_unitigs(level: Level, carried: np.ndarray, start: np.ndarray, out: tuple[Array, Array]) -> None:
@@ -92,7 +95,7 @@ def _spell(
 
 
 @dataclass(frozen=True)
-class _Flanks:
+class _SpelledFlanks:
     """Bases, where each flank starts, and at each base the level's window there (-1: none) and its strand."""
 
     bases: np.ndarray
@@ -101,40 +104,52 @@ class _Flanks:
     strand: np.ndarray
 
 
-def _spell_flanks(graph: UnitigGraph, arcs: np.ndarray, k: int) -> _Flanks:
-    """Spell the last k bases of each arc's source and what its target adds up to its own k-th base, or to its end."""
-    added = np.minimum(graph.n_kmers[graph.arc_to[arcs] >> 1], k - graph.k + 1)
-    start = np.concatenate([[0], np.cumsum(k + added)]).astype(np.int64)
+def _spell_flanks(graph: UnitigGraph, flanks: Flanks, k: int) -> _SpelledFlanks:
+    """Spell the last k bases of each flank's source and what the unitigs that it goes along add."""
+    start = np.concatenate([[0], np.cumsum(k + flanks.added)]).astype(np.int64)
     bases = np.empty(start[-1], np.uint8)
     window, strand = np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
     old = (graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.k)
-    _copy_flanks(old, (graph.arc_from[arcs], graph.arc_to[arcs]), k, start, (bases, window, strand))
-    return _Flanks(bases, start, window, strand)
+    along = (flanks.source, flanks.unitig, flanks.start)
+    _copy_flanks(old, along, k, start, (bases, window, strand))
+    return _SpelledFlanks(bases, start, window, strand)
 
 
 @compiled()
-def _copy_flanks(old, arcs, next_k, start, out):
-    bases, window, strand = out
+def _copy_flanks(old, along, next_k, start, out):
+    source, unitigs, first = along
+    bases, _, _ = out
     k = old[3]
-    for arc in range(arcs[0].size):
-        source, target = arcs[0][arc], arcs[1][arc]
-        source_windows = old[2][(source >> 1) + 1] - old[2][source >> 1]
-        length = start[arc + 1] - start[arc]
-        for i in range(length):
-            # Up to window next_k - k the flank runs along the source's end, then along the target's beginning.
-            along_source = i <= next_k - k
-            unitig = source if along_source else target
-            w = source_windows - 1 - (next_k - k) + i if along_source else i - (next_k - k) - 1
-            u = unitig >> 1
-            n = old[2][u + 1] - old[2][u]
-            at = start[arc] + i
-            if i <= length - k:
-                window[at] = old[2][u] + (n - 1 - w if unitig & 1 else w)
-                strand[at] = unitig & 1
-            if i < next_k:
-                bases[at] = _oriented(old, source, source_windows - 1 + k - next_k + i)
-            else:
-                bases[at] = _oriented(old, target, i - next_k + k - 1)
+    for flank in range(source.size):
+        begin, end = start[flank], start[flank + 1]
+        n = _n_windows(old, source[flank])
+        for i in range(next_k):
+            bases[begin + i] = _oriented(old, source[flank], n - 1 + k - next_k + i)
+        at = begin + next_k - k + 1
+        _name(old, source[flank], n - 1 - (next_k - k), (begin, at, end), out)
+        for unitig in unitigs[first[flank] : first[flank + 1]]:
+            # One base more for each window, and no more of the last unitig than the flank goes on for.
+            last = min(at + _n_windows(old, unitig), end - k + 1)
+            _name(old, unitig, 0, (at, last, end), out)
+            for i in range(at, last):
+                bases[i + k - 1] = _oriented(old, unitig, i - at + k - 1)
+            at = last
+
+
+@compiled()
+def _n_windows(old, unitig):
+    return old[2][(unitig >> 1) + 1] - old[2][unitig >> 1]
+
+
+@compiled()
+def _name(old, unitig, first, place, out):
+    """Write which windows of an oriented unitig, from a certain one on, begin at a range of places."""
+    _, window, strand = out
+    u, n = unitig >> 1, _n_windows(old, unitig)
+    for i in range(place[0], min(place[1], place[2] - old[3] + 1)):
+        w = first + i - place[0]
+        window[i] = old[2][u] + (n - 1 - w if unitig & 1 else w)
+        strand[i] = unitig & 1
 
 
 @compiled()

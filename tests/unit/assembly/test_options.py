@@ -53,6 +53,8 @@ def test_what_is_left_out_is_not_done(reads, rule):
             assert counts["join meeting ends"]["bridges"] == 0
         case "contradicted-flanks":
             assert all("flanks_given_up" not in record.counts for record in stages.records)
+        case "short-ways":
+            assert all("short_ways" not in record.counts for record in stages.records)
         case "read-errors":
             assert "correct reads" not in counts
         case "overlaps" | "lost-junctions" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
@@ -104,6 +106,7 @@ def test_all_of_it_is_done_by_default(reads):
     assert assembly.k[-1] > 100
     assert assembly.state is None
     assert any("flanks_given_up" in record.counts for record in stages.records)
+    assert any("short_ways" in record.counts for record in stages.records)
     assert next(record.counts["bases"] for record in stages.records if record.name == "correct reads") > 0
     for rule in OF_CLEANING:  # else leaving them out would show nothing
         assert any(counts[rule.replace("-", "_")] for counts in assembly.removed.values()), rule

@@ -111,11 +111,8 @@ def test_as_many_as_chance_leaves_without_reads_stay(monkeypatch, n_false, given
     graph = SimpleNamespace(
         n=3 * n,
         k=61,
-        depth=np.full(3 * n, 40.0),
-        arc_from=np.repeat(np.arange(n), 2) * 2,
-        arc_to=2 * np.arange(n, 3 * n),
     )
-    text = SimpleNamespace(arcs=np.arange(2 * n))
+    text = SimpleNamespace(flanks=SimpleNamespace(depth=np.full(2 * n, 40.0)))
     monkeypatch.setattr(contradicted_module, "_flank_support", lambda *_: support)
     found = improbable_flanks(text, None, None, graph, windows_per_base=0.2, reads_per_base=0.01)
     assert found.sum() == given_up

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuasm.arrays import to_host
+from gpuasm.assembly.carrying.flanks import find_flanks
 from gpuasm.assembly.carrying.spelling import spell
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.options import AssemblyOptions
@@ -33,15 +34,15 @@ def oriented(graph, v):
     return reverse_complement(text) if v & 1 else text
 
 
-def expected_text(graph, carried, arcs, k):
+def expected_text(graph, carried, flanks, k):
     texts = []
     for u in carried:
         text, n = oriented(graph, 2 * u), int(graph.n_kmers[u])
         texts.append((text[:n] * 3)[: n + k] if graph.is_circular[u] else text)
-    for arc in arcs:
-        source, target = oriented(graph, graph.arc_from[arc]), oriented(graph, graph.arc_to[arc])
-        added = target[graph.k - 1 :][: k - graph.k + 1]
-        texts.append(source[-k:] + added)
+    for f in range(len(flanks)):
+        along = flanks.unitig[flanks.start[f] : flanks.start[f + 1]].tolist()
+        added = "".join(oriented(graph, v)[graph.k - 1 :] for v in along)
+        texts.append(oriented(graph, flanks.source[f])[-k:] + added[: flanks.added[f]])
     return texts
 
 
@@ -54,12 +55,12 @@ def test_letters_and_names_are_those_of_plain_text(xp, genome, circular):
     level, k = level_of(xp, genome, circular=circular), 61
     graph = level.graph
     carried = np.flatnonzero(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k)
-    arcs = np.flatnonzero(graph.length[graph.arc_from >> 1] >= k)
+    flanks = find_flanks(graph, np.isin(np.arange(graph.n), carried), k=k)
     assert carried.size
-    assert bool(arcs.size) == bool(graph.n > 1)
-    spelled = spell(level, carried, arcs, k=k)
+    assert bool(len(flanks)) == bool(graph.n > 1)
+    spelled = spell(level, carried, flanks, k=k)
     words, names = to_host(spelled.words), to_host(spelled.names)
-    texts = expected_text(graph, carried.tolist(), arcs.tolist(), k)
+    texts = expected_text(graph, carried.tolist(), flanks, k)
     total = int(spelled.start[-1])
     assert decode(unpack(words, 0, total)) == "".join(texts)
     assert not unpack(words, total, 32 * words.size - total).any()
@@ -75,8 +76,8 @@ def test_letters_and_names_are_those_of_plain_text(xp, genome, circular):
 
 
 def test_nothing_carried_is_no_text(xp):
-    nothing = np.empty(0, np.int64)
-    spelled = spell(level_of(xp, genome_text(length=700), circular=True), nothing, nothing, k=61)
+    level, nothing = level_of(xp, genome_text(length=700), circular=True), np.empty(0, np.int64)
+    spelled = spell(level, nothing, find_flanks(level.graph, np.zeros(level.graph.n, bool), k=61), k=61)
     assert spelled.start.tolist() == [0]
     assert to_host(spelled.words).tolist() == [0, 0]
     assert (to_host(spelled.names) == -1).all()
