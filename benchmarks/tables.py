@@ -22,6 +22,7 @@ from densest_tables import densest, densest_speed
 from pagerank_tables import pagerank, pagerank_exactness
 from table_text import Result, markdown
 from table_text import section as _section
+from unseen_table import is_alone, unseen
 from verdict import RULES, errors, judge
 
 HERE = Path(__file__).parent
@@ -172,7 +173,7 @@ def _every_compared(results: list[Result]) -> list[tuple[Result, list[Result]]]:
     return [
         (result, [found for name in result["parameters"]["sets"] if (found := _compared(result, name))])
         for result in results
-        if result["benchmark"] == "assemblers"
+        if result["benchmark"] == "assemblers" and not is_alone(result)
     ]
 
 
@@ -340,6 +341,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "real_reads": real_reads,
     "assemblers": assemblers,
     "assemblers_in_short": assemblers_in_short,
+    "unseen": unseen,
     "agreement": agreement,
     "community": community,
     "ablation": ablation,

@@ -1,0 +1,28 @@
+"""The table of sets that gpuasm was run on without its peers."""
+
+from __future__ import annotations
+
+from table_text import Result, markdown, section
+from verdict import errors
+
+_HEAD = ["reads", "NGA50", "auNGA", "misassemblies", "mismatches and indels / 100 kbp", "genome %", "duplication"]
+
+
+def is_alone(result: Result) -> bool:
+    """Tell whether a result is of gpuasm alone."""
+    return result["benchmark"] == "assemblers" and all(row["assembler"] == "gpuasm" for row in result["rows"])
+
+
+def unseen(results: list[Result]) -> str:
+    """The figures of every set that was run without peers."""
+    return "\n\n".join(section(result, _figures(result)) for result in results if is_alone(result))
+
+
+def _figures(result: Result) -> str:
+    rows = []
+    for row in result["rows"]:
+        figures, about = row["quast"], result["parameters"]["sets"][row["set"]]
+        told = [figures["nga50"], round(figures["aunga"]), figures["misassemblies"], float(errors(figures))]
+        told += [f"{figures['genome_fraction']:.2f}", f"{figures['duplication']:.3f}"]
+        rows.append([about["what"] or row["set"], *told])
+    return markdown(_HEAD, rows)
