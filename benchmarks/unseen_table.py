@@ -14,7 +14,7 @@ def is_alone(result: Result) -> bool:
 
 
 def unseen(results: list[Result]) -> str:
-    """The figures of every set that was run without peers."""
+    """Return the figures of every set that was run without peers."""
     return "\n\n".join(section(result, _figures(result)) for result in results if is_alone(result))
 
 
