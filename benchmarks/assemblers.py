@@ -18,7 +18,7 @@ import queue
 import shlex
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -167,9 +167,10 @@ def main(
     taken = [reads for reads in found if not sets or reads.name in sets]
     make = partial(rows_of_set, versions=versions, known=known, only=chosen, settings=settings)
     with ThreadPoolExecutor(jobs if jobs == 1 else 2 * jobs) as pool:  # while QUAST is at one, another is assembled
-        for reads, rows in zip(taken, pool.map(make, taken), strict=True):
-            made[reads.name] = rows
-            # After every set: a run that is stopped keeps its figures.
+        runs = {pool.submit(make, reads): reads.name for reads in taken}
+        for run in as_completed(runs):
+            made[runs[run]] = run.result()
+            # After every set, whichever ends first: a run that is stopped keeps its figures.
             record(path, "assemblers", parameters, rows_in_order(list(about), made, known))
 
 
