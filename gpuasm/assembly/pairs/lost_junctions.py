@@ -15,7 +15,7 @@ import numpy as np
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.anchors import ANCHOR_K
 from gpuasm.assembly.pairs.overlaps import oriented_codes, stands_again
-from gpuasm.kmers.words import words_of
+from gpuasm.kmers.words import places_of, words_of
 from gpuasm.parallel import compiled, inlined
 from gpuasm.primitives.searching import first_not_below
 
@@ -26,7 +26,6 @@ _HOLES = 0.01
 _MOST_TIMES = 1.5
 """How much deeper one unitig may be than the other: there is one copy of each."""
 _FACTOR = 0x9E3779B97F4A7C15
-_BASES_AT_A_TIME = 1 << 21
 
 
 def find_lost_junctions(graph: UnitigGraph, may_join: np.ndarray) -> list[tuple[int, int, int]]:
@@ -91,7 +90,7 @@ def _entering(graph: UnitigGraph, begins: list[int]) -> dict[int, set[int]]:
     forward, backward = words_of(np.stack([oriented_codes(graph, o)[:ANCHOR_K] for o in begins]).ravel())
     forward, backward = forward[::ANCHOR_K], backward[::ANCHOR_K]
     key, enter = np.minimum(forward, backward), {o: set[int]() for o in begins}
-    position, found, is_key = _places_of(graph.bases, key)
+    position, found, is_key = places_of(graph.bases, key)
     unitig = np.searchsorted(graph.start, position, side="right") - 1
     for at, u, word, reads_key in zip(position.tolist(), unitig.tolist(), found, is_key.tolist(), strict=True):
         for i in np.flatnonzero(key == word).tolist():
@@ -103,18 +102,6 @@ def _entering(graph: UnitigGraph, begins: list[int]) -> dict[int, set[int]]:
                 if np.array_equal(own, along[: own.size]):
                     enter[begins[i]].add(2 * u + turned)
     return enter
-
-
-def _places_of(bases: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where 31-mers stand in a text, the key of each, and whether the text reads the key itself."""
-    wanted, found = np.unique(keys), []
-    for first in range(0, max(0, bases.size - ANCHOR_K + 1), _BASES_AT_A_TIME):
-        forward, backward = words_of(bases[first : first + _BASES_AT_A_TIME + ANCHOR_K - 1])
-        key = np.minimum(forward, backward)
-        at = np.flatnonzero(wanted[np.minimum(np.searchsorted(wanted, key), wanted.size - 1)] == key)
-        found.append((at + first, key[at], forward[at] < backward[at]))
-    position, key, is_forward = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return position.astype(np.int64), key, is_forward
 
 
 def _shared(tails: list[np.ndarray]) -> tuple[np.ndarray, list[int]]:

@@ -112,6 +112,16 @@ def test_an_overlap_that_few_pairs_link_is_left_to_reads(shared, kind):
     assert [len(getattr(resolved, name)) for name in ("gaps", "doubtful")] == [kind == "gaps", kind == "doubtful"]
 
 
+@pytest.mark.parametrize(("share", "third", "n_gaps"), [(0.2, True, 0), (0.2, False, 1), (0.6, True, 1)])
+def test_few_of_the_expected_pairs_link_no_ends_that_stand_elsewhere(share, third, n_gaps):
+    """They may come from another copy of what stands at the ends; where ends are unique, coverage may be thin there."""
+    missing = random_text(20, 14)
+    other = C[:1000] + A[-45:] + C[1000:] if third else C
+    resolved = resolve(graph_of(A, B, other), pairs_of(A + missing + B, fold=round(share * FOLD)))
+    assert resolved.graph.n == 3
+    assert [len(resolved.gaps), len(resolved.doubtful), len(resolved.hints)] == [n_gaps, 0, 0]
+
+
 def test_an_overlap_is_not_taken_where_pairs_do_not_say_so():
     """The ends share 40 bases, but lie 100 apart."""
     shared = random_text(40, 12)
