@@ -45,6 +45,8 @@ RULES = (
     "votes",
     "departures",
     "unspanned",
+    "rival-ends",
+    "collapsed",
     "end-extension",
     "circle-cuts",
 )

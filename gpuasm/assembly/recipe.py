@@ -147,7 +147,7 @@ def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, *, mod
     if not options.has("check"):
         return Checked.by_kmers(contigs, min_length=options.min_contig_length)
     # How many fragments should span a place is known where all contigs are of one depth.
-    without = options.without if mode.is_isolate else (*options.without, "unspanned")
+    without = options.without if mode.is_isolate else (*options.without, "unspanned", "rival-ends", "collapsed")
     with stages.stage("lay reads back") as stage:
         checked = check_contigs(contigs, reads, min_length=options.min_contig_length, without=without)
         stage.note(**checked.counts)

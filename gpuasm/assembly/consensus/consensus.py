@@ -3,7 +3,8 @@
 1. Index the contigs' k-mers; lay every read by the first that stands at one place only (`laying`).
 2. Sum up how often each base is covered, what differing bases say, and where reads leave the contigs.
 3. Change bases that reads outvote (`votes`), break joins that reads contradict (`departures`) or no fragment spans
-   (`unspanned`).
+   (`unspanned`), as none does a repeat that others lead into and out of (`rival_ends`) or that holds several copies'
+   reads (`collapsed`).
 4. Extend free ends by what reads say that hang over them (`end_extension`).
 5. Cut circles where reads leave them (`circle_cuts`).
 6. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
@@ -11,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.consensus.batches import batches
 from gpuasm.assembly.consensus.circle_cuts import find_circle_cuts
+from gpuasm.assembly.consensus.collapsed import find_deep
 from gpuasm.assembly.consensus.coverage import Coverage
 from gpuasm.assembly.consensus.departures import Departures, apart
 from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
@@ -26,6 +28,7 @@ from gpuasm.assembly.consensus.end_extension import extend_ends, extended
 from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, longest_insert
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
+from gpuasm.assembly.consensus.rival_ends import find_rivals
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
 from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.consensus.votes import count_votes, decide
@@ -107,7 +110,7 @@ def check_contigs(
     targets, index = targets_of(contigs, reads)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)
-    spans = Spans() if "unspanned" not in without else None
+    spans = Spans() if {"unspanned", "rival-ends", "collapsed"} - set(without) else None
     seen = _look(reads, targets, index, ends=ends, spans=spans)
     fixes = decide(seen.votes[: 0 if "votes" in without else None], seen.own_depth, bounds)
     codes[fixes.place] = fixes.code
@@ -115,9 +118,9 @@ def check_contigs(
     if "departures" not in without:
         read_length = round(reads.n_bases / max(1, reads.n_pieces))
         breaks = apart(seen.departures.contradicted(targets), read_length=read_length)
-    unspanned = spans.missing(targets, breaks) if spans is not None else np.empty(0, np.int64)
-    breaks = np.union1d(breaks, unspanned)
-    depth, is_core = to_host(seen.depth), core_of(targets, index, bounds)
+    depth = to_host(seen.depth)
+    breaks, guesses = _with_guesses(breaks, contigs, (depth, bounds), (spans, targets), without=without)
+    is_core = core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
     longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
     is_cut = "circle-cuts" not in without
@@ -129,8 +132,39 @@ def check_contigs(
     mended = [contig for contig, _ in parts]
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(mended))
     counts = {**seen.counts, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
-    counts |= {"joins_broken": int(breaks.size), "unspanned": int(unspanned.size)}
+    counts |= {"joins_broken": int(breaks.size), **guesses}
     return Checked(_with_depth(mended, table), depth, table, counts)
+
+
+def _with_guesses(
+    breaks: np.ndarray,
+    contigs: Sequence[Contig],
+    places: tuple[np.ndarray, np.ndarray],
+    laid: tuple[Spans | None, Targets],
+    *,
+    without: Collection[str],
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Return where contigs are broken, with the places that no fragment spans though it should, and how many they are.
+
+    ``places`` are the depth of all bases and the bounds of contigs, ``laid`` what fragments say and the targets.
+    """
+    (spans, targets), counts = laid, dict.fromkeys(_GUESSES, 0)
+    if spans is None:
+        return breaks, counts
+    rules: dict[str, Callable[[], np.ndarray]] = {
+        "unspanned": lambda: spans.missing(targets, breaks),
+        "rival-ends": lambda: spans.guessed(targets, find_rivals(contigs), breaks),
+        "collapsed": lambda: spans.guessed(targets, find_deep(*places), breaks),
+    }
+    for rule, find in rules.items():
+        if rule not in without:
+            found = find()
+            counts[rule.replace("-", "_")] = int(found.size)
+            breaks = np.union1d(breaks, found)
+    return breaks, counts
+
+
+_GUESSES = ("unspanned", "rival_ends", "collapsed")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ import numpy as np
 from gpuasm.arrays import to_host
 from gpuasm.assembly.consensus.fragments import Fragments
 from gpuasm.assembly.consensus.laying import Laid
+from gpuasm.assembly.consensus.spanning import unspanned_middles
 from gpuasm.assembly.consensus.targets import Targets
 
 _TYPICAL = 24
@@ -100,6 +101,23 @@ class Spans:
         place = (targets.offset[target] + middle + window // 2 - first)[is_wrong]
         half = window // 2 + 1
         return place[np.searchsorted(known, place - half) == np.searchsorted(known, place + half, side="right")]
+
+    def guessed(self, targets: Targets, stretches: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Return the middles of stretches that no fragments go across, ascending: (b,) int64.
+
+        Parameters
+        ----------
+        targets
+            What was laid on.
+        stretches : (n, 2) int64
+            Places among the bases of all contigs, where each begins and ends.
+        known : (n,) int64, ascending
+            Places at which contigs are broken anyway: stretches with one of them are not told again.
+        """
+        if not self.begin or stretches.size == 0:
+            return np.empty(0, np.int64)
+        is_whole = np.searchsorted(known, stretches[:, 0]) == np.searchsorted(known, stretches[:, 1], side="right")
+        return unspanned_middles(stretches[is_whole], np.concatenate(self.begin), np.concatenate(self.end), targets)
 
 
 def _times(values: np.ndarray, size: int) -> np.ndarray:

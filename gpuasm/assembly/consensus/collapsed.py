@@ -1,0 +1,41 @@
+"""Collapsed repeats: stretches inside contigs on which the reads of several copies lie, and that no fragment spans.
+
+The units of a tandem repeat, or copies of a repeat with each other's sides lost, may be left in a graph once, between
+what is before the first and what is behind the last. All their reads lie there then: many times as many as on the
+contig's other bases. Where fragments go across, such a stretch is told by them, and the others' copies are missing
+elsewhere. Where not even two do, what its two sides have to do with each other is a guess, and the contig is broken in
+its middle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_TIMES = 5, 2
+"""A stretch is deeper than five halves of its contig's mean: reads of three copies are, of two hardly ever."""
+_LEAST_BASES = 100
+"""Bases of a stretch at least: shorter ones chance makes, and motifs."""
+
+
+def find_deep(depth: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Return the stretches of contigs that are far deeper than these: (n, 2) int64, where each begins and ends.
+
+    Parameters
+    ----------
+    depth : (n_places,) int32
+        Reads over each base of all contigs, one contig after the other.
+    bounds : (n + 1,) int64
+        The places where each contig begins, and the end.
+    """
+    found = [np.empty((0, 2), np.int64)]
+    for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        own = depth[low:high]
+        is_deep = _TIMES[1] * own.size * own.astype(np.int64) > _TIMES[0] * own.sum(dtype=np.int64)
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], is_deep, [False]]).astype(np.int8)))
+        begin, end = edges.reshape(-1, 2).T
+        # Dips between two stretches, shorter than either may be, do not part them.
+        parts, n = begin[1:] - end[:-1] >= _LEAST_BASES, begin.size
+        begin, end = begin[np.concatenate([[True], parts])[:n]], end[np.concatenate([parts, [True]])[:n]]
+        is_long = end - begin >= _LEAST_BASES
+        found.append(low + np.stack([begin[is_long], end[is_long]], axis=1).astype(np.int64))
+    return np.concatenate(found)

@@ -1,0 +1,95 @@
+"""Collapsed repeats: units of a tandem repeat that were left once, and stretches against a plain search."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.assembly.consensus.collapsed import find_deep
+from gpuasm.assembly.consensus.consensus import check_contigs
+from gpuasm.assembly.contigs import Contig
+from gpuasm.sequence.encoding import decode, reverse_complement
+from gpuasm.sequence.reads import Reads
+
+READ, INSERT, SD, SIDE, OTHERS = 100, 400, 30, 3000, ("end-extension", "departures", "unspanned", "rival-ends")
+
+
+def random_codes(rng, length):
+    return rng.integers(0, 4, length).astype(np.uint8)
+
+
+def pairs_from(codes, *, fold, rng):
+    texts = []
+    for _ in range(fold * codes.size // (2 * READ)):
+        insert = int(np.clip(rng.normal(INSERT, SD), 2 * READ, 2 * INSERT))
+        start = int(rng.integers(0, codes.size - insert))
+        mates = codes[start : start + READ], reverse_complement(codes[start + insert - READ : start + insert])
+        texts += [decode(mate) for mate in (mates if rng.integers(2) else mates[::-1])]
+    return texts
+
+
+def checked(codes, texts, *, without=OTHERS, circular=False):
+    contigs = [Contig("", codes, 40.0, 1, is_circular=circular, unitig=0)]
+    return check_contigs(contigs, Reads.from_strings(texts, paired=True), min_length=1, without=without)
+
+
+@pytest.mark.parametrize(("unit", "n_units", "is_broken"), [(550, 8, True), (550, 2, False), (250, 30, True)])
+def test_units_of_a_tandem_repeat_that_were_left_once_are_broken(rng, unit, n_units, is_broken):
+    """Reads of two copies are not so many that they say it."""
+    left, right, own = (random_codes(rng, size) for size in (SIDE, SIDE, unit))
+    texts = pairs_from(np.concatenate([left, *n_units * [own], right]), fold=40, rng=rng)
+    joined = np.concatenate([left, own, right])
+    found = checked(joined, texts)
+    assert found.counts["collapsed"] == found.counts["joins_broken"] == int(is_broken)
+    assert checked(joined, texts, without=(*OTHERS, "collapsed")).counts["joins_broken"] == 0
+    if is_broken:
+        assert [own.length for own in found.contigs] == pytest.approx(2 * [SIDE + unit // 2], abs=60)
+
+
+def test_a_deep_stretch_that_fragments_span_stays(rng):
+    """A motif stands in many places; here its sides are known."""
+    left, right, motif = (random_codes(rng, size) for size in (SIDE, SIDE, 150))
+    elsewhere = np.concatenate([part for _ in range(8) for part in (random_codes(rng, 400), motif)])
+    texts = pairs_from(np.concatenate([left, motif, right]), fold=40, rng=rng)
+    texts += pairs_from(elsewhere, fold=40, rng=rng)
+    joined = np.concatenate([left, motif, right])
+    assert find_deep(checked(joined, texts).depth, np.array([0, joined.size])).shape == (1, 2)
+    assert checked(joined, texts).counts["collapsed"] == 0
+
+
+@pytest.mark.parametrize("side", [200, SIDE])
+def test_near_the_end_of_a_contig_and_on_circles_nothing_is_told(rng, side):
+    left, right, own = (random_codes(rng, size) for size in (SIDE, side, 550))
+    texts = pairs_from(np.concatenate([left, *8 * [own], right]), fold=40, rng=rng)
+    joined = np.concatenate([left, own, right])
+    assert checked(joined, texts).counts["collapsed"] == int(side == SIDE)
+    assert checked(joined, texts, without=(*OTHERS, "circle-cuts"), circular=True).counts["collapsed"] == 0
+
+
+def plain_stretches(depth, bounds):
+    found = []
+    for low, high in pairwise(bounds):
+        deep = [at for at in range(low, high) if depth[at] * (high - low) > 2.5 * sum(depth[low:high])]
+        runs = []
+        for at in deep:
+            if runs and at - runs[-1][1] < 100:
+                runs[-1][1] = at + 1
+            else:
+                runs.append([at, at + 1])
+        found += [tuple(run) for run in runs if run[1] - run[0] >= 100]
+    return found
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 150), st.sampled_from([0, 10, 30, 90])), max_size=6), max_size=4))
+def test_stretches_are_those_of_a_plain_search(contigs):
+    parts = [[np.full(n, depth, np.int32) for n, depth in own] for own in contigs]
+    whole = [np.concatenate([*own, np.empty(0, np.int32)]) for own in parts]
+    bounds = [0, *np.cumsum([own.size for own in whole]).tolist()]
+    depth = np.concatenate([*whole, np.empty(0, np.int32)]).astype(np.int32)
+    assert [tuple(row) for row in find_deep(depth, np.array(bounds)).tolist()] == plain_stretches(
+        depth.tolist(), bounds
+    )

@@ -1,0 +1,189 @@
+"""Rival ends: repeats with four sides, of which two were joined; and against a plain search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.assembly.consensus.consensus import check_contigs
+from gpuasm.assembly.consensus.rival_ends import LEAST_SHARED, find_rivals
+from gpuasm.assembly.contigs import Contig
+from gpuasm.sequence.encoding import NOT_A_BASE, decode, reverse_complement
+from gpuasm.sequence.reads import Reads
+
+READ, INSERT, SD, SIDE, REPEAT = 100, 400, 30, 3000, 700
+
+
+def random_codes(rng, length):
+    return rng.integers(0, 4, length).astype(np.uint8)
+
+
+def contig(codes, *, free=(True, True), depth=40.0, circular=False):
+    return Contig("", codes, depth, 1, is_circular=circular, unitig=0, free_ends=free)
+
+
+def pairs_from(codes, *, fold, rng):
+    texts = []
+    for _ in range(fold * codes.size // (2 * READ)):
+        insert = int(np.clip(rng.normal(INSERT, SD), 2 * READ, 2 * INSERT))
+        start = int(rng.integers(0, codes.size - insert))
+        mates = codes[start : start + READ], reverse_complement(codes[start + insert - READ : start + insert])
+        texts += [decode(mate) for mate in (mates if rng.integers(2) else mates[::-1])]
+    return texts
+
+
+@pytest.fixture
+def sides(rng):
+    """Four sides of a repeat: what comes before each of its two copies, and what is behind each."""
+    return [random_codes(rng, SIDE) for _ in range(4)]
+
+
+def joined_and_loose(sides, repeat, *, free=(True, True), depth=40.0):
+    """Return a contig over the repeat, and the two that end in it, one of them turned round."""
+    a, b, c, d = sides
+    n = repeat.size * 3 // 5
+    return [
+        contig(np.concatenate([a, repeat, d])),
+        contig(np.concatenate([b, repeat[:n]]), free=free, depth=depth),
+        contig(reverse_complement(np.concatenate([repeat[-n:], c])), free=free, depth=depth),
+    ]
+
+
+def checked(contigs, texts, *, without=("end-extension", "collapsed", "unspanned")):
+    return check_contigs(contigs, Reads.from_strings(texts, paired=True), min_length=1, without=without)
+
+
+@pytest.mark.parametrize(("n_repeat", "is_broken"), [(150, False), (300, False), (REPEAT, True), (1500, True)])
+def test_a_join_over_a_repeat_that_no_fragment_spans_is_broken_between_rivals(rng, sides, n_repeat, is_broken):
+    """The join is the true one: no fragment says so where the repeat is longer than any."""
+    a, b, c, d = sides
+    repeat = random_codes(rng, n_repeat)
+    texts = [
+        text
+        for pair in ((a, d), (b, c))
+        for text in pairs_from(np.concatenate([pair[0], repeat, pair[1]]), fold=60, rng=rng)
+    ]
+    found = checked(joined_and_loose(sides, repeat), texts)
+    assert found.counts["rival_ends"] == found.counts["joins_broken"] == int(is_broken)
+    assert len(found.contigs) == 3 + is_broken
+    if is_broken:
+        assert sorted(own.length for own in found.contigs)[:2] == pytest.approx(2 * [SIDE + n_repeat // 2], abs=5)
+        left_out = checked(
+            joined_and_loose(sides, repeat), texts, without=("rival-ends", "end-extension", "collapsed", "unspanned")
+        )
+        assert left_out.counts["joins_broken"] == 0
+
+
+def test_a_false_join_of_two_sides_is_broken(rng, sides):
+    a, b, c, d = sides
+    repeat = random_codes(rng, REPEAT)
+    texts = [
+        text
+        for pair in ((a, c), (b, d))
+        for text in pairs_from(np.concatenate([pair[0], repeat, pair[1]]), fold=60, rng=rng)
+    ]
+    assert checked(joined_and_loose(sides, repeat), texts).counts["rival_ends"] == 1
+
+
+@pytest.mark.parametrize(
+    "changed", ["one rival", "not free", "few reads", "apart", "reads without mates"], ids=lambda name: name
+)
+def test_what_is_no_guess_between_rivals_stays(rng, sides, changed):
+    repeat = random_codes(rng, REPEAT)
+    texts = [
+        text
+        for pair in ((0, 3), (1, 2))
+        for text in pairs_from(np.concatenate([sides[pair[0]], repeat, sides[pair[1]]]), fold=60, rng=rng)
+    ]
+    contigs = joined_and_loose(sides, repeat)
+    match changed:
+        case "one rival":
+            contigs = contigs[:2]
+        case "not free":
+            contigs = joined_and_loose(sides, repeat, free=(False, False))
+        case "few reads":
+            contigs = joined_and_loose(sides, repeat, depth=15.0)
+        case "apart":  # neither says what the other's way through the repeat is
+            n = SIDE + REPEAT // 3
+            contigs = [contigs[0], contig(contigs[1].codes[:n]), contig(contigs[2].codes[:n])]
+    reads = Reads.from_strings(texts, paired=changed != "reads without mates")
+    found = check_contigs(contigs, reads, min_length=1, without=("end-extension", "collapsed", "unspanned"))
+    assert found.counts["rival_ends"] == 0
+
+
+def test_near_an_end_nothing_is_told(rng, sides):
+    """Where the contig goes on for less than a fragment's length, none across proves nothing."""
+    a, b, c, d = sides
+    repeat = random_codes(rng, REPEAT)
+    texts = [text for own in (a, b, c, d) for text in pairs_from(np.concatenate([own, repeat]), fold=60, rng=rng)]
+    contigs = joined_and_loose([a, b, c, d[:200]], repeat)
+    assert checked(contigs, texts).counts["rival_ends"] == 0
+
+
+def plain_rivals(contigs):
+    """Find the same by comparing every end with every place."""
+    shared = {0: set(), 1: set()}
+    offset, letters = 0, ["".join("ACGTN"[code] for code in own.codes) for own in contigs]
+    turned = [text[::-1].translate(str.maketrans("ACGTN", "TGCAN")) for text in letters]
+    bounds = []
+    for text in letters:
+        bounds.append(offset)
+        offset += len(text)
+    for i, own in enumerate(contigs):
+        for side, end in enumerate((letters[i], turned[i])):
+            if not own.free_ends[side] or own.is_circular:
+                continue
+            for j, other in enumerate(contigs):
+                if other.is_circular or own.depth < other.depth / 2:
+                    continue
+                for out, text in enumerate((letters[j], turned[j])):
+                    for last in range(LEAST_SHARED, len(text)):
+                        n = 0
+                        while n < min(last, len(end)) and end[-n - 1] == text[last - n - 1] != "N":
+                            n += 1
+                        if LEAST_SHARED <= n < min(last, len(end)):
+                            first = len(text) - last if out else last - n
+                            shared[out].add((j, bounds[j] + first, bounds[j] + first + n))
+    rows = {(x[1], y[2]) for x in shared[0] for y in shared[1] if x[0] == y[0] and x[1] < y[1] < x[2] < y[2]}
+    return sorted(rows, key=lambda row: (row[1] - row[0], row))
+
+
+@given(st.data())
+def test_rivals_are_those_of_a_plain_search(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    repeats = [random_codes(rng, data.draw(st.integers(40, 120))) for _ in range(2)]
+    contigs = []
+    for _ in range(data.draw(st.integers(1, 5))):
+        parts = []
+        for _ in range(data.draw(st.integers(1, 3))):
+            repeat = repeats[data.draw(st.integers(0, 1))]
+            low, high = sorted((data.draw(st.integers(0, repeat.size)), data.draw(st.integers(0, repeat.size))))
+            part = repeat[low:high]
+            parts += [
+                random_codes(rng, data.draw(st.integers(0, 30))),
+                part if rng.integers(2) else reverse_complement(part),
+            ]
+        codes = np.concatenate([*parts, random_codes(rng, data.draw(st.integers(0, 30)))])
+        if codes.size and data.draw(st.booleans()):
+            codes[data.draw(st.integers(0, codes.size - 1))] = NOT_A_BASE
+        free = data.draw(st.booleans()), data.draw(st.booleans())
+        contigs.append(contig(codes, free=free, depth=data.draw(st.sampled_from([10.0, 40.0])), circular=False))
+    assert [tuple(row) for row in find_rivals(contigs).tolist()] == plain_rivals(contigs)
+
+
+def test_there_is_a_rival_on_either_strand(rng, sides):
+    contigs = joined_and_loose(sides, random_codes(rng, REPEAT))
+    turned = [contig(reverse_complement(own.codes)) for own in contigs]
+    size = contigs[0].length
+    ((low, high),) = find_rivals(contigs).tolist()
+    assert (low, high) == pytest.approx((SIDE, SIDE + REPEAT), abs=5)  # sides may begin or end alike
+    assert find_rivals([turned[0], *contigs[1:]]).tolist() == [[size - high, size - low]]
+    assert find_rivals([contigs[0], *turned[1:]]).tolist() == [[low, high]]
+    assert find_rivals([contig(contigs[0].codes, circular=True), *contigs[1:]]).tolist() == []
+
+
+def test_no_contigs_have_no_rivals():
+    assert find_rivals([]).shape == (0, 2)
+    assert find_rivals([contig(np.full(60, NOT_A_BASE, np.uint8))]).shape == (0, 2)
