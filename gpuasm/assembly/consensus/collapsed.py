@@ -5,6 +5,9 @@ what is before the first and what is behind the last. All their reads lie there 
 contig's other bases. Where fragments go across, such a stretch is told by them, and the others' copies are missing
 elsewhere. Where not even two do, what its two sides have to do with each other is a guess, and the contig is broken in
 its middle.
+
+Reads of other copies end with the repeat, so that depth falls by half at least within twenty bases. Where a sample is
+uneven, as captured or amplified ones are, it is as high in places, but falls off more gently.
 """
 
 from __future__ import annotations
@@ -13,8 +16,12 @@ import numpy as np
 
 _TIMES = 5, 2
 """A stretch is deeper than five halves of its contig's mean: reads of three copies are, of two hardly ever."""
+_LEAST_DEPTH = 10
+"""Where a contig has fewer reads over a base on average, chance makes such stretches."""
 _LEAST_BASES = 100
 """Bases of a stretch at least: shorter ones chance makes, and motifs."""
+_BESIDE = 10
+"""Bases on either side of an edge between which depth rises."""
 
 
 def find_deep(depth: np.ndarray, bounds: np.ndarray) -> np.ndarray:
@@ -30,12 +37,21 @@ def find_deep(depth: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     found = [np.empty((0, 2), np.int64)]
     for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         own = depth[low:high]
+        if own.sum(dtype=np.int64) < _LEAST_DEPTH * own.size:
+            continue
         is_deep = _TIMES[1] * own.size * own.astype(np.int64) > _TIMES[0] * own.sum(dtype=np.int64)
         edges = np.flatnonzero(np.diff(np.concatenate([[False], is_deep, [False]]).astype(np.int8)))
         begin, end = edges.reshape(-1, 2).T
         # Dips between two stretches, shorter than either may be, do not part them.
         parts, n = begin[1:] - end[:-1] >= _LEAST_BASES, begin.size
         begin, end = begin[np.concatenate([[True], parts])[:n]], end[np.concatenate([parts, [True]])[:n]]
-        is_long = end - begin >= _LEAST_BASES
-        found.append(low + np.stack([begin[is_long], end[is_long]], axis=1).astype(np.int64))
+        kept = (end - begin >= _LEAST_BASES) & (begin >= _BESIDE) & (end + _BESIDE <= own.size)
+        begin, end = begin[kept], end[kept]
+        is_steep = _rises(own, begin - _BESIDE, begin + _BESIDE) & _rises(own, end + _BESIDE - 1, end - _BESIDE - 1)
+        found.append(low + np.stack([begin[is_steep], end[is_steep]], axis=1).astype(np.int64))
     return np.concatenate(found)
+
+
+def _rises(depth: np.ndarray, outside: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Tell whether depth inside is at least twice what it is outside."""
+    return depth[inside] >= 2 * depth[outside].astype(np.int64)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host, to_namespace
-from gpuasm.kmers.words import words_of
+from gpuasm.kmers import words
+from gpuasm.kmers.words import places_of, words_of
 from gpuasm.sequence.encoding import decode
+from gpuasm.sequence.encoding import reverse_complement as reverse_complement_of
 from tests.oracles.kmers import reverse_complement
 
 
@@ -33,3 +36,20 @@ def test_turned_round_a_text_has_the_same_words(bases):
     turned = words_of(3 - codes[::-1])
     assert np.array_equal(turned[0], backward[::-1])
     assert np.array_equal(turned[1], forward[::-1])
+
+
+@pytest.mark.parametrize("at_a_time", [1, 30, 31, 57, 1000])
+def test_words_are_found_wherever_a_stretch_of_the_text_ends(monkeypatch, rng, at_a_time):
+    monkeypatch.setattr(words, "_BASES_AT_A_TIME", at_a_time)
+    half = rng.integers(0, 4, 200).astype(np.uint8)
+    bases = np.concatenate([half, reverse_complement_of(half)])
+    forward, backward = words_of(bases)
+    keys = np.minimum(forward, backward)[[0, 56, 57, 169]]
+    each = zip(np.minimum(forward, backward).tolist(), forward < backward, strict=True)
+    expected = [(i, key, bool(way)) for i, (key, way) in enumerate(each) if key in keys.tolist()]
+    assert list(zip(*(found.tolist() for found in places_of(bases, keys)), strict=True)) == expected
+    assert len(expected) == 8
+
+
+def test_a_text_shorter_than_a_word_has_none():
+    assert [found.size for found in places_of(np.zeros(30, np.uint8), np.zeros(1, np.uint64))] == [0, 0, 0]

@@ -70,17 +70,30 @@ def test_near_the_end_of_a_contig_and_on_circles_nothing_is_told(rng, side):
     assert checked(joined, texts, without=(*OTHERS, "circle-cuts"), circular=True).counts["collapsed"] == 0
 
 
+@pytest.mark.parametrize(("width", "n_found"), [(1, 1), (200, 0)])
+def test_depth_that_rises_gently_is_no_repeat(width, n_found):
+    """It does in captured samples."""
+    ramp = np.linspace(20, 200, width).astype(np.int32)
+    depth = np.concatenate([np.full(3000, 20), ramp, np.full(400, 200), ramp[::-1], np.full(3000, 20)]).astype(np.int32)
+    assert len(find_deep(depth, np.array([0, depth.size]))) == n_found
+
+
 def plain_stretches(depth, bounds):
     found = []
     for low, high in pairwise(bounds):
-        deep = [at for at in range(low, high) if depth[at] * (high - low) > 2.5 * sum(depth[low:high])]
+        deep = [
+            at for at in range(low, high) if depth[at] * (high - low) > 2.5 * sum(depth[low:high]) >= 25 * (high - low)
+        ]
         runs = []
         for at in deep:
             if runs and at - runs[-1][1] < 100:
                 runs[-1][1] = at + 1
             else:
                 runs.append([at, at + 1])
-        found += [tuple(run) for run in runs if run[1] - run[0] >= 100]
+        for begin, end in runs:
+            if end - begin >= 100 and begin - 10 >= low and end + 10 <= high:
+                is_steep = 2 * depth[begin - 10] <= depth[begin + 10] and 2 * depth[end + 9] <= depth[end - 11]
+                found += [(begin, end)] if is_steep else []
     return found
 
 

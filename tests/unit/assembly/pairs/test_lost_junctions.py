@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm.assembly.pairs import lost_junctions
 from gpuasm.assembly.pairs.lost_junctions import LEAST_SHARED, find_lost_junctions, has_hardly_holes
 from gpuasm.assembly.pairs.overlaps import oriented_codes
 from gpuasm.assembly.pairs.resolving import resolve
-from gpuasm.kmers.words import words_of
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from tests.unit.assembly.pairs.test_resolving import K, either_strand, graph_of, pairs_of, random_text, texts_of
 
@@ -140,17 +138,3 @@ def test_holes_are_rare_where_reads_are_many(depth, bases, is_sure):
     graph = replace(graph_of(A), unit=1)
     graph = replace(graph, count=np.round(graph.n_kmers * depth).astype(np.int64))
     assert has_hardly_holes(graph, bases_per_read=bases).tolist() == [is_sure]
-
-
-@pytest.mark.parametrize("at_a_time", [1, 30, 31, 57, 1000])
-def test_words_are_found_wherever_a_stretch_of_the_text_ends(monkeypatch, at_a_time):
-    monkeypatch.setattr(lost_junctions, "_BASES_AT_A_TIME", at_a_time)
-    text = random_text(200, 60) + turned(random_text(200, 60))
-    bases = encode(text)
-    forward, backward = words_of(bases)
-    keys = np.minimum(forward, backward)[[0, 56, 57, 169]]
-    position, found, is_forward = lost_junctions._places_of(bases, keys)
-    each = zip(np.minimum(forward, backward).tolist(), forward < backward, strict=True)
-    expected = [(i, key, bool(way)) for i, (key, way) in enumerate(each) if key in keys.tolist()]
-    assert list(zip(position.tolist(), found.tolist(), is_forward.tolist(), strict=True)) == expected
-    assert len(expected) == 8
