@@ -12,24 +12,10 @@ from hypothesis import strategies as st
 from gpuasm.assembly.consensus.collapsed import find_deep
 from gpuasm.assembly.consensus.consensus import check_contigs
 from gpuasm.assembly.contigs import Contig
-from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads
+from tests.unit.assembly.consensus.library import pairs_from, random_codes
 
-READ, INSERT, SD, SIDE, OTHERS = 100, 400, 30, 3000, ("end-extension", "departures", "unspanned", "rival-ends")
-
-
-def random_codes(rng, length):
-    return rng.integers(0, 4, length).astype(np.uint8)
-
-
-def pairs_from(codes, *, fold, rng):
-    texts = []
-    for _ in range(fold * codes.size // (2 * READ)):
-        insert = int(np.clip(rng.normal(INSERT, SD), 2 * READ, 2 * INSERT))
-        start = int(rng.integers(0, codes.size - insert))
-        mates = codes[start : start + READ], reverse_complement(codes[start + insert - READ : start + insert])
-        texts += [decode(mate) for mate in (mates if rng.integers(2) else mates[::-1])]
-    return texts
+SIDE, OTHERS = 3000, ("end-extension", "departures", "unspanned", "rival-ends")
 
 
 def checked(codes, texts, *, without=OTHERS, circular=False):

@@ -10,34 +10,27 @@ from hypothesis import strategies as st
 from gpuasm.assembly.consensus.consensus import check_contigs
 from gpuasm.assembly.consensus.rival_ends import LEAST_SHARED, find_rivals
 from gpuasm.assembly.contigs import Contig
-from gpuasm.sequence.encoding import NOT_A_BASE, decode, reverse_complement
+from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 from gpuasm.sequence.reads import Reads
+from tests.unit.assembly.consensus.library import pairs_from, random_codes
 
-READ, INSERT, SD, SIDE, REPEAT = 100, 400, 30, 3000, 700
-
-
-def random_codes(rng, length):
-    return rng.integers(0, 4, length).astype(np.uint8)
+SIDE, REPEAT = 3000, 700
 
 
 def contig(codes, *, free=(True, True), depth=40.0, circular=False):
     return Contig("", codes, depth, 1, is_circular=circular, unitig=0, free_ends=free)
 
 
-def pairs_from(codes, *, fold, rng):
-    texts = []
-    for _ in range(fold * codes.size // (2 * READ)):
-        insert = int(np.clip(rng.normal(INSERT, SD), 2 * READ, 2 * INSERT))
-        start = int(rng.integers(0, codes.size - insert))
-        mates = codes[start : start + READ], reverse_complement(codes[start + insert - READ : start + insert])
-        texts += [decode(mate) for mate in (mates if rng.integers(2) else mates[::-1])]
-    return texts
-
-
 @pytest.fixture
 def sides(rng):
     """Four sides of a repeat: what comes before each of its two copies, and what is behind each."""
     return [random_codes(rng, SIDE) for _ in range(4)]
+
+
+def pairs_over(repeat, *sides, rng):
+    """Return pairs from copies of a repeat, each between two sides."""
+    genomes = [np.concatenate([left, repeat, right]) for left, right in sides]
+    return [text for genome in genomes for text in pairs_from(genome, fold=60, rng=rng)]
 
 
 def joined_and_loose(sides, repeat, *, free=(True, True), depth=40.0):
@@ -60,11 +53,7 @@ def test_a_join_over_a_repeat_that_no_fragment_spans_is_broken_between_rivals(rn
     """The join is the true one: no fragment says so where the repeat is longer than any."""
     a, b, c, d = sides
     repeat = random_codes(rng, n_repeat)
-    texts = [
-        text
-        for pair in ((a, d), (b, c))
-        for text in pairs_from(np.concatenate([pair[0], repeat, pair[1]]), fold=60, rng=rng)
-    ]
+    texts = pairs_over(repeat, (a, d), (b, c), rng=rng)
     found = checked(joined_and_loose(sides, repeat), texts)
     assert found.counts["rival_ends"] == found.counts["joins_broken"] == int(is_broken)
     assert len(found.contigs) == 3 + is_broken
@@ -79,11 +68,7 @@ def test_a_join_over_a_repeat_that_no_fragment_spans_is_broken_between_rivals(rn
 def test_a_false_join_of_two_sides_is_broken(rng, sides):
     a, b, c, d = sides
     repeat = random_codes(rng, REPEAT)
-    texts = [
-        text
-        for pair in ((a, c), (b, d))
-        for text in pairs_from(np.concatenate([pair[0], repeat, pair[1]]), fold=60, rng=rng)
-    ]
+    texts = pairs_over(repeat, (a, c), (b, d), rng=rng)
     assert checked(joined_and_loose(sides, repeat), texts).counts["rival_ends"] == 1
 
 
@@ -92,11 +77,7 @@ def test_a_false_join_of_two_sides_is_broken(rng, sides):
 )
 def test_what_is_no_guess_between_rivals_stays(rng, sides, changed):
     repeat = random_codes(rng, REPEAT)
-    texts = [
-        text
-        for pair in ((0, 3), (1, 2))
-        for text in pairs_from(np.concatenate([sides[pair[0]], repeat, sides[pair[1]]]), fold=60, rng=rng)
-    ]
+    texts = pairs_over(repeat, (sides[0], sides[3]), (sides[1], sides[2]), rng=rng)
     contigs = joined_and_loose(sides, repeat)
     match changed:
         case "one rival":

@@ -16,26 +16,12 @@ from gpuasm.assembly.consensus.laying import lay_reads
 from gpuasm.assembly.consensus.targets import Targets, index_seeds
 from gpuasm.assembly.consensus.unspanned import Spans, window_of, without_any
 from gpuasm.assembly.contigs import Contig
-from gpuasm.sequence.encoding import decode, reverse_complement
+from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
+from tests.unit.assembly.consensus.library import READ, pairs_from, random_codes
 
 NO_PLACE = np.empty(0, np.int64)
-READ, INSERT, SD, SIDE = 100, 400, 30, 3000
-
-
-def random_codes(rng, length):
-    return rng.integers(0, 4, length).astype(np.uint8)
-
-
-def pairs_from(codes, *, fold, rng, mean=INSERT):
-    """Return pairs of reads from random places of a text, of an insert size that varies."""
-    texts = []
-    for _ in range(fold * codes.size // (2 * READ)):
-        insert = int(np.clip(rng.normal(mean, SD), 2 * READ, 2 * mean))
-        start = int(rng.integers(0, codes.size - insert))
-        mates = codes[start : start + READ], reverse_complement(codes[start + insert - READ : start + insert])
-        texts += [decode(mate) for mate in (mates if rng.integers(2) else mates[::-1])]
-    return texts
+SIDE = 3000
 
 
 @pytest.fixture
