@@ -30,6 +30,8 @@ _DEPTH = 0.5
 _LONGEST = 1 << 14
 """Bases that are compared at most: no repeat of a graph is as long."""
 _IN, _OUT = 0, 1
+Stretch = tuple[int, int, int]
+"""A contig, and where among the bases of all contigs a stretch of it begins and ends."""
 
 
 def find_rivals(contigs: Sequence[Contig]) -> np.ndarray:
@@ -54,26 +56,34 @@ def find_rivals(contigs: Sequence[Contig]) -> np.ndarray:
     ]
     if not ends:
         return np.empty((0, 2), np.int64)
-    shared = _shared(contigs, bounds, ends)
+    leading_in, leading_out = (_by_contig(some) for some in _shared(contigs, bounds, ends))
     found = {
         (into[1], out[2])
-        for into in shared[_IN]
-        for out in shared[_OUT]
-        if into[0] == out[0] and into[1] < out[1] < into[2] < out[2]
+        for contig in leading_in.keys() & leading_out.keys()
+        for into in leading_in[contig]
+        for out in leading_out[contig]
+        if into[1] < out[1] < into[2] < out[2]
     }
     return np.array(sorted(found, key=lambda row: (row[1] - row[0], row)), np.int64).reshape(-1, 2)
 
 
+def _by_contig(shared: list[Stretch]) -> dict[int, set[Stretch]]:
+    found: dict[int, set[Stretch]] = {}
+    for stretch in shared:
+        found.setdefault(stretch[0], set()).add(stretch)
+    return found
+
+
 def _shared(
     contigs: Sequence[Contig], bounds: np.ndarray, ends: list[tuple[int, np.ndarray]]
-) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+) -> tuple[list[Stretch], list[Stretch]]:
     """Return the stretches inside contigs that ends lead into, and out of: the contig, where it begins and ends."""
     forward, backward = words_of(np.concatenate([own[-MAX_PLAIN_K:] for _, own in ends]) & 3)
     forward, backward = forward[::MAX_PLAIN_K], backward[::MAX_PLAIN_K]
     key = np.minimum(forward, backward)
     order = np.argsort(key, kind="stable")
     codes = np.concatenate([contig.codes for contig in contigs])
-    shared: tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]] = ([], [])
+    shared: tuple[list[Stretch], list[Stretch]] = ([], [])
     for at, word, reads_key in zip(*(own.tolist() for own in places_of(codes & 3, key)), strict=True):
         contig = int(np.searchsorted(bounds, at, side="right")) - 1
         low, high = int(bounds[contig]), int(bounds[contig + 1])
@@ -82,12 +92,14 @@ def _shared(
         for row in order[np.searchsorted(key[order], word) : np.searchsorted(key[order], word, side="right")].tolist():
             number, own = ends[row]
             goes_out = reads_key != bool(forward[row] < backward[row])
-            text = reverse_complement(codes[at:high]) if goes_out else codes[low : at + MAX_PLAIN_K]
+            last = at + MAX_PLAIN_K
+            ahead, behind = codes[at : min(high, at + _LONGEST)], codes[max(low, last - _LONGEST) : last]
+            text = reverse_complement(ahead) if goes_out else behind
             n = _common(own, text)
-            is_inside = at > low if goes_out else at + MAX_PLAIN_K < high
+            is_inside = at > low if goes_out else last < high
             is_inside &= LEAST_SHARED <= n < min(own.size, text.size, _LONGEST)
             if is_inside and contigs[number].depth >= _DEPTH * contigs[contig].depth:
-                first = at if goes_out else at + MAX_PLAIN_K - n
+                first = at if goes_out else last - n
                 shared[_OUT if goes_out else _IN].append((contig, first, first + n))
     return shared
 
