@@ -82,16 +82,19 @@ def _shared(
     forward, backward = forward[::MAX_PLAIN_K], backward[::MAX_PLAIN_K]
     key = np.minimum(forward, backward)
     order = np.argsort(key, kind="stable")
+    key = key[order]
     codes = np.concatenate([contig.codes for contig in contigs])
     shared: tuple[list[Stretch], list[Stretch]] = ([], [])
-    for at, word, reads_key in zip(*(own.tolist() for own in places_of(codes & 3, key)), strict=True):
+    place, word, reads_key = places_of(codes & 3, key)
+    rows = (np.searchsorted(key, word, side=side) for side in ("left", "right"))
+    for at, is_key, one, other in zip(*(own.tolist() for own in (place, reads_key, *rows)), strict=True):
         contig = int(np.searchsorted(bounds, at, side="right")) - 1
         low, high = int(bounds[contig]), int(bounds[contig + 1])
         if at + MAX_PLAIN_K > high or contigs[contig].is_circular:
             continue
-        for row in order[np.searchsorted(key[order], word) : np.searchsorted(key[order], word, side="right")].tolist():
+        for row in order[one:other].tolist():
             number, own = ends[row]
-            goes_out = reads_key != bool(forward[row] < backward[row])
+            goes_out = is_key != bool(forward[row] < backward[row])
             last = at + MAX_PLAIN_K
             ahead, behind = codes[at : min(high, at + _LONGEST)], codes[max(low, last - _LONGEST) : last]
             text = reverse_complement(ahead) if goes_out else behind

@@ -133,24 +133,26 @@ def plain_rivals(contigs):
 
 @given(st.data())
 def test_rivals_are_those_of_a_plain_search(data):
+    """Contigs over one of two repeats, or over both, or that begin or end in one; some are turned round."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    repeats = [random_codes(rng, data.draw(st.integers(40, 120))) for _ in range(2)]
+    repeats = [random_codes(rng, data.draw(st.integers(90, 110))) for _ in range(2)]
+    kinds = data.draw(st.lists(st.sampled_from(["over", "ends", "begins", "both"]), max_size=3))
     contigs = []
-    for _ in range(data.draw(st.integers(1, 5))):
-        parts = []
-        for _ in range(data.draw(st.integers(1, 3))):
-            repeat = repeats[data.draw(st.integers(0, 1))]
-            low, high = sorted((data.draw(st.integers(0, repeat.size)), data.draw(st.integers(0, repeat.size))))
-            part = repeat[low:high]
-            parts += [
-                random_codes(rng, data.draw(st.integers(0, 30))),
-                part if rng.integers(2) else reverse_complement(part),
-            ]
-        codes = np.concatenate([*parts, random_codes(rng, data.draw(st.integers(0, 30)))])
-        if codes.size and data.draw(st.booleans()):
+    for kind in ["over", "ends", "begins", *kinds]:
+        repeat, n = repeats[data.draw(st.integers(0, 4)) // 4], data.draw(st.integers(45, 88))
+        side, other = random_codes(rng, data.draw(st.integers(0, 30))), random_codes(rng, 20)
+        parts = {
+            "over": [other, repeat, random_codes(rng, 20)],
+            "ends": [side, repeat[:n]],
+            "begins": [repeat[-n:], side],
+            "both": [other, repeats[0], side, reverse_complement(repeats[1]), other],
+        }
+        codes = np.concatenate(parts[kind])
+        if data.draw(st.integers(0, 19)) == 19:
             codes[data.draw(st.integers(0, codes.size - 1))] = NOT_A_BASE
-        free = data.draw(st.booleans()), data.draw(st.booleans())
-        contigs.append(contig(codes, free=free, depth=data.draw(st.sampled_from([10.0, 40.0])), circular=False))
+        codes = reverse_complement(codes) if data.draw(st.booleans()) else codes
+        free = data.draw(st.sampled_from([(True, True), (True, True), (True, True), (True, False), (False, True)]))
+        contigs.append(contig(codes, free=free, depth=data.draw(st.sampled_from([40.0, 30.0, 10.0]))))
     assert [tuple(row) for row in find_rivals(contigs).tolist()] == plain_rivals(contigs)
 
 
