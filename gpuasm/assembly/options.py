@@ -43,6 +43,7 @@ RULES = (
     "variants",
     "check",
     "votes",
+    "mate-places",
     "departures",
     "unspanned",
     "rival-ends",

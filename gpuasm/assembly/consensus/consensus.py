@@ -27,11 +27,12 @@ from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
 from gpuasm.assembly.consensus.end_extension import extend_ends, extended
 from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, longest_insert
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
+from gpuasm.assembly.consensus.mate_places import lay_by_mates
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
 from gpuasm.assembly.consensus.rival_ends import find_rivals
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
 from gpuasm.assembly.consensus.unspanned import Spans
-from gpuasm.assembly.consensus.votes import count_votes, decide
+from gpuasm.assembly.consensus.votes import count_votes, decide, least_votes
 from gpuasm.assembly.contigs import Contig, in_order, single_copy_depth
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
@@ -111,8 +112,11 @@ def check_contigs(
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)
     spans = Spans() if {"unspanned", "rival-ends", "collapsed"} - set(without) else None
-    seen = _look(reads, targets, index, ends=ends, spans=spans)
-    fixes = decide(seen.votes[: 0 if "votes" in without else None], seen.own_depth, bounds)
+    by_mates = reads.paired and not {"votes", "mate-places"} & set(without)
+    seen = _look(reads, targets, index, ends=ends, spans=spans, by_mates=by_mates)
+    fixes = decide(
+        seen.votes[: 0 if "votes" in without else None], seen.voters, bounds, least=least_votes(*seen.error_rate)
+    )
     codes[fixes.place] = fixes.code
     breaks = np.empty(0, np.int64)
     if "departures" not in without:
@@ -172,7 +176,7 @@ class _Seen:
     """What all reads together say."""
 
     depth: Array
-    own_depth: Array
+    voters: Array
     votes: Array
     counts: dict[str, int]
     overhangs: Overhangs
@@ -180,9 +184,11 @@ class _Seen:
     error_rate: tuple[int, int]
 
 
-def _look(reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray, spans: Spans | None) -> _Seen:
+def _look(
+    reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray, spans: Spans | None, by_mates: bool
+) -> _Seen:
     xp = array_namespace(reads.words)
-    own, shared = Coverage(targets, xp), Coverage(targets, xp)
+    own, shared, voting = (Coverage(targets, xp) for _ in range(3))
     votes, counts, longest = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
     overhangs, departures, bases, mismatches = [], Departures(), 0, 0
     for batch in batches(reads):
@@ -201,6 +207,10 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray,
         if pairs is not None and longest:
             pairs = pairs.no_longer_than(longest)
             departures.cover(pairs.begin, pairs.end)
+            if by_mates:
+                found = lay_by_mates(batch, first, targets, longest=longest)
+                voting.add(found.target, found.begin, found.end)
+                votes.append(count_votes(batch, found, targets))
             if spans is not None:
                 spans.add(first, pairs, targets)
         overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
@@ -208,7 +218,8 @@ def _look(reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray,
         _note(counts, batch, first, pairs)
     own_depth, hanging = own.counts(), Overhangs.joined(overhangs)
     depth, every_vote = own_depth + shared.counts(), xp.concatenate(votes)
-    return _Seen(depth, own_depth, every_vote, counts, hanging, departures, (mismatches, bases))
+    voters = own_depth + voting.counts()
+    return _Seen(depth, voters, every_vote, counts, hanging, departures, (mismatches, bases))
 
 
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")

@@ -24,7 +24,7 @@ from gpuasm.primitives.hashing import find, mix
 from gpuasm.primitives.searching import run_of
 from gpuasm.sequence.reads import Reads
 
-_LEAST_MATCHES = 12
+LEAST_MATCHES = 12
 """Bases of a stretch for each mismatch, at least: about 8 % may differ."""
 LARGEST_SHIFT = 15
 """Two places of one read so close to each other are one place with a gap: the read goes through."""
@@ -116,7 +116,7 @@ def _measured(reads: Reads, targets: Targets, placed: tuple[Array, ...], *, k: i
     _measure(n, piece, found, window, k, targets.n, *own, at, target, begin, end, mismatches)
     laid = Laid(piece, at, turned, target, begin, end, mismatches, is_unique)
     length = end - begin
-    good = (length - MISMATCH * mismatches >= LEAST_SCORE) & (mismatches * _LEAST_MATCHES <= length)
+    good = (length - MISMATCH * mismatches >= LEAST_SCORE) & (mismatches * LEAST_MATCHES <= length)
     if other is not None:
         good &= (at != other.at) | (turned != other.turned)
     return laid.where(xp.flatnonzero(good))

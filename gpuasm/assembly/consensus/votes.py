@@ -14,13 +14,15 @@ from gpuasm.parallel import for_each
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
-LEAST_VOTES = 3
-"""Reads that must agree on another base."""
+_LEAST_VOTES = 2
+"""Reads that must agree on another base: two seldom share an error,"""
+_WRONG = 100
+"""where at most one in so many of their bases is one; of worse reads it takes one more."""
 _SHARE = (4, 5)
 """And their share of the reads with a place of their own there: four of five,"""
 _FEW_OTHERS = 2
-"""or all of these but so many: in thin coverage the one read that bridged a gap of the graph brings its errors along,
-and two reads seldom share one."""
+"""or all of these but so many, and fewer than they are: in thin coverage the one read that bridged a gap of the graph
+brings its errors along."""
 
 _DEEPEST = 2.0
 """Where reads lie deeper than so many times what their contig has on average, they are from other places as well."""
@@ -106,24 +108,31 @@ def _collect(
         j = stop
 
 
-def decide(votes: Array, own_depth: Array, bounds: np.ndarray) -> Fixes:
+def least_votes(mismatches: int, bases: int) -> int:
+    """Return how many reads must agree on another base, where so many of all bases differ from what they lie on."""
+    return _LEAST_VOTES + int(_WRONG * mismatches > bases)
+
+
+def decide(votes: Array, voters: Array, bounds: np.ndarray, *, least: int) -> Fixes:
     """Decide which bases to change.
 
     Parameters
     ----------
     votes : (n,) int64
         Of all reads, in any order, as `count_votes` gives them.
-    own_depth : (n_places,) int32
-        Reads with a place of their own over each base.
+    voters : (n_places,) int32
+        Reads with a place of their own over each base, or one beside their mates'.
     bounds : (n + 1,) int64, on the host
         The places where each contig begins, and the end.
+    least
+        Reads that must agree, as `least_votes` says.
 
     Returns
     -------
-    Fixes: a base changes where at least three reads, and at least four of five of those with a place of their own or
-    all of these but two, have the same other base there, and where these are at most twice as many as over the covered
-    bases of the contig on average: where a contig ends in a repeat, the reads of all other copies lie on it too and
-    would outvote the one that is its own.
+    Fixes: a base changes where so many reads, and at least four of five of the voters or all of these but two and
+    fewer than they are, have the same other base there, and where the voters are at most twice as many as over the
+    covered bases of the contig on average: where a contig ends in a repeat, the reads of all other copies lie on it too
+    and would outvote the one that is its own.
     """
     xp = array_namespace(votes)
     votes = xp.sort(votes)
@@ -131,13 +140,15 @@ def decide(votes: Array, own_depth: Array, bounds: np.ndarray) -> Fixes:
     n_votes = xp.diff(xp.concatenate([starts, xp.full(1, votes.size, starts.dtype)]))
     votes = votes[starts]
     few, many = _SHARE
-    of = own_depth[votes >> 2]
-    chosen = (n_votes >= LEAST_VOTES) & ((many * n_votes >= few * of) | (n_votes + _FEW_OTHERS >= of))
+    of = voters[votes >> 2]
+    chosen = (n_votes >= least) & (
+        (many * n_votes >= few * of) | (n_votes + xp.minimum(_FEW_OTHERS, n_votes - 1) >= of)
+    )
     kept = to_host(votes[chosen])
     place = kept >> 2
     contig = np.searchsorted(bounds, place, side="right") - 1
-    depth = [float(own_depth[place[i]]) for i in range(place.size)]
-    typical = [_mean_of_covered(own_depth[bounds[c] : bounds[c + 1]]) for c in contig.tolist()]
+    depth = [float(voters[place[i]]) for i in range(place.size)]
+    typical = [_mean_of_covered(voters[bounds[c] : bounds[c + 1]]) for c in contig.tolist()]
     sound = np.array(depth) <= _DEEPEST * np.array(typical)
     return Fixes(place[sound], (kept[sound] & 3).astype(np.uint8))
 
