@@ -4,7 +4,7 @@
     python benchmarks/fresh_genomes.py /usr/share/doc GENOMES
 
 ``fresh_genomes.tsv`` beside this script has a row for each genome: its name, the file below the first folder, what
-the names of its records have in them (all records if it is empty), and what it is. Each is written as GENOMES/NAME.fa.gz.
+the names of its records have in them (all records if it is empty), and what it is. Each makes GENOMES/NAME.fa.gz.
 """
 
 from __future__ import annotations
