@@ -41,6 +41,15 @@ def test_sets_run_alone_have_a_table_of_their_own(tables):
     assert tables.assemblers([alone, beside]) == tables.assemblers([beside]) != ""
 
 
+def test_a_table_with_peers_on_a_few_sets_only_shows_what_gpuasm_did_on_all(tables):
+    few = result("gpuasm", "skesa")
+    few["rows"] += [{**few["rows"][0], "set": name} for name in ("u2", "u3")]
+    few["parameters"]["sets"] |= {name: {"what": name, "kind": "simulated"} for name in ("u2", "u3")}
+    of_few = tables.unseen([few]).splitlines()[-3:]
+    assert [line.split("|")[1].strip() for line in of_few] == ["some reads", "u2", "u3"]
+    assert tables.assemblers([few]) == tables.assemblers([])
+
+
 def test_every_unseen_set_is_in_the_table(tables):
     names = [line.split("\t")[0] for line in (BENCHMARKS / "unseen.tsv").read_text().splitlines()[1:]]
     rows = json.loads((BENCHMARKS / "results" / "unseen.json").read_text())["rows"]
