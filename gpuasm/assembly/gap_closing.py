@@ -22,6 +22,7 @@ from gpuasm.assembly.contigs import make_contigs
 from gpuasm.assembly.graph.local_depth import depth_near_by
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.gaps import Gap, moved
+from gpuasm.assembly.pairs.local_walks import fill_gap
 from gpuasm.assembly.pairs.resolving import Resolved
 from gpuasm.assembly.pairs.splitting import Fill, split
 from gpuasm.sequence.reads import Reads
@@ -37,7 +38,13 @@ and between ends that few pairs link."""
 
 
 def close_gaps(
-    resolved: Resolved, reads: Reads, *, set_aside: Sequence[UnitigGraph] = (), stages: Stages
+    resolved: Resolved,
+    reads: Reads,
+    *,
+    set_aside: Sequence[UnitigGraph] = (),
+    stages: Stages,
+    longest: int = 0,
+    without: Sequence[str] = (),
 ) -> tuple[UnitigGraph, list[Gap]]:
     """Join what reads tell between ends that pairs link.
 
@@ -51,6 +58,10 @@ def close_gaps(
         Graphs whose unitigs are contigs too: reads that come from them must not be taken for others'.
     stages
         Where to report progress.
+    longest
+        Bases of the longest fragments; 0 where reads have no mates.
+    without
+        Rules to leave out, of `gpuasm.assembly.options.RULES`: "local-reads" is one of them.
 
     Returns
     -------
@@ -66,18 +77,23 @@ def close_gaps(
         return graph, resolved.gaps
     with stages.stage("close gaps") as stage:
         ends = np.flatnonzero(is_dead & ~np.repeat(graph.is_circular, 2))
-        laid = lay_on_ends(graph, ends, make_contigs(graph, set_aside, min_length=1), reads)
+        asked = [] if "local-reads" in without else [(gap.source, gap.target ^ 1) for gap in free]
+        contigs = make_contigs(graph, set_aside, min_length=1)
+        laid = lay_on_ends(graph, ends, contigs, reads, of_gaps=asked, longest=longest)
         fills = _fills(laid, free, least_bases(len(free), LEAST_OVERLAP, _CHANCE))
+        walked = _walked(graph, laid, [gap for gap in free if gap not in fills], reads)
         least = least_bases(len(resolved.hints), LEAST_OF_HINT, _CHANCE_OF_HINT)
         more = _fills(laid, _met(laid, resolved.hints, least), least)
         across = _across(laid, _fills(laid, doubtful, least_bases(len(doubtful), LEAST_OVERLAP, _CHANCE)))
-        left = [gap for gap in resolved.gaps if gap not in fills]
-        made = [*fills.values(), *more.values(), *across.values()]
+        left = [gap for gap in resolved.gaps if gap not in fills and gap not in walked]
+        made = [*fills.values(), *walked.values(), *more.values(), *across.values()]
         if made:
             # Dead ends lose no arcs: nothing lies between them that might be dropped.
             graph, pieces = split(graph, made, depth_near_by(graph), longest=0)
             left = moved(left, graph, pieces)
-        stage.note(gaps=len(resolved.gaps), closed=len(fills), hints=len(resolved.hints), met=len(more))
+        stage.note(
+            gaps=len(resolved.gaps), closed=len(fills), walked=len(walked), hints=len(resolved.hints), met=len(more)
+        )
         stage.note(doubtful=len(doubtful), across=len(across))
     return graph, left
 
@@ -96,6 +112,14 @@ def _across(ends: LaidEnds, fills: dict[Gap, Fill]) -> dict[Gap, Fill]:
         for gap, fill in fills.items()
         if fill.overlap and goes_across(ends, gap.source, gap.target ^ 1, shared=fill.overlap, beside=BESIDE)
     }
+
+
+def _walked(graph: UnitigGraph, ends: LaidEnds, gaps: Sequence[Gap], reads: Reads) -> dict[Gap, Fill]:
+    """Return what closes gaps that a walk through their local reads goes over."""
+    read_length = reads.n_bases // max(1, reads.n_pieces)
+    local = ((gap, ends.local_reads.get((gap.source, gap.target ^ 1), [])) for gap in gaps)
+    fills = ((gap, fill_gap(graph, gap, texts, read_length=read_length)) for gap, texts in local if texts)
+    return {gap: fill for gap, fill in fills if fill}
 
 
 def _fills(ends: LaidEnds, gaps: Sequence[Gap], least: int) -> dict[Gap, Fill]:

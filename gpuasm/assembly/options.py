@@ -40,6 +40,7 @@ RULES = (
     "tandem-repeats",
     "terminal-repeats",
     "gap-closing",
+    "local-reads",
     "variants",
     "check",
     "votes",

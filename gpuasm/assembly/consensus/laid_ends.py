@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from gpuasm.assembly.consensus.consensus import bounds_of
 from gpuasm.assembly.consensus.coverage import Coverage
 from gpuasm.assembly.consensus.end_texts import EndTexts
 from gpuasm.assembly.consensus.laying import Laid, lay_reads
+from gpuasm.assembly.consensus.local_reads import GapEnds, by_gap, find_local_reads
 from gpuasm.assembly.consensus.overhangs import LEFT, Overhangs, find_overhangs, free_ends
 from gpuasm.assembly.consensus.targets import targets_of
 from gpuasm.assembly.consensus.votes import count_votes
@@ -34,12 +35,15 @@ class LaidEnds:
         reads voted.
     overhangs : Overhangs
         Of all reads, by oriented unitig.
+    local_reads : dict of (int, int) to list of bytes
+        Codes of the reads that may lie between two ends, as they run from the first to the second, ascending.
     """
 
     texts: EndTexts
     depth: np.ndarray
     told: np.ndarray
     overhangs: Overhangs
+    local_reads: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what is known of each base of the text of an end."""
@@ -47,7 +51,15 @@ class LaidEnds:
         return self.depth[own], self.told[own]
 
 
-def lay_on_ends(graph: UnitigGraph, ends: np.ndarray, contigs: Sequence[Contig], reads: Reads) -> LaidEnds:
+def lay_on_ends(
+    graph: UnitigGraph,
+    ends: np.ndarray,
+    contigs: Sequence[Contig],
+    reads: Reads,
+    *,
+    of_gaps: Sequence[tuple[int, int]] = (),
+    longest: int = 0,
+) -> LaidEnds:
     """Lay reads on contigs, and let them say what they hold at ends of unitigs and beyond.
 
     Parameters
@@ -60,6 +72,10 @@ def lay_on_ends(graph: UnitigGraph, ends: np.ndarray, contigs: Sequence[Contig],
         Its unitigs as contigs, and all others: reads that come from these must not be taken for theirs.
     reads
         All reads, on the host or on a device.
+    of_gaps
+        The two ends of each gap whose local reads are asked for; none stands twice.
+    longest
+        Bases of the longest fragments; 0 where reads have no mates.
     """
     xp = array_namespace(reads.words)
     targets, index = targets_of(contigs, reads)
@@ -69,6 +85,8 @@ def lay_on_ends(graph: UnitigGraph, ends: np.ndarray, contigs: Sequence[Contig],
     is_wanted[ends] = True
     is_free = is_wanted[np.stack([2 * unitig, 2 * unitig + 1], axis=1)] & (unitig >= 0)[:, None]
     wanted = free_ends(targets, bounds, is_free)
+    sides = GapEnds.of(targets, (unitig, bounds), np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
+    local: list[tuple[int, bytes]] = []
     coverage, differing, found = Coverage(targets, xp), [xp.empty(0, np.int64)], []
     for batch in batches(reads):
         first, second = lay_reads(batch, targets, index)
@@ -76,10 +94,12 @@ def lay_on_ends(graph: UnitigGraph, ends: np.ndarray, contigs: Sequence[Contig],
             coverage.add(laid.target, laid.begin, laid.end)
             differing.append(count_votes(batch, laid, targets))
         found.append(find_overhangs(batch, (first, _folding(first, second)), targets, ends=wanted))
+        local += find_local_reads(batch, first, sides) if of_gaps else []
     hanging = Overhangs.joined(found)
     of_unitigs = replace(hanging, end=2 * unitig[hanging.end >> 1] + (hanging.end & 1))
     texts = EndTexts.voted(graph, ends, of_unitigs, reach=int(reads.length.max()))
-    return _with_reads(texts, of_unitigs, (unitig, bounds), (coverage.counts(), xp.concatenate(differing) >> 2))
+    told = _with_reads(texts, of_unitigs, (unitig, bounds), (coverage.counts(), xp.concatenate(differing) >> 2))
+    return replace(told, local_reads=dict(zip(of_gaps, by_gap(local, len(of_gaps)), strict=True)))
 
 
 def _folding(first: Laid, second: Laid) -> Laid:

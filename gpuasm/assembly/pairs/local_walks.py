@@ -1,0 +1,151 @@
+"""Local walks: ways from one end of a gap to the other through the reads that may lie there.
+
+At a repeat the whole graph has the k-mers of all its copies, and where coverage is thin hardly one of this copy: ends
+there are dead, though pairs link them. The reads that may lie in the gap are few, and of one copy mostly. Their k-mers
+make a graph of their own, in which every walk from the one end to the other that is as long as pairs say is looked at,
+for smaller and smaller k until there is one. Where there are several, reads must tell one from each other walk; units
+of a tandem repeat differ in number only, which no read within them tells, and stay a gap. (After Boetzer and Pirovano
+2012, doi:10.1186/gb-2012-13-6-r56, and Paulino et al. 2015, doi:10.1186/s12859-015-0663-4.)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from zlib import crc32
+
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.overlaps import oriented_codes
+from gpuasm.assembly.pairs.splitting import Fill
+
+LEAST_K, STEP_OF_K = 21, 10
+"""Least k, and by how much each is smaller than the one before."""
+LEAST_WINDOWS = 10
+"""Windows that a read of typical length has at the largest k."""
+LEAST_CUT = 10
+"""Bases that are cut from both ends at least, as errors and other copies' bases stand at dead ends."""
+MOST_WALKS, MOST_STEPS = 64, 20_000
+"""Of more walks, or after so many steps, those are looked at whose k-mers two reads have."""
+LEAST_RIGHT, MORE_THAN = 2, 3
+"""Reads that go with one walk but not with another must be so many, and so many times those of the other."""
+MOST_WRONG = 1
+"""Reads that go with an error of an end, and not with what the other end says there, at most."""
+_MOST_READS = 2000
+"""Reads of a gap that are looked at; where there are more, a hash chooses."""
+_BASES = [bytes([code]) for code in range(4)]
+
+
+def fill_gap(graph: UnitigGraph, gap: Gap, reads: Sequence[bytes], *, read_length: int) -> Fill | None:
+    """Return what closes a gap, or None where no walk is certain.
+
+    Parameters
+    ----------
+    graph
+        The graph of both ends.
+    gap
+        Where nothing follows the source, nor stands before the target.
+    reads
+        Codes of reads that may lie in it, in its direction; their order does not matter.
+    read_length
+        Bases of a typical read.
+    """
+    source, target = (oriented_codes(graph, oriented).tobytes() for oriented in (gap.source, gap.target))
+    shortest, longest = gap.size - gap.spread, gap.size + gap.spread
+    # What the two may share is cut from either, so that a walk never has to go back.
+    cut = LEAST_CUT + max(0, -shortest)
+    reads = sorted(reads, key=lambda text: (crc32(text), text))[:_MOST_READS]
+    reach = max(map(len, reads), default=0)
+    for k in range(read_length - LEAST_WINDOWS + 1, LEAST_K - 1, -STEP_OF_K):
+        own = cut + k
+        if min(len(source), len(target)) < own:
+            continue
+        ends = source[-own - reach :], target[: own + reach]
+        walks = _walks(reads, (ends[0][-own:][:k], ends[1][cut:own]), (own + cut + shortest, own + cut + longest))
+        if walks is None:
+            return None
+        if walks:
+            text = _told(reads, [ends[0][:-own] + walk + ends[1][own:] for walk in walks])
+            return None if text is None else _fill(reads, text, ends, gap=gap, longest_overlap=graph.k - 2)
+    return None
+
+
+def _fill(
+    reads: Sequence[bytes], text: bytes, ends: tuple[bytes, bytes], *, gap: Gap, longest_overlap: int
+) -> Fill | None:
+    """Return what a text adds between two ends, if it leaves these as they are, or reads say that one has an error."""
+    source, target = ends
+    size = len(text) - len(source) - len(target)
+    if size >= 0:
+        fits = text.startswith(source) and text.endswith(target)
+        return Fill((gap.source, gap.target), between=text[len(source) :][:size]) if fits else None
+    # What the two share is kept as the first of a join says.
+    joins = {
+        source[:size] + target: (gap.target ^ 1, gap.source ^ 1),
+        source + target[-size:]: (gap.source, gap.target),
+    }
+    if text not in joins or -size > longest_overlap:
+        return None
+    for other in joins.keys() - {text}:
+        own, others = _held(reads, [text, other])
+        if len(own - others) < LEAST_RIGHT or len(others - own) > MOST_WRONG:
+            return None
+    return Fill(joins[text], overlap=-size)
+
+
+def _walks(reads: Sequence[bytes], ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:
+    """Return all walks through reads' k-mers with so many bases behind the first k-mer; None if there are too many."""
+    k = len(ends[0])
+    counts = Counter(text[i : i + k] for text in reads for i in range(len(text) - k + 1))
+    for least in (1, 2):
+        words = {word for word, n in counts.items() if n >= least} | set(ends)
+        found = _search(words, ends, size)
+        if found is not None:
+            return found
+    return None
+
+
+def _search(words: set[bytes], ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:
+    (start, goal), (shortest, longest) = ends, size
+    left = _distances(words, goal, longest)
+    found, steps = [], 0
+    waiting = [start] if start in left else []
+    while waiting:
+        text = waiting.pop()
+        steps += 1
+        n, word = len(text) - len(start), text[-len(start) :]
+        if word == goal and n >= shortest:
+            found.append(text)
+        if steps > MOST_STEPS or len(found) > MOST_WALKS:
+            return None
+        follow = ((text + base, word[1:] + base) for base in _BASES)
+        waiting += [longer for longer, last in follow if n + 1 + left.get(last, longest) <= longest]
+    return found
+
+
+def _distances(words: set[bytes], goal: bytes, longest: int) -> dict[bytes, int]:
+    """Return the steps from k-mers to the goal, of those that are within so many steps."""
+    left, front = {goal: 0}, [goal]
+    for n in range(1, longest + 1):
+        front = [base + word[:-1] for word in front for base in _BASES]
+        front = [word for word in dict.fromkeys(front) if word in words and word not in left]
+        left.update(dict.fromkeys(front, n))
+    return left
+
+
+def _told(reads: Sequence[bytes], texts: list[bytes]) -> bytes | None:
+    """Return the text that reads tell from every other, or None."""
+    if len(texts) == 1:
+        return texts[0]
+    held = _held(reads, texts)
+    best = max(range(len(texts)), key=lambda i: (len(held[i]), texts[i]))
+    for other in range(len(texts)):
+        more, less = len(held[best] - held[other]), len(held[other] - held[best])
+        if other != best and (more < LEAST_RIGHT or MORE_THAN * less > more):
+            return None
+    return texts[best]
+
+
+def _held(reads: Sequence[bytes], texts: list[bytes]) -> list[set[int]]:
+    """Return which reads each text holds."""
+    return [{i for i, read in enumerate(reads) if read in text} for text in texts]

@@ -1,0 +1,166 @@
+"""Reads that may lie in a gap, against a plain loop over all of them; and what they close."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.arrays import to_namespace
+from gpuasm.assembly.consensus import local_reads
+from gpuasm.assembly.consensus.laying import lay_reads
+from gpuasm.assembly.consensus.local_reads import GapEnds, by_gap, find_local_reads
+from gpuasm.assembly.consensus.targets import targets_of
+from gpuasm.assembly.contigs import Contig
+from gpuasm.sequence.encoding import decode, encode, reverse_complement
+from gpuasm.sequence.reads import Reads
+from tests.unit.assembly.consensus.library import READ, pairs_from, random_codes
+
+LONGEST = 500
+BESIDE = 4 * READ
+
+
+def contigs_of(*codes):
+    """Contig i is of unitig i + 3, but for the last, which is of none."""
+    n = len(codes)
+    return [Contig(str(i), own, 10.0, 1, False, i + 3 if i + 1 < n else -1) for i, own in enumerate(codes)]
+
+
+def reads_on(xp, texts, *, paired=True):
+    packed = Reads.from_strings(texts, paired=paired)
+    names = ("words", "start", "length", "read")
+    return Reads(*(to_namespace(xp, getattr(packed, name)) for name in names), packed.n_reads, packed.paired)
+
+
+def found_of(contigs, texts, ends, *, xp=np, paired=True, longest=LONGEST):
+    """Return the reads of each gap, and where all reads lie."""
+    reads = reads_on(xp, texts, paired=paired)
+    targets, index = targets_of(contigs, reads)
+    first, _ = lay_reads(reads, targets, index)
+    bounds = np.concatenate([[0], np.cumsum([contig.codes.size for contig in contigs])])
+    unitig = np.array([contig.unitig for contig in contigs])
+    sides = GapEnds.of(targets, (unitig, bounds), np.array(ends, np.int64), reads, longest=longest)
+    found = by_gap(list(find_local_reads(reads, first, sides)), len(ends) // 2)
+    return [[decode(np.frombuffer(text, np.uint8)) for text in own] for own in found], (first, targets)
+
+
+def plainly(contigs, texts, ends, laid):
+    """Return the same by a loop over gaps, ends and reads."""
+    first, targets = laid
+    columns = (first.piece, first.target, first.at - targets.start[first.target], first.turned, first.is_unique)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    place = {p: (target, at, turned) for p, target, at, turned, unique in rows if unique}
+    number = {contig.unitig: i for i, contig in enumerate(contigs) if contig.unitig >= 0}
+
+    def before(end, p):
+        """Bases from the far end of a laid read to the end of its contig."""
+        _, at, _ = place[p]
+        return at + READ if end & 1 else contigs[number[end >> 1]].codes.size - at
+
+    def is_on(end, p):
+        return p in place and place[p][0] == number[end >> 1]
+
+    result = []
+    for own in zip(ends[::2], ends[1::2], strict=True):
+        told = set()
+        for end in own:
+            for p in [p for p in place if is_on(end, p)]:
+                turned = place[p][2]
+                if before(end, p) <= BESIDE:
+                    told.add((p, turned != (end & 1), end))
+                if turned == (end & 1) and before(end, p) <= LONGEST:
+                    mate = p ^ 1
+                    on = [e for e in own if is_on(e, mate)]
+                    if not on or any(before(e, mate) <= BESIDE for e in on):
+                        told.add((mate, True, end))
+        both = {(p, turned != (end == own[1])) for p, turned, end in told}
+        read = {False: lambda t: t, True: lambda t: decode(reverse_complement(encode(t)))}
+        result.append(sorted(read[bool(turned)](texts[p]) for p, turned in both))
+    return result
+
+
+def a_gap(seed, *, gap=120):
+    """Return two sides of a gap, what lies between, another copy of that between others, and pairs of both."""
+    rng = np.random.default_rng(seed)
+    one, other, between = random_codes(rng, 1500), random_codes(rng, 1500), random_codes(rng, gap)
+    genome = np.concatenate([one, between, other])
+    rival = np.concatenate([random_codes(rng, 600), between, random_codes(rng, 600)])
+    return one, other, genome, rival, [*pairs_from(genome, fold=12, rng=rng), *pairs_from(rival, fold=12, rng=rng)]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_all_reads_of_a_gap_and_nothing_else(xp, turned):
+    one, other, genome, rival, texts = a_gap(1)
+    contigs = contigs_of(one, reverse_complement(other) if turned else other, rival, rival[:0])
+    ends = [2 * 3, 2 * 4 if turned else 2 * 4 + 1]
+    (found,), laid = found_of(contigs, texts, ends, xp=xp)
+    if xp is np:
+        assert [found] == plainly(contigs, texts, ends, laid)
+    text = decode(genome)
+    own = [read for read in found if read in text]
+    across = {text[i : i + READ] for i in range(1501 - READ, 1620)}
+    assert len(across.intersection(own)) > 5
+    assert len(found) - len(own) == 0  # the rival's reads have their mates elsewhere
+    assert all(text.index(read) >= 1500 - BESIDE - LONGEST for read in own)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_as_the_plain_loop_over_two_gaps_of_one_contig(seed):
+    """One contig has a gap on both sides, one of which leads back to itself; some pairs are chimeras."""
+    one, other, _, rival, texts = a_gap(seed + 10)
+    rng = np.random.default_rng(seed)
+    strangers = [text for codes in (one, other) for text in pairs_from(codes, fold=1, rng=rng)]
+    chimeras = strangers[: len(strangers) // 2 * 2]
+    rng.shuffle(chimeras)
+    contigs = contigs_of(one, other, rival, rival[:0])
+    ends = [6, 9, 8, 10, 7, 11]
+    found, laid = found_of(contigs, [*texts, *chimeras], ends)
+    assert found == plainly(contigs, [*texts, *chimeras], ends, laid)
+    assert [len(own) > 20 for own in found] == [True] * 3
+
+
+def test_a_mate_far_inside_one_of_both_contigs_is_not_of_the_gap():
+    """But one that lies on a third contig may be: of what repeats itself."""
+    one, other, genome, rival, _ = a_gap(2)
+    contigs = contigs_of(one, other, rival, rival[:0])
+    anchor = decode(one[1300:1400])
+    mates = {"far": one[200:300], "near": one[1350:1450], "third": rival[100:200], "nowhere": genome[1510:1610]}
+    for name, mate in mates.items():
+        (found,), _ = found_of(contigs, [anchor, decode(reverse_complement(mate))], [6, 9])
+        assert (decode(mate) in found) == (name != "far")
+        assert anchor in found
+
+
+def test_what_runs_away_from_the_end_says_nothing():
+    one, other, genome, rival, _ = a_gap(3)
+    contigs = contigs_of(one, other, rival, rival[:0])
+    away = decode(reverse_complement(one[1100:1200]))
+    mate = decode(genome[1510:1610])
+    assert found_of(contigs, [away, mate], [6, 9])[0] == [[decode(one[1100:1200])]]
+    assert found_of(contigs, [away, mate], [6, 9], longest=0)[0] == [[decode(one[1100:1200])]]
+
+
+def test_single_reads_lie_at_ends_only():
+    one, other, _, rival, texts = a_gap(4)
+    contigs = contigs_of(one, other, rival, rival[:0])
+    (alone,), _ = found_of(contigs, texts, [6, 9], paired=False)
+    (paired,), _ = found_of(contigs, texts, [6, 9])
+    assert 0 < len(alone) < len(paired)
+    assert set(alone) < set(paired)
+
+
+def test_neither_order_of_pairs_nor_batches_matter(monkeypatch):
+    one, other, _, rival, texts = a_gap(5)
+    contigs = contigs_of(one, other, rival, rival[:0])
+    pairs = [texts[i : i + 2] for i in range(0, len(texts), 2)]
+    expected, _ = found_of(contigs, texts, [6, 9])
+    shuffled = [text for pair in reversed(pairs) for text in reversed(pair)]
+    monkeypatch.setattr(local_reads, "_ROWS_AT_A_TIME", 7)
+    assert found_of(contigs, shuffled, [6, 9])[0] == expected
+
+
+def test_nothing_lies_anywhere(xp):
+    one, other, _, rival, _ = a_gap(6)
+    contigs = contigs_of(one, other, rival, rival[:0])
+    rng = np.random.default_rng(0)
+    for texts in ([], [decode(random_codes(rng, READ)) for _ in range(4)]):
+        assert found_of(contigs, texts, [6, 9], xp=xp)[0] == [[]]

@@ -1,0 +1,193 @@
+"""Ways over a gap through the reads that may lie in it: all of them, and the one that reads tell from the others."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gpuasm.assembly.pairs import local_walks
+from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.local_walks import fill_gap
+from gpuasm.sequence.encoding import encode
+from tests.oracles.kmers import reverse_complement
+from tests.unit.assembly.pairs.test_resolving import graph_of, random_text
+
+A, B, C = (random_text(500, seed) for seed in range(40, 43))
+LENGTH = 100
+ERR = dict(zip("ACGT", "CATG", strict=True))
+
+
+def tiled(text, step=10):
+    return [text[i : i + LENGTH] for i in range(0, len(text) - LENGTH + 1, step)]
+
+
+def codes(texts):
+    return [encode(text).tobytes() for text in texts]
+
+
+def oriented(graph, text):
+    """Return the oriented unitig that begins and ends as a text does."""
+    for u in range(graph.n):
+        own = graph.sequence(u)
+        if own == text:
+            return 2 * u
+        if own == reverse_complement(text):
+            return 2 * u + 1
+    raise AssertionError("no such unitig")
+
+
+def filled(one, other, reads, *, size, sd=5.0):
+    """Return the text that a fill makes of two texts, or None."""
+    graph = graph_of(one, other)
+    gap = Gap(oriented(graph, one), oriented(graph, other), size, sd, 4)
+    fill = fill_gap(graph, gap, codes(reads), read_length=LENGTH)
+    return None if fill is None else text_of(fill, gap, (one, other))
+
+
+def text_of(fill, gap, texts):
+    one, other = texts
+    if fill.walk != (gap.source, gap.target):
+        assert fill.walk == (gap.target ^ 1, gap.source ^ 1)
+        assert fill.overlap > 0
+        return one[: -fill.overlap] + other
+    return one + "".join("ACGT"[code] for code in fill.between or b"") + other[fill.overlap :]
+
+
+@pytest.mark.parametrize("missing", [0, 1, 9, 60, 150])
+def test_reads_of_the_gap_tell_its_bases(missing):
+    genome = A + C[:missing] + B
+    assert filled(A, B, tiled(genome[300:-300]), size=missing) == genome
+    assert filled(A, B, tiled(genome[300:-300]), size=missing - 12) == genome
+
+
+@pytest.mark.parametrize("shared", [1, 10, 30])
+def test_ends_that_overlap(shared):
+    genome = A + B
+    reads = tiled(genome[300:-300])
+    assert filled(A, genome[500 - shared :], reads, size=-shared) == genome
+
+
+@pytest.mark.parametrize("of", ["source", "target"])
+def test_an_error_of_one_end_gives_way_to_the_other_where_they_overlap(of):
+    genome = A + B
+    one, other = genome[:510], genome[470:]
+    if of == "source":
+        one = one[:490] + ERR[one[490]] + one[491:]
+    else:
+        other = other[:20] + ERR[other[20]] + other[21:]
+    assert filled(one, other, tiled(genome[300:-300]), size=-40) == genome
+
+
+def test_an_error_of_an_end_without_overlap_stays_a_gap():
+    """Nothing else tells the end's bases, and a join keeps them."""
+    genome = A + C[:50] + B
+    wrong = A[:495] + ERR[A[495]] + A[496:]
+    assert filled(wrong, B, tiled(genome[300:-300]), size=50) is None
+
+
+@pytest.mark.parametrize("size", [0, 60, 140])
+def test_a_walk_is_as_long_as_pairs_say(size):
+    genome = A + C[:100] + B
+    assert filled(A, B, tiled(genome[300:-300]), size=size) is None
+
+
+def test_smaller_k_where_reads_hardly_overlap():
+    """Neighbouring reads share 35 bases."""
+    genome = A + C[:150] + B
+    reads = tiled(genome[305:-200], step=65)
+    assert filled(A, B, reads, size=150) == genome
+    assert filled(A, B, tiled(genome[305:-200], step=85), size=150) is None
+
+
+def copies(seen, n=2):
+    """Return a gap of 150 bases, its reads, and n of another copy that differs in one base, ``seen`` of them there."""
+    copy = C[:75] + ERR[C[75]] + C[76:150]
+    genome, rival = A + C[:150] + B, A + copy + B
+    across = [text[525 + i : 625 + i] for text in (genome, rival) for i in (0, 5, 10, 15, 20, 25, 30)]
+    rest = [r for r in tiled(genome[300:-300]) if r in rival]
+    return genome, [*rest, *across[:n], *across[7 : 7 + seen]]
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "closes"),
+    [(1, 0, True), (2, 0, True), (2, 1, False), (3, 1, True), (5, 2, False), (6, 2, True), (1, 1, False)],
+)
+def test_of_several_walks_reads_tell_one(own, others, closes):
+    genome, reads = copies(others, own)
+    assert filled(A, B, reads, size=150) == (genome if closes else None)
+
+
+def test_units_of_a_tandem_repeat_stay_a_gap():
+    """Within the units no read tells how many there are, though most would go with one number."""
+    unit = C[:12]
+    genome = A + 15 * unit + B
+    assert filled(A, B, tiled(genome[300:-300]), size=180, sd=1.0) == genome  # no other number is as long
+    assert filled(A, B, tiled(genome[300:-300]), size=180, sd=5.0) is None
+
+
+def test_no_reads_and_short_ends():
+    assert filled(A, B, [], size=0) is None
+    assert filled(A[:61], B[:61], tiled(A[:61] + B[:61]), size=0) == A[:61] + B[:61]
+    assert filled(A[:61], B[:61], tiled(A[:61] + B[:61]), size=0, sd=20.0) is None
+
+
+def test_neither_order_of_reads_nor_direction_of_the_gap_matters():
+    genome = A + C[:150] + B
+    reads = [*tiled(genome[300:-300], step=20), *copies(1, 4)[1]]
+    graph = graph_of(A, B)
+    gap = Gap(oriented(graph, A), oriented(graph, B), 150, 5.0, 4)
+    forward = fill_gap(graph, gap, codes(reads), read_length=LENGTH)
+    assert forward is not None
+    assert fill_gap(graph, gap, codes(reversed(reads)), read_length=LENGTH) == forward
+    turned = Gap(gap.target ^ 1, gap.source ^ 1, 150, 5.0, 4)
+    backward = fill_gap(graph, turned, codes(map(reverse_complement, reads)), read_length=LENGTH)
+    assert backward is not None
+    assert backward.walk == (gap.target ^ 1, gap.source ^ 1)
+    assert bytes(3 - c for c in reversed(backward.between)) == forward.between
+
+
+def test_of_very_many_reads_a_hash_chooses(monkeypatch):
+    genome = A + C[:150] + B
+    reads = 3 * tiled(genome[300:-300], step=1)
+    monkeypatch.setattr(local_walks, "_MOST_READS", 150)
+    found = filled(A, B, reads, size=150)
+    assert found == genome == filled(A, B, reads[::-1], size=150)
+
+
+def every_walk(words, ends, size):
+    """Every text of a length whose first and last k bases are given and all of whose k-mers are there."""
+    (start, goal), k = ends, len(ends[0])
+    known = {*words, start, goal}
+    found = []
+    for n in range(max(0, size[0]), size[1] + 1):
+        for more in itertools.product(range(4), repeat=n):
+            text = start + bytes(more)
+            windows = [text[i : i + k] for i in range(n + 1)]
+            if windows[-1] == goal and known.issuperset(windows):
+                found.append(text)
+    return sorted(found)
+
+
+words_of_three = st.binary(min_size=3, max_size=3).map(lambda word: bytes(base % 4 for base in word))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    words=st.sets(words_of_three, max_size=24),
+    ends=st.tuples(words_of_three, words_of_three),
+    size=st.tuples(st.integers(-2, 4), st.integers(0, 5)),
+)
+@example(words={b"\0\0\0", b"\0\0\1", b"\0\1\0", b"\1\0\0"}, ends=(b"\0\0\0", b"\0\1\0"), size=(0, 5))
+@example(words=set(), ends=(b"\0\0\0", b"\0\0\0"), size=(0, 3))
+def test_all_walks_are_found(words, ends, size):
+    found = local_walks._search({*words, *ends}, ends, size)
+    assert found is not None
+    assert sorted(found) == every_walk(words, ends, size)
+
+
+def test_too_many_walks_are_told():
+    words = {bytes(word) for word in itertools.product(range(4), repeat=3)}
+    assert local_walks._search(words, (b"\0\0\0", b"\1\1\1"), (0, 12)) is None
