@@ -32,6 +32,9 @@ LEAST_OVERLAP, LEAST_OF_HINT = 7, 12
 """Bases, however few ends there are: fewer stand in what repeats a few bases; of gaps, and of what few pairs link."""
 BESIDE = 12
 """Bases of either unitig beside what two share, in a read across it: fewer may be alike in a unit's next copy."""
+LEAST_PAIRS = 5
+"""Pairs of a gap that a walk may close. A few fragments of other copies may link the ends of a repeat longer than any:
+of five gaps of three and four pairs that walks went over, two were no gaps."""
 _CHANCE, _CHANCE_OF_HINT = 1e-2, 1e-3
 """Gaps of a sample that unrelated bases close, between true neighbours, where only what lies between would be wrong;
 and between ends that few pairs link."""
@@ -77,11 +80,12 @@ def close_gaps(
         return graph, resolved.gaps
     with stages.stage("close gaps") as stage:
         ends = np.flatnonzero(is_dead & ~np.repeat(graph.is_circular, 2))
-        asked = [] if "local-reads" in without else [(gap.source, gap.target ^ 1) for gap in free]
+        linked = [] if "local-reads" in without else [gap for gap in free if gap.n_pairs >= LEAST_PAIRS]
+        asked = [(gap.source, gap.target ^ 1) for gap in linked]
         contigs = make_contigs(graph, set_aside, min_length=1)
         laid = lay_on_ends(graph, ends, contigs, reads, of_gaps=asked, longest=longest)
         fills = _fills(laid, free, least_bases(len(free), LEAST_OVERLAP, _CHANCE))
-        walked = _walked(graph, laid, [gap for gap in free if gap not in fills], reads)
+        walked = _walked(graph, laid, [gap for gap in linked if gap not in fills], reads)
         least = least_bases(len(resolved.hints), LEAST_OF_HINT, _CHANCE_OF_HINT)
         more = _fills(laid, _met(laid, resolved.hints, least), least)
         across = _across(laid, _fills(laid, doubtful, least_bases(len(doubtful), LEAST_OVERLAP, _CHANCE)))

@@ -3,9 +3,10 @@
 At a repeat the whole graph has the k-mers of all its copies, and where coverage is thin hardly one of this copy: ends
 there are dead, though pairs link them. The reads that may lie in the gap are few, and of one copy mostly. Their k-mers
 make a graph of their own, in which every walk from the one end to the other that is as long as pairs say is looked at,
-for smaller and smaller k until there is one. Where there are several, reads must tell one from each other walk; units
-of a tandem repeat differ in number only, which no read within them tells, and stay a gap. (After Boetzer and Pirovano
-2012, doi:10.1186/gb-2012-13-6-r56, and Paulino et al. 2015, doi:10.1186/s12859-015-0663-4.)
+for smaller and smaller k until there is one. Reads must tell it from each other walk, those included that are off by up
+to twice as much as pairs may be: units of a tandem repeat differ in number only, which no read within them tells, and
+pairs anchored in the wrong unit are wrong about the distance too. (After Boetzer and Pirovano 2012,
+doi:10.1186/gb-2012-13-6-r56, and Paulino et al. 2015, doi:10.1186/s12859-015-0663-4.)
 """
 
 from __future__ import annotations
@@ -29,8 +30,6 @@ MOST_WALKS, MOST_STEPS = 64, 20_000
 """Of more walks, or after so many steps, those are looked at whose k-mers two reads have."""
 LEAST_RIGHT, MORE_THAN = 2, 3
 """Reads that go with one walk but not with another must be so many, and so many times those of the other."""
-MOST_WRONG = 1
-"""Reads that go with an error of an end, and not with what the other end says there, at most."""
 _MOST_READS = 2000
 """Reads of a gap that are looked at; where there are more, a hash chooses."""
 _BASES = [bytes([code]) for code in range(4)]
@@ -51,46 +50,34 @@ def fill_gap(graph: UnitigGraph, gap: Gap, reads: Sequence[bytes], *, read_lengt
         Bases of a typical read.
     """
     source, target = (oriented_codes(graph, oriented).tobytes() for oriented in (gap.source, gap.target))
-    shortest, longest = gap.size - gap.spread, gap.size + gap.spread
     # What the two may share is cut from either, so that a walk never has to go back.
-    cut = LEAST_CUT + max(0, -shortest)
+    cut = LEAST_CUT + max(0, gap.spread - gap.size)
     reads = sorted(reads, key=lambda text: (crc32(text), text))[:_MOST_READS]
     reach = max(map(len, reads), default=0)
     for k in range(read_length - LEAST_WINDOWS + 1, LEAST_K - 1, -STEP_OF_K):
         own = cut + k
         if min(len(source), len(target)) < own:
             continue
+        least, most = own + cut + gap.size - gap.spread, own + cut + gap.size + gap.spread
         ends = source[-own - reach :], target[: own + reach]
-        walks = _walks(reads, (ends[0][-own:][:k], ends[1][cut:own]), (own + cut + shortest, own + cut + longest))
+        walks = _walks(reads, (ends[0][-own:][:k], ends[1][cut:own]), (least - gap.spread, most + gap.spread))
         if walks is None:
             return None
-        if walks:
+        if any(least <= len(walk) - k <= most for walk in walks):
             text = _told(reads, [ends[0][:-own] + walk + ends[1][own:] for walk in walks])
-            return None if text is None else _fill(reads, text, ends, gap=gap, longest_overlap=graph.k - 2)
+            return None if text is None else _fill(text, ends, gap, longest_overlap=graph.k - 2)
     return None
 
 
-def _fill(
-    reads: Sequence[bytes], text: bytes, ends: tuple[bytes, bytes], *, gap: Gap, longest_overlap: int
-) -> Fill | None:
-    """Return what a text adds between two ends, if it leaves these as they are, or reads say that one has an error."""
+def _fill(text: bytes, ends: tuple[bytes, bytes], gap: Gap, *, longest_overlap: int) -> Fill | None:
+    """Return what a text adds between two ends, if it leaves both as they are."""
     source, target = ends
     size = len(text) - len(source) - len(target)
-    if size >= 0:
-        fits = text.startswith(source) and text.endswith(target)
-        return Fill((gap.source, gap.target), between=text[len(source) :][:size]) if fits else None
-    # What the two share is kept as the first of a join says.
-    joins = {
-        source[:size] + target: (gap.target ^ 1, gap.source ^ 1),
-        source + target[-size:]: (gap.source, gap.target),
-    }
-    if text not in joins or -size > longest_overlap:
+    fits = abs(size - gap.size) <= gap.spread and -size <= longest_overlap
+    if not (fits and text.startswith(source) and text.endswith(target)):
         return None
-    for other in joins.keys() - {text}:
-        own, others = _held(reads, [text, other])
-        if len(own - others) < LEAST_RIGHT or len(others - own) > MOST_WRONG:
-            return None
-    return Fill(joins[text], overlap=-size)
+    between = text[len(source) :][:size] if size >= 0 else None
+    return Fill((gap.source, gap.target), overlap=max(0, -size), between=between)
 
 
 def _walks(reads: Sequence[bytes], ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:

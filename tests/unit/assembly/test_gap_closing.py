@@ -41,7 +41,7 @@ def closed(texts, reads, *, size, sd=10.0, xp=np, more=(), said_by="gaps"):
     """Return the texts of the graph, and the gaps left, once reads have closed the gap between its first two texts."""
     graph = graph_of(*texts)
     ends = oriented(graph, texts)
-    gaps = [Gap(ends[a], ends[b], n, sd, 4) for a, b, n in ((0, 1, size), *more)]
+    gaps = [Gap(ends[a], ends[b], n, sd, 5) for a, b, n in ((0, 1, size), *more)]
     packed = Reads.from_strings(reads)
     names = ("words", "start", "length", "read")
     there = Reads(*(to_namespace(xp, getattr(packed, name)) for name in names), packed.n_reads)
