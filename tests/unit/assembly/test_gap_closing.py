@@ -18,6 +18,7 @@ from gpuasm.sequence.encoding import encode
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.oracles.kmers import reverse_complement
+from tests.samples import simulated_pairs
 from tests.unit.assembly.consensus.test_meeting_ends import pairs_beside
 from tests.unit.assembly.pairs.test_resolving import either_strand, graph_of, random_text, texts_of
 
@@ -246,6 +247,28 @@ def test_an_assembly_goes_on_where_reads_do(missing):
     closed, left = (
         assemble(reads, AssemblyOptions(k=(31, 61), min_contig_length=100, without=(*early, *more)))
         for more in ((), ("gap-closing",))
+    )
+    assert len(left.contigs) == 2
+    assert len(left.scaffolds) == 1
+    assert len(closed.contigs) == 1
+    assert any(closed.contigs[0].sequence in text for text in (genome, reverse_complement(genome)))
+
+
+def test_a_read_whose_mate_stands_beside_the_gap_closes_it():
+    """Three reads go over it; the one in the middle lies on no contig, and shares 25 bases with either other."""
+    genome = A + C[:170] + B
+    codes = encode(genome)
+    texts = simulated_pairs(codes, fold=40, insert=500, sd=30)
+    over = {genome[i : i + LENGTH] for i in range(1990 - LENGTH + 1, 2120)}
+    pairs = [texts[i : i + 2] for i in range(0, len(texts), 2)]
+    kept = [pair for pair in pairs if not over & {*pair, *map(reverse_complement, pair)}]
+    places = (1925, 2000, 2075)
+    kept += [[genome[at - 400 : at - 300], reverse_complement(genome[at : at + LENGTH])] for at in places]
+    reads = Reads.from_strings([text for pair in kept for text in pair], paired=True)
+    early = ("bridges", "meeting-ends")
+    closed, left = (
+        assemble(reads, AssemblyOptions(k=(31, 61), min_contig_length=100, without=(*early, *more)))
+        for more in ((), ("local-reads",))
     )
     assert len(left.contigs) == 2
     assert len(left.scaffolds) == 1
