@@ -4,9 +4,12 @@ Where coverage is thin, or a repeat stands within a read of unique bases, the gr
 are laid on the contigs, and those that hang over an end vote base by base, as far as they agree (`end_texts`). A gap is
 closed where the text of one end overlaps that of the other: by so many bases that one wrong gap in a hundred samples
 would be, of all that pairs tell, in one way only, and as far apart as pairs say. Units of a tandem repeat make several
-ways, and stay a gap. Where pairs are too few to tell that two ends are neighbours, reads must: they overlap by more
-bases, and neither end with another. And where unitigs overlap, but so few pairs link them that a unit of a tandem
-repeat may be missing, a read must come from the one, go across what they share, and on into the other.
+ways, and stay a gap. What is left is closed by walks through the reads whose mates stand beside the gap
+(`gpuasm.assembly.pairs.local_walks`).
+
+Where pairs are too few to tell that two ends are neighbours, reads must: they overlap by more bases, and neither end
+with another. And where unitigs overlap, but so few pairs link them that a unit of a tandem repeat may be missing, a
+read must come from the one, go across what they share, and on into the other.
 """
 
 from __future__ import annotations
