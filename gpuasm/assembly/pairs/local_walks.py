@@ -28,7 +28,7 @@ LEAST_CUT = 10
 """Bases that are cut from both ends at least, as errors and other copies' bases stand at dead ends."""
 MOST_WALKS, MOST_STEPS = 64, 20_000
 """Of more walks, or after so many steps, those are looked at whose k-mers two reads have."""
-LEAST_RIGHT, MORE_THAN = 2, 3
+LEAST_MORE, TIMES_MORE = 2, 3
 """Reads that go with one walk but not with another must be so many, and so many times those of the other."""
 _MOST_READS = 2000
 """Reads of a gap that are looked at; where there are more, a hash chooses."""
@@ -128,7 +128,7 @@ def _told(reads: Sequence[bytes], texts: list[bytes]) -> bytes | None:
     best = max(range(len(texts)), key=lambda i: (len(held[i]), texts[i]))
     for other in range(len(texts)):
         more, less = len(held[best] - held[other]), len(held[other] - held[best])
-        if other != best and (more < LEAST_RIGHT or MORE_THAN * less > more):
+        if other != best and (more < LEAST_MORE or TIMES_MORE * less > more):
             return None
     return texts[best]
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_namespace
-from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly import AssemblyOptions, assemble, gap_closing
 from gpuasm.assembly.consensus.end_overlaps import _scores
 from gpuasm.assembly.consensus.meeting_ends import least_bases
 from gpuasm.assembly.gap_closing import LEAST_OVERLAP, close_gaps
@@ -38,11 +38,11 @@ def oriented(graph, texts):
     return [2 * u + (graph.sequence(u) != text) for u, text in zip(own, texts, strict=True)]
 
 
-def closed(texts, reads, *, size, sd=10.0, xp=np, more=(), said_by="gaps"):
+def closed(texts, reads, *, size, sd=10.0, xp=np, more=(), said_by="gaps", n_pairs=5):
     """Return the texts of the graph, and the gaps left, once reads have closed the gap between its first two texts."""
     graph = graph_of(*texts)
     ends = oriented(graph, texts)
-    gaps = [Gap(ends[a], ends[b], n, sd, 5) for a, b, n in ((0, 1, size), *more)]
+    gaps = [Gap(ends[a], ends[b], n, sd, n_pairs) for a, b, n in ((0, 1, size), *more)]
     packed = Reads.from_strings(reads)
     names = ("words", "start", "length", "read")
     there = Reads(*(to_namespace(xp, getattr(packed, name)) for name in names), packed.n_reads)
@@ -252,6 +252,16 @@ def test_an_assembly_goes_on_where_reads_do(missing):
     assert len(left.scaffolds) == 1
     assert len(closed.contigs) == 1
     assert any(closed.contigs[0].sequence in text for text in (genome, reverse_complement(genome)))
+
+
+@pytest.mark.parametrize(("n_pairs", "closes"), [(4, False), (5, True)])
+def test_a_walk_takes_five_pairs(monkeypatch, n_pairs, closes):
+    """What hangs over the ends is not asked here."""
+    monkeypatch.setattr(gap_closing, "meet", lambda *_, **__: None)
+    genome = A + C[:20] + B
+    texts, left = closed([A, B], [*tiled(A), *tiled(B), across(genome, 2000)], size=20, n_pairs=n_pairs)
+    assert texts == ([either_strand(genome)] if closes else sorted(map(either_strand, [A, B])))
+    assert len(left) == (0 if closes else 1)
 
 
 def test_a_read_whose_mate_stands_beside_the_gap_closes_it():

@@ -17,7 +17,7 @@ from tests.unit.assembly.pairs.test_resolving import graph_of, random_text
 
 A, B, C = (random_text(500, seed) for seed in range(40, 43))
 LENGTH = 100
-ERR = dict(zip("ACGT", "CATG", strict=True))
+OTHER = dict(zip("ACGT", "CATG", strict=True))
 
 
 def tiled(text, step=10):
@@ -74,9 +74,9 @@ def test_ends_that_would_change_stay_a_gap(size, of):
     genome = A + C[: max(0, size)] + B
     one, other = genome[: 500 + max(0, -size)], B
     if of == "source":
-        one = one[:495] + ERR[one[495]] + one[496:]
+        one = one[:495] + OTHER[one[495]] + one[496:]
     else:
-        other = other[:5] + ERR[other[5]] + other[6:]
+        other = other[:5] + OTHER[other[5]] + other[6:]
     assert filled(one, other, tiled(genome[300:-300]), size=size) is None
 
 
@@ -96,7 +96,7 @@ def test_smaller_k_where_reads_hardly_overlap():
 
 def copies(seen, n=2):
     """Return a gap of 150 bases, its reads, and n of another copy that differs in one base, ``seen`` of them there."""
-    copy = C[:75] + ERR[C[75]] + C[76:150]
+    copy = C[:75] + OTHER[C[75]] + C[76:150]
     genome, rival = A + C[:150] + B, A + copy + B
     across = [text[525 + i : 625 + i] for text in (genome, rival) for i in (0, 5, 10, 15, 20, 25, 30)]
     rest = [r for r in tiled(genome[300:-300]) if r in rival]
@@ -110,6 +110,21 @@ def copies(seen, n=2):
 def test_of_several_walks_reads_tell_one(own, others, closes):
     genome, reads = copies(others, own)
     assert filled(A, B, reads, size=150) == (genome if closes else None)
+
+
+@pytest.mark.parametrize(("own", "closes"), [(1, False), (2, True)])
+def test_a_walk_that_one_read_tells_is_not_certain(own, closes):
+    """The other walk is there, but its read has an error and goes with neither."""
+    genome, reads = copies(1, own)
+    assert filled(A, B, [*reads[:-1], reads[-1][:-1] + OTHER[reads[-1][-1]]], size=150) == (genome if closes else None)
+
+
+def test_what_reads_tell_against_pairs_stays_a_gap():
+    """One read tells a walk that is as long as pairs say, many one that is longer."""
+    genome, shorter = A + C[:100] + B, A + C[:30] + C[60:100] + B
+    reads = [*tiled(genome[300:-300]), shorter[480:580]]
+    assert filled(A, B, reads, size=70) is None
+    assert filled(A, B, reads, size=100) == genome
 
 
 @pytest.mark.parametrize("units", [10, 15])
@@ -152,8 +167,10 @@ def test_of_very_many_reads_a_hash_chooses(monkeypatch):
     genome = A + C[:150] + B
     reads = 3 * tiled(genome[300:-300], step=1)
     monkeypatch.setattr(local_walks, "_MOST_READS", 150)
-    found = filled(A, B, reads, size=150)
-    assert found == genome == filled(A, B, reads[::-1], size=150)
+    assert filled(A, B, reads, size=150) == genome
+    assert filled(A, B, reads[::-1], size=150) == genome
+    monkeypatch.setattr(local_walks, "_MOST_READS", 3)
+    assert filled(A, B, reads, size=150) is None
 
 
 def every_walk(words, ends, size):
