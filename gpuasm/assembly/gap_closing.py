@@ -4,8 +4,8 @@ Where coverage is thin, or a repeat stands within a read of unique bases, the gr
 are laid on the contigs, and those that hang over an end vote base by base, as far as they agree (`end_texts`). A gap is
 closed where the text of one end overlaps that of the other: by so many bases that one wrong gap in a hundred samples
 would be, of all that pairs tell, in one way only, and as far apart as pairs say. Units of a tandem repeat make several
-ways, and stay a gap. What is left is closed by walks through the reads whose mates stand beside the gap
-(`gpuasm.assembly.pairs.local_walks`).
+ways, and stay a gap. What is left is closed by walks through the reads whose mates stand beside the gap, where reads
+or their fragments tell one walk from all others (`gpuasm.assembly.pairs.local_walks`).
 
 Where pairs are too few to tell that two ends are neighbours, reads must: they overlap by more bases, and neither end
 with another. And where unitigs overlap, but so few pairs link them that a unit of a tandem repeat may be missing, a
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.consensus.end_overlaps import goes_across, meet
 from gpuasm.assembly.consensus.laid_ends import LaidEnds, lay_on_ends
 from gpuasm.assembly.consensus.meeting_ends import least_bases, only_overlaps
@@ -49,7 +50,7 @@ def close_gaps(
     *,
     set_aside: Sequence[UnitigGraph] = (),
     stages: Stages,
-    longest: int = 0,
+    inserts: InsertSizes | None = None,
     without: Sequence[str] = (),
 ) -> tuple[UnitigGraph, list[Gap]]:
     """Join what reads tell between ends that pairs link.
@@ -64,10 +65,10 @@ def close_gaps(
         Graphs whose unitigs are contigs too: reads that come from them must not be taken for others'.
     stages
         Where to report progress.
-    longest
-        Bases of the longest fragments; 0 where reads have no mates.
+    inserts
+        How long fragments are; None where reads have no mates.
     without
-        Rules to leave out, of `gpuasm.assembly.options.RULES`: "local-reads" is one of them.
+        Rules to leave out, of `gpuasm.assembly.options.RULES`: "local-reads" and "fragment-choice" are two of them.
 
     Returns
     -------
@@ -86,9 +87,12 @@ def close_gaps(
         linked = [] if "local-reads" in without else [gap for gap in free if gap.n_pairs >= LEAST_PAIRS]
         asked = [(gap.source, gap.target ^ 1) for gap in linked]
         contigs = make_contigs(graph, set_aside, min_length=1)
-        laid = lay_on_ends(graph, ends, contigs, reads, of_gaps=asked, longest=longest)
+        laid = lay_on_ends(graph, ends, contigs, reads, of_gaps=asked, longest=inserts.longest if inserts else 0)
         fills = _fills(laid, free, least_bases(len(free), LEAST_OVERLAP, _CHANCE))
-        walked = _walked(graph, laid, [gap for gap in linked if gap not in fills], reads)
+        density = inserts.log2_density() if inserts and "fragment-choice" not in without else None
+        open_ = [gap for gap in linked if gap not in fills]
+        read_length = reads.n_bases // max(1, reads.n_pieces)
+        walked = _walked(graph, laid, open_, read_length=read_length, density=density)
         least = least_bases(len(resolved.hints), LEAST_OF_HINT, _CHANCE_OF_HINT)
         more = _fills(laid, _met(laid, resolved.hints, least), least)
         across = _across(laid, _fills(laid, doubtful, least_bases(len(doubtful), LEAST_OVERLAP, _CHANCE)))
@@ -121,11 +125,12 @@ def _across(ends: LaidEnds, fills: dict[Gap, Fill]) -> dict[Gap, Fill]:
     }
 
 
-def _walked(graph: UnitigGraph, ends: LaidEnds, gaps: Sequence[Gap], reads: Reads) -> dict[Gap, Fill]:
+def _walked(
+    graph: UnitigGraph, ends: LaidEnds, gaps: Sequence[Gap], *, read_length: int, density: np.ndarray | None
+) -> dict[Gap, Fill]:
     """Return what closes gaps that a walk through their local reads goes over."""
-    read_length = reads.n_bases // max(1, reads.n_pieces)
     local = ((gap, ends.local_reads.get((gap.source, gap.target ^ 1), [])) for gap in gaps)
-    fills = ((gap, fill_gap(graph, gap, texts, read_length=read_length)) for gap, texts in local if texts)
+    fills = ((gap, fill_gap(graph, gap, own, read_length=read_length, density=density)) for gap, own in local if own)
     return {gap: fill for gap, fill in fills if fill}
 
 

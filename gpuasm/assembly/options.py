@@ -41,6 +41,7 @@ RULES = (
     "terminal-repeats",
     "gap-closing",
     "local-reads",
+    "fragment-choice",
     "variants",
     "check",
     "votes",

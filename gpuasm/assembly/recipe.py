@@ -126,9 +126,9 @@ def resume(
     resolved = resolve_pairs(state, stages) if options.has("pairs") else Resolved(state.level.graph)
     graph, gaps = resolved.graph, resolved.gaps
     if "gap-closing" not in options.without:
-        longest = state.spanning.inserts.longest if state.spanning else 0
+        inserts = state.spanning.inserts if state.spanning else None
         aside, without = state.set_aside, options.without
-        graph, gaps = close_gaps(resolved, reads, set_aside=aside, stages=stages, longest=longest, without=without)
+        graph, gaps = close_gaps(resolved, reads, set_aside=aside, stages=stages, inserts=inserts, without=without)
     contigs = _told_once(make_contigs(graph, state.set_aside, min_length=1), state, stages)
     checked = _check(contigs, reads, options, mode=state.mode, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)

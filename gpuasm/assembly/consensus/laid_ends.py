@@ -35,15 +35,16 @@ class LaidEnds:
         reads voted.
     overhangs : Overhangs
         Of all reads, by oriented unitig.
-    local_reads : dict of (int, int) to list of bytes
-        Codes of the reads that may lie between two ends, as they run from the first to the second, ascending.
+    local_reads : dict of (int, int) to list of (bytes, int)
+        Codes of the reads that may lie between two ends, as they run from the first to the second, and where their
+        mates begin, as `gpuasm.assembly.consensus.local_reads.find_local_reads` tells; ascending.
     """
 
     texts: EndTexts
     depth: np.ndarray
     told: np.ndarray
     overhangs: Overhangs
-    local_reads: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
+    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = field(default_factory=dict)
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what is known of each base of the text of an end."""
@@ -86,7 +87,7 @@ def lay_on_ends(
     is_free = is_wanted[np.stack([2 * unitig, 2 * unitig + 1], axis=1)] & (unitig >= 0)[:, None]
     wanted = free_ends(targets, bounds, is_free)
     sides = GapEnds.of(targets, (unitig, bounds), np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
-    local: list[tuple[int, bytes]] = []
+    local: list[tuple[int, bytes, int]] = []
     coverage, differing, found = Coverage(targets, xp), [xp.empty(0, np.int64)], []
     for batch in batches(reads):
         first, second = lay_reads(batch, targets, index)

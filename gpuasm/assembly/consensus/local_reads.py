@@ -90,7 +90,7 @@ class GapEnds:
         return xp.where(self.is_left[end], laid.at + length - self.edge[end], self.edge[end] - laid.at)
 
 
-def find_local_reads(reads: Reads, first: Laid, ends: GapEnds) -> Iterator[tuple[int, bytes]]:
+def find_local_reads(reads: Reads, first: Laid, ends: GapEnds) -> Iterator[tuple[int, bytes, int]]:
     """Find the reads of gaps.
 
     Parameters
@@ -104,31 +104,42 @@ def find_local_reads(reads: Reads, first: Laid, ends: GapEnds) -> Iterator[tuple
 
     Yields
     ------
-    int, bytes
-        A gap, and the codes of a read as they run from its end 2g to its end 2g + 1. A read that may lie there in both
-        directions is told in both.
+    int, bytes, int
+        A gap, the codes of a read as they run from its end 2g to its end 2g + 1, and how many bases before end 2g its
+        mate begins, which runs towards it; less than 0 where that stands behind end 2g + 1, and 0 where none does so. A
+        read that may lie there in both directions is told in both.
     """
     xp = array_namespace(first.at)
     own = first.where(xp.flatnonzero(first.is_unique))
     found = [_beside(reads, own, ends, side) for side in (RIGHT, LEFT)]
     if reads.paired:
         found += [_mates(reads, own, ends, side) for side in (RIGHT, LEFT)]
-    end, piece, is_turned = (np.concatenate([to_host(part) for part in parts]) for parts in zip(*found, strict=True))
+    columns = (np.concatenate([to_host(part) for part in parts]) for parts in zip(*found, strict=True))
+    end, piece, is_turned, before = columns
+    is_behind = end & 1
     # Outwards from end 2g + 1 is against the gap's direction.
-    rows = np.stack([end >> 1, piece, is_turned ^ (end & 1)]).astype(np.int64)
-    yield from _spelled(reads, np.unique(rows, axis=1))
+    rows = np.stack([end >> 1, piece, is_turned ^ is_behind, np.where(is_behind, -before, before)]).astype(np.int64)
+    yield from _spelled(reads, _once(rows))
 
 
-def _beside(reads: Reads, own: Laid, ends: GapEnds, side: int) -> tuple[Array, Array, Array]:
-    """Return the ends with the pieces that lie at them, and whether these are turned to run outwards."""
+def _once(rows: np.ndarray) -> np.ndarray:
+    """Return each gap, piece and direction once, with where its mate begins if that is known."""
+    order = np.lexsort((rows[3], -np.abs(rows[3]), *rows[2::-1]))
+    rows = rows[:, order]
+    return rows[:, np.concatenate([[True], (np.diff(rows[:3], axis=1) != 0).any(axis=0)])[: rows.shape[1]]]
+
+
+def _beside(reads: Reads, own: Laid, ends: GapEnds, side: int) -> tuple[Array, Array, Array, Array]:
+    """Return the ends with the pieces that lie at them, whether these are turned to run outwards, and 0: no mate."""
     xp = array_namespace(own.at)
     end = ends.number[side][own.target]
     rows = xp.flatnonzero((end >= 0) & (ends.distance(end, own, reads.length[own.piece]) <= ends.beside))
-    return end[rows], own.piece[rows], (own.turned[rows] == 1) != (side == LEFT)
+    is_turned = (own.turned[rows] == 1) != (side == LEFT)
+    return end[rows], own.piece[rows], is_turned, xp.zeros(rows.size, np.int64)
 
 
-def _mates(reads: Reads, own: Laid, ends: GapEnds, side: int) -> tuple[Array, Array, Array]:
-    """Return the ends with the mates of those that run towards them, and True: mates face each other.
+def _mates(reads: Reads, own: Laid, ends: GapEnds, side: int) -> tuple[Array, Array, Array, Array]:
+    """Return the ends with the mates of those that run towards them, True: mates face each other; and these' distances.
 
     A mate that lies farther inside one of the gap's two contigs does not lie in the gap.
     """
@@ -136,10 +147,11 @@ def _mates(reads: Reads, own: Laid, ends: GapEnds, side: int) -> tuple[Array, Ar
     end = ends.number[side][own.target]
     towards = (end >= 0) & ((own.turned == 1) == (side == LEFT))
     rows = xp.flatnonzero(towards & (ends.distance(end, own, reads.length[own.piece]) <= ends.longest))
+    before = ends.distance(end, own, reads.length[own.piece])[rows]
     end, wanted = end[rows], reads.read[own.piece[rows]] ^ 1
     piece = xp.minimum(xp.searchsorted(reads.read, wanted), max(0, reads.n_pieces - 1))
     rows = xp.flatnonzero((reads.read[piece] == wanted) & ~_lies_inside(reads, own, ends, (end, piece)))
-    return end[rows], piece[rows], xp.ones(rows.size, dtype=bool)
+    return end[rows], piece[rows], xp.ones(rows.size, dtype=bool), before[rows]
 
 
 def _lies_inside(reads: Reads, own: Laid, ends: GapEnds, asked: tuple[Array, Array]) -> Array:
@@ -158,11 +170,11 @@ def _lies_inside(reads: Reads, own: Laid, ends: GapEnds, asked: tuple[Array, Arr
     return is_on & ~is_at
 
 
-def _spelled(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes]]:
-    """Yield gap and codes of rows of gap, piece, and whether the piece is turned."""
+def _spelled(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes, int]]:
+    """Yield gap, codes and mate of rows of gap, piece, whether the piece is turned, and where its mate begins."""
     xp = array_namespace(reads.words)
     for i in range(0, rows.shape[1], _ROWS_AT_A_TIME):
-        gap, piece, is_turned = rows[:, i : i + _ROWS_AT_A_TIME]
+        gap, piece, is_turned, before = rows[:, i : i + _ROWS_AT_A_TIME]
         own = to_namespace(xp, piece)
         length = reads.length[own].astype(np.int64)
         last = xp.cumsum(length)
@@ -172,13 +184,13 @@ def _spelled(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes]]:
         shift = (62 - 2 * (position % BASES_PER_WORD)).astype(np.uint64)
         codes = to_host(((reads.words[position // BASES_PER_WORD] >> shift) & np.uint64(3)).astype(np.uint8))
         texts = np.split(codes, to_host(last)[:-1])
-        for g, text, turned in zip(gap.tolist(), texts, is_turned.tolist(), strict=True):
-            yield g, (3 - text[::-1] if turned else text).tobytes()
+        for g, text, turned, mate in zip(gap.tolist(), texts, is_turned.tolist(), before.tolist(), strict=True):
+            yield g, (3 - text[::-1] if turned else text).tobytes(), mate
 
 
-def by_gap(found: Sequence[tuple[int, bytes]], n_gaps: int) -> list[list[bytes]]:
-    """Return the reads of each gap, ascending: their order tells nothing."""
-    reads: list[list[bytes]] = [[] for _ in range(n_gaps)]
-    for gap, text in found:
-        reads[gap].append(text)
-    return [sorted(texts) for texts in reads]
+def by_gap(found: Sequence[tuple[int, bytes, int]], n_gaps: int) -> list[list[tuple[bytes, int]]]:
+    """Return the reads of each gap with their mates' places, ascending: their order tells nothing."""
+    reads: list[list[tuple[bytes, int]]] = [[] for _ in range(n_gaps)]
+    for gap, text, before in found:
+        reads[gap].append((text, before))
+    return [sorted(own) for own in reads]

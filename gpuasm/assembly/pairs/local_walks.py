@@ -5,7 +5,9 @@ there are dead, though pairs link them. The reads that may lie in the gap are fe
 make a graph of their own, in which every walk from the one end to the other that is as long as pairs say is looked at,
 for smaller and smaller k until there is one. Reads must tell it from each other walk, those included that are off by up
 to twice as much as pairs may be: units of a tandem repeat differ in number only, which no read within them tells, and
-pairs anchored in the wrong unit are wrong about the distance too. (After Boetzer and Pirovano 2012,
+pairs anchored in the wrong unit are wrong about the distance too. Where reads do not tell, the fragments that end in a
+walk may (`fragment_choice`): of all walks then up to half-way from what pairs say to the longest fragment. Pairs said
+138 of 371 bases in units, and 137 of 385, where fragments had up to 797 and 581. (After Boetzer and Pirovano 2012,
 doi:10.1186/gb-2012-13-6-r56, and Paulino et al. 2015, doi:10.1186/s12859-015-0663-4.)
 """
 
@@ -15,7 +17,10 @@ from collections import Counter
 from collections.abc import Sequence
 from zlib import crc32
 
+import numpy as np
+
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.fragment_choice import Candidate, choose_walk
 from gpuasm.assembly.pairs.gaps import Gap
 from gpuasm.assembly.pairs.overlaps import oriented_codes
 from gpuasm.assembly.pairs.splitting import Fill
@@ -35,7 +40,14 @@ _MOST_READS = 2000
 _BASES = [bytes([code]) for code in range(4)]
 
 
-def fill_gap(graph: UnitigGraph, gap: Gap, reads: Sequence[bytes], *, read_length: int) -> Fill | None:
+def fill_gap(
+    graph: UnitigGraph,
+    gap: Gap,
+    reads: Sequence[tuple[bytes, int]],
+    *,
+    read_length: int,
+    density: np.ndarray | None = None,
+) -> Fill | None:
     """Return what closes a gap, or None where no walk is certain.
 
     Parameters
@@ -45,28 +57,57 @@ def fill_gap(graph: UnitigGraph, gap: Gap, reads: Sequence[bytes], *, read_lengt
     gap
         Where nothing follows the source, nor stands before the target.
     reads
-        Codes of reads that may lie in it, in its direction; their order does not matter.
+        Codes of reads that may lie in it, in its direction, each with where its mate stands, as
+        `gpuasm.assembly.pairs.fragment_choice.choose_walk` takes them; their order does not matter.
     read_length
         Bases of a typical read.
+    density : (longest + 1,) int32, optional
+        How likely each length of a fragment is; without it fragments are not asked.
     """
     source, target = (oriented_codes(graph, oriented).tobytes() for oriented in (gap.source, gap.target))
     # What the two may share is cut from either, so that a walk never has to go back.
     cut = LEAST_CUT + max(0, gap.spread - gap.size)
-    reads = sorted(reads, key=lambda text: (crc32(text), text))[:_MOST_READS]
-    reach = max(map(len, reads), default=0)
+    reads = sorted(reads, key=lambda read: (crc32(read[0]), read))[:_MOST_READS]
+    texts = [text for text, _ in reads]
+    reach = max(map(len, texts), default=0)
     for k in range(read_length - LEAST_WINDOWS + 1, LEAST_K - 1, -STEP_OF_K):
         own = cut + k
         if min(len(source), len(target)) < own:
             continue
         least, most = own + cut + gap.size - gap.spread, own + cut + gap.size + gap.spread
         ends = source[-own - reach :], target[: own + reach]
-        walks = _walks(reads, (ends[0][-own:][:k], ends[1][cut:own]), (least - gap.spread, most + gap.spread))
+        between = (ends[0][-own:][:k], ends[1][cut:own])
+        walks = _walks(texts, between, (least - gap.spread, most + gap.spread))
         if walks is None:
             return None
         if any(least <= len(walk) - k <= most for walk in walks):
-            text = _told(reads, [ends[0][:-own] + walk + ends[1][own:] for walk in walks])
+            text = _told(texts, [ends[0][:-own] + walk + ends[1][own:] for walk in walks])
+            if text is None and density is not None:
+                longest = int(density.size)
+                ends = source[-own - longest :], target[: own + longest]
+                farthest = own + cut + gap.size + max(2 * gap.spread, (longest - gap.size) // 2)
+                walks = _walks(texts, between, (least - gap.spread, farthest))
+                text = _chosen(walks or [], reads, ends, own=own, length=read_length, density=density)
             return None if text is None else _fill(text, ends, gap, longest_overlap=graph.k - 2)
     return None
+
+
+def _chosen(
+    walks: Sequence[bytes],
+    reads: Sequence[tuple[bytes, int]],
+    ends: tuple[bytes, bytes],
+    *,
+    own: int,
+    length: int,
+    density: np.ndarray,
+) -> bytes | None:
+    """Return the text of the walk that fragments tell from every other, or None."""
+    source, target = ends
+    candidates = [
+        Candidate(source[:-own] + walk + target[own:], len(source), len(source) + len(walk) - 2 * own) for walk in walks
+    ]
+    chosen = choose_walk(candidates, reads, density=density, length=length)
+    return None if chosen is None else candidates[chosen].text
 
 
 def _fill(text: bytes, ends: tuple[bytes, bytes], gap: Gap, *, longest_overlap: int) -> Fill | None:

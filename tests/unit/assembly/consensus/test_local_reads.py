@@ -40,7 +40,8 @@ def found_of(contigs, texts, ends, *, xp=np, paired=True, longest=LONGEST):
     unitig = np.array([contig.unitig for contig in contigs])
     sides = GapEnds.of(targets, (unitig, bounds), np.array(ends, np.int64), reads, longest=longest)
     found = by_gap(list(find_local_reads(reads, first, sides)), len(ends) // 2)
-    return [[decode(np.frombuffer(text, np.uint8)) for text in own] for own in found], (first, targets)
+    spelled = [[(decode(np.frombuffer(text, np.uint8)), before) for text, before in own] for own in found]
+    return spelled, (first, targets)
 
 
 def plainly(contigs, texts, ends, laid):
@@ -66,15 +67,18 @@ def plainly(contigs, texts, ends, laid):
             for p in [p for p in place if is_on(end, p)]:
                 turned = place[p][2]
                 if before(end, p) <= BESIDE:
-                    told.add((p, turned != (end & 1), end))
+                    told.add((p, turned != (end & 1), end, 0))
                 if turned == (end & 1) and before(end, p) <= LONGEST:
                     mate = p ^ 1
                     on = [e for e in own if is_on(e, mate)]
                     if not on or any(before(e, mate) <= BESIDE for e in on):
-                        told.add((mate, True, end))
-        both = {(p, turned != (end == own[1])) for p, turned, end in told}
+                        told.add((mate, True, end, -before(end, p) if end == own[1] else before(end, p)))
+        both = {}
+        for p, turned, end, mate in told:
+            key = p, bool(turned) != (end == own[1])
+            both[key] = max(both.get(key, 0), mate, key=lambda at: (abs(at), -at))
         read = {False: lambda t: t, True: lambda t: decode(reverse_complement(encode(t)))}
-        result.append(sorted(read[bool(turned)](texts[p]) for p, turned in both))
+        result.append(sorted((read[turned](texts[p]), mate) for (p, turned), mate in both.items()))
     return result
 
 
@@ -96,6 +100,15 @@ def test_all_reads_of_a_gap_and_nothing_else(xp, turned):
     if xp is np:
         assert [found] == plainly(contigs, texts, ends, laid)
     text = decode(genome)
+    fragments = [
+        at + READ - 1500 + before if before > 0 else 1620 - before - at
+        for read, before in found
+        if before and (at := text.find(read)) >= 0
+    ]
+    assert len(fragments) > 20
+    assert min(fragments) >= READ
+    assert max(fragments) <= LONGEST
+    found = [read for read, _ in found]
     own = [read for read in found if read in text]
     across = {text[i : i + READ] for i in range(1501 - READ, 1620)}
     assert len(across.intersection(own)) > 5
@@ -125,8 +138,8 @@ def test_a_mate_far_inside_one_of_both_contigs_is_not_of_the_gap():
     mates = {"far": one[200:300], "near": one[1350:1450], "third": rival[100:200], "nowhere": genome[1510:1610]}
     for name, mate in mates.items():
         (found,), _ = found_of(contigs, [anchor, decode(reverse_complement(mate))], [6, 9])
-        assert (decode(mate) in found) == (name != "far")
-        assert anchor in found
+        assert dict(found).get(decode(mate)) == (None if name == "far" else 200)
+        assert anchor in dict(found)
 
 
 def test_what_runs_away_from_the_end_says_nothing():
@@ -134,8 +147,8 @@ def test_what_runs_away_from_the_end_says_nothing():
     contigs = contigs_of(one, other, rival, rival[:0])
     away = decode(reverse_complement(one[1100:1200]))
     mate = decode(genome[1510:1610])
-    assert found_of(contigs, [away, mate], [6, 9])[0] == [[decode(one[1100:1200])]]
-    assert found_of(contigs, [away, mate], [6, 9], longest=0)[0] == [[decode(one[1100:1200])]]
+    assert found_of(contigs, [away, mate], [6, 9])[0] == [[(decode(one[1100:1200]), 0)]]
+    assert found_of(contigs, [away, mate], [6, 9], longest=0)[0] == [[(decode(one[1100:1200]), 0)]]
 
 
 def test_single_reads_lie_at_ends_only():
@@ -144,7 +157,8 @@ def test_single_reads_lie_at_ends_only():
     (alone,), _ = found_of(contigs, texts, [6, 9], paired=False)
     (paired,), _ = found_of(contigs, texts, [6, 9])
     assert 0 < len(alone) < len(paired)
-    assert set(alone) < set(paired)
+    assert {text for text, _ in alone} < {text for text, _ in paired}
+    assert {before for _, before in alone} == {0}
 
 
 def test_neither_order_of_pairs_nor_batches_matter(monkeypatch):

@@ -25,7 +25,8 @@ def tiled(text, step=10):
 
 
 def codes(texts):
-    return [encode(text).tobytes() for text in texts]
+    """Return reads of whose mates nothing is known."""
+    return [(encode(text).tobytes(), 0) for text in texts]
 
 
 def oriented(graph, text):
