@@ -50,6 +50,7 @@ RULES = (
     "unspanned",
     "rival-ends",
     "collapsed",
+    "doubled-ends",
     "end-extension",
     "circle-cuts",
 )

@@ -148,8 +148,9 @@ def _told_once(contigs: list[Contig], state: AssemblyState, stages: Stages) -> l
 def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, *, mode: Mode, stages: Stages) -> Checked:
     if not options.has("check"):
         return Checked.by_kmers(contigs, min_length=options.min_contig_length)
-    # How many fragments should span a place is known where all contigs are of one depth.
-    without = options.without if mode.is_isolate else (*options.without, "unspanned", "rival-ends", "collapsed")
+    # How many fragments should span a place, and how deep a copy is, is known where all contigs are of one depth.
+    rest = () if mode.is_isolate else ("unspanned", "rival-ends", "collapsed", "doubled-ends")
+    without = (*options.without, *rest)
     with stages.stage("lay reads back") as stage:
         checked = check_contigs(contigs, reads, min_length=options.min_contig_length, without=without)
         stage.note(**checked.counts)

@@ -4,7 +4,7 @@
 2. Sum up how often each base is covered, what differing bases say, and where reads leave the contigs.
 3. Change bases that reads outvote (`votes`), break joins that reads contradict (`departures`) or no fragment spans
    (`unspanned`), as none does a repeat that others lead into and out of (`rival_ends`) or that holds several copies'
-   reads (`collapsed`).
+   reads (`collapsed`). Leave out what two contigs tell of one copy (`doubled_ends`).
 4. Extend free ends by what reads say that hang over them (`end_extension`).
 5. Cut circles where reads leave them (`circle_cuts`).
 6. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
@@ -24,7 +24,9 @@ from gpuasm.assembly.consensus.collapsed import find_deep
 from gpuasm.assembly.consensus.coverage import Coverage
 from gpuasm.assembly.consensus.departures import Departures, apart
 from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
+from gpuasm.assembly.consensus.doubled_ends import find_doubled
 from gpuasm.assembly.consensus.end_extension import extend_ends, extended
+from gpuasm.assembly.consensus.ends_inside import Inside, ends_inside
 from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, longest_insert
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.mate_places import lay_by_mates
@@ -123,26 +125,37 @@ def check_contigs(
         read_length = round(reads.n_bases / max(1, reads.n_pieces))
         breaks = apart(seen.departures.contradicted(targets), read_length=read_length)
     depth = to_host(seen.depth)
-    breaks, guesses = _with_guesses(breaks, contigs, (depth, bounds), (spans, targets), without=without)
+    inside = [] if {"rival-ends", "doubled-ends"} <= set(without) else ends_inside(contigs)
+    breaks, guesses = _with_guesses(breaks, (contigs, inside), (depth, bounds), (spans, targets), without=without)
+    no_ends = "doubled-ends" in without
+    doubled = find_doubled(contigs, () if no_ends else inside, depth, read_length=typical)
+    is_doubled = _within(doubled, depth.size)
     is_core = core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
-    longer, (codes, depth, is_core), cuts = extended(contigs, found, (codes, depth, is_core), cuts=breaks)
+    cuts = np.union1d(breaks, doubled)
+    longer, (codes, depth, is_core, is_doubled), cuts = extended(
+        contigs, found, (codes, depth, is_core, is_doubled), cuts=cuts
+    )
     is_cut = "circle-cuts" not in without
     opened = find_circle_cuts(longer, batches(reads), typical=typical, reach=reach, xp=xp) if is_cut else {}
-    parts = [part for part in _parts(longer, codes, cuts, opened) if part[0].length >= min_length]
+    parts = [
+        part
+        for part in _parts(longer, codes, cuts, opened)
+        if part[0].length >= min_length and not is_doubled[part[1][0]]
+    ]
     parts = [parts[i] for i in in_order([contig for contig, _ in parts])]
     places = np.concatenate([places for _, places in parts] or [np.empty(0, np.int64)])
     codes, depth, is_core = codes[places], depth[places], is_core[places]
     mended = [contig for contig, _ in parts]
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(mended))
     counts = {**seen.counts, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
-    counts |= {"joins_broken": int(breaks.size), **guesses}
+    counts |= {"joins_broken": int(breaks.size), **guesses, "doubled_ends": len(doubled)}
     return Checked(_with_depth(mended, table), depth, table, counts)
 
 
 def _with_guesses(
     breaks: np.ndarray,
-    contigs: Sequence[Contig],
+    ends: tuple[Sequence[Contig], Sequence[Inside]],
     places: tuple[np.ndarray, np.ndarray],
     laid: tuple[Spans | None, Targets],
     *,
@@ -150,15 +163,16 @@ def _with_guesses(
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Return where contigs are broken, with the places that no fragment spans though it should, and how many they are.
 
-    ``places`` are the depth of all bases and the bounds of contigs, ``laid`` what fragments say and the targets.
+    ``ends`` are the contigs and where their ends stand in them, ``places`` the depth of all bases and the bounds of
+    contigs, ``laid`` what fragments say and the targets.
     """
     (spans, targets), counts = laid, dict.fromkeys(_GUESSES, 0)
     if spans is None:
         return breaks, counts
     rules: dict[str, Callable[[], np.ndarray]] = {
         "unspanned": lambda: spans.missing(targets, breaks),
-        "rival-ends": lambda: spans.guessed(targets, find_rivals(contigs), breaks),
-        "collapsed": lambda: spans.guessed(targets, find_deep(*places), breaks),
+        "rival-ends": lambda: spans.guessed(targets, find_rivals(*ends), breaks),
+        "collapsed": lambda: spans.guessed(targets, find_deep(ends[0], *places), breaks),
     }
     for rule, find in rules.items():
         if rule not in without:
@@ -166,6 +180,12 @@ def _with_guesses(
             counts[rule.replace("-", "_")] = int(found.size)
             breaks = np.union1d(breaks, found)
     return breaks, counts
+
+
+def _within(stretches: np.ndarray, size: int) -> np.ndarray:
+    """Return which places lie in one of the stretches: (size,) bool."""
+    steps = np.bincount(stretches[:, 0], minlength=size + 1) - np.bincount(stretches[:, 1], minlength=size + 1)
+    return np.cumsum(steps[:-1]) > 0
 
 
 _GUESSES = ("unspanned", "rival_ends", "collapsed")

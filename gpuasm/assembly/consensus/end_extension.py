@@ -226,8 +226,8 @@ def _windows(
     return np.minimum(forward, backward)[good], owner[good], at[good]
 
 
-PerBase = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Codes, depth, and whether a base is of a core, of all contigs, one after the other."""
+PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Codes, depth, whether a base is of a core and whether it is doubled, of all contigs, one after the other."""
 
 
 def extended(
@@ -255,8 +255,11 @@ def extended(
     before = np.repeat(bounds[contig + ~is_left][order], size)
     codes = [reverse_complement(found.codes[i]) if is_left[i] else found.codes[i] for i in order]
     depth = [found.depth[i][::-1] if is_left[i] else found.depth[i] for i in order]
-    added = np.concatenate(codes), np.concatenate(depth), np.zeros(before.size, bool)
-    codes_now, depth_now, is_core = (np.insert(old, before, new) for old, new in zip(per_base, added, strict=True))
+    neither = np.zeros(before.size, bool)
+    added = np.concatenate(codes), np.concatenate(depth), neither, neither
+    codes_now, depth_now, is_core, is_doubled = (
+        np.insert(old, before, new) for old, new in zip(per_base, added, strict=True)
+    )
     by_side = np.zeros((len(contigs), 2), np.int64)
     by_side[contig[order], found.end[order] & 1] = size
     bounds = bounds + np.concatenate([[0], np.cumsum(by_side.sum(axis=1))])
@@ -265,4 +268,4 @@ def extended(
         replace(own, codes=codes_now[bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
         for c, (own, (right, left)) in enumerate(both)
     ]
-    return new, (codes_now, depth_now, is_core), cuts + np.searchsorted(before, cuts, side="right")
+    return new, (codes_now, depth_now, is_core, is_doubled), cuts + np.searchsorted(before, cuts, side="right")

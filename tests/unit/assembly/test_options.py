@@ -59,7 +59,7 @@ def test_what_is_left_out_is_not_done(reads, rule):
             assert "correct reads" not in counts
         case "overlaps" | "lost-junctions" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
-        case "unspanned" | "rival-ends" | "collapsed":
+        case "unspanned" | "rival-ends" | "collapsed" | "doubled-ends":
             assert counts["lay reads back"][rule.replace("-", "_")] == 0
         case "end-extension":
             assert counts["lay reads back"]["bases_added"] == 0
@@ -80,7 +80,7 @@ def test_how_many_fragments_should_span_a_place_is_known_of_an_isolate_only(monk
     asked = []
 
     def check(*args, **options):
-        asked.append(not {"unspanned", "rival-ends", "collapsed"} & set(options["without"]))
+        asked.append(not {"unspanned", "rival-ends", "collapsed", "doubled-ends"} & set(options["without"]))
         return check_contigs(*args, **options)
 
     monkeypatch.setattr(recipe, "check_contigs", check)

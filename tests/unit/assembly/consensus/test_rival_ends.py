@@ -8,13 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.consensus.consensus import check_contigs
-from gpuasm.assembly.consensus.rival_ends import LEAST_SHARED, find_rivals
+from gpuasm.assembly.consensus.ends_inside import LEAST_SHARED, ends_inside
+from gpuasm.assembly.consensus.rival_ends import find_rivals
 from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.unit.assembly.consensus.library import pairs_from, random_codes
 
 SIDE, REPEAT = 3000, 700
+
+
+OTHERS = ("end-extension", "collapsed", "unspanned", "doubled-ends")
+
+
+def rivals_of(contigs):
+    return find_rivals(contigs, ends_inside(contigs))
 
 
 def contig(codes, *, free=(True, True), depth=40.0, circular=False):
@@ -44,7 +52,7 @@ def joined_and_loose(sides, repeat, *, free=(True, True), depth=40.0):
     ]
 
 
-def checked(contigs, texts, *, without=("end-extension", "collapsed", "unspanned")):
+def checked(contigs, texts, *, without=OTHERS):
     return check_contigs(contigs, Reads.from_strings(texts, paired=True), min_length=1, without=without)
 
 
@@ -59,9 +67,7 @@ def test_a_join_over_a_repeat_that_no_fragment_spans_is_broken_between_rivals(rn
     assert len(found.contigs) == 3 + is_broken
     if is_broken:
         assert sorted(own.length for own in found.contigs)[:2] == pytest.approx(2 * [SIDE + n_repeat // 2], abs=5)
-        left_out = checked(
-            joined_and_loose(sides, repeat), texts, without=("rival-ends", "end-extension", "collapsed", "unspanned")
-        )
+        left_out = checked(joined_and_loose(sides, repeat), texts, without=("rival-ends", *OTHERS))
         assert left_out.counts["joins_broken"] == 0
 
 
@@ -90,7 +96,7 @@ def test_what_is_no_guess_between_rivals_stays(rng, sides, changed):
             n = SIDE + REPEAT // 3
             contigs = [contigs[0], contig(contigs[1].codes[:n]), contig(contigs[2].codes[:n])]
     reads = Reads.from_strings(texts, paired=changed != "reads without mates")
-    found = check_contigs(contigs, reads, min_length=1, without=("end-extension", "collapsed", "unspanned"))
+    found = check_contigs(contigs, reads, min_length=1, without=OTHERS)
     assert found.counts["rival_ends"] == 0
 
 
@@ -153,20 +159,20 @@ def test_rivals_are_those_of_a_plain_search(data):
         codes = reverse_complement(codes) if data.draw(st.booleans()) else codes
         free = data.draw(st.sampled_from([(True, True), (True, True), (True, True), (True, False), (False, True)]))
         contigs.append(contig(codes, free=free, depth=data.draw(st.sampled_from([40.0, 30.0, 10.0]))))
-    assert [tuple(row) for row in find_rivals(contigs).tolist()] == plain_rivals(contigs)
+    assert [tuple(row) for row in rivals_of(contigs).tolist()] == plain_rivals(contigs)
 
 
 def test_there_is_a_rival_on_either_strand(rng, sides):
     contigs = joined_and_loose(sides, random_codes(rng, REPEAT))
     turned = [contig(reverse_complement(own.codes)) for own in contigs]
     size = contigs[0].length
-    ((low, high),) = find_rivals(contigs).tolist()
+    ((low, high),) = rivals_of(contigs).tolist()
     assert (low, high) == pytest.approx((SIDE, SIDE + REPEAT), abs=5)  # sides may begin or end alike
-    assert find_rivals([turned[0], *contigs[1:]]).tolist() == [[size - high, size - low]]
-    assert find_rivals([contigs[0], *turned[1:]]).tolist() == [[low, high]]
-    assert find_rivals([contig(contigs[0].codes, circular=True), *contigs[1:]]).tolist() == []
+    assert rivals_of([turned[0], *contigs[1:]]).tolist() == [[size - high, size - low]]
+    assert rivals_of([contigs[0], *turned[1:]]).tolist() == [[low, high]]
+    assert rivals_of([contig(contigs[0].codes, circular=True), *contigs[1:]]).tolist() == []
 
 
 def test_no_contigs_have_no_rivals():
-    assert find_rivals([]).shape == (0, 2)
-    assert find_rivals([contig(np.full(60, NOT_A_BASE, np.uint8))]).shape == (0, 2)
+    assert rivals_of([]).shape == (0, 2)
+    assert rivals_of([contig(np.full(60, NOT_A_BASE, np.uint8))]).shape == (0, 2)
