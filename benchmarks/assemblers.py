@@ -7,9 +7,9 @@
 The sheet has the columns name, reads_1, reads_2, layout (pairs or single), reference (may be empty), kind (simulated or
 real) and what (a line about the reads), separated by tabs. All assemblers run with their defaults, SPAdes with
 ``--isolate``. What the JSON knows of a peer of the same version on the same reads is kept and not run again; gpuasm
-changes from day to day and is run whenever it is asked for. ``--sets`` takes some sets of the sheet only; what the JSON
-knows of others, also of those that the sheet does not have, stays. With ``--gpus`` gpuasm runs on these, ``--jobs``
-sets side by side: then times say little.
+changes from day to day and is run whenever it is asked for, but contigs of the same bytes are not judged again.
+``--sets`` takes some sets of the sheet only; what the JSON knows of others, also of those that the sheet does not
+have, stays. With ``--gpus`` gpuasm runs on these, ``--jobs`` sets side by side: then times say little.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import queue
 import shlex
 import shutil
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -83,8 +84,14 @@ def where(jobs: int, gpus: int) -> str:
     return f"{found['cpu']}, {found['cpus']} cores{sharing}{on}"
 
 
-def make_rows(assembler: str, version: str, reads: ReadSet, settings: Settings) -> list[Row]:
-    """Run an assembler on a set; return a row for its contigs and one for its scaffolds, if it makes any."""
+def make_rows(
+    assembler: str, version: str, reads: ReadSet, settings: Settings, *, before: Sequence[Row] = ()
+) -> list[Row]:
+    """Run an assembler on a set; return a row for its contigs and one for its scaffolds, if it makes any.
+
+    What has the same bytes as a row from ``before`` is not judged again.
+    """
+    figures_of = {row["sha256"]: row["quast"] for row in before if row.get("sha256")}
     threads = settings.threads
     about: Row = {
         "set": reads.name,
@@ -109,10 +116,13 @@ def make_rows(assembler: str, version: str, reads: ReadSet, settings: Settings) 
         rows = []
         for kind, path in (("contigs", command.contigs), ("scaffolds", command.scaffolds)):
             if path is not None and path.exists():
-                figures = run_quast(settings.quast, path, reads.reference, folder=folder / kind, threads=threads)
+                sha256 = checksum(path)
+                figures = figures_of.get(sha256) or run_quast(
+                    settings.quast, path, reads.reference, folder=folder / kind, threads=threads
+                )
                 if settings.keep:
                     shutil.copyfile(path, settings.keep / f"{reads.name}.{assembler}.{kind}.fasta")
-                sums = {"sha256": checksum(path)} if assembler == "gpuasm" else {}
+                sums = {"sha256": sha256} if assembler == "gpuasm" else {}
                 rows.append({**about, "sequences": kind, "failed": False, **sums, **usage.as_dict(), "quast": figures})
         return rows
 
@@ -125,7 +135,7 @@ def rows_of_set(
     for assembler, version in versions.items():
         kept = known.get(key_of(assembler, version, reads))
         if assembler in only and (assembler == "gpuasm" or kept is None):
-            kept = make_rows(assembler, version, reads, settings)
+            kept = make_rows(assembler, version, reads, settings, before=kept or ())
             print(f"{reads.name}: {assembler}: {_told(kept)}", flush=True)
         rows += [{**row, "set": reads.name} for row in kept or []]
     return rows

@@ -1,9 +1,12 @@
 """Draw a table of libraries by chance, for ``make_sets.py --table``: nobody chooses what the recipe is measured on.
 
     python benchmarks/draw_sets.py GENOMES benchmarks/fresh.tsv --random 20261123 --first 165
+    python benchmarks/draw_sets.py GENOMES benchmarks/again.tsv --random 20261124 --first 201 --times 1 \
+        --also benchmarks/unseen.tsv
 
 Each genome of ``fresh_genomes.tsv`` comes twice, in an order by chance; so are the depth, the read length with the
-sequencer that has it, the insert size and its deviation. ``make_sets.py`` tells the checksums of the reads.
+sequencer that has it, the insert size and its deviation. With ``--also`` come the genomes of another table of libraries
+too. ``make_sets.py`` tells the checksums of the reads.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from pathlib import Path
 import click
 from assembler_runs import checksum
 from fresh_genomes import read_rows
-from make_sets import Simulation
+from make_sets import Simulation, read_simulations
 
 SEQUENCERS = {
     "HS20": ("HiSeq 2000", (100,)),
@@ -52,10 +55,12 @@ def draw(genome: Path, what: str, chance: random.Random, seed: int) -> Simulatio
 @click.option("--random", "seed", type=int, required=True, help="Seed of the choices.")
 @click.option("--first", type=int, required=True, help="Number, and seed of the reads, of the first library.")
 @click.option("--times", default=2, show_default=True, help="Libraries of each genome.")
-def main(genomes: Path, table: Path, seed: int, first: int, times: int) -> None:
+@click.option("--also", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A table with more genomes.")
+def main(*, genomes: Path, table: Path, seed: int, first: int, times: int, also: Path | None) -> None:
     """Draw libraries of the genomes of ``fresh_genomes.tsv``, whose files are in GENOMES, and write TABLE."""
     chance = random.Random(seed)
-    rows = read_rows() * times
+    more = {own.genome: own.what.split(", ")[0] for own in (read_simulations(also) if also else [])}
+    rows = [*read_rows(), *({"genome": genome, "what": what} for genome, what in sorted(more.items()))] * times
     chance.shuffle(rows)
     sets = [draw(genomes / f"{r['genome']}.fa.gz", r["what"], chance, first + i) for i, r in enumerate(rows)]
     with table.open("w", newline="") as file:

@@ -47,6 +47,7 @@ RULES = (
     "votes",
     "mate-places",
     "departures",
+    "stray-mates",
     "unspanned",
     "rival-ends",
     "collapsed",

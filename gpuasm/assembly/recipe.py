@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpuasm.assembly.consensus.consensus import Checked, check_contigs
+from gpuasm.assembly.consensus.guesses import GUESSES
 from gpuasm.assembly.consensus.variants import find_variants
 from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.first_level import begin
@@ -149,7 +150,7 @@ def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, *, mod
     if not options.has("check"):
         return Checked.by_kmers(contigs, min_length=options.min_contig_length)
     # How many fragments should span a place, and how deep a copy is, is known where all contigs are of one depth.
-    rest = () if mode.is_isolate else ("unspanned", "rival-ends", "collapsed", "doubled-ends")
+    rest = () if mode.is_isolate else (*GUESSES, "doubled-ends")
     without = (*options.without, *rest)
     with stages.stage("lay reads back") as stage:
         checked = check_contigs(contigs, reads, min_length=options.min_contig_length, without=without)

@@ -2,9 +2,10 @@
 
 1. Index the contigs' k-mers; lay every read by the first that stands at one place only (`laying`).
 2. Sum up how often each base is covered, what differing bases say, and where reads leave the contigs.
-3. Change bases that reads outvote (`votes`), break joins that reads contradict (`departures`) or no fragment spans
-   (`unspanned`), as none does a repeat that others lead into and out of (`rival_ends`) or that holds several copies'
-   reads (`collapsed`). Leave out what two contigs tell of one copy (`doubled_ends`).
+3. Change bases that reads outvote (`votes`), break joins that reads contradict (`departures`), mates
+   (`stray_mates`) or no fragment spans (`unspanned`), as none does a repeat that others lead into and out of
+   (`rival_ends`) or that holds several copies' reads (`collapsed`). Leave out what two contigs tell of one copy
+   (`doubled_ends`).
 4. Extend free ends by what reads say that hang over them (`end_extension`).
 5. Cut circles where reads leave them (`circle_cuts`).
 6. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
@@ -12,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,18 +21,17 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.consensus.batches import batches
 from gpuasm.assembly.consensus.circle_cuts import find_circle_cuts
-from gpuasm.assembly.consensus.collapsed import find_deep
 from gpuasm.assembly.consensus.coverage import Coverage
 from gpuasm.assembly.consensus.departures import Departures, apart
 from gpuasm.assembly.consensus.depth_table import DepthTable, core_of, summarise
 from gpuasm.assembly.consensus.doubled_ends import find_doubled
 from gpuasm.assembly.consensus.end_extension import extend_ends, extended
-from gpuasm.assembly.consensus.ends_inside import Inside, ends_inside
-from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, longest_insert
+from gpuasm.assembly.consensus.ends_inside import ends_inside
+from gpuasm.assembly.consensus.fragments import Fragments, find_fragments, find_strays, longest_insert
+from gpuasm.assembly.consensus.guesses import GUESSES, OnContigs, find_guesses
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.mate_places import lay_by_mates
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
-from gpuasm.assembly.consensus.rival_ends import find_rivals
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
 from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.consensus.votes import count_votes, decide, least_votes
@@ -113,7 +113,7 @@ def check_contigs(
     targets, index = targets_of(contigs, reads)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)
-    spans = Spans() if {"unspanned", "rival-ends", "collapsed"} - set(without) else None
+    spans = Spans() if set(GUESSES) - set(without) else None
     by_mates = reads.paired and not {"votes", "mate-places"} & set(without)
     seen = _look(reads, targets, index, ends=ends, spans=spans, by_mates=by_mates)
     fixes = decide(
@@ -126,9 +126,9 @@ def check_contigs(
         breaks = apart(seen.departures.contradicted(targets), read_length=read_length)
     depth = to_host(seen.depth)
     inside = [] if {"rival-ends", "doubled-ends"} <= set(without) else ends_inside(contigs)
-    breaks, guesses = _with_guesses(breaks, (contigs, inside), (depth, bounds), (spans, targets), without=without)
-    no_ends = "doubled-ends" in without
-    doubled = find_doubled(contigs, () if no_ends else inside, depth, read_length=typical)
+    known = OnContigs(contigs, bounds, depth, inside, targets, typical)
+    breaks, guesses = find_guesses(breaks, known, spans, without=without)
+    doubled = find_doubled(contigs, () if "doubled-ends" in without else inside, depth, read_length=typical)
     is_doubled = _within(doubled, depth.size)
     is_core = core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
@@ -153,42 +153,10 @@ def check_contigs(
     return Checked(_with_depth(mended, table), depth, table, counts)
 
 
-def _with_guesses(
-    breaks: np.ndarray,
-    ends: tuple[Sequence[Contig], Sequence[Inside]],
-    places: tuple[np.ndarray, np.ndarray],
-    laid: tuple[Spans | None, Targets],
-    *,
-    without: Collection[str],
-) -> tuple[np.ndarray, dict[str, int]]:
-    """Return where contigs are broken, with the places that no fragment spans though it should, and how many they are.
-
-    ``ends`` are the contigs and where their ends stand in them, ``places`` the depth of all bases and the bounds of
-    contigs, ``laid`` what fragments say and the targets.
-    """
-    (spans, targets), counts = laid, dict.fromkeys(_GUESSES, 0)
-    if spans is None:
-        return breaks, counts
-    rules: dict[str, Callable[[], np.ndarray]] = {
-        "unspanned": lambda: spans.missing(targets, breaks),
-        "rival-ends": lambda: spans.guessed(targets, find_rivals(*ends), breaks),
-        "collapsed": lambda: spans.guessed(targets, find_deep(ends[0], *places), breaks),
-    }
-    for rule, find in rules.items():
-        if rule not in without:
-            found = find()
-            counts[rule.replace("-", "_")] = int(found.size)
-            breaks = np.union1d(breaks, found)
-    return breaks, counts
-
-
 def _within(stretches: np.ndarray, size: int) -> np.ndarray:
     """Return which places lie in one of the stretches: (size,) bool."""
     steps = np.bincount(stretches[:, 0], minlength=size + 1) - np.bincount(stretches[:, 1], minlength=size + 1)
     return np.cumsum(steps[:-1]) > 0
-
-
-_GUESSES = ("unspanned", "rival_ends", "collapsed")
 
 
 @dataclass(frozen=True)
@@ -205,8 +173,9 @@ class _Seen:
 
 
 def _look(
-    reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray, spans: Spans | None, by_mates: bool
-) -> _Seen:
+    reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray,
+    spans: Spans | None, by_mates: bool,
+) -> _Seen:  # fmt: skip
     xp = array_namespace(reads.words)
     own, shared, voting = (Coverage(targets, xp) for _ in range(3))
     votes, counts, longest = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
@@ -232,7 +201,7 @@ def _look(
                 voting.add(found.target, found.begin, found.end)
                 votes.append(count_votes(batch, found, targets))
             if spans is not None:
-                spans.add(first, pairs, targets)
+                spans.add(first, pairs, find_strays(batch, first, targets, longest=longest), targets)
         overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _note(counts, batch, first, pairs)

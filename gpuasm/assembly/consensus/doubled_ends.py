@@ -17,6 +17,7 @@ from math import log
 
 import numpy as np
 
+from gpuasm.assembly.consensus.copy_odds import log_odds_of_one
 from gpuasm.assembly.consensus.ends_inside import Inside
 from gpuasm.assembly.contigs import Contig
 
@@ -66,7 +67,7 @@ def find_doubled(
         there = float(sums[last] - sums[first]) / (last - first)
         rest = high - low - n
         here = float(sums[high] - sums[low] - sums[other] + sums[one]) / rest if rest >= read_length else there
-        if _log_odds(reads / read_length, there * n / read_length, here * n / read_length) >= _ODDS:
+        if log_odds_of_one(reads / read_length, there * n / read_length, here * n / read_length) >= _ODDS:
             found.append((one, other))
             told.append((best.begin, best.end))
     return np.array(sorted(set(found)), np.int64).reshape(-1, 2)
@@ -78,8 +79,3 @@ def _of_end(place: Inside) -> tuple[int, int]:
 
 def _meets(stretches: Iterable[tuple[int, int]], begin: int, end: int) -> bool:
     return any(low < end and begin < high for low, high in stretches)
-
-
-def _log_odds(reads: float, one: float, other: float) -> float:
-    """Return how much likelier reads are if a copy gives ``one`` of them than if a second gives ``other`` more."""
-    return other - reads * log(1 + other / one) if one > 0 else -np.inf

@@ -1,4 +1,7 @@
-"""Fragments: pairs whose mates face each other on one target, and the stretch between their outer ends."""
+"""Fragments: pairs whose mates face each other on one target, and the stretch between their outer ends.
+
+Strays are the other pairs whose mates both have a place of their own.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,26 @@ class Fragments:
         return Fragments(*(values[chosen] for values in (self.target, self.begin, self.end, self.insert)))
 
 
+@dataclass(frozen=True)
+class Strays:
+    """Reads whose mates have a place of their own that is not in front of them, a fragment's length away.
+
+    Attributes
+    ----------
+    begin, end : (n,) int64
+        From the first base to the last that agrees with the target, in text positions.
+    turned : (n,) int8
+        Whether it is read to the left there.
+    mate : (n,) int64
+        Where what agrees of its mate begins, in text positions.
+    """
+
+    begin: Array
+    end: Array
+    turned: Array
+    mate: Array
+
+
 def find_fragments(reads: Reads, first: Laid, targets: Targets) -> Fragments:
     """Find the pairs whose mates both have a place of their own on one target and face each other there.
 
@@ -52,13 +75,8 @@ def find_fragments(reads: Reads, first: Laid, targets: Targets) -> Fragments:
         What they lie on.
     """
     xp = array_namespace(first.at)
-    read = reads.read[first.piece]
-    kept = xp.flatnonzero(xp.concatenate([xp.ones(min(1, read.size), bool), read[1:] != read[:-1]]))
-    read, laid = read[kept], first.where(kept)
-    is_pair = (read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1)
-    is_pair &= laid.is_unique[:-1] & laid.is_unique[1:] & (laid.target[:-1] == laid.target[1:])
-    is_pair &= laid.turned[:-1] != laid.turned[1:]
-    rows = xp.flatnonzero(is_pair)
+    laid, is_pair = _pairs(reads, first)
+    rows = xp.flatnonzero(is_pair & _may_face(laid))
     forward, backward = rows + (laid.turned[rows] == 1), rows + (laid.turned[rows] == 0)
     target = laid.target[forward]
     outer = laid.at[backward] + reads.length[laid.piece[backward]]
@@ -69,6 +87,41 @@ def find_fragments(reads: Reads, first: Laid, targets: Targets) -> Fragments:
     end = end + (around - insert)
     good = xp.flatnonzero((around > 0) & (around <= LONGEST))
     return Fragments(target[good], begin[good], end[good], around[good])
+
+
+def find_strays(reads: Reads, first: Laid, targets: Targets, *, longest: int) -> Strays:
+    """Find the reads whose mates have a place of their own, but do not face them in a fragment of at most ``longest``.
+
+    Pairs of one circle are left out: it may have them round its end.
+    """
+    xp = array_namespace(first.at)
+    laid, is_pair = _pairs(reads, first)
+    apart = _outer(reads, laid, slice(1, None)) - _outer(reads, laid, slice(-1))
+    insert = xp.where(laid.turned[:-1] == 0, apart, -apart)
+    is_one = (laid.target[:-1] == laid.target[1:]) & to_namespace(xp, targets.is_circular)[laid.target[:-1]]
+    rows = xp.flatnonzero(is_pair & ~is_one & ~(_may_face(laid) & (insert > 0) & (insert <= longest)))
+    own, other = xp.concatenate([rows, rows + 1]), xp.concatenate([rows + 1, rows])
+    return Strays(laid.begin[own], laid.end[own], laid.turned[own], laid.begin[other])
+
+
+def _pairs(reads: Reads, first: Laid) -> tuple[Laid, Array]:
+    """Return the first laid piece of each read, and which of them and the next are mates with places of their own."""
+    xp = array_namespace(first.at)
+    read = reads.read[first.piece]
+    kept = xp.flatnonzero(xp.concatenate([xp.ones(min(1, read.size), bool), read[1:] != read[:-1]]))
+    read, laid = read[kept], first.where(kept)
+    are_mates = (read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1)
+    return laid, are_mates & laid.is_unique[:-1] & laid.is_unique[1:]
+
+
+def _may_face(laid: Laid) -> Array:
+    return (laid.target[:-1] == laid.target[1:]) & (laid.turned[:-1] != laid.turned[1:])
+
+
+def _outer(reads: Reads, laid: Laid, rows: slice) -> Array:
+    """Return where reads begin: the outer end of their fragments."""
+    turned = laid.turned[rows] == 1
+    return laid.at[rows] + turned * reads.length[laid.piece[rows]].astype(laid.at.dtype)
 
 
 def longest_insert(fragments: Fragments) -> int:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuasm.arrays import to_host
-from gpuasm.assembly.consensus.fragments import Fragments
+from gpuasm.assembly.consensus.fragments import Fragments, Strays
 from gpuasm.assembly.consensus.laying import Laid
 from gpuasm.assembly.consensus.spanning import unspanned_middles
 from gpuasm.assembly.consensus.targets import Targets
@@ -51,20 +51,31 @@ class Spans:
         to the left.
     begin, end : list of (n,) int64
         Where fragments begin and end, in text positions.
+    strays : list of (4, n) int64
+        Begin, end, direction and mate of strays, as in `Strays`.
     """
 
     rightwards: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int32))
     leftwards: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int32))
     begin: list[np.ndarray] = field(default_factory=list)
     end: list[np.ndarray] = field(default_factory=list)
+    strays: list[np.ndarray] = field(default_factory=list)
 
-    def add(self, first: Laid, pairs: Fragments, targets: Targets) -> None:
-        """Count the first places of reads, and pairs that face each other."""
+    @property
+    def fragments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where all fragments begin and end: (m,) int64 each."""
+        none = np.empty(0, np.int64)
+        return np.concatenate([none, *self.begin]), np.concatenate([none, *self.end])
+
+    def add(self, first: Laid, pairs: Fragments, strays: Strays, targets: Targets) -> None:
+        """Count the first places of reads, pairs that face each other and those that do not."""
         own, size = first.is_unique, int(targets.start[-1]) + 1
         self.rightwards = self.rightwards + _times(to_host(first.begin[own & (first.turned == 0)]), size)
         self.leftwards = self.leftwards + _times(to_host(first.end[own & (first.turned == 1)]), size)
         self.begin.append(to_host(pairs.begin))
         self.end.append(to_host(pairs.end))
+        own = strays.begin, strays.end, strays.turned, strays.mate
+        self.strays.append(np.stack([to_host(values).astype(np.int64) for values in own]))
 
     def missing(self, targets: Targets, known: np.ndarray) -> np.ndarray:
         """Return the places of the contigs, ascending, that no fragment spans though many should: (b,) int64.
@@ -78,7 +89,7 @@ class Spans:
         """
         if not self.begin:
             return np.empty(0, np.int64)
-        size, begin, end = int(targets.start[-1]) + 1, np.concatenate(self.begin), np.concatenate(self.end)
+        size, (begin, end) = int(targets.start[-1]) + 1, self.fragments
         within = end < size  # not those round a circle, which is not judged
         begin, end = begin[within], end[within]
         of_length = np.bincount(np.maximum(end - begin, 0), minlength=1)
@@ -117,7 +128,7 @@ class Spans:
         if not self.begin or stretches.size == 0:
             return np.empty(0, np.int64)
         is_whole = np.searchsorted(known, stretches[:, 0]) == np.searchsorted(known, stretches[:, 1], side="right")
-        return unspanned_middles(stretches[is_whole], np.concatenate(self.begin), np.concatenate(self.end), targets)
+        return unspanned_middles(stretches[is_whole], *self.fragments, targets)
 
 
 def _times(values: np.ndarray, size: int) -> np.ndarray:

@@ -1,0 +1,80 @@
+"""Guesses: all rules by which an isolate's contigs are broken because fragments do not show what belongs together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.assembly.consensus.collapsed import find_deep
+from gpuasm.assembly.consensus.ends_inside import Inside
+from gpuasm.assembly.consensus.rival_ends import find_rivals
+from gpuasm.assembly.consensus.stray_mates import find_contradicted
+from gpuasm.assembly.consensus.targets import Targets
+from gpuasm.assembly.consensus.unspanned import Spans
+from gpuasm.assembly.contigs import Contig
+
+GUESSES = ("stray-mates", "unspanned", "rival-ends", "collapsed")
+"""The rules, in the order in which they are asked."""
+
+
+@dataclass(frozen=True)
+class OnContigs:
+    """What is known of contigs.
+
+    Attributes
+    ----------
+    contigs : sequence of Contig
+    bounds : (n + 1,) int64
+        The places where each begins, and the end.
+    depth : (n_places,) int32
+        Reads over each base.
+    inside : sequence of Inside
+        Where free ends stand within contigs.
+    targets : Targets
+        What reads were laid on.
+    read_length : int
+        Bases of a typical read.
+    """
+
+    contigs: Sequence[Contig]
+    bounds: np.ndarray
+    depth: np.ndarray
+    inside: Sequence[Inside]
+    targets: Targets
+    read_length: int
+
+
+def find_guesses(
+    breaks: np.ndarray, known: OnContigs, spans: Spans | None, *, without: Collection[str]
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Return where contigs are broken, with the places that are guesses, and how many of these each rule found.
+
+    Parameters
+    ----------
+    breaks : (n,) int64, ascending
+        Places at which contigs are broken anyway.
+    known
+        What is known of the contigs.
+    spans
+        What fragments say, or None where all rules are left out.
+    without
+        Rules to leave out.
+    """
+    counts = {rule.replace("-", "_"): 0 for rule in GUESSES}
+    if spans is None:
+        return breaks, counts
+    rivals = known.contigs, known.inside, known.depth
+    rules: dict[str, Callable[[], np.ndarray]] = {
+        "stray-mates": lambda: find_contradicted(spans, known.targets, breaks),
+        "unspanned": lambda: spans.missing(known.targets, breaks),
+        "rival-ends": lambda: spans.guessed(known.targets, find_rivals(*rivals, read_length=known.read_length), breaks),
+        "collapsed": lambda: spans.guessed(known.targets, find_deep(known.contigs, known.depth, known.bounds), breaks),
+    }
+    for rule in GUESSES:
+        if rule not in without:
+            found = rules[rule]()
+            counts[rule.replace("-", "_")] = int(found.size)
+            breaks = np.union1d(breaks, found)
+    return breaks, counts
