@@ -113,7 +113,7 @@ def check_contigs(
     targets, index = targets_of(contigs, reads)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" not in without)
     ends = free_ends(targets, bounds, is_free)
-    spans = Spans() if set(GUESSES) - set(without) else None
+    spans = Spans(read_length=typical) if set(GUESSES) - set(without) else None
     by_mates = reads.paired and not {"votes", "mate-places"} & set(without)
     seen = _look(reads, targets, index, ends=ends, spans=spans, by_mates=by_mates)
     fixes = decide(

@@ -2,11 +2,12 @@
 
 Two places of a genome that share some bases, fewer than a fragment has, may be joined wrongly where pairs were walked
 the wrong way. Reads and k-mers do not contradict that, but pairs do: those of the one place have their mates in the
-contig that goes on there. So windows of half a fragment's length are looked at that no fragment spans. Where a dozen
-reads lead into one, whose mates should lie behind it within the contig, and have their own place on one other target,
+contig that goes on there. So windows of half a fragment's length are looked at that no fragment spans. Of a run of
+them the last begins where the other place begins, and the first ends where the one ends. Where eight reads begin before
+the last, whose mates should lie behind the first and within the contig, but have their own place on one other target,
 the contig is broken: behind the last base of these reads, up to which they agree with it.
 
-These must be nearly all reads that lead there. Where the reads of two copies lie on what was told once, those of the
+These must be nearly all reads that begin there. Where the reads of two copies lie on what was told once, those of the
 one have their mates elsewhere, and the other's may lie in a repeat, without a place of their own: such a contig may be
 right. Either side can tell a false join, so that what is wrong near an end is broken too, and in thin coverage. Reads
 whose mates should lie behind the contig's end, as where it ends in a repeat, tell nothing.
@@ -21,10 +22,10 @@ import numpy as np
 from gpuasm.assembly.consensus.targets import Targets
 from gpuasm.assembly.consensus.unspanned import Spans, without_any
 
-_ENOUGH = 12
-"""Reads that lead into a window and have their mates on one other target."""
+_ENOUGH = 8
+"""Reads that lead over a run of windows and have their mates on one other target."""
 _SHARE = 0.8
-"""Their share of all reads that have a place of their own among them and are read in the same direction, at least."""
+"""Their share of all reads that begin there, have a place of their own, and are read in that direction, at least."""
 
 
 def find_contradicted(spans: Spans, targets: Targets, known: np.ndarray) -> np.ndarray:
@@ -42,24 +43,39 @@ def find_contradicted(spans: Spans, targets: Targets, known: np.ndarray) -> np.n
     begin, end = spans.fragments
     if begin.size == 0:
         return np.empty(0, np.int64)
-    longest, window = int((end - begin).max()), int(np.median(end - begin)) // 2
+    sizes = _Sizes.of(end - begin, spans.read_length)
     within = end <= targets.start[-1]  # not round a circle
-    low, high = without_any(begin[within], end[within], targets, window)
+    low, high = without_any(begin[within], end[within], targets, sizes.window)
     target = np.searchsorted(targets.start, low, side="right") - 1
     first = targets.start[target]
     sides = _Leading.of(spans, targets)
     found: set[int] = set()
-    rows = (low, high + window, first, first + targets.size[target], targets.offset[target] - first)
+    rows = (low, high + sizes.window, first, first + targets.size[target], targets.offset[target] - first)
     for begins, ends, start, stop, shift in zip(*(values.tolist() for values in rows), strict=True):
         if np.searchsorted(known, begins + shift) < np.searchsorted(known, ends + shift, side="right"):
             continue
-        place = sides[0].last((begins, ends), (start, stop), window, longest)
+        place = sides[0].last((begins, ends), (start, stop), sizes)
         if place is None:  # read from the other strand, what leads to the left leads to the right
-            turned = sides[1].last((-ends, -begins), (-stop, -start), window, longest)
+            turned = sides[1].last((-ends, -begins), (-stop, -start), sizes)
             place = None if turned is None else -turned
         if place is not None:
             found.add(place + shift)
     return np.array(sorted(found), np.int64)
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Bases of a window, of the longest and the typical fragment, and of a read."""
+
+    window: int
+    longest: int
+    typical: int
+    read: int
+
+    @classmethod
+    def of(cls, fragment: np.ndarray, read: int) -> _Sizes:
+        typical = int(np.median(fragment))
+        return cls(typical // 2, int(fragment.max()), typical, read)
 
 
 @dataclass(frozen=True)
@@ -93,8 +109,8 @@ class _Leading:
         places = np.repeat(np.arange(times.size), times)
         return cls(begin[order], end[order], elsewhere[order], -places[::-1] if is_turned else places)
 
-    def last(self, run: tuple[int, int], target: tuple[int, int], window: int, longest: int) -> int | None:
-        """Return where the last stray ends that leads into one of a run of windows, if these are enough.
+    def last(self, run: tuple[int, int], target: tuple[int, int], sizes: _Sizes) -> int | None:
+        """Return where the last stray ends that leads over a run of windows, if these are enough.
 
         Parameters
         ----------
@@ -102,20 +118,17 @@ class _Leading:
             Where the first of the windows begins, and the last ends.
         target
             Where the target of the windows begins and ends.
-        window, longest
-            Bases of a window, and of the longest fragment.
+        sizes
+            Of windows, fragments and reads.
         """
-        bounds = max(target[0], run[0] + window - longest), min(run[1], target[1] - longest)
-        rows = slice(*np.searchsorted(self.begin, bounds, side="left").tolist())
-        leads = self.end[rows] <= run[1]
-        if int(leads.sum()) < _ENOUGH:
+        least = max(target[0], run[0] + sizes.window - sizes.typical + sizes.read)
+        bounds = least, min(run[1] - sizes.window, target[1] - sizes.longest)
+        rows = slice(*np.searchsorted(self.begin, bounds).tolist())
+        if rows.stop - rows.start < _ENOUGH:
             return None
-        begin, end, elsewhere = (values[rows][leads] for values in (self.begin, self.end, self.elsewhere))
-        known, many = np.unique(elsewhere, return_counts=True)
-        same = elsewhere == known[np.argmax(many)]
-        among = (
-            np.searchsorted(self.all_begin, begin[same].min()),
-            np.searchsorted(self.all_begin, begin[same].max(), side="right"),
-        )
-        n = int(same.sum())
-        return int(end[same].max()) if _ENOUGH <= n >= _SHARE * (among[1] - among[0]) else None
+        known, many = np.unique(self.elsewhere[rows], return_counts=True)
+        n = int(many.max())
+        all_rows = np.searchsorted(self.all_begin, bounds)
+        if n < _ENOUGH or n < _SHARE * (all_rows[1] - all_rows[0]):
+            return None
+        return int(self.end[rows][self.elsewhere[rows] == known[np.argmax(many)]].max())

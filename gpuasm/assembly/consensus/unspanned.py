@@ -53,6 +53,8 @@ class Spans:
         Where fragments begin and end, in text positions.
     strays : list of (4, n) int64
         Begin, end, direction and mate of strays, as in `Strays`.
+    read_length : int
+        Bases of a typical read.
     """
 
     rightwards: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int32))
@@ -60,6 +62,7 @@ class Spans:
     begin: list[np.ndarray] = field(default_factory=list)
     end: list[np.ndarray] = field(default_factory=list)
     strays: list[np.ndarray] = field(default_factory=list)
+    read_length: int = 0
 
     @property
     def fragments(self) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble, recipe
 from gpuasm.assembly.consensus.consensus import check_contigs
+from gpuasm.assembly.consensus.guesses import GUESSES
 from gpuasm.assembly.ladder import FIRST_K
 from gpuasm.assembly.options import RULES, STAGES
 from gpuasm.sequence.reads import Reads
@@ -59,7 +60,7 @@ def test_what_is_left_out_is_not_done(reads, rule):
             assert "correct reads" not in counts
         case "overlaps" | "lost-junctions" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
-        case "unspanned" | "rival-ends" | "collapsed" | "doubled-ends":
+        case "stray-mates" | "unspanned" | "rival-ends" | "collapsed" | "doubled-ends":
             assert counts["lay reads back"][rule.replace("-", "_")] == 0
         case "end-extension":
             assert counts["lay reads back"]["bases_added"] == 0
@@ -80,7 +81,7 @@ def test_how_many_fragments_should_span_a_place_is_known_of_an_isolate_only(monk
     asked = []
 
     def check(*args, **options):
-        asked.append(not {"unspanned", "rival-ends", "collapsed", "doubled-ends"} & set(options["without"]))
+        asked.append(not {*GUESSES, "doubled-ends"} & set(options["without"]))
         return check_contigs(*args, **options)
 
     monkeypatch.setattr(recipe, "check_contigs", check)

@@ -13,16 +13,18 @@ from gpuasm.assembly.consensus.rival_ends import find_rivals
 from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 from gpuasm.sequence.reads import Reads
-from tests.unit.assembly.consensus.library import pairs_from, random_codes
+from tests.unit.assembly.consensus.library import READ, pairs_from, random_codes
 
 SIDE, REPEAT = 3000, 700
 
 
-OTHERS = ("end-extension", "collapsed", "unspanned", "doubled-ends")
+OTHERS = ("end-extension", "collapsed", "unspanned", "stray-mates", "doubled-ends")
 
 
-def rivals_of(contigs):
-    return find_rivals(contigs, ends_inside(contigs))
+def rivals_of(contigs, depth=None):
+    """Return the rivals of contigs of which all, if nothing else is said, are of one copy."""
+    depth = np.full(sum(own.length for own in contigs), 40, np.int32) if depth is None else depth
+    return find_rivals(contigs, ends_inside(contigs), depth, read_length=READ)
 
 
 def contig(codes, *, free=(True, True), depth=40.0, circular=False):
@@ -79,7 +81,7 @@ def test_a_false_join_of_two_sides_is_broken(rng, sides):
 
 
 @pytest.mark.parametrize(
-    "changed", ["one rival", "not free", "few reads", "apart", "reads without mates"], ids=lambda name: name
+    "changed", ["one rival", "not free", "few reads", "reads without mates"], ids=lambda name: name
 )
 def test_what_is_no_guess_between_rivals_stays(rng, sides, changed):
     repeat = random_codes(rng, REPEAT)
@@ -92,12 +94,49 @@ def test_what_is_no_guess_between_rivals_stays(rng, sides, changed):
             contigs = joined_and_loose(sides, repeat, free=(False, False))
         case "few reads":
             contigs = joined_and_loose(sides, repeat, depth=15.0)
-        case "apart":  # neither says what the other's way through the repeat is
-            n = SIDE + REPEAT // 3
-            contigs = [contigs[0], contig(contigs[1].codes[:n]), contig(contigs[2].codes[:n])]
     reads = Reads.from_strings(texts, paired=changed != "reads without mates")
     found = check_contigs(contigs, reads, min_length=1, without=OTHERS)
     assert found.counts["rival_ends"] == 0
+
+
+@pytest.mark.parametrize(("n_copies", "is_broken"), [(2, True), (1, False)])
+def test_rivals_that_are_apart_need_two_copies_between_them(rng, sides, n_copies, is_broken):
+    """Neither says what the other's way through the repeat is; that of one copy may be between two small repeats."""
+    a, b, c, d = sides
+    repeat, n = random_codes(rng, REPEAT), REPEAT // 3
+    others = [np.concatenate([b, repeat[:n]]), np.concatenate([repeat[-n:], c])]
+    genomes = [np.concatenate([a, repeat, d])]
+    genomes += [np.concatenate([b, repeat, c])] if n_copies == 2 else [*others]
+    texts = [text for genome in genomes for text in pairs_from(genome, fold=60, rng=rng)]
+    assert checked([contig(genomes[0]), *map(contig, others)], texts).counts["rival_ends"] == int(is_broken)
+
+
+@pytest.mark.parametrize(
+    ("between", "is_found"),
+    [((80, 80, 80), True), ((56, 80, 80), True), ((50, 100, 100), False), ((70, 40, 70), False)],
+)
+def test_all_between_rivals_must_be_of_two_copies(rng, sides, between, is_found):
+    a, b, c, d = sides
+    repeat, n = random_codes(rng, REPEAT), 200
+    contigs = [
+        contig(np.concatenate([a, repeat, d])),
+        contig(np.concatenate([b, repeat[:n]])),
+        contig(np.concatenate([repeat[-n:], c])),
+    ]
+    depth = np.full(sum(own.length for own in contigs), 40, np.int32)
+    depth[SIDE + n : SIDE + REPEAT - n] = np.repeat(np.array(between, np.int32), READ)
+    assert len(rivals_of(contigs, depth)) == int(is_found)
+
+
+def test_what_is_longer_than_the_rest_of_a_contig_is_not_judged_by_it(rng, sides):
+    a, b, c, d = sides
+    repeat, n = random_codes(rng, REPEAT), 200
+    others = [contig(np.concatenate([b, repeat[:n]])), contig(np.concatenate([repeat[-n:], c]))]
+    for rest, n_found in ((REPEAT // 2 + 5, 1), (REPEAT // 2 - 5, 0)):  # sides may begin or end alike
+        contigs = [contig(np.concatenate([a[-rest:], repeat, d[:rest]])), *others]
+        depth = np.full(sum(own.length for own in contigs), 40, np.int32)
+        depth[rest : rest + REPEAT] = 80
+        assert len(rivals_of(contigs, depth)) == n_found
 
 
 def test_near_an_end_nothing_is_told(rng, sides):

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host
 from gpuasm.assembly.consensus.consensus import check_contigs
-from gpuasm.assembly.consensus.fragments import find_fragments
+from gpuasm.assembly.consensus.fragments import find_fragments, find_strays
 from gpuasm.assembly.consensus.laying import lay_reads
 from gpuasm.assembly.consensus.targets import Targets, index_seeds
 from gpuasm.assembly.consensus.unspanned import Spans, window_of, without_any
 from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
-from tests.unit.assembly.consensus.library import READ, pairs_from, random_codes
+from tests.unit.assembly.consensus.library import INSERT, READ, pairs_from, random_codes
 
 NO_PLACE = np.empty(0, np.int64)
 SIDE = 3000
@@ -172,7 +172,8 @@ def test_the_same_on_every_device_and_in_any_number_of_batches(rng, planted, xp)
         for part in np.array_split(pairs, parts):
             batch = own.select(space.asarray((2 * part[:, None] + np.arange(2)).ravel()))
             first, _ = lay_reads(batch, targets, index)
-            spans.add(first, find_fragments(batch, first, targets), targets)
+            strays = find_strays(batch, first, targets, longest=2 * INSERT)
+            spans.add(first, find_fragments(batch, first, targets), strays, targets)
         return spans, spans.missing(targets, NO_PLACE).tolist()
 
     spans, place = found(np, 1)
@@ -182,6 +183,8 @@ def test_the_same_on_every_device_and_in_any_number_of_batches(rng, planted, xp)
         assert other_place == place
         assert np.array_equal(to_host(other.rightwards), spans.rightwards)
         assert np.array_equal(to_host(other.leftwards), spans.leftwards)
+        own, others = (np.concatenate(found.strays, axis=1) for found in (spans, other))
+        assert np.array_equal(own[:, np.lexsort(own)], others[:, np.lexsort(others)])
 
 
 def test_nothing_is_missing_where_nothing_was_laid():

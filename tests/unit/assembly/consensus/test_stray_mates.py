@@ -1,0 +1,129 @@
+"""Stray mates: false joins over what two places share, which only pairs contradict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.assembly.consensus.consensus import check_contigs
+from gpuasm.assembly.consensus.fragments import find_fragments, find_strays, longest_insert
+from gpuasm.assembly.consensus.laying import lay_reads
+from gpuasm.assembly.consensus.targets import Targets, index_seeds
+from gpuasm.assembly.contigs import Contig
+from gpuasm.sequence.encoding import decode, reverse_complement
+from gpuasm.sequence.reads import Reads
+from tests.unit.assembly.consensus.library import INSERT, READ, pairs_from, random_codes
+
+SIDE, FOLD = 2000, 15
+OTHERS = ("end-extension", "departures", "unspanned", "rival-ends", "collapsed", "doubled-ends")
+
+
+def contig(codes, *, circular=False):
+    return Contig("", codes, 40.0, 1, is_circular=circular, unitig=0)
+
+
+def checked(contigs, texts, *, without=OTHERS):
+    return check_contigs(contigs, Reads.from_strings(texts, paired=True), min_length=1, without=without)
+
+
+def two_places(rng, n_shared, n_left=SIDE):
+    """Return two places of a genome that share some bases: the sides of the first, what is shared, of the second."""
+    a, b, c, d = (random_codes(rng, size) for size in (n_left, SIDE, SIDE, SIDE))
+    shared = random_codes(rng, n_shared)
+    b[0], d[0], a[-1], c[-1] = 0, 1, 2, 3  # so that just these are shared
+    return a, b, c, d, shared
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize("n_left", [249, SIDE])
+@pytest.mark.parametrize("n_shared", [60, 120, 180])
+def test_a_false_join_that_pairs_contradict_is_broken(rng, n_shared, n_left, is_turned):
+    """Also where what is wrong is shorter than a fragment, and in thin coverage."""
+    a, b, c, d, shared = two_places(rng, n_shared, n_left)
+    genomes = [np.concatenate([random_codes(rng, 500), a, shared, b]), np.concatenate([c, shared, d])]
+    texts = [text for genome in genomes for text in pairs_from(genome, fold=FOLD, rng=rng)]
+    false, rest = np.concatenate([a, shared, d]), [contig(b), contig(c)]
+    found = checked([contig(reverse_complement(false) if is_turned else false), *rest], texts)
+    assert found.counts["stray_mates"] == found.counts["joins_broken"] == 1
+    lengths = sorted(own.length for own in found.contigs)
+    parts = [n for n in lengths if n not in (SIDE, SIDE)] or lengths
+    assert sum(lengths) == false.size + 2 * SIDE
+    # The part that holds what comes first ends within what is shared, or at its end: both parts are true.
+    assert any(n_left <= n <= n_left + n_shared for n in parts) or any(SIDE <= n <= SIDE + n_shared for n in parts)
+    assert checked([contig(false), *rest], texts, without=(*OTHERS, "stray-mates")).counts["joins_broken"] == 0
+
+
+def test_true_joins_stay(rng):
+    a, b, c, d, shared = two_places(rng, 120)
+    genomes = [np.concatenate([a, shared, b]), np.concatenate([c, shared, d])]
+    texts = [text for genome in genomes for text in pairs_from(genome, fold=FOLD, rng=rng)]
+    assert checked([contig(genome) for genome in genomes], texts).counts["stray_mates"] == 0
+
+
+def test_where_half_of_the_reads_are_another_copys_nothing_is_broken(rng):
+    """The copy that has its mates elsewhere is told by its right side only; the other's mates lie in a repeat."""
+    a, b, c, shared, repeat = (random_codes(rng, size) for size in (SIDE, SIDE, SIDE, 400, 900))
+    one, other = np.concatenate([a, shared, repeat, b]), np.concatenate([c, shared, b[::-1].copy()])
+    third = np.concatenate([c[::-1].copy(), repeat, a[::-1].copy()])
+    texts = [text for genome in (one, other, third) for text in pairs_from(genome, fold=30, rng=rng)]
+    contigs = [contig(one), contig(b[::-1].copy()), contig(c), contig(third)]
+    assert checked(contigs, texts).counts["stray_mates"] == 0
+
+
+@pytest.mark.parametrize("changed", ["a circle", "few reads", "mates in many places", "mates behind the end"])
+def test_what_proves_nothing_is_not_broken(rng, changed):
+    a, b, c, d, shared = two_places(rng, 120)
+    false, rest, fold = np.concatenate([a, shared, d]), [contig(b), contig(c)], FOLD
+    n_beyond = SIDE
+    match changed:
+        case "few reads":
+            fold = 3
+        case "mates in many places":
+            rest = [contig(b[at : at + 20 + READ]) for at in range(0, 600, 20 + READ)] + [contig(c[:100])]
+        case "mates behind the end":
+            false, n_beyond = np.concatenate([a, shared, d[:150]]), 150
+    genomes = [np.concatenate([a, shared, b])]
+    genomes += [d] if changed == "mates in many places" else [np.concatenate([c, shared, d[:n_beyond]])]
+    if changed == "mates behind the end":  # what is beyond the contig's end is another contig
+        genomes = [np.concatenate([a, shared, d[:150], b])]
+    texts = [text for genome in genomes for text in pairs_from(genome, fold=fold, rng=rng)]
+    if changed == "mates in many places":
+        texts = [text for pair in zip(texts[::2], texts[1::2], strict=True) for text in pair]
+    found = checked([contig(false, circular=changed == "a circle"), *rest], texts, without=(*OTHERS, "circle-cuts"))
+    assert found.counts["stray_mates"] == 0
+
+
+def test_fragments_and_strays_are_all_pairs_with_places_of_their_own(rng, xp):
+    """Against the places of reads one by one."""
+    texts = [random_codes(rng, 1500) for _ in range(3)]
+    joined = np.concatenate(texts)
+    pairs = pairs_from(joined, fold=8, rng=rng) + pairs_from(joined, fold=1, rng=rng, mean=1200)
+    pairs += [decode(texts[0][:READ]), decode(texts[0][300 : 300 + READ])]  # both read to the right
+    reads = Reads.from_strings(pairs, paired=True).moved_to(xp)
+    targets = Targets.of(texts, [False, False, True], reach=READ, xp=xp)
+    first, _ = lay_reads(reads, targets, index_seeds(targets, 31))
+    longest = 2 * INSERT
+    fragments = find_fragments(reads, first, targets).no_longer_than(longest)
+    strays = find_strays(reads, first, targets, longest=longest)
+    where = {}
+    for piece, target, at, begin, turned, unique in zip(
+        *(getattr(first, name).tolist() for name in ("piece", "target", "at", "begin", "turned", "is_unique")),
+        strict=True,
+    ):
+        if unique:
+            where[int(reads.read[piece])] = target, at, begin, turned
+    expected, n_fragments = [], 0
+    for read in range(0, 2 * (len(pairs) // 2), 2):
+        if not {read, read + 1} <= where.keys():
+            continue
+        (t, at, begin, turned), (u, other_at, other_begin, other_turned) = where[read], where[read + 1]
+        left, right = (at, other_at) if turned == 0 else (other_at, at)
+        if t == u and turned != other_turned and 0 < right + READ - left <= longest:
+            n_fragments += 1
+        elif not (t == u == 2):
+            expected += [(begin, turned, other_begin), (other_begin, other_turned, begin)]
+    found = zip(*(getattr(strays, name).tolist() for name in ("begin", "turned", "mate")), strict=True)
+    assert sorted(found) == sorted(expected)
+    assert len(expected) > 20
+    assert int(fragments.insert.size) >= n_fragments > 20
+    assert longest_insert(fragments) > 0
