@@ -52,16 +52,15 @@ def find_doubled(
     sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
     by_end = groupby(sorted(inside, key=_of_end), key=_of_end)
     found: list[tuple[int, int]] = []
-    told: list[tuple[int, int]] = []
-    # The shortest first; what tells the bases of one that was cut is not cut itself.
-    for (owner, side), places in sorted(((key, list(own)) for key, own in by_end), key=lambda end: -end[0][0]):
+    for (owner, side), own in by_end:
+        places = list(own)
         best = max(places, key=lambda place: place.length)
         low, high, n = bounds[owner], bounds[owner + 1], best.length
         one, other = (high - n, high) if side == 0 else (low, low + n)
         first, last = bounds[best.contig], bounds[best.contig + 1]
         is_within = min(best.begin - first, last - best.end) >= read_length <= n and best.contig != owner
         is_only = sum(place.length >= _OTHER_PLACES * n for place in places) == 1
-        if not is_within or not is_only or _meets(found, best.begin, best.end) or _meets(told, one, other):
+        if not is_within or not is_only:
             continue
         reads = int(sums[other] - sums[one] + sums[best.end] - sums[best.begin])
         there = float(sums[last] - sums[first]) / (last - first)
@@ -69,13 +68,8 @@ def find_doubled(
         here = float(sums[high] - sums[low] - sums[other] + sums[one]) / rest if rest >= read_length else there
         if log_odds_of_one(reads / read_length, there * n / read_length, here * n / read_length) >= _ODDS:
             found.append((one, other))
-            told.append((best.begin, best.end))
     return np.array(sorted(set(found)), np.int64).reshape(-1, 2)
 
 
 def _of_end(place: Inside) -> tuple[int, int]:
     return place.owner, place.side
-
-
-def _meets(stretches: Iterable[tuple[int, int]], begin: int, end: int) -> bool:
-    return any(low < end and begin < high for low, high in stretches)

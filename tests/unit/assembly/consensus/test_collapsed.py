@@ -85,7 +85,7 @@ def test_depth_that_rises_gently_is_no_repeat_but_in_units(rng, width, is_tandem
     assert len(find_deep(contigs_of(codes), depth, np.array([0, depth.size]))) == n_found
 
 
-@pytest.mark.parametrize(("unit", "is_tandem"), [(150, True), (230, True), (310, False), (1000, False)])
+@pytest.mark.parametrize(("unit", "is_tandem"), [(150, True), (230, True), (270, False), (310, False), (1000, False)])
 def test_units_are_told_where_half_of_the_words_stand_again(rng, unit, is_tandem):
     """Of 1.5 units two thirds do, of little more than one hardly any."""
     depth = np.concatenate([np.full(2000, 20), np.arange(20, 220), np.full(34, 220)]).astype(np.int32)

@@ -101,21 +101,3 @@ def test_reads_must_be_far_likelier_of_one_copy(rng, parts, share, is_found):
         depth[at : at + SHARED] = round(share * FOLD)
     found = find_doubled(contigs, ends_inside(contigs), depth, read_length=READ)
     assert len(found) == int(is_found)
-
-
-def test_where_two_contigs_tell_a_copy_each_by_its_end_one_of_them_stays(rng):
-    """Two long ends may each lie within the other: what tells the bases of one that was cut is not cut."""
-    x, y, z = (random_codes(rng, 600) for _ in range(3))
-    contigs = [
-        contig(np.concatenate([random_codes(rng, 2000), x, y, z])),
-        contig(np.concatenate([random_codes(rng, 1900), z[:400], x, y[:200]])),
-        contig(np.concatenate([random_codes(rng, 300), y[:500]])),
-    ]
-    depth = np.full(sum(own.length for own in contigs), 15, np.int32)
-    found = find_doubled(contigs, ends_inside(contigs), depth, read_length=READ)
-    sizes = np.cumsum([0, *(own.length for own in contigs)])
-    cut = np.zeros(sizes[-1], bool)
-    for low, high in found.tolist():
-        cut[low:high] = True
-    at_x = (2000, 2300), (sizes[1] + 2300, sizes[1] + 2600)
-    assert not all(cut[low:high].any() for low, high in at_x)

@@ -113,7 +113,7 @@ def test_rivals_that_are_apart_need_two_copies_between_them(rng, sides, n_copies
 
 @pytest.mark.parametrize(
     ("between", "is_found"),
-    [((80, 80, 80), True), ((56, 80, 80), True), ((50, 100, 100), False), ((70, 40, 70), False)],
+    [((80, 80, 80), True), ((56, 80, 80), True), ((50, 100, 100), False), ((70, 40, 70), False), ((54, 54, 54), False)],
 )
 def test_all_between_rivals_must_be_of_two_copies(rng, sides, between, is_found):
     a, b, c, d = sides
