@@ -88,7 +88,7 @@ def test_what_proves_nothing_is_not_broken(rng, changed):
 
 def test_mates_that_should_lie_behind_the_end_tell_nothing(rng):
     """A contig ends in a repeat that another has too: what follows is a contig of its own, but no contradiction."""
-    a, b, c, d, shared = two_places(rng, 200)
+    a, b, c, d, shared = two_places(rng, 150)
     genomes = [np.concatenate([a, shared, b]), np.concatenate([c, shared, d])]
     texts = [text for genome in genomes for text in pairs_from(genome, fold=2 * FOLD, rng=rng)]
     contigs = [contig(np.concatenate([a, shared])), contig(b), contig(genomes[1])]
