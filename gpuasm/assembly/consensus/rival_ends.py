@@ -29,7 +29,9 @@ _DEPTH = 0.5
 _ODDS = log(100)
 """Between rivals that do not overlap two copies must be as many times as likely as one, as a logarithm."""
 _LEAST_DEEP = 4, 3
-"""And each stretch of a read's length there must be so much deeper than the rest: two copies are, but for chance."""
+"""And each stretch there must be so much deeper than the rest: two copies are, but for chance."""
+_PARTS = 4
+"""Such stretches in the length of a read: a motif of many copies may stand between bases of one."""
 
 
 def find_rivals(
@@ -75,8 +77,9 @@ def find_rivals(
         one = others / rest * n / read_length
         if -log_odds_of_one(int(sums[high] - sums[low]) / read_length, one, one) < _ODDS:
             return False
-        least = int((sums[low + read_length : high + 1] - sums[low : high - read_length + 1]).min())
-        return _LEAST_DEEP[1] * least * rest >= _LEAST_DEEP[0] * others * read_length
+        part = max(1, read_length // _PARTS)
+        least = int((sums[low + part : high + 1] - sums[low : high - part + 1]).min())
+        return _LEAST_DEEP[1] * least * rest >= _LEAST_DEEP[0] * others * part
 
     found = {
         (into[0], out[1])

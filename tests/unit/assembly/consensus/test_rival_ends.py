@@ -113,7 +113,14 @@ def test_rivals_that_are_apart_need_two_copies_between_them(rng, sides, n_copies
 
 @pytest.mark.parametrize(
     ("between", "is_found"),
-    [((80, 80, 80), True), ((56, 80, 80), True), ((50, 100, 100), False), ((70, 40, 70), False), ((54, 54, 54), False)],
+    [
+        ((80, 80, 80), True),
+        ((56, 80, 80), True),
+        ((50, 100, 100), False),
+        ((70, 40, 70), False),
+        ((54, 54, 54), False),
+        ((40, *8 * [400], 40), False),
+    ],
 )
 def test_all_between_rivals_must_be_of_two_copies(rng, sides, between, is_found):
     a, b, c, d = sides
@@ -124,7 +131,7 @@ def test_all_between_rivals_must_be_of_two_copies(rng, sides, between, is_found)
         contig(np.concatenate([repeat[-n:], c])),
     ]
     depth = np.full(sum(own.length for own in contigs), 40, np.int32)
-    depth[SIDE + n : SIDE + REPEAT - n] = np.repeat(np.array(between, np.int32), READ)
+    depth[SIDE + n : SIDE + REPEAT - n] = np.repeat(np.array(between, np.int32), 3 * READ // len(between))
     assert len(rivals_of(contigs, depth)) == int(is_found)
 
 
