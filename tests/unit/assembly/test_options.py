@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble, recipe
@@ -111,3 +113,8 @@ def test_all_of_it_is_done_by_default(reads):
     assert next(record.counts["bases"] for record in stages.records if record.name == "correct reads") > 0
     for rule in OF_CLEANING:  # else leaving them out would show nothing
         assert any(counts[rule.replace("-", "_")] for counts in assembly.removed.values()), rule
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_page_on_modes_says_what_each_rule_is(rule):
+    assert f"`{rule}`" in (Path(__file__).parents[3] / "docs" / "modes.md").read_text()

@@ -46,10 +46,12 @@ def result():
     return json.loads((BENCHMARKS / "results" / "assemblers.json").read_text())
 
 
-def test_each_row_of_both_tables_is_whole(simulations, unseen):
-    both = [*simulations, *unseen]
-    assert len({(of.community, of.name) for of in both}) == len(both)
-    for of in both:
+def test_each_row_of_all_tables_is_whole(modules, simulations, unseen):
+    drawn = [modules["make_sets"].read_simulations(BENCHMARKS / f"{name}.tsv") for name in ("fresh", "again")]
+    rows = [*simulations, *unseen, *drawn[0], *drawn[1]]
+    assert len({(of.community, of.name) for of in rows}) == len(rows)
+    assert len({of.seed for of in (*unseen, *drawn[0], *drawn[1])}) == len(unseen) + len(drawn[0]) + len(drawn[1])
+    for of in rows:
         assert float(of.fold) > 0
         assert int(of.length) <= int(of.insert)
         assert of.profile in {"HS20", "HS25", "HSXt", "MSv3", "NS50"}
