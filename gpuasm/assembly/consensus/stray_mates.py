@@ -16,6 +16,7 @@ whose mates should lie behind the contig's end, as where it ends in a repeat, te
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,9 @@ _ENOUGH = 8
 """Reads that lead over a run of windows and have their mates on one other target."""
 _SHARE = 0.8
 """Their share of all reads that begin there, have a place of their own, and are read in that direction, at least."""
+
+_NONE = np.iinfo(np.int64).max
+"""No place."""
 
 
 def find_contradicted(spans: Spans, targets: Targets, known: np.ndarray) -> np.ndarray:
@@ -48,19 +52,15 @@ def find_contradicted(spans: Spans, targets: Targets, known: np.ndarray) -> np.n
     low, high = without_any(begin[within], end[within], targets, sizes.window)
     target = np.searchsorted(targets.start, low, side="right") - 1
     first = targets.start[target]
-    sides = _Leading.of(spans, targets)
-    found: set[int] = set()
-    rows = (low, high + sizes.window, first, first + targets.size[target], targets.offset[target] - first)
-    for begins, ends, start, stop, shift in zip(*(values.tolist() for values in rows), strict=True):
-        if np.searchsorted(known, begins + shift) < np.searchsorted(known, ends + shift, side="right"):
-            continue
-        place = sides[0].last((begins, ends), (start, stop), sizes)
-        if place is None:  # read from the other strand, what leads to the left leads to the right
-            turned = sides[1].last((-ends, -begins), (-stop, -start), sizes)
-            place = None if turned is None else -turned
-        if place is not None:
-            found.add(place + shift)
-    return np.array(sorted(found), np.int64)
+    bounds = np.stack([low, high + sizes.window, first, first + targets.size[target]], axis=1)
+    shift = targets.offset[target] - first
+    is_told = np.searchsorted(known, bounds[:, 0] + shift) < np.searchsorted(known, bounds[:, 1] + shift, side="right")
+    rightwards, leftwards = _Leading.of(spans, targets)
+    places = rightwards.last(bounds, sizes)
+    # Read from the other strand, what leads to the left leads to the right.
+    turned = leftwards.last(-bounds[:, [1, 0, 3, 2]], sizes)
+    places = np.where(places == _NONE, -turned, places)
+    return np.unique((places + shift)[(np.abs(places) != _NONE) & ~is_told])
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,14 @@ class _Sizes:
 class _Leading:
     """Strays that are read to the right: where they begin, ascending, and end, and the target of the mate.
 
-    ``all_begin`` is where all reads begin that are read to the right, ascending.
+    ``times`` is how many reads there are of that direction that begin at each place, from ``origin`` on.
     """
 
     begin: np.ndarray
     end: np.ndarray
     elsewhere: np.ndarray
-    all_begin: np.ndarray
+    times: np.ndarray
+    origin: int
 
     @classmethod
     def of(cls, spans: Spans, targets: Targets) -> tuple[_Leading, _Leading]:
@@ -98,37 +99,35 @@ class _Leading:
         own = np.searchsorted(targets.start, begin, side="right") - 1
         right, left = ((turned == side) & (elsewhere != own) for side in (0, 1))
         return (
-            cls._sorted(begin[right], end[right], elsewhere[right], spans.rightwards),
-            cls._sorted(-end[left], -begin[left], elsewhere[left], spans.leftwards, is_turned=True),
+            cls._sorted(begin[right], end[right], elsewhere[right], spans.rightwards, 0),
+            cls._sorted(-end[left], -begin[left], elsewhere[left], spans.leftwards[::-1], 1 - spans.leftwards.size),
         )
 
     @classmethod
-    def _sorted(cls, *values: np.ndarray, is_turned: bool = False) -> _Leading:
-        begin, end, elsewhere, times = values
+    def _sorted(cls, *values: Any) -> _Leading:
+        begin, end, elsewhere, times, origin = values
         order = np.lexsort((end, begin))
-        places = np.repeat(np.arange(times.size), times)
-        return cls(begin[order], end[order], elsewhere[order], -places[::-1] if is_turned else places)
+        return cls(begin[order], end[order], elsewhere[order], times, origin)
 
-    def last(self, run: tuple[int, int], target: tuple[int, int], sizes: _Sizes) -> int | None:
-        """Return where the last stray ends that leads over a run of windows, if these are enough.
+    def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
+        """Return where the last stray ends that leads over each run of windows, if these are enough: (n,) int64.
 
         Parameters
         ----------
-        run
-            Where the first of the windows begins, and the last ends.
-        target
-            Where the target of the windows begins and ends.
+        runs : (n, 4) int64
+            Where the first of the windows begins and the last ends, and where their target does.
         sizes
             Of windows, fragments and reads.
         """
-        least = max(target[0], run[0] + sizes.window - sizes.typical + sizes.read)
-        bounds = least, min(run[1] - sizes.window, target[1] - sizes.longest)
-        rows = slice(*np.searchsorted(self.begin, bounds).tolist())
-        if rows.stop - rows.start < _ENOUGH:
-            return None
-        known, many = np.unique(self.elsewhere[rows], return_counts=True)
-        n = int(many.max())
-        all_rows = np.searchsorted(self.all_begin, bounds)
-        if n < _ENOUGH or n < _SHARE * (all_rows[1] - all_rows[0]):
-            return None
-        return int(self.end[rows][self.elsewhere[rows] == known[np.argmax(many)]].max())
+        low, high, first, last = runs.T
+        begin = np.maximum(first, low + sizes.window - sizes.typical + sizes.read)
+        end = np.minimum(high - sizes.window, last - sizes.longest)
+        rows, stops = np.searchsorted(self.begin, begin), np.searchsorted(self.begin, end)
+        found = np.full(low.size, _NONE, np.int64)
+        for i in np.flatnonzero(stops - rows >= _ENOUGH).tolist():
+            own = slice(int(rows[i]), int(stops[i]))
+            known, many = np.unique(self.elsewhere[own], return_counts=True)
+            n_reads = int(self.times[begin[i] - self.origin : end[i] - self.origin].sum())
+            if int(many.max()) >= _ENOUGH and int(many.max()) >= _SHARE * n_reads:
+                found[i] = self.end[own][self.elsewhere[own] == known[np.argmax(many)]].max()
+        return found

@@ -19,6 +19,7 @@ So a place without reads proves nothing, nor does a repeat whose reads may lie e
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -64,11 +65,13 @@ class Spans:
     strays: list[np.ndarray] = field(default_factory=list)
     read_length: int = 0
 
-    @property
+    @cached_property
     def fragments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where all fragments begin and end: (m,) int64 each."""
+        """Where all fragments begin, ascending, and end: (m,) int64 each; asked for when nothing is added any more."""
         none = np.empty(0, np.int64)
-        return np.concatenate([none, *self.begin]), np.concatenate([none, *self.end])
+        begin, end = np.concatenate([none, *self.begin]), np.concatenate([none, *self.end])
+        order = np.argsort(begin, kind="stable")
+        return begin[order], end[order]
 
     def add(self, first: Laid, pairs: Fragments, strays: Strays, targets: Targets) -> None:
         """Count the first places of reads, pairs that face each other and those that do not."""
