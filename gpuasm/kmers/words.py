@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuasm.arrays import Array
 from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.parallel import compiled
 
 
 def words_of(codes: Array) -> tuple[Array, Array]:
@@ -37,9 +38,6 @@ def _joined(part: Array) -> Array:
     return key
 
 
-_BASES_AT_A_TIME = 1 << 21
-
-
 def places_of(codes: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return where 31-mers stand in a text on either strand.
 
@@ -57,13 +55,40 @@ def places_of(codes: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarr
     is_forward : (p,) bool
         Whether the text reads the key itself there.
     """
-    wanted, found = np.unique(keys), []
-    for first in range(0, max(0, codes.size - MAX_PLAIN_K + 1), _BASES_AT_A_TIME):
-        forward, backward = words_of(codes[first : first + _BASES_AT_A_TIME + MAX_PLAIN_K - 1])
-        key = np.minimum(forward, backward)
-        at = np.flatnonzero(wanted[np.minimum(np.searchsorted(wanted, key), wanted.size - 1)] == key)
-        found.append((at + first, key[at], forward[at] < backward[at]))
-    if not found:
-        return np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, bool)
-    position, key, is_forward = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return position.astype(np.int64), key, is_forward
+    wanted = np.unique(keys)
+    is_slot = np.zeros(1 << _SLOT_BITS, bool)
+    is_slot[(wanted * _MIX) >> np.uint64(64 - _SLOT_BITS)] = True
+    nothing = np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, bool)
+    n = _find(codes, wanted, is_slot, *nothing)
+    found = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, bool)
+    _find(codes, wanted, is_slot, *found)
+    return found
+
+
+_SLOT_BITS = 22
+"""Of a table that fits the cache: of words that are not looked for few pass it."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(2 * MAX_PLAIN_K - 2)
+_MASK = np.uint64((1 << (2 * MAX_PLAIN_K)) - 1)
+_TWO, _THREE, _SHIFT = np.uint64(2), np.uint64(3), np.uint64(64 - _SLOT_BITS)
+
+
+@compiled()
+def _find(codes, wanted, is_slot, position, keys, is_forward):
+    """Count the words of a text that are looked for, and write them where there is room."""
+    n, forward, backward = 0, np.uint64(0), np.uint64(0)
+    for i in range(codes.size):
+        code = np.uint64(codes[i])
+        forward = ((forward << _TWO) | code) & _MASK
+        backward = (backward >> _TWO) | ((_THREE - code) << _FIRST)
+        if i + 1 < MAX_PLAIN_K:
+            continue
+        key = min(forward, backward)
+        if not is_slot[(key * _MIX) >> _SHIFT]:
+            continue
+        row = np.searchsorted(wanted, key)
+        if row < wanted.size and wanted[row] == key:
+            if n < position.size:
+                position[n], keys[n], is_forward[n] = i + 1 - MAX_PLAIN_K, key, forward < backward
+            n += 1
+    return n

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host, to_namespace
-from gpuasm.kmers import words
 from gpuasm.kmers.words import places_of, words_of
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.encoding import reverse_complement as reverse_complement_of
@@ -38,17 +37,19 @@ def test_turned_round_a_text_has_the_same_words(bases):
     assert np.array_equal(turned[1], forward[::-1])
 
 
-@pytest.mark.parametrize("at_a_time", [1, 30, 31, 57, 1000])
-def test_words_are_found_wherever_a_stretch_of_the_text_ends(monkeypatch, rng, at_a_time):
-    monkeypatch.setattr(words, "_BASES_AT_A_TIME", at_a_time)
+@pytest.mark.parametrize("n_others", [0, 1 << 21])
+def test_words_are_found_on_either_strand(rng, n_others):
+    """Also among as many others, which are in no text, as let half of all words pass the table."""
+    others = rng.integers(0, 1 << 62, n_others).astype(np.uint64)
     half = rng.integers(0, 4, 200).astype(np.uint8)
     bases = np.concatenate([half, reverse_complement_of(half)])
     forward, backward = words_of(bases)
     keys = np.minimum(forward, backward)[[0, 56, 57, 169]]
     each = zip(np.minimum(forward, backward).tolist(), forward < backward, strict=True)
     expected = [(i, key, bool(way)) for i, (key, way) in enumerate(each) if key in keys.tolist()]
-    assert list(zip(*(found.tolist() for found in places_of(bases, keys)), strict=True)) == expected
+    assert list(zip(*(found.tolist() for found in places_of(bases, np.append(keys, others))), strict=True)) == expected
     assert len(expected) == 8
+    assert [found.size for found in places_of(bases, keys[:0])] == [0, 0, 0]
 
 
 def test_a_text_shorter_than_a_word_has_none():
