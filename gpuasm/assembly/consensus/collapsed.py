@@ -30,7 +30,7 @@ _LEAST_BASES = 100
 _BESIDE = 10
 """Bases on either side of an edge between which depth rises."""
 _TANDEM = 0.5
-"""Share of a stretch's words that stand in it again, at least, in units of a tandem repeat: half of those of two."""
+"""Share of a stretch's words that stand in it more than once, at least, for it to be units of a tandem repeat."""
 
 
 def find_deep(contigs: Sequence[Contig], depth: np.ndarray, bounds: np.ndarray) -> np.ndarray:

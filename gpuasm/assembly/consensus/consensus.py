@@ -173,9 +173,8 @@ class _Seen:
 
 
 def _look(
-    reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray,
-    spans: Spans | None, by_mates: bool,
-) -> _Seen:  # fmt: skip
+    reads: Reads, targets: Targets, index: SeedIndex, *, ends: np.ndarray, spans: Spans | None, by_mates: bool
+) -> _Seen:
     xp = array_namespace(reads.words)
     own, shared, voting = (Coverage(targets, xp) for _ in range(3))
     votes, counts, longest = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None

@@ -18,7 +18,7 @@ from math import log
 import numpy as np
 
 from gpuasm.assembly.consensus.copy_odds import log_odds_of_one
-from gpuasm.assembly.consensus.ends_inside import Inside
+from gpuasm.assembly.consensus.ends_inside import RIGHT, Inside
 from gpuasm.assembly.contigs import Contig
 
 _ODDS = log(100)
@@ -56,7 +56,7 @@ def find_doubled(
         places = list(own)
         best = max(places, key=lambda place: place.length)
         low, high, n = bounds[owner], bounds[owner + 1], best.length
-        one, other = (high - n, high) if side == 0 else (low, low + n)
+        one, other = (high - n, high) if side == RIGHT else (low, low + n)
         first, last = bounds[best.contig], bounds[best.contig + 1]
         is_within = min(best.begin - first, last - best.end) >= read_length <= n and best.contig != owner
         is_only = sum(place.length >= _OTHER_PLACES * n for place in places) == 1

@@ -16,7 +16,6 @@ whose mates should lie behind the contig's end, as where it ends in a repeat, te
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -99,13 +98,13 @@ class _Leading:
         own = np.searchsorted(targets.start, begin, side="right") - 1
         right, left = ((turned == side) & (elsewhere != own) for side in (0, 1))
         return (
-            cls._sorted(begin[right], end[right], elsewhere[right], spans.rightwards, 0),
-            cls._sorted(-end[left], -begin[left], elsewhere[left], spans.leftwards[::-1], 1 - spans.leftwards.size),
+            cls._sorted((begin[right], end[right], elsewhere[right]), spans.rightwards, 0),
+            cls._sorted((-end[left], -begin[left], elsewhere[left]), spans.leftwards[::-1], 1 - spans.leftwards.size),
         )
 
     @classmethod
-    def _sorted(cls, *values: Any) -> _Leading:
-        begin, end, elsewhere, times, origin = values
+    def _sorted(cls, strays: tuple[np.ndarray, np.ndarray, np.ndarray], times: np.ndarray, origin: int) -> _Leading:
+        begin, end, elsewhere = strays
         order = np.lexsort((end, begin))
         return cls(begin[order], end[order], elsewhere[order], times, origin)
 
