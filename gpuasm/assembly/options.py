@@ -25,6 +25,7 @@ RULES = (
     "larger-k",
     "set-aside",
     "contradicted-flanks",
+    "other-ways",
     "short-ways",
     "fragments",
     "deep-reads",
