@@ -30,7 +30,7 @@ def test_fragments_that_show_one_way_out_of_a_single_copy_contradict_the_others(
     assert not given_up(single, 10.0).any()  # far fewer go the other way than one copy should have
 
 
-def found(monkeypatch, arcs, *, depth, support, copy=10.0, windows_per_base=1.0) -> list[int]:
+def found(monkeypatch, arcs, *, depth, support, copy=10.0, windows_per_base=4.0) -> list[int]:
     """Return the given-up ones of arcs between oriented unitigs of some depths, with so many fragments each."""
     monkeypatch.setattr(other_ways, "flank_support", lambda *_: SimpleNamespace(least=np.array(support, np.int64)))
     source, target = np.array(arcs, np.int64).reshape(-1, 2).T
@@ -58,8 +58,8 @@ def found(monkeypatch, arcs, *, depth, support, copy=10.0, windows_per_base=1.0)
         ((20, 29, 10), (30, 0), [1]),
         ((20, 30, 10), (30, 0), []),  # what they lead to has other ways in
         ((30, 30, 10), (30, 0), []),  # of three copies depth tells nothing
-        ((20, 20, 10), (2, 0), []),  # so few may be joined falsely
-        ((20, 20, 10), (3, 0), [1]),
+        ((20, 20, 10), (3, 0), []),  # so few may be joined falsely
+        ((20, 20, 10), (4, 0), [1]),
         ((20, 20, 10), (30, 1), []),  # fragments go this way too
     ],
 )
@@ -74,6 +74,12 @@ def test_a_tenth_of_one_copys_fragments_is_enough(monkeypatch):
     for windows_per_base, expected in ((20.0, [1]), (20.1, [])):  # 10 bases deep: 200 fragments a copy
         own = found(monkeypatch, arcs, depth=(20, 20, 10), support=(20, 0), windows_per_base=windows_per_base)
         assert own == expected
+
+
+@pytest.mark.parametrize(("windows_per_base", "expected"), [(4.0, [1]), (3.9, [])])
+def test_where_a_copy_should_have_few_fragments_none_tells_nothing(monkeypatch, windows_per_base, expected):
+    own = found(monkeypatch, [(0, 2), (0, 4)], depth=(20, 20, 10), support=(30, 0), windows_per_base=windows_per_base)
+    assert own == expected
 
 
 def test_several_other_ways_count_together(monkeypatch):
