@@ -9,12 +9,12 @@ So a flank is given up that no fragment takes where, at one of its two ends, fra
 
 1. the unitig is a single copy, longer than any fragment, so that it goes on in one way only, and fragments that show
    this way are as many as half a copy should have; or, in an isolate,
-2. what they lead to is as deep as the unitig itself, to a quarter of a copy, where a copy should have forty fragments.
+2. what they lead to is as deep as the unitig itself, to a quarter of a copy, where a copy should have 32 fragments.
    What is deeper by more than a copy has other ways in, and tells nothing; nor does a unitig of three copies or more,
    as chance makes their depth vary by one.
 
-Of O157:H7 (2 x 75, 30-fold) the second takes 40 of 366 false flanks that no fragment takes, all values of k together,
-and 33 of 3,732 true ones; of the same genome (2 x 150, 60-fold) 20 of 69, and 6 of 586. A false one that is taken does
+Of O157:H7 (2 x 75, 30-fold) the second takes 50 of 366 false flanks that no fragment takes, all values of k together,
+and 38 of 3,732 true ones; of the same genome (2 x 150, 60-fold) 21 of 69, and 7 of 586. A false one that is taken does
 not come again at the next k.
 """
 
@@ -33,7 +33,7 @@ _FEWEST_FRAGMENTS = 3
 _SHARE, _SHARE_OF_ALL = 0.5, 0.1
 """and so many of those that a copy should have: fewer are joined falsely now and then. Where depth says that all copies
 go the other way, it need not be as many: of a tangle few pairs are joined."""
-_ALL_HAVE = 40
+_ALL_HAVE = 32
 """Fragments of one copy that should be at each place, for none to tell anything: at a large k, where few fragments are
 long enough, both copies of a repeat may lose a way each, and what is left would join the one's side to the other's."""
 _MISSING, _OTHERS = 0.25, 1.0

@@ -76,7 +76,7 @@ def test_a_tenth_of_one_copys_fragments_is_enough(monkeypatch):
         assert own == expected
 
 
-@pytest.mark.parametrize(("windows_per_base", "expected"), [(4.0, [1]), (3.9, [])])
+@pytest.mark.parametrize(("windows_per_base", "expected"), [(3.2, [1]), (3.1, [])])
 def test_where_a_copy_should_have_few_fragments_none_tells_nothing(monkeypatch, windows_per_base, expected):
     own = found(monkeypatch, [(0, 2), (0, 4)], depth=(20, 20, 10), support=(30, 0), windows_per_base=windows_per_base)
     assert own == expected
