@@ -21,10 +21,6 @@ from gpuasm.stages import Stages
 
 _STEP = 36
 """The next k is at most so much larger: a repeat is resolved at the least k that goes across it, by most fragments."""
-_PART = 3
-"""In an isolate it is at most larger by a third. Of the small k of short reads more unitigs are too short for a step of
-36, and where there are several ways through one, nothing but fragments goes on through it, and of a tangle these are
-few: a way is lost, and the others left as if they were all."""
 _LEAST_STEP = 8
 _LEAST_WINDOWS = 2.5
 """Windows that a base of single-copy sequence must begin on average, for a k to tell more than it loses."""
@@ -136,8 +132,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         )
     lengths = fragment_lengths(spanning)
     n_bases = count_windows(state.lengths, 1)
-    depth, is_isolate = typical_depth(state.level.graph), state.mode.is_isolate
-    longer = choose_longer_k(k, lengths, depth=depth, n_bases=n_bases, is_isolate=is_isolate)
+    longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=n_bases)
     times = _times(state.lengths, lengths, (following or longer or (k,))[0], is_rounded=bool(following))
     crossing, names = _with_reads(fragments, state, drops_reads=times == 0)
     return replace(
@@ -206,9 +201,7 @@ def fragment_lengths(spanning: SpanningPairs) -> np.ndarray:
     return spanning.inserts.histogram * spanning.n_pairs // spanning.inserts.n
 
 
-def choose_longer_k(
-    k: int, lengths: np.ndarray, *, depth: float, n_bases: int, is_isolate: bool = True
-) -> tuple[int, ...]:
+def choose_longer_k(k: int, lengths: np.ndarray, *, depth: float, n_bases: int) -> tuple[int, ...]:
     """Choose values of k above that of the reads' last graph, as long as fragments have windows enough.
 
     Parameters
@@ -221,8 +214,6 @@ def choose_longer_k(
         Bases of reads over each base of single-copy sequence.
     n_bases
         Bases of all reads.
-    is_isolate
-        Whether small values of k are to be close together.
     """
 
     def windows_per_base(larger: int) -> float:
@@ -233,7 +224,6 @@ def choose_longer_k(
         last += 2
     chosen = []
     while last - k >= _LEAST_STEP:
-        step = min(_STEP, k // _PART // 2 * 2) if is_isolate else _STEP
-        k = min(k + step, 2 * k - 1, last)
+        k = min(k + _STEP, 2 * k - 1, last)
         chosen.append(k)
     return tuple(k for k in chosen if k > MAX_PLAIN_K)  # at most the only one is not: there is too little to go on

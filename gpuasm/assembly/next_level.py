@@ -7,9 +7,13 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from gpuasm.assembly.carrying.carrying import Text, next_text, set_carried, too_short_to_carry
-from gpuasm.assembly.carrying.contradicted import contradicted_flanks, improbable_flanks, without_flanks
+from gpuasm.assembly.carrying.contradicted import (
+    contradicted_by_fragments,
+    contradicted_flanks,
+    improbable_flanks,
+    without_flanks,
+)
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
-from gpuasm.assembly.carrying.other_ways import contradicted_by_fragments
 from gpuasm.assembly.cleaning.cleaning import clean, note_clean
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
@@ -139,15 +143,9 @@ def _contradicted(text: Text, tally: Tally, dictionary: Dictionary, state: Assem
         return by_reads
     # Within a fragment's length of a repeat, a unitig's own depth may be that of the copies whose pairs were joined.
     is_long = graph.length > state.spanning.inserts.longest
-    copy = local_depth(graph, is_isolate=state.mode.is_isolate)
+    is_single = is_long & (graph.depth <= SINGLE * local_depth(graph, is_isolate=state.mode.is_isolate))
     per_base = count_windows(state.piece_lengths, tally.k) / n_bases
     by_fragments = contradicted_by_fragments(
-        text,
-        tally,
-        dictionary,
-        graph,
-        is_single=is_long & (graph.depth <= SINGLE * copy),
-        copy=copy if state.mode.is_isolate and "other-ways" not in state.without else None,
-        windows_per_base=per_base,
+        text, tally, dictionary, graph, is_single=is_single, windows_per_base=per_base
     )
     return by_reads | by_fragments

@@ -25,7 +25,6 @@ RULES = (
     "larger-k",
     "set-aside",
     "contradicted-flanks",
-    "other-ways",
     "short-ways",
     "fragments",
     "deep-reads",

@@ -14,8 +14,11 @@ By it 37 of 858 flanks of S. pneumoniae (2 x 100, 100-fold) should have a window
 had, and one wrong one. Of 5,285 of O157:H7 (80-fold) at k = 83 one right one should lack ten reads or more; one did,
 and seven wrong ones. So those that lack the most are given up, as far as one in five of them may be right, whether or
 not there is a rival: a molecule may end there. A number of expected reads, twelve or two, had taken right flanks and
-left wrong ones, since it knew neither errors nor how many windows side by side are empty. (Beyond the reads see
-`other_ways`.)
+left wrong ones, since it knew neither errors nor how many windows side by side are empty.
+
+Beyond the reads nothing but fragments has windows, and that an arc is in none says little: of some copies of a repeat
+no pair could be joined. There a flank is given up where one of its unitigs is a single copy, and so goes on in one way
+only, while fragments show another way, as many of them as half a copy should have.
 """
 
 from __future__ import annotations
@@ -36,6 +39,10 @@ _LEAST_EXPECTED = 2.0
 """Reads that should go through where nothing tells chance: of so many, none do at one junction of seven."""
 _RIGHT = 0.2
 """Share of flanks given up that may be right."""
+_FEWEST_FRAGMENTS = 3
+"""Fragments that show the other way at least,"""
+_SHARE = 0.5
+"""and so many of those that a copy should have: fewer are joined falsely now and then."""
 _ONE = np.uint64(1)
 
 
@@ -61,7 +68,7 @@ def contradicted_flanks(
     -------
     (n_flanks,) bool, on the host.
     """
-    support = flank_support(text, tally, dictionary, graph.k)
+    support = _flank_support(text, tally, dictionary, graph.k)
     expected = text.flanks.depth * windows_per_base
     return (support.least == 0) & _has_rival(text, graph, support) & (expected >= _LEAST_EXPECTED)
 
@@ -88,7 +95,7 @@ def improbable_flanks(
     -------
     (n_flanks,) bool, on the host.
     """
-    support = flank_support(text, tally, dictionary, graph.k)
+    support = _flank_support(text, tally, dictionary, graph.k)
     depth = text.flanks.depth
     windows = depth * windows_per_base
     are_read = support.total > 0
@@ -123,6 +130,38 @@ def _expected_right(missing: np.ndarray, expected: np.ndarray, chances: np.ndarr
     return below[at] * np.exp(-missing) + above[at]
 
 
+def contradicted_by_fragments(
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    graph: UnitigGraph,
+    *,
+    is_single: np.ndarray,
+    windows_per_base: float,
+) -> np.ndarray:
+    """Tell which flanks of a text of fragments these contradict; see the module.
+
+    Parameters
+    ----------
+    text, tally, dictionary, graph
+        As for `contradicted_flanks`.
+    is_single : (n,) bool
+        Which unitigs of the graph are there once for certain.
+    windows_per_base
+        Windows of the next k that there are in fragments for each base of the reads, if all pairs were joined.
+
+    Returns
+    -------
+    (n_flanks,) bool, on the host.
+    """
+    source, target = text.flanks.source, text.flanks.target
+    support = _flank_support(text, tally, dictionary, graph.k).least
+    most = _most_at_ends(graph, (source, target), support)
+    enough = np.maximum(_FEWEST_FRAGMENTS, _SHARE * graph.depth * windows_per_base)
+    goes_elsewhere = np.repeat(is_single, 2) & (most >= np.repeat(enough, 2))
+    return (support == 0) & (goes_elsewhere[source] | goes_elsewhere[target ^ 1])
+
+
 @dataclass(frozen=True)
 class Support:
     """How many reads or fragments have the windows of each flank that go across its arc: all (n_flanks,) int64.
@@ -143,8 +182,7 @@ class Support:
     places: np.ndarray
 
 
-def flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> Support:
-    """Count what has the windows of each flank of a text, whose unitigs are of the graph of ``k``."""
+def _flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> Support:
     xp, first = array_namespace(text.names), text.n_reads + text.n_unitigs
     flanks = text.reads.select(xp.arange(first, text.reads.n_pieces))
     found = [xp.zeros(flanks.n_pieces, np.int64) for _ in range(4)]
@@ -157,11 +195,11 @@ def flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> S
 def _has_rival(text: Text, graph: UnitigGraph, support: Support) -> np.ndarray:
     """Tell of which flanks another arc of the same junction is in reads: (n_flanks,) bool."""
     source, target = text.flanks.source, text.flanks.target
-    most = most_at_ends(graph, (source, target), support.least)
+    most = _most_at_ends(graph, (source, target), support.least)
     return (most[source] > 0) | (most[target ^ 1] > 0)
 
 
-def most_at_ends(graph: UnitigGraph, arcs: tuple[np.ndarray, np.ndarray], support: np.ndarray) -> np.ndarray:
+def _most_at_ends(graph: UnitigGraph, arcs: tuple[np.ndarray, np.ndarray], support: np.ndarray) -> np.ndarray:
     """Return the support of the best supported arc that leaves each oriented unitig: (2n,) int64."""
     most = np.zeros(2 * graph.n, np.int64)
     for end in (arcs[0], arcs[1] ^ 1):

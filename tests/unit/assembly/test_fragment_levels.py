@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble, next_level, resume
-from gpuasm.assembly.carrying import other_ways
+from gpuasm.assembly.carrying import contradicted
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.cleaning import cleaning
-from gpuasm.assembly.fragment_levels import choose_longer_k, ladder_of_reads
+from gpuasm.assembly.fragment_levels import ladder_of_reads
 from gpuasm.assembly.ladder import choose_k
 from gpuasm.assembly.pairs.joining import number_of_fragment, with_reads_counted
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
@@ -167,7 +167,7 @@ def test_fragments_are_believed_where_depth_tells_copies(mixture, monkeypatch, n
     shown, given_up = [], []
     monkeypatch.setattr(next_level, "clean", lambda *_, shown_from, **__: shown.append(shown_from) or cleaned(*_, **__))
     monkeypatch.setattr(next_level, "contradicted_by_fragments", lambda *_, **__: given_up.append(0) or asked(*_, **__))
-    cleaned, asked = cleaning.clean, other_ways.contradicted_by_fragments
+    cleaned, asked = cleaning.clean, contradicted.contradicted_by_fragments
     joined = next(state for state in mixture[2] if state.is_joined)
     for state in (joined, replace(joined, is_joined=False)):
         mode = replace(state.mode, name="isolate" if name == "isolate" else "meta", is_population=name == "population")
@@ -184,16 +184,3 @@ def test_reads_count_among_fragments_as_often_as_asked():
     for times in (1, 2, 5):
         counted = with_reads_counted(pieces, times)
         assert sorted(counted.start.tolist()) == sorted([10] + [0, 20] * times)
-
-
-def test_small_k_of_an_isolate_are_close_together():
-    lengths = np.bincount([450], minlength=451) * 1000
-    known = {"depth": 30.0, "n_bases": 150_000}
-    near, far = (choose_longer_k(49, lengths, **known, is_isolate=each) for each in (True, False))
-    assert near[:4] == (65, 85, 113, 149)
-    assert far[:4] == (85, 121, 157, 193)
-    assert near[-1] == far[-1]
-    assert all(k <= before + 36 and k <= before * 4 / 3 for before, k in zip((49, *near), near, strict=False))
-    assert choose_longer_k(129, lengths, **known, is_isolate=True) == choose_longer_k(
-        129, lengths, **known, is_isolate=False
-    )

@@ -16,8 +16,9 @@ from gpuasm.assembly.carrying.carrying import Text, next_text
 from gpuasm.assembly.carrying.contradicted import (
     Support,
     _expected_right,
+    _flank_support,
+    contradicted_by_fragments,
     contradicted_flanks,
-    flank_support,
     improbable_flanks,
 )
 from gpuasm.assembly.first_level import begin
@@ -112,7 +113,7 @@ def test_as_many_as_chance_leaves_without_reads_stay(monkeypatch, n_false, given
         k=61,
     )
     text = SimpleNamespace(flanks=SimpleNamespace(depth=np.full(2 * n, 40.0)))
-    monkeypatch.setattr(contradicted_module, "flank_support", lambda *_: support)
+    monkeypatch.setattr(contradicted_module, "_flank_support", lambda *_: support)
     found = improbable_flanks(text, None, None, graph, windows_per_base=0.2, reads_per_base=0.01)
     assert found.sum() == given_up
     assert (empty[found] == 20).all()
@@ -131,7 +132,7 @@ def test_flanks_that_chance_leaves_without_are_those_summed_one_by_one(missing, 
 def test_support_is_that_of_windows_counted_one_by_one():
     _, texts = two_places(fold=10)
     state, text, tally, dictionary = counted(texts)
-    support = flank_support(text, tally, dictionary, state.level.graph.k)
+    support = _flank_support(text, tally, dictionary, state.level.graph.k)
     in_reads = Counter(read[i : i + 41] for read in texts for i in range(len(read) - 40))
     first = text.n_reads + text.n_unitigs
     for f, row in enumerate(zip(support.least, support.empty, support.total, support.places, strict=True)):
@@ -149,3 +150,19 @@ def test_what_reads_take_at_the_next_k_stays():
     state, given_up = contradicted(texts + [through[i : i + 100] for i in range(560, 600, 10)])
     assert not given_up.any()
     assert takes(state, turn)
+
+
+def test_fragments_that_show_one_way_out_of_a_single_copy_contradict_the_others():
+    state, text, tally, dictionary = counted(two_places(fold=10)[1])
+    graph = state.level.graph
+    _, by_reads = contradicted(two_places(fold=10)[1])
+    single = np.ones(graph.n, bool)
+
+    def given_up(is_single: np.ndarray, windows_per_base: float) -> np.ndarray:
+        return contradicted_by_fragments(
+            text, tally, dictionary, graph, is_single=is_single, windows_per_base=windows_per_base
+        )
+
+    assert np.array_equal(given_up(single, 0.1), by_reads)
+    assert not given_up(~single, 0.1).any()  # a copy may go each way, and no pair of the other be joined
+    assert not given_up(single, 10.0).any()  # far fewer go the other way than one copy should have

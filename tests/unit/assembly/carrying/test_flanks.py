@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm.assembly.carrying.carrying import next_text
-from gpuasm.assembly.carrying.contradicted import flank_support
+from gpuasm.assembly.carrying.contradicted import _flank_support
 from gpuasm.assembly.carrying.flanks import Flanks, find_flanks
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.options import AssemblyOptions
@@ -187,7 +187,7 @@ def test_no_read_across_is_no_support(n_blocks, seed):
     state, _ = of_circle(n_blocks, seed)
     text = next_text(state.crossing.select(np.empty(0, np.int64)), state.names, state.level, k=41)
     tally = tally_kmers(text.reads, 41, text.names, k0=21)
-    support = flank_support(text, tally, Dictionary.of(tally.keys, k=41, k0=21), 21)
+    support = _flank_support(text, tally, Dictionary.of(tally.keys, k=41, k0=21), 21)
     first, flanks = text.n_reads + text.n_unitigs, text.flanks
     rows = zip(text.reads.start[first:].tolist(), text.reads.length[first:].tolist(), strict=True)
     pieces = [decode(unpack(text.reads.words, at, size)) for at, size in rows]
