@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace
+from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
 from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.graph.depth_units import count_windows
-from gpuasm.assembly.graph.local_depth import deep_depth, thin_depth, typical_depth
+from gpuasm.assembly.graph.local_depth import deep_depth, local_depth, thin_depth, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.beginnings import are_surely_single
 from gpuasm.assembly.pairs.joining import JoinedPairs, join_mates, number_of_fragment
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
@@ -130,6 +131,9 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             without_walk=fragments.n_without,
             mixed=fragments.n_mixed,
         )
+        is_single = _single_kmers(state, bases_per_read=spanning.inserts.bases_per_pair / 2)
+        if is_single is not None:
+            stage.note(single_kmers=int(is_single.sum()))
     lengths = fragment_lengths(spanning)
     n_bases = count_windows(state.lengths, 1)
     longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=n_bases)
@@ -144,7 +148,17 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         read_times=max(1, times),
         crossing=crossing,
         names=names,
+        is_single=is_single,
     )
+
+
+def _single_kmers(state: AssemblyState, *, bases_per_read: float) -> Array | None:
+    """Return which k-mers of the reads' last graph are there once for certain, or None where depth does not tell it."""
+    if not state.mode.is_isolate or "single-words" in state.without:
+        return None
+    graph, unitig_of = state.level.graph, state.level.unitig_of
+    is_single = are_surely_single(graph, local_depth(graph), bases_per_read=bases_per_read)
+    return to_namespace(array_namespace(unitig_of), is_single)[unitig_of]
 
 
 def _least_windows(k: int) -> float:

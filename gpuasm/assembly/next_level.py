@@ -14,10 +14,11 @@ from gpuasm.assembly.carrying.contradicted import (
     without_flanks,
 )
 from gpuasm.assembly.carrying.crossing import crossing_named_reads
+from gpuasm.assembly.carrying.single_words import single_at_ends, single_windows
 from gpuasm.assembly.cleaning.cleaning import clean, note_clean
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
-from gpuasm.assembly.graph.levels import make_level
+from gpuasm.assembly.graph.levels import make_level, vertices_along
 from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import build_unitigs
@@ -57,6 +58,10 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)
+        is_single = state.is_single
+        if is_single is not None:
+            vertex = vertices_along(unitigs, pieces)
+            is_single = single_windows(text, tally, is_single, k=k0)[vertex >> 1]
     crossing, names = state.crossing, state.names
     if k != state.ladder[-1]:
         with stages.stage("find reads across junctions", k=k) as stage:
@@ -70,6 +75,7 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         names=names,
         removed={**state.removed, k: asdict(removed)},
         set_aside=_set_aside(state, k),
+        is_single=is_single,
     )
 
 
@@ -145,7 +151,10 @@ def _contradicted(text: Text, tally: Tally, dictionary: Dictionary, state: Assem
     is_long = graph.length > state.spanning.inserts.longest
     is_single = is_long & (graph.depth <= SINGLE * local_depth(graph, is_isolate=state.mode.is_isolate))
     per_base = count_windows(state.piece_lengths, tally.k) / n_bases
+    single_ends = None
+    if state.is_single is not None:
+        single_ends = single_at_ends(text, state.is_single, k=graph.k, next_k=tally.k)
     by_fragments = contradicted_by_fragments(
-        text, tally, dictionary, graph, is_single=is_single, windows_per_base=per_base
+        text, tally, dictionary, graph, is_single=is_single, single_ends=single_ends, windows_per_base=per_base
     )
     return by_reads | by_fragments

@@ -25,6 +25,7 @@ RULES = (
     "larger-k",
     "set-aside",
     "contradicted-flanks",
+    "single-words",
     "short-ways",
     "fragments",
     "deep-reads",

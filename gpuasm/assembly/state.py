@@ -54,6 +54,8 @@ class AssemblyState:
         Values of k that the reads of deep members still take, beside fragments.
     read_times : int
         How often each read counts among fragments, which have so many more windows of the same bases.
+    is_single : (n_kmers,) bool, or None
+        Which k-mers of the level are there once for certain, in an isolate once pairs are joined.
     """
 
     ladder: tuple[int, ...]
@@ -72,6 +74,7 @@ class AssemblyState:
     is_joined: bool = False
     deeper: tuple[int, ...] = ()
     read_times: int = 1
+    is_single: Array | None = None
 
     @property
     def has_fragments(self) -> bool:

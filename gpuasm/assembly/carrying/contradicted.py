@@ -18,7 +18,8 @@ left wrong ones, since it knew neither errors nor how many windows side by side 
 
 Beyond the reads nothing but fragments has windows, and that an arc is in none says little: of some copies of a repeat
 no pair could be joined. There a flank is given up where one of its unitigs is a single copy, and so goes on in one way
-only, while fragments show another way, as many of them as half a copy should have.
+only, while fragments show another way, as many of them as half a copy should have; or where the window at one of its
+ends is there once for certain (`single_words`), and fragments show another way.
 """
 
 from __future__ import annotations
@@ -137,6 +138,7 @@ def contradicted_by_fragments(
     graph: UnitigGraph,
     *,
     is_single: np.ndarray,
+    single_ends: tuple[np.ndarray, np.ndarray] | None = None,
     windows_per_base: float,
 ) -> np.ndarray:
     """Tell which flanks of a text of fragments these contradict; see the module.
@@ -147,6 +149,8 @@ def contradicted_by_fragments(
         As for `contradicted_flanks`.
     is_single : (n,) bool
         Which unitigs of the graph are there once for certain.
+    single_ends : (n_flanks,) bool each, or None
+        Of which flanks the first and the last window are there once for certain, where that is known.
     windows_per_base
         Windows of the next k that there are in fragments for each base of the reads, if all pairs were joined.
 
@@ -159,7 +163,11 @@ def contradicted_by_fragments(
     most = _most_at_ends(graph, (source, target), support)
     enough = np.maximum(_FEWEST_FRAGMENTS, _SHARE * graph.depth * windows_per_base)
     goes_elsewhere = np.repeat(is_single, 2) & (most >= np.repeat(enough, 2))
-    return (support == 0) & (goes_elsewhere[source] | goes_elsewhere[target ^ 1])
+    elsewhere = goes_elsewhere[source] | goes_elsewhere[target ^ 1]
+    if single_ends is not None:
+        is_taken = most >= _FEWEST_FRAGMENTS
+        elsewhere |= (single_ends[0] & is_taken[source]) | (single_ends[1] & is_taken[target ^ 1])
+    return (support == 0) & elsewhere
 
 
 @dataclass(frozen=True)

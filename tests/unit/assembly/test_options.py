@@ -56,6 +56,8 @@ def test_what_is_left_out_is_not_done(reads, rule):
             assert counts["join meeting ends"]["bridges"] == 0
         case "contradicted-flanks":
             assert all("flanks_given_up" not in record.counts for record in stages.records)
+        case "single-words":
+            assert all("single_kmers" not in record.counts for record in stages.records)
         case "short-ways":
             assert all("short_ways" not in record.counts for record in stages.records)
         case "read-errors":
@@ -110,6 +112,7 @@ def test_all_of_it_is_done_by_default(reads):
     assert assembly.state is None
     assert any("flanks_given_up" in record.counts for record in stages.records)
     assert any("short_ways" in record.counts for record in stages.records)
+    assert any(record.counts.get("single_kmers", 0) > 0 for record in stages.records)
     assert next(record.counts["bases"] for record in stages.records if record.name == "correct reads") > 0
     for rule in OF_CLEANING:  # else leaving them out would show nothing
         assert any(counts[rule.replace("-", "_")] for counts in assembly.removed.values()), rule

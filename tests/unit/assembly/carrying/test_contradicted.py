@@ -166,3 +166,32 @@ def test_fragments_that_show_one_way_out_of_a_single_copy_contradict_the_others(
     assert np.array_equal(given_up(single, 0.1), by_reads)
     assert not given_up(~single, 0.1).any()  # a copy may go each way, and no pair of the other be joined
     assert not given_up(single, 10.0).any()  # far fewer go the other way than one copy should have
+
+
+def test_fragments_that_show_one_way_from_a_window_that_is_there_once_contradict_the_others():
+    state, text, tally, dictionary = counted(two_places(fold=10)[1])
+    graph = state.level.graph
+    _, by_reads = contradicted(two_places(fold=10)[1])
+    nowhere = np.zeros(len(text.flanks), bool)
+
+    def given_up(*single_ends: np.ndarray, least: int = 3) -> np.ndarray:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(contradicted_module, "_FEWEST_FRAGMENTS", least)
+            return contradicted_by_fragments(
+                text, tally, dictionary, graph, is_single=np.zeros(graph.n, bool), single_ends=single_ends,
+                windows_per_base=0.1,
+            )  # fmt: skip
+
+    support = _flank_support(text, tally, dictionary, graph.k).least
+    most = np.zeros(2 * graph.n, np.int64)
+    for end in (text.flanks.source, text.flanks.target ^ 1):
+        np.maximum.at(most, end, support)
+    at_source, at_target = most[text.flanks.source], most[text.flanks.target ^ 1]
+    assert not given_up(nowhere, nowhere).any()
+    assert np.array_equal(given_up(~nowhere, nowhere), (support == 0) & (at_source >= 3))
+    assert np.array_equal(given_up(nowhere, ~nowhere), (support == 0) & (at_target >= 3))
+    assert np.array_equal(given_up(~nowhere, ~nowhere), by_reads)
+    assert by_reads.sum() == 1
+    fewest = int(np.maximum(at_source, at_target)[by_reads][0])
+    assert given_up(~nowhere, ~nowhere, least=fewest).any()
+    assert not given_up(~nowhere, ~nowhere, least=fewest + 1).any()  # fewer fragments than that may be joined falsely
