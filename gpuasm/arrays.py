@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -86,6 +87,19 @@ def namespace_of(device: str) -> Any:
     return cupy
 
 
+def keep_reductions_plain(xp: Any) -> None:
+    """Let cupy reduce by kernels of its own, for the rest of this process; nothing for numpy.
+
+    Where it finds CUB's headers, cupy compiles a block reduction anew for each kind, type and size class of an array:
+    3 s each, which a run of seconds does not win back. It asks the user's CUPY_ACCELERATORS first, and so does this.
+    Whole arrays of numbers are summed by CUB that comes compiled, whatever is said here; for whole arrays of truth
+    values there is `gpuasm.primitives.counting.count_true`.
+    """
+    if xp is not np and "CUPY_ACCELERATORS" not in os.environ:
+        with contextlib.suppress(AttributeError):  # not public: the documented switch is read at import alone
+            xp._core.set_reduction_accelerators([])  # noqa: SLF001
+
+
 def make_current(xp: Any, device: str) -> None:
     """Make a device that `namespace_of` has opened the current one of this thread as well: each thread has its own."""
     if xp is not np:
@@ -140,9 +154,11 @@ def side_by_side(xp: Any, n: int, *, apart: bool = True) -> Iterator[list[Any]]:
     ready, streams = main.record(), [xp.cuda.Stream(non_blocking=True) for _ in range(n)]
     for stream in streams:
         stream.wait_event(ready)
-    yield streams
-    for stream in streams:
-        main.wait_event(stream.record())
+    try:
+        yield streams
+    finally:
+        for stream in streams:
+            main.wait_event(stream.record())
 
 
 def free_device_memory() -> int:

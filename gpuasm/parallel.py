@@ -13,6 +13,7 @@ import inspect
 import os
 import re
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -173,6 +174,25 @@ def _pool() -> ThreadPoolExecutor:
     return _state["pool"]
 
 
+class _Asked(threading.local):
+    """What a thread asks before each loop that it runs."""
+
+    before_loops: Callable[[], None] | None = None
+
+
+_asked = _Asked()
+
+
+@contextmanager
+def asked_before_loops(question: Callable[[], None]) -> Iterator[None]:
+    """Call ``question`` before each `for_each` loop that this thread runs in the block; what it raises goes up."""
+    before, _asked.before_loops = _asked.before_loops, question
+    try:
+        yield
+    finally:
+        _asked.before_loops = before
+
+
 class for_each:  # noqa: N801 - a decorator
     """Run ``body(i, *args)`` for every i in range(n), on the device that holds the arrays.
 
@@ -191,6 +211,8 @@ class for_each:  # noqa: N801 - a decorator
     def __call__(self, n: int, *args: Any) -> None:
         if n == 0:
             return
+        if _asked.before_loops:
+            _asked.before_loops()
         if arrays.is_on_device(*args):
             self._launch(int(n), args)
         else:

@@ -17,6 +17,7 @@ from gpuasm.assembly.pairs.joining import JoinedPairs, join_mates, number_of_fra
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.names import name_windows
+from gpuasm.primitives.counting import count_true
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 
@@ -133,7 +134,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         )
         is_single = _single_kmers(state, bases_per_read=spanning.inserts.bases_per_pair / 2)
         if is_single is not None:
-            stage.note(single_kmers=int(is_single.sum()))
+            stage.note(single_kmers=count_true(is_single))
     lengths = fragment_lengths(spanning)
     n_bases = count_windows(state.lengths, 1)
     longer = choose_longer_k(k, lengths, depth=typical_depth(state.level.graph), n_bases=n_bases)

@@ -26,6 +26,7 @@ from gpuasm.assembly.pairs.joining import with_reads_counted
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.primitives.counting import count_true
 from gpuasm.stages import Stage, Stages
 
 _THREE_FRAGMENTS = 2.75
@@ -126,7 +127,7 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
     tally = scaled(tally, worth)
     cuts_flanks = not state.has_fragments and not (checks_flanks and state.mode.is_isolate)
     set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, cuts_flanks=cuts_flanks)
-    if least == 1 and bool(is_kept.all()):
+    if least == 1 and count_true(is_kept) == is_kept.size:
         return tally, dictionary
     tally = tally.where(is_kept == 1)
     return tally, Dictionary.of(tally.keys, k=tally.k, k0=k0)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.recipe import assemble
+from gpuasm.parallel import asked_before_loops
 from gpuasm.sequence.encoding import pack
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import NoStages
@@ -21,21 +22,6 @@ _REPEATS = ((0, 2000, 250, False), (500, 3500, 500, True), (1200, 5000, 700, Fal
 
 class _EnoughError(Exception):
     """Whoever rehearses is wanted on stage."""
-
-
-class _Watched(NoStages):
-    """Stages that leave no trace, and end all when nobody waits for them any more."""
-
-    def __init__(self, is_enough: Callable[[], bool]) -> None:
-        self._is_enough = is_enough
-
-    @contextmanager
-    def stage(self, name: str, **parameters: Any) -> Iterator[Any]:
-        """Open a stage, if it shall still be."""
-        if self._is_enough():
-            raise _EnoughError
-        with super().stage(name, **parameters) as stage:
-            yield stage
 
 
 def rehearse(xp: Any, *, is_enough: Callable[[], bool]) -> None:
@@ -50,12 +36,15 @@ def rehearse(xp: Any, *, is_enough: Callable[[], bool]) -> None:
     xp
         The device's namespace; this thread's current device is used.
     is_enough
-        Asked before each stage; the rehearsal ends when it says so.
+        Asked before each loop over elements; the rehearsal ends when it says so.
     """
-    try:
-        assemble(_reads().moved_to(xp), AssemblyOptions(), stages=_Watched(is_enough))  # type: ignore[arg-type]
-    except _EnoughError:
-        return
+
+    def go_on() -> None:
+        if is_enough():
+            raise _EnoughError
+
+    with suppress(_EnoughError), asked_before_loops(go_on):
+        assemble(_reads().moved_to(xp), AssemblyOptions(), stages=NoStages())  # type: ignore[arg-type]
 
 
 def _reads() -> Reads:

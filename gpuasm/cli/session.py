@@ -21,6 +21,9 @@ from gpuasm.stages import Stages
 _PATIENCE_S = 5.0
 """Seconds for what has begun on a device to end when the run has failed; it takes less than one."""
 
+_OPENER = "open device"
+"""The thread that opens the device, and rehearses on it."""
+
 
 @dataclass
 class Session:
@@ -157,6 +160,7 @@ def _open_device(name: str, rehearsed: _Rehearsed) -> Future[Any]:
         try:
             xp = arrays.namespace_of(name)
             if xp.__name__ != "numpy":
+                arrays.keep_reductions_plain(xp)
                 xp.zeros(1).sum()  # makes the context, and loads what every kernel needs
             opened.set_result(xp)
         except BaseException as error:  # whoever asks for the device gets it
@@ -164,7 +168,7 @@ def _open_device(name: str, rehearsed: _Rehearsed) -> Future[Any]:
             return
         rehearsed.on(xp)
 
-    threading.Thread(target=open_it, name="open device", daemon=True).start()
+    threading.Thread(target=open_it, name=_OPENER, daemon=True).start()
     return opened
 
 
@@ -172,6 +176,7 @@ def _open_device(name: str, rehearsed: _Rehearsed) -> Future[Any]:
 def _messages(display: NoProgress, common: CommonOptions) -> Iterator[MessageHandler]:
     """Send what gpuasm logs to the display while the block runs."""
     logger, handler = logging.getLogger("gpuasm"), MessageHandler(display)
+    handler.addFilter(lambda record: record.threadName != _OPENER)  # a rehearsal's messages are about made-up reads
     level = logging.WARNING if common.quiet else logging.DEBUG if common.verbose else logging.INFO
     before = logger.level, logger.propagate
     logger.addHandler(handler)

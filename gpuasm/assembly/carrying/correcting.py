@@ -18,6 +18,7 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.graph.levels import Level
 from gpuasm.kmers.names import name_windows
 from gpuasm.parallel import for_each, inlined
+from gpuasm.primitives.counting import count_true
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
@@ -59,7 +60,7 @@ def correct_reads(reads: Reads, names: Array, level: Level) -> Corrected:
         A level of plain k.
     """
     xp, n = array_namespace(reads.words), reads.n_pieces
-    n_named = int((names >= 0).sum())
+    n_named = count_true(names >= 0)
     words, names, corrected = reads.words.copy(), names.copy(), xp.zeros(n, np.int32)
     k, neighbour = level.graph.k, level.neighbour
     for is_back in (False, True):
@@ -68,7 +69,7 @@ def correct_reads(reads: Reads, names: Array, level: Level) -> Corrected:
     # Not as they were walked: beyond an edge that the graph lacks a corrected base stands in windows that it has, and
     # what follows a k-mer and what precedes the next one must be counted in the same places.
     names = name_windows(reads, level.dictionary)
-    return Corrected(reads, names, int(corrected.sum()), n_named, int((names >= 0).sum()) - n_named)
+    return Corrected(reads, names, int(corrected.sum()), n_named, count_true(names >= 0) - n_named)
 
 
 @for_each

@@ -28,6 +28,8 @@ from gpuasm.assembly.consensus.fragments import Fragments, Strays
 from gpuasm.assembly.consensus.laying import Laid
 from gpuasm.assembly.consensus.spanning import unspanned_middles
 from gpuasm.assembly.consensus.targets import Targets
+from gpuasm.parallel import compiled
+from gpuasm.primitives.stable_order import stable_order
 
 _TYPICAL = 24
 """Fragments that span a window in the mean: twice `_ENOUGH`, as many places have less."""
@@ -70,14 +72,15 @@ class Spans:
         """Where all fragments begin, ascending, and end: (m,) int64 each; asked for when nothing is added any more."""
         none = np.empty(0, np.int64)
         begin, end = np.concatenate([none, *self.begin]), np.concatenate([none, *self.end])
-        order = np.argsort(begin, kind="stable")
+        order = stable_order(begin, int(begin.max(initial=0)) + 1)
         return begin[order], end[order]
 
     def add(self, first: Laid, pairs: Fragments, strays: Strays, targets: Targets) -> None:
         """Count the first places of reads, pairs that face each other and those that do not."""
         own, size = first.is_unique, int(targets.start[-1]) + 1
-        self.rightwards = self.rightwards + _times(to_host(first.begin[own & (first.turned == 0)]), size)
-        self.leftwards = self.leftwards + _times(to_host(first.end[own & (first.turned == 1)]), size)
+        rightwards, leftwards = first.begin[own & (first.turned == 0)], first.end[own & (first.turned == 1)]
+        self.rightwards = _count(to_host(rightwards), 1, _room(self.rightwards, size))
+        self.leftwards = _count(to_host(leftwards), 1, _room(self.leftwards, size))
         self.begin.append(to_host(pairs.begin))
         self.end.append(to_host(pairs.end))
         own = strays.begin, strays.end, strays.turned, strays.mate
@@ -113,7 +116,7 @@ class Spans:
         rest = 2 * of_length.size
         is_wrong = (middle - rest >= first) & (middle + window + rest <= last)
         for reads, ends, side in ((self.rightwards, begin, before), (self.leftwards, end, behind)):
-            alone = reads - _times(ends, size)
+            alone = _count(ends, -1, reads.copy())
             is_wrong[is_wrong] = _lacks(reads, alone, side[:, is_wrong], longer, most=most)
         place = (targets.offset[target] + middle + window // 2 - first)[is_wrong]
         half = window // 2 + 1
@@ -137,8 +140,17 @@ class Spans:
         return unspanned_middles(stretches[is_whole], *self.fragments, targets)
 
 
-def _times(values: np.ndarray, size: int) -> np.ndarray:
-    return np.bincount(values, minlength=size)[:size].astype(np.int32)
+def _room(counts: np.ndarray, size: int) -> np.ndarray:
+    return counts if counts.size == size else np.zeros(size, np.int32)
+
+
+@compiled()
+def _count(places, times, counts):
+    """Count each place so many times, and return the counts; places beyond the end are passed over."""
+    for place in places:
+        if place < counts.size:
+            counts[place] += times
+    return counts
 
 
 def window_of(of_length: np.ndarray, n_bases: int) -> int:
@@ -166,12 +178,12 @@ def without_any(begin: np.ndarray, end: np.ndarray, targets: Targets, window: in
     low, high : (m,) int64
         Text positions where these windows begin.
     """
-    size, spans = int(targets.start[-1]) + 1, end - begin >= window
-    spanning = np.cumsum(_times(begin[spans], size) - _times(end[spans] - window + 1, size))
+    changes, spans = np.zeros(int(targets.start[-1]) + 1, np.int32), end - begin >= window
+    spanning = np.cumsum(_count(end[spans] - window + 1, -1, _count(begin[spans], 1, changes)))
     # A run ends where a target's last window begins; circles have none.
     n_windows = np.where(targets.is_circular, 0, np.maximum(targets.size - window + 1, 0))
-    first = targets.start[:-1]
-    inside = np.cumsum(_times(first, size) - _times(first + n_windows, size))
+    first, changes = targets.start[:-1], np.zeros(changes.size, np.int32)
+    inside = np.cumsum(_count(first + n_windows, -1, _count(first, 1, changes)))
     is_bare = np.concatenate([[False], (spanning == 0) & (inside > 0), [False]])
     low, behind = np.flatnonzero(is_bare[1:] != is_bare[:-1]).reshape(-1, 2).T
     return low, behind - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpuasm import parallel
 from gpuasm.assembly import rehearsal
 from gpuasm.assembly.rehearsal import rehearse
 from gpuasm.parallel import for_each
@@ -38,16 +39,21 @@ def test_nearly_all_that_a_bacterium_needs_is_rehearsed(bodies):
     assert USED_BY_A_BACTERIUM - {"_plain_keys", "_pair_keys"} - bodies == set()
 
 
-def test_it_ends_at_the_next_stage_when_it_is_enough(bodies):
-    asked = []
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_it_ends_before_the_next_loop_when_it_is_enough(monkeypatch, n):
+    asked, run = [], []
+    monkeypatch.setattr(
+        parallel, "run_chunks", lambda loop, n, *args, old=parallel.run_chunks: run.append(loop) or old(loop, n, *args)
+    )
 
     def is_enough():
-        asked.append(len(asked))
-        return len(asked) == 3
+        asked.append(len(run))
+        return len(asked) == n
 
     rehearse(np, is_enough=is_enough)
-    assert asked == [0, 1, 2]
-    assert "_choose" not in bodies
+    assert len(asked) == n
+    assert len(run) == asked[-1]  # nothing ran after it
+    assert parallel._asked.before_loops is None
 
 
 def test_the_reads_are_the_same_each_time():

@@ -196,6 +196,35 @@ def test_code_is_rehearsed_on_an_open_device_until_it_is_wanted(opened):
     assert heard == [(opened, False)]
 
 
+@pytest.mark.usefixtures("opened")
+def test_what_a_rehearsal_says_is_not_the_users(capsys):
+    begun = threading.Event()
+
+    def rehearse(_xp, _is_wanted):
+        logging.getLogger("gpuasm.made_up").warning("about made-up reads")
+        begun.set()
+
+    with run_session(CommonOptions(threads=1, device="cuda", progress="plain"), rehearse=rehearse) as session:
+        assert begun.wait(10)
+        logging.getLogger("gpuasm.real").warning("about reads")
+        assert session.warnings == ["about reads"]
+    said = capsys.readouterr().err
+    assert "about reads" in said
+    assert "made-up" not in said
+
+
+@pytest.mark.parametrize(("chosen", "left"), [(None, []), ("cub", ["as chosen"])])
+def test_reductions_are_plain_unless_the_user_chose(opened, monkeypatch, chosen, left):
+    accelerators = [["as chosen"]]
+    opened._core = SimpleNamespace(set_reduction_accelerators=accelerators.append)
+    monkeypatch.delenv("CUPY_ACCELERATORS", raising=False)
+    if chosen:
+        monkeypatch.setenv("CUPY_ACCELERATORS", chosen)
+    with run_session(CommonOptions(threads=1, device="cuda", quiet=True)) as session:
+        assert session.xp is opened
+    assert accelerators[-1] == left
+
+
 def test_nothing_is_rehearsed_on_the_cpu_or_on_a_device_that_is_waited_for(opened, monkeypatch):
     called, is_open = [], threading.Event()
 
