@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.code_folders import choose_folder_of_binaries
 from gpuasm.errors import DeviceError
 
 Array = Any
@@ -221,6 +222,8 @@ def _imported() -> Any:
 
 
 def _cupy() -> Any:
+    if "cupy" not in sys.modules:
+        choose_folder_of_binaries()
     try:
         import cupy  # noqa: PLC0415 - costs a second with a context: only when a device is asked for
     except ImportError as error:

@@ -25,11 +25,12 @@ import numba
 import numpy as np
 import numpy.ma  # numba would load it in any thread: it walks a table to which cupy's import adds meanwhile
 from numba import extending, types
-from numba.core.runtime import rtsys
 from threadpoolctl import ThreadpoolController
 
 from gpuasm import arrays
 from gpuasm.arrays import Array
+from gpuasm.code_folders import ptx_folder, write_whole
+from gpuasm.kept_loops import helper_files, lazily_compiled
 
 inlined = functools.partial(numba.njit, inline="always")
 """The decorator for scalar helpers that bodies for CPU and CUDA call."""
@@ -62,10 +63,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return the decorator for hand-written CPU loops: compiled, without the interpreter lock, kept on disk."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(function, **{"nogil": True, "cache": True, **options})
-        _stamp_with_helpers(dispatcher)
-        _load_without_compiler(dispatcher)
-        return dispatcher
+        return lazily_compiled(function, {"nogil": True, "cache": True, **options})
 
     return decorate
 
@@ -248,12 +246,17 @@ class for_each:  # noqa: N801 - a decorator
 
     def _load(self, signature: tuple[str, ...]) -> Any:
         cc = arrays.compute_capability()
-        path = _ptx_folder() / f"{self._kernel_name}-{self._key(signature, cc)}.ptx"
-        if not path.exists():
-            text = self.ptx(signature, cc)
-            temporary = path.with_suffix(f".{os.getpid()}.tmp")
-            temporary.write_text(text)
-            temporary.replace(path)
+        path = ptx_folder() / f"{self._kernel_name}-{self._key(signature, cc)}.ptx"
+        if path.exists():
+            return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
+        text = self.ptx(signature, cc)
+        try:
+            write_whole(path, text)
+        except OSError:  # a full disk: the next process compiles anew
+            with tempfile.TemporaryDirectory(prefix="gpuasm-") as folder:
+                path = Path(folder) / path.name
+                path.write_text(text)
+                return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
         return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
 
     def _key(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
@@ -269,56 +272,6 @@ class for_each:  # noqa: N801 - a decorator
         code = template.format(name=self._kernel_name, args=args)
         exec(compile(code, inspect.getfile(self._body), "exec"), scope)  # noqa: S102 - our own template
         return scope[self._kernel_name]
-
-
-def helper_files(function: Callable[..., Any]) -> set[str]:
-    """Return the files of all compiled functions that a function may call, and of those that they may."""
-    seen: set[Callable[..., Any]] = set()
-    waiting = [function]
-    while waiting:
-        for value in waiting.pop().__globals__.values():
-            helper = getattr(value, "py_func", None)
-            if helper is not None and helper not in seen:
-                seen.add(helper)
-                waiting.append(helper)
-    return {inspect.getfile(helper) for helper in seen}
-
-
-def _stamp_with_helpers(dispatcher: Any) -> None:
-    """Let machine code on disk be compiled anew where a helper in another file has changed.
-
-    Numba looks at the file of the function only, and would go on with what it once inlined or linked.
-    """
-    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if file is None:  # nothing is kept on disk, or a numba that keeps it in another way
-        return
-    names = filter(os.path.exists, sorted(helper_files(dispatcher.py_func)))  # not what was typed at a prompt
-    stats = ((name, Path(name).stat()) for name in names)
-    helpers = tuple((name, at.st_mtime_ns, at.st_size) for name, at in stats)
-    file._source_stamp = (file._source_stamp, helpers)  # noqa: SLF001 - numba has no public way
-
-
-def _load_without_compiler(dispatcher: Any) -> None:
-    """Let machine code on disk be loaded without what only compiling needs: a third of a second of imports.
-
-    Before it loads, numba makes its compiler ready, with the rules of all functions that it knows and the libraries
-    for them. The compiler does so by itself where there is something to compile; code from disk wants its allocator.
-    """
-    cache = getattr(dispatcher, "_cache", None)
-    load = getattr(cache, "_load_overload", None)
-    guard = getattr(cache, "_guard_against_spurious_io_errors", None)
-    if (
-        cache is None or load is None or guard is None
-    ):  # nothing is kept on disk, or a numba that keeps it in another way
-        return
-
-    def load_overload(signature: Any, target: Any) -> Any:
-        rtsys.initialize(target)
-        with guard():
-            return load(signature, target)
-        return None  # the guard has caught an error of the disk
-
-    cache.load_overload = load_overload
 
 
 def signature_of(args: Iterable[Any]) -> tuple[str, ...]:
@@ -339,16 +292,6 @@ def _c_type(name: str) -> Any:
     plain = name.rstrip("*").replace("bool", "uint8") if name.endswith("*") else name.replace("bool", "boolean")
     scalar = getattr(types, plain)
     return types.CPointer(scalar) if name.endswith("*") else scalar
-
-
-def _ptx_folder() -> Path:
-    base = os.environ.get("GPUASM_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(base) / "gpuasm"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a read-only home: compile anew in each process rather than fail
-        folder = Path(tempfile.mkdtemp(prefix="gpuasm-"))
-    return folder
 
 
 __all__ = [

@@ -46,9 +46,9 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture(autouse=True, scope="session")
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep kernels compiled by tests out of the user's cache."""
+    """Keep kernels compiled by tests out of the user's cache; loops stay beside the source, as they take minutes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GPUASM_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
 

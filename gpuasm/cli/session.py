@@ -21,6 +21,10 @@ from gpuasm.stages import Stages
 _PATIENCE_S = 5.0
 """Seconds for what has begun on a device to end when the run has failed; it takes less than one."""
 
+_COMPILED_ANEW = (
+    "compiled code cannot be kept, as neither gpuasm's folder nor that of your cache can be written: each run compiles "
+    "for one or two minutes; let GPUASM_CACHE_DIR name a folder that stays"
+)
 _OPENER = "open device"
 """The thread that opens the device, and rehearses on it."""
 
@@ -113,6 +117,7 @@ def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> 
         If the process may not have the addresses that compiled loops take.
     """
     from gpuasm import parallel
+    from gpuasm.kept_loops import keeps_code
 
     take_short_turns()
     resources.require_address_space()
@@ -124,6 +129,8 @@ def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> 
     stages = Stages(display)
     try:
         with _messages(display, common) as handler:
+            if not keeps_code():
+                logging.getLogger(__name__).warning(_COMPILED_ANEW)
             threads = parallel.thread_count()
             yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_wanted)
     finally:

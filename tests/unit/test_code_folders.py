@@ -1,0 +1,62 @@
+"""Folders of compiled code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpuasm import code_folders
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home, and no variable that names another folder."""
+    for name in ("GPUASM_CACHE_DIR", "XDG_CACHE_HOME", "CUPY_CACHE_DIR"):
+        monkeypatch.setenv(name, "")  # so that it is as it was afterwards, whatever a test sets
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    code_folders._passing_folder.cache_clear()
+    yield tmp_path
+    code_folders._passing_folder.cache_clear()
+
+
+def test_in_the_users_cache(home, monkeypatch):
+    assert code_folders.ptx_folder() == home / ".cache" / "gpuasm"
+    assert code_folders.loops_folder() == ""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "elsewhere"))
+    assert code_folders.ptx_folder() == home / "elsewhere" / "gpuasm"
+
+
+def test_cupy_keeps_its_own_folder_if_it_can_be_written(home, monkeypatch):
+    code_folders.choose_folder_of_binaries()
+    assert code_folders.os.environ["CUPY_CACHE_DIR"] == str(home / ".cupy" / "kernel_cache")
+    monkeypatch.setenv("CUPY_CACHE_DIR", "as the user said")
+    code_folders.choose_folder_of_binaries()
+    assert code_folders.os.environ["CUPY_CACHE_DIR"] == "as the user said"
+
+
+def test_all_where_the_user_says(home, monkeypatch):
+    monkeypatch.setenv("GPUASM_CACHE_DIR", str(home / "chosen"))
+    code_folders.choose_folder_of_binaries()
+    assert code_folders.ptx_folder() == home / "chosen" / "gpuasm"
+    assert code_folders.loops_folder() == str(home / "chosen" / "loops")
+    assert code_folders.os.environ["CUPY_CACHE_DIR"] == str(home / "chosen" / "cupy")
+
+
+def test_a_folder_that_passes_where_home_cannot_be_written(home, monkeypatch):
+    (home / "file").write_text("")
+    monkeypatch.setenv("HOME", str(home / "file"))
+    code_folders.choose_folder_of_binaries()
+    passing = code_folders.ptx_folder()
+    assert passing.is_dir()
+    assert str(passing) == code_folders.os.environ["CUPY_CACHE_DIR"]
+    assert passing != home
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    code_folders.write_whole(tmp_path / "a.ptx", "text")
+    assert (tmp_path / "a.ptx").read_text() == "text"
+    with pytest.raises(OSError, match="folder"):
+        code_folders.write_whole(tmp_path / "no folder" / "a.ptx", "text")
+    assert [path.name for path in Path(tmp_path).iterdir()] == ["a.ptx"]
