@@ -151,6 +151,17 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     sys.exit(0)
 
 
+def _open_closed_streams() -> None:
+    """Let standard streams that whoever began the process has closed lead nowhere.
+
+    Else the next file that is opened would get their number, and what a library says would be written into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # the least number that is free
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - for as long as the process lives
+
+
 def run() -> NoReturn:
     """Run the command line as a process does: as `main`, and once all has been written, without taking itself apart.
 
@@ -159,6 +170,7 @@ def run() -> NoReturn:
     while they load is no garbage, and is not searched for any, which saves a tenth of a second.
     """
     gc.disable()
+    _open_closed_streams()
     if isinstance(
         sys.stdout, io.TextIOWrapper
     ):  # names of files may hold bytes that are no text: they pass as they are

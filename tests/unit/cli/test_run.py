@@ -45,6 +45,18 @@ def test_closed_streams_are_no_matter():
     assert python(code, "--version").returncode == 0
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_process_begun_without_streams_writes_its_results(closed, tmp_path):
+    reads = tmp_path / "reads.fasta"
+    reads.write_text(f">a\n{genome_text(length=300, repeats=0, seed=5)}\n")
+    words = [sys.executable, "-m", "gpuasm", "unitigs", reads, "-k", "21", "--min-count", "1", "--device", "cpu", "-o"]
+    subprocess.run([*words, tmp_path / "as_it_is.gfa"], capture_output=True, check=True)
+    shell = ["sh", "-c", f'"$@" {closed}', "sh"]
+    done = subprocess.run([*shell, *words, tmp_path / "unitigs.gfa"], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert (tmp_path / "unitigs.gfa").read_bytes() == (tmp_path / "as_it_is.gfa").read_bytes()
+
+
 @pytest.mark.parametrize(("command", "threads"), [("assemble", "1"), ("som", "None")])
 def test_threads_of_matrix_products_are_made_where_there_are_any(command, threads, monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
