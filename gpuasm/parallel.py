@@ -266,10 +266,12 @@ class for_each:  # noqa: N801 - a decorator
         return hashlib.sha256(b"\0".join([text, *(Path(f).read_bytes() for f in files)])).hexdigest()[:24]
 
     def _expand(self, template: str, **names: Any) -> Callable[..., None]:
-        # Numba keys its disk cache on the file of the code, so the loop claims its body's file.
+        # Numba keys its disk cache on the file of the code, so the loop claims its body's file, and its place there:
+        # numba reads the source of what it keeps, and from Python 3.13 on a wrong place may be an error.
         args = ", ".join(list(inspect.signature(self._body).parameters)[1:])
         scope = {**names, "__name__": self._body.__module__}
-        code = template.format(name=self._kernel_name, args=args)
+        above = "\n" * (self._body.__code__.co_firstlineno - 1)
+        code = above + template.format(name=self._kernel_name, args=args).lstrip()
         exec(compile(code, inspect.getfile(self._body), "exec"), scope)  # noqa: S102 - our own template
         return scope[self._kernel_name]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuasm.parallel import meanwhile, ordered_map, run_chunks, set_threads
+import gpuasm.assembly.recipe  # noqa: F401 - defines bodies
+from gpuasm.parallel import for_each, meanwhile, ordered_map, run_chunks, set_threads
 
 _FAR = """
 from gpuasm.parallel import inlined
@@ -164,3 +166,13 @@ def test_no_chunk_begins_after_one_has_failed():
         assert len(begun) <= 3
     finally:
         set_threads(None)
+
+
+def test_a_loop_has_the_source_of_its_body():
+    """Numba reads the source of what it keeps; from Python 3.13 on a wrong place is an error."""
+    own = [body for body in for_each.instances if body.__module__.startswith("gpuasm.assembly.")]
+    assert len(own) > 20
+    for body in own:
+        source = inspect.getsource(body.cpu_loop.py_func)
+        assert source == inspect.getsource(body._body)
+        assert source.startswith("@for_each")
