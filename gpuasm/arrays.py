@@ -163,10 +163,16 @@ def side_by_side(xp: Any, n: int, *, apart: bool = True) -> Iterator[list[Any]]:
 
 
 def free_device_memory() -> int:
-    """Return the bytes an allocation could get on the current device, the pool's idle blocks included."""
+    """Return the bytes an allocation could get on the current device, the pool's idle blocks included.
+
+    A limit of the pool, as CUPY_GPU_MEMORY_LIMIT sets it where several share a device, is kept to.
+    """
     cupy = _cupy()
     pool = cupy.get_default_memory_pool()
-    return int(cupy.cuda.runtime.memGetInfo()[0]) + pool.free_bytes()
+    free, limit = int(cupy.cuda.runtime.memGetInfo()[0]), int(pool.get_limit())
+    if limit:
+        free = min(free, max(0, limit - int(pool.total_bytes())))
+    return free + int(pool.free_bytes())
 
 
 def device_memory_used() -> int:

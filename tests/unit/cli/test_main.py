@@ -95,6 +95,8 @@ def test_user_errors_are_one_line(run_cli: Run, failing: Any) -> None:
         (KeyboardInterrupt(), 130, "interrupted"),
         (click.Abort(), 130, "interrupted"),
         (MemoryError(), 75, "out of memory: the system gave no more; run"),
+        (MemoryError("std::bad_alloc"), 75, "the device is out of memory: std::bad_alloc; run with --device cpu"),
+        (type("OutOfMemoryError", (MemoryError,), {})("of 8 TB"), 75, "the device is out of memory: of 8 TB; run with"),
         (MemoryError("an array of 8 TB"), 75, "out of memory: an array of 8 TB; run"),
         (ImportError("lib.so: failed to map segment from shared object"), 75, "out of memory"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), 75, "out of memory"),
