@@ -34,8 +34,15 @@ def speed(results: list[Result]) -> str:
     """Whole processes of gpuasm beside its peers; gpuasm on each device; counting on the device alone."""
     parts = [_section(r, _peers(r)) for r in results if r["benchmark"] == "peers"]
     parts += [_section(r, _devices(r)) for r in results if r["benchmark"] == "assemble"]
+    parts += [_section(r, _side_by_side(r)) for r in results if r["benchmark"] == "side_by_side"]
     parts += [_section(r, _counting(r)) for r in results if r["benchmark"] == "count_on_device"]
     return "\n\n".join(parts)
+
+
+def _side_by_side(result: Result) -> str:
+    head = ["the same sample, side by side", "jobs", "threads each", "wall s", "wall s per sample"]
+    keys = ("device", "jobs", "threads", "wall_s", "wall_per_sample_s")
+    return markdown(head, ([row[key] for key in keys] for row in result["rows"]))
 
 
 def _peers(result: Result) -> str:
