@@ -239,9 +239,7 @@ def _exit_code(error: BaseException) -> int:
                 "out of memory: the system gave no more to load libraries or start threads; raise the limit (ulimit -v)"
             )
             return _OUT_OF_RESOURCES
-        case MemoryError() if type(error).__name__ == "OutOfMemoryError" or "bad_alloc" in str(
-            error
-        ):
+        case MemoryError() if type(error).__name__ == "OutOfMemoryError" or "bad_alloc" in str(error):
             _say(f"the device is out of memory: {error}; run with --device cpu, or on a device with more free")
             return _OUT_OF_RESOURCES
         case MemoryError():

@@ -16,6 +16,10 @@ LEAST_SHARED = 50
 """Bases that an end shares with a contig: fewer agree by chance, or as motifs do."""
 LONGEST = 1 << 14
 """Bases that are compared at most: no repeat of a graph is as long."""
+MOST_PLACES = 100
+"""Places of the last word of an end at most. Ends of a family of more copies tell nothing of any one, and each of them
+would be compared with each place: 4 million times for a tandem repeat of two thousand short contigs. Of O157:H7, with
+its prophages and insertion sequences, 17 is the most."""
 RIGHT, LEFT = 0, 1
 
 
@@ -58,7 +62,8 @@ def ends_inside(contigs: Sequence[Contig]) -> list[Inside]:
     Returns
     -------
     list of Inside
-        By place. At least `LEAST_SHARED` bases each, at most `LONGEST`.
+        By place. At least `LEAST_SHARED` bases each, at most `LONGEST`; none of ends whose last word stands at more
+        than `MOST_PLACES`.
     """
     bounds = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
     ends = [
@@ -93,8 +98,9 @@ def _words_of_ends(codes: np.ndarray, ends: list[np.ndarray]) -> Iterator[tuple[
     key = np.minimum(forward, backward)
     order = np.argsort(key, kind="stable")
     place, word, reads_key = places_of(codes & 3, key[order])
-    rows = (np.searchsorted(key[order], word, side=side) for side in ("left", "right"))
-    for at, is_key, one, other in zip(*(own.tolist() for own in (place, reads_key, *rows)), strict=True):
+    first, last = (np.searchsorted(key[order], word, side=side) for side in ("left", "right"))
+    few = np.bincount(first, minlength=1)[first] <= MOST_PLACES
+    for at, is_key, one, other in zip(*(own[few].tolist() for own in (place, reads_key, first, last)), strict=True):
         for row in order[one:other].tolist():
             yield at, row, is_key != bool(forward[row] < backward[row])
 

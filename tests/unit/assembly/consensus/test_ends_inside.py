@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.assembly.consensus.ends_inside import LEAST_SHARED, LEFT, RIGHT, Inside, ends_inside
+from gpuasm.assembly.consensus.ends_inside import LEAST_SHARED, LEFT, MOST_PLACES, RIGHT, Inside, ends_inside
 from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 from tests.unit.assembly.consensus.library import random_codes
@@ -70,3 +71,13 @@ def test_no_contigs_have_no_ends():
     assert ends_inside([]) == []
     assert ends_inside([contig(np.full(60, NOT_A_BASE, np.uint8))]) == []
     assert ends_inside([contig(np.zeros(LEAST_SHARED, np.uint8))]) == []
+
+
+@pytest.mark.parametrize(("n", "is_told"), [(MOST_PLACES, True), (MOST_PLACES + 1, False)])
+def test_an_end_of_very_many_copies_tells_nothing(rng, n, is_told):
+    """Beside another end, of two copies, which is told as ever."""
+    many, two = random_codes(rng, 80), random_codes(rng, 80)
+    contigs = [contig(np.concatenate([random_codes(rng, 60), many]), free=(True, False)) for _ in range(n)]
+    contigs += [contig(np.concatenate([random_codes(rng, 60), two]), free=(True, False)) for _ in range(2)]
+    owners = {place.owner for place in ends_inside(contigs)}
+    assert owners == ({*range(n + 2)} if is_told else {n, n + 1})
