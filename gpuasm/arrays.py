@@ -79,6 +79,8 @@ def namespace_of(device: str) -> Any:
     if device != "auto" and not device.startswith("cuda"):
         raise DeviceError("a device named auto, cpu, cuda or cuda:N", repr(device), "use one of those names")
     cupy = _cupy()
+    if (without := _why_no_device()) is not None:
+        raise DeviceError("a CUDA device", without, "look at what nvidia-smi says, or run with --device cpu")
     number = device.partition(":")[2] or "0"
     if not number.isdigit() or int(number) >= device_count():
         raise DeviceError(
@@ -113,6 +115,14 @@ def device_count() -> int:
         return int(_cupy().cuda.runtime.getDeviceCount())
     except Exception:  # cupy raises its own classes, and a broken driver raises others: all mean "none"
         return 0
+
+
+def _why_no_device() -> str | None:
+    """Return why cupy finds no device, or None where it finds one."""
+    try:
+        return None if _cupy().cuda.runtime.getDeviceCount() else "none"
+    except Exception as error:  # as above
+        return f"none ({error})"
 
 
 def device_properties() -> list[dict[str, Any]]:
@@ -178,7 +188,12 @@ def free_device_memory() -> int:
 def device_memory_used() -> int:
     """Return the bytes the memory pool of the current device holds: a high-water mark, as pools do not shrink."""
     cupy = _imported()
-    return 0 if cupy is None else int(cupy.get_default_memory_pool().total_bytes())
+    if cupy is None:
+        return 0
+    try:
+        return int(cupy.get_default_memory_pool().total_bytes())
+    except Exception:  # cupy without a driver or a device, as on the CPU nodes of a cluster: nothing is held
+        return 0
 
 
 def sparse_linear_algebra(xp: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from gpuasm import arrays
 from gpuasm.cli.manifest import machine
+from gpuasm.errors import DeviceError
 
 
 @pytest.fixture
@@ -88,3 +90,40 @@ def test_what_is_free_on_a_device_keeps_to_the_limit_of_the_pool(monkeypatch, li
     cupy = SimpleNamespace(get_default_memory_pool=lambda: pool, cuda=SimpleNamespace(runtime=runtime))
     monkeypatch.setattr(arrays, "_cupy", lambda: cupy)
     assert arrays.free_device_memory() == free
+
+
+@pytest.fixture
+def _no_driver(monkeypatch):
+    """Cupy without a driver, as on the CPU nodes of a cluster whose GPU nodes have the same environment."""
+
+    def refuse(*_):
+        raise RuntimeError("cudaErrorInsufficientDriver")
+
+    cupy = types.ModuleType("cupy")
+    cupy.__spec__ = ModuleSpec("cupy", None)
+    cupy.ndarray = type("ndarray", (), {})
+    cupy.get_default_memory_pool = lambda: SimpleNamespace(total_bytes=refuse, free_bytes=refuse, get_limit=refuse)
+    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=refuse, memGetInfo=refuse), Device=refuse)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+
+
+@pytest.mark.usefixtures("_no_driver")
+def test_without_a_driver_auto_is_the_cpu():
+    assert arrays.namespace_of("auto") is np
+    assert arrays.device_count() == 0
+    assert arrays.device_memory_used() == 0
+
+
+@pytest.mark.usefixtures("_no_driver")
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_without_a_driver_a_device_is_refused_with_the_reason(device):
+    with pytest.raises(DeviceError, match=r"found none \(cudaErrorInsufficientDriver\); .* --device cpu"):
+        arrays.namespace_of(device)
+
+
+@pytest.mark.usefixtures("_no_driver")
+def test_without_a_driver_a_whole_run_goes_on_the_cpu(run_cli, tmp_path):
+    reads = tmp_path / "reads.fasta"
+    reads.write_text(">a\nACGTTGCATGACCGATTACGGATC\n")
+    code, _, said = run_cli("unitigs", reads, "-k", "7", "--min-count", "1", "-o", tmp_path / "unitigs.gfa")
+    assert code == 0, said
