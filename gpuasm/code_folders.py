@@ -25,7 +25,7 @@ def loops_folder() -> str:
 
 def ptx_folder() -> Path:
     """Return the folder of PTX; a new one where the user's cache cannot be written: it is made anew then."""
-    base = os.environ.get(CHOSEN) or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    base = os.environ.get(CHOSEN) or os.environ.get("XDG_CACHE_HOME") or Path(_home()) / ".cache"
     folder = Path(base) / "gpuasm"
     return folder if _can_write(folder) else _passing_folder()
 
@@ -38,7 +38,7 @@ def choose_folder_of_binaries() -> None:
     if "CUPY_CACHE_DIR" in os.environ:
         return
     chosen = os.environ.get(CHOSEN)
-    folder = Path(chosen) / "cupy" if chosen else Path("~/.cupy/kernel_cache").expanduser()
+    folder = Path(chosen) / "cupy" if chosen else Path(_home()) / ".cupy" / "kernel_cache"
     os.environ["CUPY_CACHE_DIR"] = str(folder if _can_write(folder) else _passing_folder())
 
 
@@ -50,6 +50,12 @@ def write_whole(path: Path, text: str) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _home() -> str:
+    """Return the user's home; a folder that cannot be where there is none, as for a number that no user has."""
+    home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is none
+    return os.devnull if home == "~" else home
 
 
 @functools.cache

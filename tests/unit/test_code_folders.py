@@ -44,9 +44,12 @@ def test_all_where_the_user_says(home, monkeypatch):
     assert code_folders.os.environ["CUPY_CACHE_DIR"] == str(home / "chosen" / "cupy")
 
 
-def test_a_folder_that_passes_where_home_cannot_be_written(home, monkeypatch):
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_folder_that_passes_where_home_cannot_be_written(home, monkeypatch, is_known):
     (home / "file").write_text("")
     monkeypatch.setenv("HOME", str(home / "file"))
+    if not is_known:  # a container run as a number that no user has
+        monkeypatch.setattr(code_folders.os.path, "expanduser", lambda path: path)
     code_folders.choose_folder_of_binaries()
     passing = code_folders.ptx_folder()
     assert passing.is_dir()
