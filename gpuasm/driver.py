@@ -51,6 +51,15 @@ def open_driver_ahead(device: str) -> threading.Thread | None:
     return thread
 
 
+def has_driver() -> bool:
+    """Tell whether a CUDA driver is installed, though there may be no device: in a millisecond, without cupy."""
+    try:
+        ctypes.CDLL(_LIBRARY)
+    except OSError:
+        return False
+    return True
+
+
 def _make_context(number: int) -> None:
     with contextlib.suppress(OSError, AttributeError):  # no driver, or one that is older than primary contexts
         driver = ctypes.CDLL(_LIBRARY)

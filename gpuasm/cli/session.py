@@ -16,6 +16,7 @@ from gpuasm import arrays, resources
 from gpuasm.cli.options import CommonOptions
 from gpuasm.cli.progress import MessageHandler, NoProgress, make_progress
 from gpuasm.cli.turns import take_short_turns
+from gpuasm.driver import has_driver
 from gpuasm.stages import Stages
 
 _PATIENCE_S = 5.0
@@ -159,8 +160,8 @@ class _Rehearsed:
 def _open_device(name: str, rehearsed: _Rehearsed) -> Future[Any]:
     """Open the device in a thread; where that is quick, as on the CPU, or cannot succeed, at once."""
     opened: Future[Any] = Future()
-    if name == "cpu" or importlib.util.find_spec("cupy") is None:
-        opened.set_result(arrays.namespace_of(name))
+    if name == "cpu" or importlib.util.find_spec("cupy") is None or not has_driver():
+        opened.set_result(arrays.namespace_of("cpu" if name == "auto" else name))
         return opened
 
     def open_it() -> None:

@@ -85,3 +85,16 @@ def test_nothing_ends_before_the_driver_is_ready(library):
     with pytest.raises(KeyError, match="an input is missing"):
         fail()
     assert library.retained == [1]
+
+
+def test_a_driver_is_told_by_its_library(monkeypatch):
+    asked = []
+    monkeypatch.setattr(driver.ctypes, "CDLL", asked.append)
+    assert driver.has_driver()
+
+    def refuse(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(driver.ctypes, "CDLL", refuse)
+    assert not driver.has_driver()
+    assert asked == ["libcuda.so.1"]

@@ -156,6 +156,7 @@ def test_the_device_asked_for_is_current_where_it_is_used(monkeypatch):
 
     opened = SimpleNamespace(__name__="cupy", cuda=SimpleNamespace(Device=Device), zeros=np.zeros)
     monkeypatch.setattr(session_module.importlib.util, "find_spec", lambda _: True)
+    monkeypatch.setattr(session_module, "has_driver", lambda: True)
     monkeypatch.setattr(session_module.arrays, "namespace_of", lambda _: opened)
     with run_session(CommonOptions(threads=1, device="cuda:1", quiet=True)) as session:
         assert session.xp is opened
@@ -174,6 +175,7 @@ class _Xp(SimpleNamespace):
 def opened(monkeypatch):
     xp = _Xp()
     monkeypatch.setattr(session_module.importlib.util, "find_spec", lambda _: True)
+    monkeypatch.setattr(session_module, "has_driver", lambda: True)
     monkeypatch.setattr(session_module.arrays, "namespace_of", lambda _: xp)
     return xp
 
@@ -223,6 +225,19 @@ def test_reductions_are_plain_unless_the_user_chose(opened, monkeypatch, chosen,
     with run_session(CommonOptions(threads=1, device="cuda", quiet=True)) as session:
         assert session.xp is opened
     assert accelerators[-1] == left
+
+
+@pytest.mark.parametrize(("device", "asked"), [("auto", "cpu"), ("cuda", "cuda")])
+def test_without_a_driver_nothing_is_opened_in_a_thread(monkeypatch, device, asked):
+    """Neither is cupy imported for nothing, nor does a run begin that cannot have its device."""
+    names = []
+    monkeypatch.setattr(session_module.importlib.util, "find_spec", lambda _: True)
+    monkeypatch.setattr(session_module, "has_driver", lambda: False)
+    monkeypatch.setattr(session_module.arrays, "namespace_of", lambda name: names.append(name) or np)
+    with run_session(CommonOptions(threads=1, device=device, quiet=True)) as session:
+        assert session.namespace.done()
+        assert session.xp is np
+    assert names == [asked]
 
 
 def test_nothing_is_rehearsed_on_the_cpu_or_on_a_device_that_is_waited_for(opened, monkeypatch):
