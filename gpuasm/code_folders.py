@@ -15,6 +15,8 @@ from pathlib import Path
 
 CHOSEN = "GPUASM_CACHE_DIR"
 """The environment variable."""
+_ROOM = 1 << 20
+"""Bytes that a folder must have room for: cupy ends with an error where its disk is full, or a quota used up."""
 
 
 def loops_folder() -> str:
@@ -60,9 +62,11 @@ def _home() -> str:
 
 @functools.cache
 def _can_write(folder: Path) -> bool:
+    """Tell whether a folder can be made, and takes what code needs."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_ROOM))
     except OSError:
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,12 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(OSError, match="folder"):
         code_folders.write_whole(tmp_path / "no folder" / "a.ptx", "text")
     assert [path.name for path in Path(tmp_path).iterdir()] == ["a.ptx"]
+
+
+def test_a_folder_without_room_is_none(home, monkeypatch):
+    monkeypatch.setattr(code_folders, "bytes", _no_room, raising=False)
+    assert code_folders.ptx_folder() != home / ".cache" / "gpuasm"
+
+
+def _no_room(_):
+    raise OSError(errno.ENOSPC, "No space left on device")
