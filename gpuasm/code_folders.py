@@ -29,7 +29,7 @@ def ptx_folder() -> Path:
     """Return the folder of PTX; a new one where the user's cache cannot be written: it is made anew then."""
     base = os.environ.get(CHOSEN) or os.environ.get("XDG_CACHE_HOME") or Path(_home()) / ".cache"
     folder = Path(base) / "gpuasm"
-    return folder if _can_write(folder) else _passing_folder()
+    return folder if _can_write(folder) else passing_folder()
 
 
 def choose_folder_of_binaries() -> None:
@@ -41,7 +41,7 @@ def choose_folder_of_binaries() -> None:
         return
     chosen = os.environ.get(CHOSEN)
     folder = Path(chosen) / "cupy" if chosen else Path(_home()) / ".cupy" / "kernel_cache"
-    os.environ["CUPY_CACHE_DIR"] = str(folder if _can_write(folder) else _passing_folder())
+    os.environ["CUPY_CACHE_DIR"] = str(folder if _can_write(folder) else passing_folder())
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -73,8 +73,8 @@ def _can_write(folder: Path) -> bool:
 
 
 @functools.cache
-def _passing_folder() -> Path:
-    """Make a folder that ends with the process."""
+def passing_folder() -> Path:
+    """Return a folder that ends with the process."""
     folder = Path(tempfile.mkdtemp(prefix="gpuasm-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

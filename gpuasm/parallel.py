@@ -12,7 +12,6 @@ import hashlib
 import inspect
 import os
 import re
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +28,7 @@ from threadpoolctl import ThreadpoolController
 
 from gpuasm import arrays
 from gpuasm.arrays import Array
-from gpuasm.code_folders import ptx_folder, write_whole
+from gpuasm.code_folders import passing_folder, ptx_folder, write_whole
 from gpuasm.kept_loops import helper_files, lazily_compiled
 
 inlined = functools.partial(numba.njit, inline="always")
@@ -247,16 +246,13 @@ class for_each:  # noqa: N801 - a decorator
     def _load(self, signature: tuple[str, ...]) -> Any:
         cc = arrays.compute_capability()
         path = ptx_folder() / f"{self._kernel_name}-{self._key(signature, cc)}.ptx"
-        if path.exists():
-            return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
-        text = self.ptx(signature, cc)
-        try:
-            write_whole(path, text)
-        except OSError:  # a full disk: the next process compiles anew
-            with tempfile.TemporaryDirectory(prefix="gpuasm-") as folder:
-                path = Path(folder) / path.name
-                path.write_text(text)
-                return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
+        if not path.exists():
+            text = self.ptx(signature, cc)
+            try:
+                write_whole(path, text)
+            except OSError:  # the disk has become full: the next process compiles anew
+                path = passing_folder() / path.name
+                write_whole(path, text)
         return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
 
     def _key(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:

@@ -17,9 +17,9 @@ def home(tmp_path, monkeypatch):
         monkeypatch.setenv(name, "")  # so that it is as it was afterwards, whatever a test sets
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
-    code_folders._passing_folder.cache_clear()
+    code_folders.passing_folder.cache_clear()
     yield tmp_path
-    code_folders._passing_folder.cache_clear()
+    code_folders.passing_folder.cache_clear()
 
 
 def test_in_the_users_cache(home, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
 import subprocess
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import gpuasm.assembly.recipe  # noqa: F401 - defines bodies
+from gpuasm import parallel
 from gpuasm.parallel import for_each, meanwhile, ordered_map, run_chunks, set_threads
 
 _FAR = """
@@ -176,3 +178,24 @@ def test_a_loop_has_the_source_of_its_body():
         source = inspect.getsource(body.cpu_loop.py_func)
         assert source == inspect.getsource(body._body)
         assert source.startswith("@for_each")
+
+
+def test_a_kernel_is_loaded_though_its_folder_has_become_full(monkeypatch, tmp_path):
+    written = parallel.write_whole
+
+    def refuse_the_users(path, text):
+        if path.parent == tmp_path:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(path, text)
+
+    body = next(body for body in for_each.instances if body.__module__.startswith("gpuasm.assembly."))
+    monkeypatch.setattr(body, "ptx", lambda *_: "its text")
+    monkeypatch.setattr(parallel, "ptx_folder", lambda: tmp_path)
+    monkeypatch.setattr(parallel, "write_whole", refuse_the_users)
+    monkeypatch.setattr(parallel.arrays, "compute_capability", lambda: (9, 0))
+    monkeypatch.setattr(parallel.arrays, "cuda_function_from_ptx", lambda path, _: (path, Path(path).read_text()))
+    path, text = body._load(("int64*",))
+    assert text == "its text"
+    assert Path(path).parent != tmp_path
+    monkeypatch.setattr(parallel, "write_whole", written)
+    assert body._load(("int64*",)) == (str(tmp_path / Path(path).name), "its text")
