@@ -20,7 +20,7 @@ from gpuasm.assembly.consensus.merged_mates import merge_mates, overlapping_mate
 from gpuasm.assembly.fragment_levels import ladder_of_reads
 from gpuasm.assembly.graph.compaction import Pieces
 from gpuasm.assembly.graph.debruijn import find_neighbours, two_sided
-from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
+from gpuasm.assembly.graph.depth_units import UNIT, count_windows, window_worth, worth_within
 from gpuasm.assembly.graph.levels import Level, make_level, vertices_along
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, FIRST_K_WHERE_THIN, SPARSE, check_ladder, choose_k
@@ -54,8 +54,10 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
             pieces = find_pieces(reads, (laid, crossing, names), first.level)
             stage.note(bridges=pieces.n_pieces)
         if pieces.n_pieces or (is_thin and find_pieces is _bridging):
-            reads, tally = with_mercy(reads, tally.where(first.is_kept), pieces, min_follow=min_follow)
+            tally = tally.narrowed(first.is_kept)
             before, rules = first.removed, replace(rules, mode=first.mode)
+            del first, laid, crossing, names  # the next ones take as much memory
+            reads, tally = with_mercy(reads, tally, pieces, min_follow=min_follow)
             keeps = is_thin and step == 0  # islands may still be bridged to others
             first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True, keep_islands=keeps)
             first = replace(first, removed=before + first.removed)
@@ -198,8 +200,9 @@ def _first_graph(
         neighbour = find_neighbours(reads.words, tally, dictionary, min_follow=rules.min_follow)
         if has_mercy:
             neighbour = two_sided(reads.words, tally, neighbour)
-        deep = scaled(tally, rules.worth)
-        unitigs = build_unitigs(reads.words, deep, neighbour, unit=UNIT)
+        del dictionary
+        unitigs = build_unitigs(reads.words, tally, neighbour, unit=UNIT, worth=worth_within(tally, rules.worth))
+        del neighbour
         stage.note(unitigs=unitigs.graph.n)
     mode = rules.mode
     if isinstance(mode, str):
@@ -217,7 +220,7 @@ def _first_graph(
                 windows_are_dense=True,
             )
         note_clean(stage, graph, removed)
-        level = make_level(unitigs, deep, (graph, pieces), k0=0)
+        level = make_level(unitigs, tally, (graph, pieces), k0=0)
         is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)
         is_kept[vertices_along(unitigs, pieces) >> 1] = True
     return _FirstGraph(level, removed, is_kept, mode)

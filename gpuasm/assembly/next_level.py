@@ -17,7 +17,7 @@ from gpuasm.assembly.carrying.crossing import crossing_named_reads
 from gpuasm.assembly.carrying.single_words import single_at_ends, single_windows
 from gpuasm.assembly.cleaning.cleaning import clean, note_clean
 from gpuasm.assembly.graph.debruijn import find_neighbours
-from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scaled, window_worth
+from gpuasm.assembly.graph.depth_units import UNIT, count_windows, scale, window_worth
 from gpuasm.assembly.graph.levels import make_level, vertices_along
 from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
@@ -40,14 +40,18 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         counted = with_reads_counted(state.crossing, state.read_times)
         kind = {"is_isolate": state.mode.is_isolate, "is_population": state.mode.is_population}
         text = next_text(counted, state.names, before, k=k, goes_through=_goes_through(state), **kind)
-        tally = tally_kmers(text.reads, k, text.names, k0=k0).in_text_order()
+        tally = tally_kmers(text.reads, k, text.names, k0=k0, in_text_order=True)
         stage.note(distinct=tally.n)
         if _goes_through(state):
             stage.note(short_ways=text.flanks.n_through)
     with stages.stage("build graph", k=k) as stage:
         tally, dictionary = _kept(text, tally, state, stage)
         neighbour = find_neighbours(text.reads.words, tally, dictionary, lower=before.neighbour, min_follow=1)
+        state = replace(state, level=before.graph_only())  # what is not needed is freed, each before the next is made
+        del before, dictionary
         unitigs = build_unitigs(text.reads.words, tally, neighbour, unit=UNIT)
+        del neighbour
+        tally = tally.without_followers()
         stage.note(unitigs=unitigs.graph.n)
     with stages.stage("clean graph", k=k) as stage:
         graph, pieces, removed = clean(
@@ -108,6 +112,8 @@ def _shown_from(state: AssemblyState, k: int) -> float:
 def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple[Tally, Dictionary]:
     """Scale a tally, give what is carried its depth, and drop k-mers that are neither carried nor frequent enough.
 
+    All this happens in the tally's own memory: it is used up.
+
     Both halves of a k-mer are solid already, so one occurrence suffices, unless the reads are so deep that errors
     meet: the solid threshold of the first k, halved, and lowered as windows become fewer.
     """
@@ -124,12 +130,12 @@ def _kept(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple
         stage.note(flanks_given_up=int(given_up.sum()))
     is_kept = is_frequent.astype(np.uint8)
     worth = window_worth(state.piece_lengths, tally.k, n_bases=state.n_bases)
-    tally = scaled(tally, worth)
+    scale(tally, worth)
     cuts_flanks = not state.has_fragments and not (checks_flanks and state.mode.is_isolate)
     set_carried(text, tally, dictionary, is_kept=is_kept, worth=worth, cuts_flanks=cuts_flanks)
     if least == 1 and count_true(is_kept) == is_kept.size:
         return tally, dictionary
-    tally = tally.where(is_kept == 1)
+    tally = tally.narrowed(is_kept == 1)
     return tally, Dictionary.of(tally.keys, k=tally.k, k0=k0)
 
 

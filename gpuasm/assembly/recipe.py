@@ -104,8 +104,7 @@ def assemble(
     if options is not None and not isinstance(options, AssemblyOptions):
         raise UsageError("AssemblyOptions", f"a {type(options).__name__}", "write AssemblyOptions(k=(31, 61))")
     options, stages = options or AssemblyOptions(), stages or Stages()
-    state = begin(reads, options, stages)
-    return resume(state, reads, options, stages=stages, keep_state=keep_state)
+    return resume(begin(reads, options, stages), reads, options, stages=stages, keep_state=keep_state)
 
 
 def resume(
@@ -118,12 +117,17 @@ def resume(
 ) -> Assembly:
     """Go on from a state, and the reads that it was made of, to the contigs; see `assemble`.
 
-    A state beyond the stage that `options` stop after stays as it is.
+    A state beyond the stage that `options` stop after stays as it is. Whoever has no other use for it should not hold
+    it meanwhile: the arrays of each k are then freed as soon as the next k does without them.
     """
+    held = [state]
+    del state
     if options.has("reads"):
-        state = _climb_all(state, stages, keep_state)
-    while options.has("fragments") and state.waits_for_fragments:
-        state = _climb_all(with_fragments(state, stages), stages, keep_state)
+        _climb_all(held, stages, keep_state)
+    while options.has("fragments") and held[0].waits_for_fragments:
+        held[0] = with_fragments(held[0], stages)
+        _climb_all(held, stages, keep_state)
+    state = held.pop()
     resolved = resolve_pairs(state, stages) if options.has("pairs") else Resolved(state.level.graph)
     graph, gaps = resolved.graph, resolved.gaps
     if "gap-closing" not in options.without:
@@ -158,11 +162,9 @@ def _check(contigs: list[Contig], reads: Reads, options: AssemblyOptions, *, mod
     return checked
 
 
-def _climb_all(
-    state: AssemblyState, stages: Stages, keep_state: Callable[[AssemblyState], None] | None
-) -> AssemblyState:
-    for k in state.remaining:
+def _climb_all(held: list[AssemblyState], stages: Stages, keep_state: Callable[[AssemblyState], None] | None) -> None:
+    """Bring the one state of a list to the last k; it is taken out meanwhile, so that nobody else holds it."""
+    for k in held[0].remaining:
         if keep_state:
-            keep_state(state)
-        state = climb(state, k, stages)
-    return state
+            keep_state(held[0])
+        held.append(climb(held.pop(), k, stages))

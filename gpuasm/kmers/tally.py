@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gpuasm.sequence.reads import Reads
 
 MAX_MULTIPLICITY = 65535
 """The last class of a histogram holds all higher multiplicities too."""
+_ROWS_AT_A_TIME = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,39 @@ class Tally:
         """Return the tally of the k-mers that an (n,) bool array marks; the histogram stays whole."""
         return self._taken(array_namespace(self.keys).flatnonzero(chosen))
 
-    def in_text_order(self) -> Tally:
-        """Return the tally by place in the text: k-mers that follow one another then lie side by side in memory."""
-        return self._taken(array_namespace(self.keys).argsort(self.place))
+    def narrowed(self, chosen: Array) -> Tally:
+        """Return the tally of the k-mers that an (n,) bool array marks, in the memory of this one, which is used up."""
+        rows = array_namespace(self.keys).flatnonzero(chosen)
+        followers = self.followers.reshape(-1, 8)
+        if followers.size:
+            followers = _moved_down(followers, rows)
+        keys, count, place = (_moved_down(column, rows) for column in (self.keys, self.count, self.place))
+        return Tally(self.k, keys, count, place, followers.ravel(), self.histogram)
+
+    def without_followers(self) -> Tally:
+        """Return the tally without the bases that follow, half of its memory and more."""
+        return replace(self, followers=self.followers[:0].copy())
 
     def _taken(self, chosen: Array) -> Tally:
         followers = self.followers.reshape(-1, 8)[chosen].ravel() if self.followers.size else self.followers
         return Tally(self.k, self.keys[chosen], self.count[chosen], self.place[chosen], followers, self.histogram)
+
+
+def _moved_down(column: Array, rows: Array) -> Array:
+    """Move rising rows of a column to its beginning, a part at a time, and return what they fill."""
+    for first in range(0, rows.size, _ROWS_AT_A_TIME):
+        part = rows[first : first + _ROWS_AT_A_TIME]
+        column[first : first + part.size] = column[part]
+    return column[: rows.size]
+
+
+def _in_text_order(columns: list[Array]) -> None:
+    """Sort keys, counts, places and followers by place; each column is freed before the next one is sorted."""
+    order = array_namespace(columns[0]).argsort(columns[2])
+    for i, column in enumerate(columns):
+        if column.size:
+            columns[i] = column.reshape(order.size, -1)[order].ravel()
+        del column
 
 
 def tally_kmers(
@@ -83,6 +110,7 @@ def tally_kmers(
     k0: int = 0,
     min_count: int = 1,
     with_followers: bool = True,
+    in_text_order: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Tally:
     """Count the k-mers of reads exactly, in linear time on the CPU and by one sort on CUDA.
@@ -102,6 +130,8 @@ def tally_kmers(
         Rarer k-mers are left out (the histogram holds them).
     with_followers
         Whether to count the bases that follow.
+    in_text_order
+        Whether to sort by place in the text: k-mers that follow one another then lie side by side in memory.
     progress
         Called with numbers of windows; each window is reported twice, for each of the two passes.
 
@@ -120,7 +150,7 @@ def tally_kmers(
         from gpuasm.kmers.tally_cpu import tally_cpu as tally  # noqa: PLC0415 - either twin, never both
     else:
         from gpuasm.kmers.tally_cuda import tally_cuda as tally  # noqa: PLC0415
-    return tally(
+    found = tally(
         reads,
         k,
         names,
@@ -129,3 +159,10 @@ def tally_kmers(
         with_followers=with_followers,
         progress=progress or (lambda _windows: None),
     )
+    if not in_text_order:
+        return found
+    columns, histogram = [found.keys, found.count, found.place, found.followers], found.histogram
+    del found
+    _in_text_order(columns)
+    keys, count, place, followers = columns
+    return Tally(k, keys, count, place, followers, histogram)

@@ -50,18 +50,17 @@ def tally_cpu(
         progress(int(cut.n_windows[first:last].sum()))
         return (*(part[:n].copy() for part in out[:4]), out[4])
 
-    parts = list(ordered_map(run, range(len(bounds) - 1)))
-    if not parts:
+    parts: list[list[np.ndarray]] = [[], [], [], []]
+    histogram = np.zeros(MAX_MULTIPLICITY + 1, np.int64)
+    for *columns, counted in ordered_map(run, range(len(bounds) - 1)):
+        histogram += counted
+        for column, part in zip(parts, columns, strict=True):
+            column.append(part)
+    if not parts[0]:
         return Tally.empty(np, k)
-    keys, count, place, followers, histogram = zip(*parts, strict=True)
-    return Tally(
-        k=k,
-        keys=np.concatenate(keys),
-        count=np.concatenate(count),
-        place=np.concatenate(place),
-        followers=np.concatenate(followers).ravel(),
-        histogram=np.sum(histogram, axis=0),
-    )
+    followers = np.concatenate(parts.pop()).ravel()  # the largest first; the parts of each are freed then
+    place, count, keys = (np.concatenate(parts.pop()) for _ in range(3))
+    return Tally(k=k, keys=keys, count=count, place=place, followers=followers, histogram=histogram)
 
 
 def _group_bounds(cut: SuperKmers) -> np.ndarray:

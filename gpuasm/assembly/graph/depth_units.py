@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from gpuasm.kmers.tally import Tally
@@ -34,8 +32,14 @@ def window_worth(lengths: np.ndarray, k: int, *, n_bases: int) -> int:
     return UNIT * n_bases // max(1, count_windows(lengths, k))
 
 
-def scaled(tally: Tally, worth: int) -> Tally:
-    """Turn multiplicities into depth in units; a k that hardly any read reaches is bounded by what 32 bits hold."""
+def scale(tally: Tally, worth: int) -> None:
+    """Turn multiplicities into depth in units, where they are."""
+    factor = worth_within(tally, worth)
+    tally.count[:] *= factor
+    tally.followers[:] *= factor
+
+
+def worth_within(tally: Tally, worth: int) -> np.uint32:
+    """Return what a window counts as, less where 32 bits would not hold it: where hardly any read reaches k."""
     most = int(tally.count.max()) if tally.n else 1
-    factor = np.uint32(max(1, min(worth, (1 << 31) // most)))
-    return replace(tally, count=tally.count * factor, followers=tally.followers * factor)
+    return np.uint32(max(1, min(worth, (1 << 31) // most)))

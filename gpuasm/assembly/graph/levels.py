@@ -61,6 +61,12 @@ class Level:
         )  # fmt: skip
         return cls(graph, Dictionary.of(keys, k=graph.k, k0=k0), strand, unitig_of, neighbour)
 
+    def graph_only(self) -> Level:
+        """Return the level without its k-mers, which take far more memory than the graph."""
+        of = self.dictionary
+        none = Dictionary.of(of.keys[:0], k=of.k, k0=of.k0)
+        return Level(self.graph, none, *(array[:0].copy() for array in (self.strand, self.unitig_of, self.neighbour)))
+
 
 def make_level(unitigs: Unitigs, tally: Tally, cleaned: tuple[UnitigGraph, Pieces], *, k0: int) -> Level:
     """Renumber the k-mers of a cleaned graph along its unitigs.

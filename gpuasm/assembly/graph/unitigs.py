@@ -30,7 +30,9 @@ class Unitigs:
     path: Array
 
 
-def build_unitigs(words: Array, tally: Tally, neighbour: Array, *, unit: int = 1) -> Unitigs:
+def build_unitigs(
+    words: Array, tally: Tally, neighbour: Array, *, unit: int = 1, worth: int | np.integer = 1
+) -> Unitigs:
     """Compact a de Bruijn graph into unitigs.
 
     Parameters
@@ -42,16 +44,18 @@ def build_unitigs(words: Array, tally: Tally, neighbour: Array, *, unit: int = 1
     neighbour : (8n,) int32
         The graph, as `gpuasm.assembly.graph.debruijn.find_neighbours` gives it.
     unit
-        Units in which the tally counts.
+        Units in which the graph counts.
+    worth
+        Units that one of the tally's counts is.
     """
     walks = strand_walks(forced_successors(neighbour))
-    graph = _spell(words, tally, neighbour, walks, unit=unit)
+    graph = _spell(words, tally, neighbour, walks, unit=unit, worth=int(worth))
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     path = _reorder_path(walks, canonical)
     return Unitigs(apply_order(graph, canonical), path)
 
 
-def _spell(words: Array, tally: Tally, neighbour: Array, walks: StrandWalks, *, unit: int) -> UnitigGraph:
+def _spell(words: Array, tally: Tally, neighbour: Array, walks: StrandWalks, *, unit: int, worth: int) -> UnitigGraph:
     xp, k, n = array_namespace(tally.keys), tally.k, walks.start.size - 1
     length = walks.start[1:] - walks.start[:-1]
     bases = xp.empty(walks.path.size + n * (k - 1), np.uint8)
@@ -59,9 +63,10 @@ def _spell(words: Array, tally: Tally, neighbour: Array, walks: StrandWalks, *, 
     _spell_walks(walks.path.size, walks.path, walks.start, walk_of, words, tally.place, k, bases)
     cumulative = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(tally.count[walks.path >> 1].astype(np.int64))])
     count = to_host(cumulative[walks.start[1:]] - cumulative[walks.start[:-1]])
-    arcs = _find_arcs(tally, neighbour, walks)
+    arc_start, arc_to, arc_count = _find_arcs(tally, neighbour, walks)
     start = np.concatenate([[0], np.cumsum(to_host(length) + (k - 1))])
-    return UnitigGraph(k, to_host(bases), start, count, np.arange(n) >= walks.n_linear, *arcs, unit)
+    is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, worth * arc_count)
+    return UnitigGraph(k, to_host(bases), start, worth * count, is_circular, *arcs, unit)
 
 
 @for_each
