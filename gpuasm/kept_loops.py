@@ -13,6 +13,7 @@ from typing import Any
 import numba
 from numba.core.runtime import rtsys
 
+from gpuasm import first_run
 from gpuasm.code_folders import loops_folder
 
 _choosing_folder = threading.Lock()
@@ -89,11 +90,20 @@ def _load_without_compiler(dispatcher: Any) -> None:
     ):  # nothing is kept on disk, or a numba that keeps it in another way
         return
 
-    def load_overload(signature: Any, target: Any) -> Any:
-        rtsys.initialize(target)
+    def load_guarded(signature: Any, target: Any) -> Any:
         with guard():
             return load(signature, target)
         return None  # the guard has caught an error of the disk
+
+    place = dispatcher.py_func.__module__, dispatcher.py_func.__name__
+
+    def load_overload(signature: Any, target: Any) -> Any:
+        rtsys.initialize(target)
+        first_run.note(*place, signature)
+        code = load_guarded(signature, target)
+        if code is None and first_run.is_compiled_by_helpers(*place):
+            code = load_guarded(signature, target)
+        return code
 
     cache.load_overload = load_overload
 

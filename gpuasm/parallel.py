@@ -26,7 +26,7 @@ import numpy.ma  # numba would load it in any thread: it walks a table to which 
 from numba import extending, types
 from threadpoolctl import ThreadpoolController
 
-from gpuasm import arrays
+from gpuasm import arrays, first_run
 from gpuasm.arrays import Array
 from gpuasm.code_folders import passing_folder, ptx_folder, write_whole
 from gpuasm.kept_loops import helper_files, lazily_compiled
@@ -227,10 +227,11 @@ class for_each:  # noqa: N801 - a decorator
         body = cuda.jit(self._body, device=True, inline="always")
         loop = self._expand(_CUDA_LOOP, body=body, cuda=cuda)
         ptx, _ = cuda.compile_ptx(loop, (types.int64, *map(_c_type, signature)), cc=cc)
-        return str(ptx).replace(_ENTRY.findall(ptx)[0], self._kernel_name)
+        return str(ptx).replace(_ENTRY.findall(ptx)[0], self.kernel_name)
 
     @property
-    def _kernel_name(self) -> str:
+    def kernel_name(self) -> str:
+        """The name of the loop, on either device."""
         return f"{self._body.__name__.lstrip('_')}_loop"
 
     def _launch(self, n: int, args: tuple[Any, ...]) -> None:
@@ -244,8 +245,16 @@ class for_each:  # noqa: N801 - a decorator
         self._kernels[signature]((blocks,), (_BLOCK,), (np.int64(n), *values))
 
     def _load(self, signature: tuple[str, ...]) -> Any:
-        cc = arrays.compute_capability()
-        path = ptx_folder() / f"{self._kernel_name}-{self._key(signature, cc)}.ptx"
+        cc, place = arrays.compute_capability(), (self._body.__module__, self.kernel_name)
+        first_run.note(*place, signature)
+        if not self._ptx_path(signature, cc).exists():
+            first_run.is_compiled_by_helpers(*place, cc=cc)
+        path = self.keep_ptx(signature, cc)
+        return arrays.cuda_function_from_ptx(str(path), self.kernel_name)
+
+    def keep_ptx(self, signature: tuple[str, ...], cc: tuple[int, int]) -> Path:
+        """Compile the body for a CUDA target, unless that lies on disk, and return the file."""
+        path = self._ptx_path(signature, cc)
         if not path.exists():
             text = self.ptx(signature, cc)
             try:
@@ -253,12 +262,15 @@ class for_each:  # noqa: N801 - a decorator
             except OSError:  # the disk has become full: the next process compiles anew
                 path = passing_folder() / path.name
                 write_whole(path, text)
-        return arrays.cuda_function_from_ptx(str(path), self._kernel_name)
+        return path
+
+    def _ptx_path(self, signature: tuple[str, ...], cc: tuple[int, int]) -> Path:
+        return ptx_folder() / f"{self.kernel_name}-{self._key(signature, cc)}.ptx"
 
     def _key(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
         # The whole files of the body, its helpers and this module: whatever changes in them must not find old PTX.
         files = sorted({inspect.getfile(self._body), __file__} | helper_files(self._body))
-        text = repr((signature, cc, numba.__version__, self._kernel_name)).encode()
+        text = repr((signature, cc, numba.__version__, self.kernel_name)).encode()
         return hashlib.sha256(b"\0".join([text, *(Path(f).read_bytes() for f in files)])).hexdigest()[:24]
 
     def _expand(self, template: str, **names: Any) -> Callable[..., None]:
@@ -267,9 +279,9 @@ class for_each:  # noqa: N801 - a decorator
         args = ", ".join(list(inspect.signature(self._body).parameters)[1:])
         scope = {**names, "__name__": self._body.__module__}
         above = "\n" * (self._body.__code__.co_firstlineno - 1)
-        code = above + template.format(name=self._kernel_name, args=args).lstrip()
+        code = above + template.format(name=self.kernel_name, args=args).lstrip()
         exec(compile(code, inspect.getfile(self._body), "exec"), scope)  # noqa: S102 - our own template
-        return scope[self._kernel_name]
+        return scope[self.kernel_name]
 
 
 def signature_of(args: Iterable[Any]) -> tuple[str, ...]:

@@ -51,17 +51,19 @@ def command(*, only: str) -> None:
     Example:
       gpuasm selftest --device cuda:0
     """
-    from gpuasm import parallel
+    from gpuasm import first_run, parallel, resources
 
-    reads = {shuffled: _simulated_reads(shuffled=shuffled) for shuffled in (False, True)}
-    checksums = set()
-    try:
-        for trial in _trials(_devices(only)):
-            checksum, found = _run(trial, reads[trial.shuffled])
-            click.echo(f"{checksum}  {trial.title}: {found}")
-            checksums.add(checksum)
-    finally:
-        parallel.set_threads(None)
+    devices, checksums = _devices(only), set()
+    kinds = (first_run.CPU, first_run.CUDA)[: len(devices)]
+    with first_run.helped(*kinds, threads=parallel.thread_count(), memory=resources.memory_budget()):
+        reads = {shuffled: _simulated_reads(shuffled=shuffled) for shuffled in (False, True)}
+        try:
+            for trial in _trials(devices):
+                checksum, found = _run(trial, reads[trial.shuffled])
+                click.echo(f"{checksum}  {trial.title}: {found}")
+                checksums.add(checksum)
+        finally:
+            parallel.set_threads(None)
     if len(checksums) > 1:
         raise click.ClickException("the contigs differ: please report this with the lines above")
     click.echo("passed: the contigs are the same")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpuasm import arrays, resources
+from gpuasm import arrays, first_run, resources
 from gpuasm.cli.options import CommonOptions
 from gpuasm.cli.progress import MessageHandler, NoProgress, make_progress
 from gpuasm.cli.turns import take_short_turns
@@ -133,7 +133,10 @@ def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> 
             if not keeps_code():
                 logging.getLogger(__name__).warning(_COMPILED_ANEW)
             threads = parallel.thread_count()
-            yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_wanted)
+            on_device = not namespace.done() or namespace.result().__name__ != "numpy"
+            kinds = (first_run.HOST, first_run.CUDA) if on_device else (first_run.CPU,)
+            with first_run.helped(*(kinds if rehearse else ()), threads=threads, memory=memory):
+                yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_wanted)
     finally:
         is_wanted.set()  # whoever rehearses ends, as a process must not while a device has work in hand
         if on_stage.acquire(timeout=_PATIENCE_S):

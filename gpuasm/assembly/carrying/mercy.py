@@ -43,12 +43,14 @@ def bridging_pieces(crossing: Reads, names: Array, level: Level) -> Reads:
     on_bridge = xp.zeros(names.size, dtype=np.uint8)
     ends = (level.strand, level.unitig_of, _windows_left(level))
     _mark_bridges(crossing.n_pieces, crossing.start, crossing.length, k, names, *ends, on_bridge)
-    edges = to_host(xp.flatnonzero(xp.diff(on_bridge, prepend=np.uint8(0), append=np.uint8(0)))).reshape(-1, 2)
+    marked = to_host(xp.flatnonzero(on_bridge))
+    is_first = np.diff(marked, prepend=-2) > 1
+    start, last = marked[is_first], marked[np.roll(is_first, -1)]
     return replace(
         crossing,
-        start=to_namespace(xp, edges[:, 0].astype(np.int64)),
-        length=to_namespace(xp, (edges[:, 1] - edges[:, 0] + k - 1).astype(np.int32)),
-        read=to_namespace(xp, np.full(len(edges), -1, np.int64)),
+        start=to_namespace(xp, start),
+        length=to_namespace(xp, (last - start + k).astype(np.int32)),
+        read=to_namespace(xp, np.full(start.size, -1, np.int64)),
     )
 
 
