@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuasm import arrays
+from gpuasm.assembly.ladder import SPARSE
 from gpuasm.errors import ResourceError
 from gpuasm.kmers.estimate import estimate_spectrum
+from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.resources import format_bytes, require_disk, require_memory
 from gpuasm.sequence.reads import Reads
 
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-# Measured on five sets, with a margin of about a sixth: benchmarks/README.md says how. The graphs of all k take about
+# Measured on seven sets, with a margin of about a sixth: benchmarks/README.md says how. The graphs of all k take about
 # the same, also where the first is below 31, and more than the consensus check, which takes 100 bytes a base.
-_PROCESS = 300 << 20
-_GRAPH_BYTES_PER_KMER = 490
+_PROCESS = 220 << 20
+_GRAPH_BYTES_PER_KMER = 200
 _TALLY_BYTES_PER_KMER = 120
 _CUT_BYTES_PER_WINDOW = 2
+# Names of the windows of reads that cross a junction of the first graph, four bytes each and marks of one: of most
+# samples few reads do; of thin ones and of some members of a community, whose first graph keeps more errors, a third;
+# and all reads where they are so deep that each base of the genome has many errors, as of a virus.
+_CROSSING_BYTES_PER_BASE, _WHERE_THIN, _WHERE_DEEP = 0.3, 1.6, 5.0
+_DEEP = 300
 _DEVICE_BYTES_PER_KMER = 400
 _DEVICE_LEAST = 1 << 30
 _DISK_BYTES_PER_KMER = 24
@@ -47,7 +54,8 @@ def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[
     windows = int(np.maximum(reads.length.astype(np.int64) - k + 1, 0).sum())
     own = sum(array.nbytes for array in (reads.words, reads.start, reads.length, reads.read))
     counting = _CUT_BYTES_PER_WINDOW * windows + _TALLY_BYTES_PER_KMER * repeated
-    host = _PROCESS + 2 * own + max(counting, _GRAPH_BYTES_PER_KMER * repeated)
+    crossing = int(_crossing_bytes_per_base(histogram, k, windows) * int(reads.length.sum(dtype=np.int64)))
+    host = _PROCESS + 2 * own + max(counting, _GRAPH_BYTES_PER_KMER * repeated + crossing)
     on_device = session.device != "cpu"
     plan = {
         "distinct_kmers": int(histogram.sum()),
@@ -72,3 +80,10 @@ def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[
         )
     require_disk(folder, plan["disk_bytes"])
     return plan
+
+
+def _crossing_bytes_per_base(histogram: np.ndarray, k: int, windows: int) -> float:
+    if windows > _DEEP * int(histogram[2:].sum()):
+        return _WHERE_DEEP
+    spectrum = analyse_spectrum(histogram, k)
+    return _WHERE_THIN if spectrum.is_thin or spectrum.rare_share() > SPARSE else _CROSSING_BYTES_PER_BASE
