@@ -1,4 +1,8 @@
-"""Count k-mers on CUDA: sort the keys of all windows, take run lengths, then tally followers of the k-mers kept."""
+"""Count k-mers on CUDA: sort the keys of all windows, take run lengths, then tally followers of the k-mers kept.
+
+Where the device has no room for the keys of all windows, keys are sorted in parts, each a share of all k-mers with all
+of their occurrences: what is too rare is dropped with its part, and takes no memory while others are counted.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,15 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, NO_KEY, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
 from gpuasm.kmers.windows import Tiles, tile_windows
-from gpuasm.parallel import for_each
-from gpuasm.primitives.hashing import MIX_CUDA, build_index
+from gpuasm.parallel import for_each, inlined
+from gpuasm.primitives.hashing import MIX_CUDA, build_index, mix
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
-_ONE = np.uint64(1)
-_LEAST_BATCH = 1 << 20
+_ONE, _HALF = np.uint64(1), np.uint64(32)
+_LEAST_PART, _MOST_PART = 1 << 20, (1 << 31) - 1
 _BYTES_PER_WINDOW = 40
-"""Device memory a window costs while its batch is sorted: the key, its sorted copy, the sort's own, the run flags."""
+"""Device memory a window costs while its part is sorted: the key, its sorted copy, the sort's own, the run flags."""
 
 
 def tally_cuda(
@@ -38,35 +42,44 @@ def tally_cuda(
     tiles = tile_windows(reads, k)
     if tiles.n == 0:
         return Tally.empty(xp, k)
-    keys, count = _count(reads, tiles, names, k=k, k0=k0)
+    keys, count, histogram = _count(reads, tiles, names, k=k, k0=k0, min_count=min_count)
     progress(2 * int(tiles.count.sum(dtype=np.int64)))
-    histogram = xp.bincount(xp.minimum(count, MAX_MULTIPLICITY), minlength=MAX_MULTIPLICITY + 1)
-    kept = xp.flatnonzero(count >= min_count)
-    keys, count = keys[kept], count[kept].astype(np.uint32)
     place = xp.zeros(keys.size, np.int64)
     followers = xp.zeros(8 * keys.size if with_followers else 0, np.uint32)
     if keys.size:
         _tally(reads, tiles, names, (k, k - k0), (keys, *build_index(keys)), (place, followers))
-    return Tally(k, keys, count, place, followers, to_host(histogram))
+    return Tally(k, keys, count, place, followers, histogram)
 
 
-def _count(reads: Reads, tiles: Tiles, names: Array, *, k: int, k0: int) -> tuple[Array, Array]:
-    """Return the distinct keys, sorted, and their counts; batches keep the peak within the device's memory."""
+def _count(
+    reads: Reads, tiles: Tiles, names: Array, *, k: int, k0: int, min_count: int
+) -> tuple[Array, Array, np.ndarray]:
+    """Return the distinct keys that occur often enough, sorted, their (n,) uint32 counts, and the histogram of all."""
     xp = array_namespace(reads.words)
-    end = xp.cumsum(tiles.count.astype(np.int64))
-    total = int(end[-1])
-    per_batch = max(_LEAST_BATCH, free_device_memory() // _BYTES_PER_WINDOW)
-    n_batches = -(-total // per_batch)
-    bounds = [int(b) for b in to_host(xp.searchsorted(end, xp.arange(1, n_batches) * (total / n_batches)))]
-    merged = xp.empty(0, np.uint64), xp.empty(0, np.int64)
-    for first, last in zip([0, *bounds], [*bounds, tiles.n], strict=True):
-        keys = _window_keys(reads, (tiles.position[first:last], tiles.count[first:last]), names, k=k, k0=k0)
+    total = int(tiles.count.sum(dtype=np.int64))
+    per_part = min(max(_LEAST_PART, free_device_memory() // _BYTES_PER_WINDOW), _MOST_PART)
+    n_parts = 1 if total <= per_part else -(-5 * total // (4 * per_part))  # what is kept of each part takes room too
+    counted, histogram = [], np.zeros(MAX_MULTIPLICITY + 1, np.int64)
+    for part in range(n_parts):
+        where = (tiles.position, tiles.count)
+        if n_parts == 1:
+            keys = _window_keys(reads, where, names, k=k, k0=k0)
+        else:
+            keys = _keys_of_part(reads, where, names, k=k, k0=k0, part=(part, n_parts))
         keys.sort()
         if k > MAX_PLAIN_K:  # windows without names sort to the end
             keys = keys[: int(xp.searchsorted(keys, xp.asarray([NO_KEY]))[0])]
-        counted = _run_lengths(keys)
-        merged = _merge(merged, counted) if merged[0].size else counted
-    return merged
+        keys, count = _run_lengths(keys)
+        classes = xp.bincount(xp.minimum(count, MAX_MULTIPLICITY), minlength=MAX_MULTIPLICITY + 1)
+        histogram += to_host(classes)
+        kept = xp.flatnonzero(count >= min_count)
+        counted.append((keys[kept], count[kept].astype(np.uint32)))
+        del keys, count, kept
+    if n_parts == 1:
+        return (*counted[0], histogram)
+    keys, count = (xp.concatenate(column) for column in zip(*counted, strict=True))
+    order = xp.argsort(keys)
+    return keys[order], count[order], histogram
 
 
 def _window_keys(reads: Reads, tiles: tuple[Array, Array], names: Array, *, k: int, k0: int) -> Array:
@@ -102,6 +115,65 @@ def _pair_keys(t, position, count, offset, names, shift, keys):
             keys[offset[t] + j] = pair_key(first, last) >> _ONE
 
 
+def _keys_of_part(
+    reads: Reads, tiles: tuple[Array, Array], names: Array, *, k: int, k0: int, part: tuple[int, int]
+) -> Array:
+    """Return the keys of the windows that belong to a part (its number, of how many); windows without names do not.
+
+    Windows are looked at twice: to tell how many each tile has, and to write them.
+    """
+    xp, (position, count) = array_namespace(reads.words), tiles
+    chosen = tuple(map(np.uint64, part))
+    end, keys = xp.zeros(position.size, np.int64), xp.empty(0, np.uint64)
+    for writes in (False, True):
+        if writes:
+            end = xp.cumsum(end)
+            keys = xp.empty(int(end[-1]), np.uint64)
+        if k <= MAX_PLAIN_K:
+            _plain_keys_of_part(position.size, position, count, reads.words, k, *chosen, writes, end, keys)
+        else:
+            _pair_keys_of_part(position.size, position, count, names, k - k0, *chosen, writes, end, keys)
+    return keys
+
+
+@inlined()
+def _part_of(key, n_parts):
+    """Return the part that a key belongs to: its hash's upper half, scaled."""
+    return ((mix(key) >> _HALF) * n_parts) >> _HALF
+
+
+@for_each
+def _plain_keys_of_part(t, position, count, words, k, part, n_parts, writes, end, keys):
+    forward, backward = all_but_last(words, position[t], k)
+    n = 0
+    for j in range(count[t]):
+        forward, backward = rolled(forward, backward, base_at(words, position[t] + j + k - 1), k)
+        key = min(forward, backward)
+        if _part_of(key, n_parts) == part:
+            n += 1
+            if writes:
+                keys[end[t] - n] = key
+    if not writes:
+        end[t] = n
+
+
+@for_each
+def _pair_keys_of_part(t, position, count, names, shift, part, n_parts, writes, end, keys):
+    n = 0
+    for j in range(count[t]):
+        p = position[t] + j
+        first = names[p]
+        last = names[p + shift]
+        if first >= 0 and last >= 0:
+            key = pair_key(first, last) >> _ONE
+            if _part_of(key, n_parts) == part:
+                n += 1
+                if writes:
+                    keys[end[t] - n] = key
+    if not writes:
+        end[t] = n
+
+
 def _run_lengths(keys: Array) -> tuple[Array, Array]:
     xp = array_namespace(keys)
     if keys.size == 0:
@@ -114,18 +186,6 @@ def _run_lengths(keys: Array) -> tuple[Array, Array]:
     xp.subtract(start[1:], start[:-1], out=count[:-1])
     count[-1] = keys.size - start[-1]
     return keys[start], count
-
-
-def _merge(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
-    xp = array_namespace(a[0])
-    keys = xp.concatenate([a[0], b[0]])
-    order = xp.argsort(keys)
-    total = xp.cumsum(xp.concatenate([a[1], b[1]])[order])
-    keys, run = _run_lengths(keys[order])
-    end = total[xp.cumsum(run) - 1]
-    count = end.copy()
-    count[1:] -= end[:-1]
-    return keys, count
 
 
 def _tally(reads: Reads, tiles: Tiles, names: Array, lengths: tuple[int, int], index: Any, out: Any) -> None:

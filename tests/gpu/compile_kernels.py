@@ -124,7 +124,9 @@ def _call_everything() -> None:
     tiles = tile_windows(reads, 31)
     names = np.full(reads.words.size * 32, -1, np.int32)
     for k, k0 in ((31, 0), (61, 31)):
-        tally_cuda._window_keys(reads, (tiles.position, tiles.count), names, k=k, k0=k0)
+        where = (reads, (tiles.position, tiles.count), names)
+        tally_cuda._window_keys(*where, k=k, k0=k0)
+        tally_cuda._keys_of_part(*where, k=k, k0=k0, part=(0, 2))
     count_tetramers(np.zeros(9, np.uint8), np.zeros(1, np.int64), np.full(1, 9))
     one = (np.zeros(1, np.int64), np.zeros(1, np.int32))
     anchors._anchor_named(1, *one, np.full(32, -1, np.int32), 61, np.zeros(1, np.int64), *one)

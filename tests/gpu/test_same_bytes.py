@@ -112,12 +112,12 @@ def test_a_state_moves_between_devices(both):
         assert [c.sequence for c in resumed.contigs] == [c.sequence for c in whole.contigs]
 
 
-def test_batches_give_the_same_counts(both, monkeypatch):
+def test_parts_give_the_same_counts(both, monkeypatch):
     from gpuasm.kmers import tally_cuda
 
     reads = both[1]
     whole, _ = tally_by_doubling(reads, [31], min_count=1, with_followers=True)
-    monkeypatch.setattr(tally_cuda, "_LEAST_BATCH", 1 << 16)
+    monkeypatch.setattr(tally_cuda, "_LEAST_PART", 1 << 16)
     monkeypatch.setattr(tally_cuda, "free_device_memory", lambda: 1)
     parts, _ = tally_by_doubling(reads, [31], min_count=1, with_followers=True)
     for name in ("keys", "count", "followers"):

@@ -1,4 +1,4 @@
-"""What counting on CUDA is made of, on numpy arrays: keys of windows, run lengths, merging of batches."""
+"""What counting on CUDA is made of, on numpy arrays: keys of windows, run lengths, and counting in parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuasm.kmers import tally_cuda
 from gpuasm.kmers.keys import NO_KEY
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.tally import tally_kmers
-from gpuasm.kmers.tally_cuda import _count, _merge, _run_lengths, _window_keys
+from gpuasm.kmers.tally_cuda import _count, _keys_of_part, _run_lengths, _window_keys
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import canonical, windows
@@ -68,25 +68,32 @@ def test_run_lengths_equal_unique(values):
     assert (distinct.dtype, count.dtype) == (np.uint64, np.int64)
 
 
-@given(one=KEYS.filter(bool), other=KEYS)
-def test_merged_batches_equal_one(one, other):
-    a, b = (np.sort(np.array(values, np.uint64)) for values in (one, other))
-    distinct, count = _merge(_run_lengths(a), _run_lengths(b))
-    expected = np.unique(np.concatenate([a, b]), return_counts=True)
-    assert np.array_equal(distinct, expected[0])
-    assert np.array_equal(count, expected[1])
-
-
-@pytest.mark.parametrize("batch", [1 << 20, 500, 100])
+@pytest.mark.parametrize("min_count", [1, 2])
+@pytest.mark.parametrize("least", [1 << 20, 500, 100])
 @pytest.mark.parametrize("k", [21, 31, 45])
-def test_counts_in_batches_are_those_of_the_cpu(k, batch, monkeypatch):
-    monkeypatch.setattr(tally_cuda, "_LEAST_BATCH", batch)
+def test_counts_in_parts_are_those_of_the_cpu(k, least, min_count, monkeypatch):
+    monkeypatch.setattr(tally_cuda, "_LEAST_PART", least)
     monkeypatch.setattr(tally_cuda, "free_device_memory", lambda: 0)
     reads, names = named(noisy_reads(k, 80), 31)
     if k <= 31:
         names = np.empty(0, np.int32)
-    keys, count = _count(reads, tile_windows(reads, k), names, k=k, k0=31 if k > 31 else 0)
-    expected = tally_kmers(reads, k, names if k > 31 else None, k0=31 if k > 31 else 0)
+    k0 = 31 if k > 31 else 0
+    keys, count, histogram = _count(reads, tile_windows(reads, k), names, k=k, k0=k0, min_count=min_count)
+    expected = tally_kmers(reads, k, names if k > 31 else None, k0=k0, min_count=min_count)
     order = np.argsort(expected.keys)
     assert np.array_equal(keys, expected.keys[order])
     assert np.array_equal(count, expected.count[order])
+    assert np.array_equal(histogram, expected.histogram)
+
+
+@pytest.mark.parametrize("k", [31, 45])
+def test_each_window_is_of_one_part(k):
+    reads, names = named(noisy_reads(k, 80), 31)
+    tiles, k0 = tile_windows(reads, k), 31 if k > 31 else 0
+    where = (tiles.position, tiles.count)
+    parts = [_keys_of_part(reads, where, names, k=k, k0=k0, part=(number, 3)) for number in range(3)]
+    whole = _window_keys(reads, where, names, k=k, k0=k0)
+    assert np.array_equal(np.sort(np.concatenate(parts)), np.sort(whole[whole != NO_KEY]))
+    distinct = [np.unique(part).size for part in parts]
+    assert sum(distinct) == np.unique(whole[whole != NO_KEY]).size
+    assert min(distinct) > 0.8 * sum(distinct) / 3
