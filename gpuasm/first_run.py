@@ -1,6 +1,6 @@
 """The first run on a machine: what an assembly needs is compiled at once, by several processes.
 
-Compiling loops takes one process one to two minutes, and the interpreter lock keeps threads from sharing that. So when
+Compiling loops takes one process half a minute to two minutes, and the interpreter lock keeps threads from sharing that. So when
 the first loop of an assembly is not on disk, helpers are started that compile all of them, in the order in which an
 assembly asks for them (``loops.tsv``), and keep them on disk as any run does. Meanwhile the run goes on, and
 waits only for what it needs next. Without helpers, or if one fails, it compiles by itself.
@@ -61,7 +61,8 @@ def loops_of_assemblies(*kinds: str) -> list[Loop]:
             if row["kind"] in kinds:
                 loop = Loop(row["kind"], row["module"], row["name"])
                 known = loops.setdefault(loop.key, loop).signatures
-                known.extend({row["signature"]}.difference(known))
+                if row["signature"] not in known:  # of two kinds, the same
+                    known.append(row["signature"])
     return list(loops.values())
 
 

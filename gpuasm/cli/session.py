@@ -24,7 +24,7 @@ _PATIENCE_S = 5.0
 
 _COMPILED_ANEW = (
     "compiled code cannot be kept, as neither gpuasm's folder nor that of your cache can be written: each run compiles "
-    "for one or two minutes; let GPUASM_CACHE_DIR name a folder that stays"
+    "for half a minute to two minutes; let GPUASM_CACHE_DIR name a folder that stays"
 )
 _OPENER = "open device"
 """The thread that opens the device, and rehearses on it."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,3 +157,30 @@ def test_disk(tmp_path: Path) -> None:
     resources.require_disk(tmp_path / "not" / "yet" / "there", 1)
     with pytest.raises(ResourceError, match="free disk"):
         resources.require_disk(tmp_path / "file", 1 << 60)
+
+
+def test_what_is_freed_goes_back_to_the_system():
+    """Arrays of 4 MB between others that stay: without the setting they would be kept for the next ones."""
+    code = """
+import numpy as np, os, sys
+from gpuasm.resources import give_back_what_is_freed
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+if sys.argv[1] == "set":
+    give_back_what_is_freed()
+np.ones(3 << 20)  # freed, it makes glibc keep arrays up to its size
+arrays = [np.ones(1 << 19) for _ in range(32)]
+before = resident()
+del arrays[:-1]
+print(before - resident() >> 20)
+"""
+    freed = [int(subprocess.check_output([sys.executable, "-c", code, how])) for how in ("set", "unset")]
+    assert freed[0] > 100
+    assert freed[1] < freed[0]
+
+
+def test_without_glibc_nothing_is_set(monkeypatch):
+    monkeypatch.setattr(resources.ctypes, "CDLL", lambda _name: object())
+    resources.give_back_what_is_freed()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -149,6 +150,19 @@ def test_a_repeat_shorter_than_the_reads_is_resolved():
 def test_depth_is_that_of_bases_in_reads():
     assembly = assemble(simulated_reads(length=20_000, fold=60, error_rate=0.002))
     assert assembly.contigs[0].depth == pytest.approx(60, rel=0.1)
+
+
+def test_what_the_next_k_does_without_is_freed():
+    """Each level's arrays are gone when the one after it is complete, though callers hand states on."""
+    neighbours: list[weakref.ref] = []
+
+    def keep(state):
+        assert [of() is None for of in neighbours] == [True] * len(neighbours)
+        neighbours.append(weakref.ref(state.level.neighbour))
+
+    reads = simulated_reads(length=5000, fold=40, error_rate=0.002)
+    assemble(reads, AssemblyOptions(k=(31, 61, 91, 121)), keep_state=keep)
+    assert len(neighbours) == 3
 
 
 def test_what_is_too_short_for_the_next_k_stays(tmp_path):

@@ -99,3 +99,24 @@ def test_a_table_that_overflows_grows():
     texts = ["".join(rng.choice(list("ACGT"), 20000))]
     reads = Reads.from_strings(texts)
     assert tally_kmers(reads, 31).n == len(oracle.count_kmers(texts, 31))
+
+
+@pytest.mark.parametrize("with_followers", [True, False])
+@pytest.mark.parametrize("rows_at_a_time", [1 << 20, 7])
+def test_a_tally_is_narrowed_in_its_own_memory(with_followers, rows_at_a_time, monkeypatch, xp):
+    monkeypatch.setattr("gpuasm.kmers.tally._ROWS_AT_A_TIME", rows_at_a_time)
+    reads = Reads.from_strings(noisy_reads(7)).moved_to(xp)
+    tally = tally_kmers(reads, 21, with_followers=with_followers)
+    chosen = tally.count >= 2
+    copied = tally.where(chosen)
+    narrowed = tally.narrowed(chosen)
+    for name in ("keys", "count", "place", "followers"):
+        assert np.array_equal(to_host(getattr(narrowed, name)), to_host(getattr(copied, name))), name
+    assert narrowed.without_followers().followers.size == 0
+
+
+def test_in_text_order_each_kmer_keeps_what_is_its_own(xp):
+    reads = Reads.from_strings(noisy_reads(7)).moved_to(xp)
+    tally, ordered = tally_kmers(reads, 21), tally_kmers(reads, 21, in_text_order=True)
+    assert bool((ordered.place[1:] > ordered.place[:-1]).all())
+    assert as_dicts(ordered, reads) == as_dicts(tally, reads)
