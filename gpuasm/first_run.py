@@ -1,9 +1,9 @@
 """The first run on a machine: what an assembly needs is compiled at once, by several processes.
 
-Compiling loops takes one process half a minute to two minutes, and the interpreter lock keeps threads from sharing that.
-So when the first loop of an assembly is not on disk, helpers are started that compile all of them, in the order in which
-an assembly asks for them (``loops.tsv``), and keep them on disk as any run does. Meanwhile the run goes on, and waits
-only for what it needs next. Without helpers, or if one fails, it compiles by itself.
+Compiling loops takes one process half a minute to two minutes, and the interpreter lock keeps threads from sharing
+that. So when the first loop of an assembly is not on disk, helpers are started that compile all of them, in the order
+in which an assembly asks for them (``loops.tsv``), and keep them on disk as any run does. Meanwhile the run goes on,
+and waits only for what it needs next. Without helpers, or if one fails, it compiles by itself.
 """
 
 from __future__ import annotations
