@@ -21,7 +21,6 @@ import click
 from click.shell_completion import shell_complete
 
 from gpuasm.errors import GpuasmError
-from gpuasm.resources import give_back_what_is_freed
 
 SECTIONS = {
     "Assembly": {
@@ -171,7 +170,6 @@ def run() -> NoReturn:
     while they load is no garbage, and is not searched for any, which saves a tenth of a second.
     """
     gc.disable()
-    give_back_what_is_freed()  # before anything is read
     _open_closed_streams()
     if isinstance(
         sys.stdout, io.TextIOWrapper

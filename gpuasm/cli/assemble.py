@@ -137,6 +137,7 @@ def command(
     from gpuasm.cli.turns import take_short_turns
     from gpuasm.cli.unitigs import parse_min_count
     from gpuasm.driver import driver_opening
+    from gpuasm.resources import give_back_what_is_freed
 
     options = AssemblyOptions(
         k=None if ks == "auto" else parse_ks(ks),
@@ -147,6 +148,7 @@ def command(
         without=without,
     )
     take_short_turns()
+    give_back_what_is_freed()  # before anything is read
     with driver_opening(common.device), read_ahead(inputs) as ahead:
         from gpuasm.assembly.ladder import check_ladder
         from gpuasm.cli.session import run_session
