@@ -80,7 +80,7 @@ def helped(*kinds: str, threads: int, memory: int) -> Iterator[None]:
         Bytes that they may take together.
     """
     n = min(threads, MOST_HELPERS, memory // BYTES_PER_HELPER)
-    helpers = _Helpers(n, kinds) if n > 1 and sys.executable else None
+    helpers = _Helpers(n, kinds) if kinds and n > 1 and sys.executable else None
     _now["helpers"] = helpers
     try:
         yield
@@ -206,15 +206,15 @@ class _Helpers:
     def _tell(self) -> None:
         with self._changed:
             self._n_done += 1
-            n, now = len(self._loops or ()), time.monotonic()
+            done, n, now = self._n_done, len(self._loops or ()), time.monotonic()
             is_due = now - self._told >= _SECONDS_BETWEEN_MESSAGES
             if is_due:
                 self._told = now
-        if self._n_done == n:
+        if done == n:
             _LOG.info("compiled %d loops: %.1f s", n, now - self._began)
         elif is_due:
-            left = (now - self._began) * (n - self._n_done) / self._n_done
-            _LOG.info("compiling loops: %d of %d, about %.0f s left", self._n_done, n, left)
+            left = (now - self._began) * (n - done) / done
+            _LOG.info("compiling loops: %d of %d, about %.0f s left", done, n, left)
 
     def _give_up(self) -> None:
         for loop in self._waiting:

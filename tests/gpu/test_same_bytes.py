@@ -112,13 +112,14 @@ def test_a_state_moves_between_devices(both):
         assert [c.sequence for c in resumed.contigs] == [c.sequence for c in whole.contigs]
 
 
-def test_parts_give_the_same_counts(both, monkeypatch):
+@pytest.mark.parametrize("k", [31, 61])
+def test_parts_give_the_same_counts(both, k, monkeypatch):
     from gpuasm.kmers import tally_cuda
 
     reads = both[1]
-    whole, _ = tally_by_doubling(reads, [31], min_count=1, with_followers=True)
+    whole, _ = tally_by_doubling(reads, doubling_chain(k), min_count=1, with_followers=True)
     monkeypatch.setattr(tally_cuda, "_LEAST_PART", 1 << 16)
     monkeypatch.setattr(tally_cuda, "free_device_memory", lambda: 1)
-    parts, _ = tally_by_doubling(reads, [31], min_count=1, with_followers=True)
+    parts, _ = tally_by_doubling(reads, doubling_chain(k), min_count=1, with_followers=True)
     for name in ("keys", "count", "followers"):
         assert np.array_equal(arrays.to_host(getattr(whole, name)), arrays.to_host(getattr(parts, name))), name
