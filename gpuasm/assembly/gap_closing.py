@@ -29,6 +29,7 @@ from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.local_walks import fill_gap
 from gpuasm.assembly.pairs.resolving import Resolved
 from gpuasm.assembly.pairs.splitting import Fill, split
+from gpuasm.parallel import ordered_map
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 
@@ -130,8 +131,12 @@ def _walked(
 ) -> dict[Gap, Fill]:
     """Return what closes gaps that a walk through their local reads goes over."""
     local = ((gap, ends.local_reads.get((gap.source, gap.target ^ 1), [])) for gap in gaps)
-    fills = ((gap, fill_gap(graph, gap, own, read_length=read_length, density=density)) for gap, own in local if own)
-    return {gap: fill for gap, fill in fills if fill}
+    asked = [(gap, own) for gap, own in local if own]
+
+    def filled(each: tuple[Gap, list[tuple[bytes, int]]]) -> Fill | None:
+        return fill_gap(graph, *each, read_length=read_length, density=density)
+
+    return {gap: fill for (gap, _), fill in zip(asked, ordered_map(filled, asked), strict=True) if fill}
 
 
 def _fills(ends: LaidEnds, gaps: Sequence[Gap], least: int) -> dict[Gap, Fill]:

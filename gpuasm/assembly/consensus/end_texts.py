@@ -11,6 +11,7 @@ from gpuasm.assembly.carrying.crossing import OnUnitigs
 from gpuasm.assembly.consensus.end_extension import vote
 from gpuasm.assembly.consensus.overhangs import Overhangs
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.parallel import compiled
 from gpuasm.sequence.encoding import BASES_PER_WORD, reverse_complement
 from gpuasm.sequence.reads import Reads
 
@@ -86,28 +87,29 @@ class EndTexts:
     def voted(cls, graph: UnitigGraph, end: np.ndarray, overhangs: Overhangs, *, reach: int) -> EndTexts:
         """Let overhangs vote beyond the given ends, and take ``reach`` bases of the unitig."""
         found = vote(overhangs, n_single=reach)
-        voted = dict(zip(found.end.tolist(), found.codes, strict=True))
-        nothing, texts, beyond = np.empty(0, np.uint8), [], []
-        for o in end.tolist():
-            own = graph.bases[graph.start[o >> 1] : graph.start[(o >> 1) + 1]]
-            inside = reverse_complement(own[:reach]) if o & 1 else own[-reach:]
-            texts += [inside, voted.get(o, nothing)]
-            beyond.append(texts[-1].size)
-        size = np.array([text.size for text in texts], np.int64).reshape(-1, 2).sum(axis=1)
-        codes = np.concatenate(texts) if texts else nothing
-        return cls(end, codes, np.concatenate([[0], np.cumsum(size)]), np.array(beyond, np.int64), graph.k)
+        beyond = np.zeros(end.size, np.int64)
+        beyond[np.searchsorted(end, found.end)] = [own.size for own in found.codes]
+        size = np.minimum(graph.length[end >> 1], reach) + beyond
+        start = np.concatenate([[0], np.cumsum(size)])
+        codes = np.empty(int(start[-1]), np.uint8)
+        _spell_inside(end, (graph.bases, graph.start), start, beyond, codes)
+        last = np.repeat(np.cumsum(beyond) - start[1:], beyond)
+        codes[np.arange(last.size) - last] = np.concatenate([np.empty(0, np.uint8), *found.codes])
+        return cls(end, codes, start, beyond, graph.k)
 
     def text(self, i: int) -> np.ndarray:
         return self.codes[self.start[i] : self.start[i + 1]]
 
     def overlaps(self, least: int) -> Overlaps:
         """Return the overlaps that score at least so much, each from both sides."""
-        rows = [(a, b, n, self._score(a, b, n)) for a, b, n in self._candidates(least)]
-        a, b, size, score = np.array([row for row in rows if row[-1] >= least], np.int64).reshape(-1, 4).T
+        rows = self._candidates(least)
+        score = np.empty(rows.shape[1], np.int64)
+        _score(*rows, self.codes, self.start, score)
+        a, b, size, score = (own[score >= least] for own in (*rows, score))
         return Overlaps(self.end[a], self.end[b], size, self.beyond[a] + self.beyond[b] - size, score)
 
-    def _candidates(self, least: int) -> list[tuple[int, int, int]]:
-        """Return texts that share a word, the second read towards its unitig, and how many bases overlap then.
+    def _candidates(self, least: int) -> np.ndarray:
+        """Return texts that share a word, the second read towards its unitig, and how many bases overlap: (3, n).
 
         A word is as long as hardly any two of all texts share by chance, but no longer than must agree anyhow.
         """
@@ -115,8 +117,10 @@ class EndTexts:
         n_windows = int(np.minimum(size, self.beyond + self.k).sum())
         m = max(least * 3 // 4, min(least, int(np.ceil(np.log(max(1, n_windows)) / np.log(4)))))
         forward, backward, owner, at = self._windows(m)
-        order = np.argsort(forward, kind="stable")
-        low, high = (np.searchsorted(forward[order], backward, side=side) for side in ("left", "right"))
+        order, asked = np.argsort(forward, kind="stable"), np.argsort(backward)
+        low, high = np.empty(owner.size, np.int64), np.empty(owner.size, np.int64)
+        # Questions in order go over the memory once.
+        low[asked], high[asked] = (np.searchsorted(forward[order], backward[asked], side) for side in ("left", "right"))
         high = np.where(high - low > _MOST_PLACES, low, high)
         second = np.repeat(np.arange(owner.size), high - low)
         first = order[np.repeat(low - np.cumsum(high - low) + (high - low), high - low) + np.arange(second.size)]
@@ -125,11 +129,9 @@ class EndTexts:
         overlap = size[a] - at[first] + size[b] - m - at[second]
         possible = (a != b) & (overlap <= np.minimum(size[a], size[b]))
         rows = np.stack([a, b, overlap])[:, possible]
-        return list(zip(*np.unique(rows, axis=1).tolist(), strict=True))
-
-    def _score(self, a: int, b: int, overlap: int) -> int:
-        own, towards = self.text(a)[-overlap:], reverse_complement(self.text(b))[:overlap]
-        return overlap - MISMATCH * int((own != towards).sum())
+        rows = rows[:, np.lexsort(rows[::-1])]
+        is_new = (np.diff(rows, axis=1) != 0).any(axis=0)
+        return rows[:, np.concatenate([[True], is_new])[: rows.shape[1]]]
 
     def _windows(self, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return key on both strands, text and place of all windows of m bases in a unitig's last k or beyond."""
@@ -154,6 +156,32 @@ class EndTexts:
         return np.concatenate(
             [own[begin : own.size - overlap + middle], towards[middle : int(self.beyond[b]) + self.k]]
         )
+
+
+@compiled()
+def _spell_inside(end, bases_of, text_start, beyond, codes):
+    """Write the bases of its unitig to the front of each end's text, outwards."""
+    bases, start = bases_of
+    for i in range(end.size):
+        unitig, is_left = end[i] >> 1, end[i] & 1
+        first = text_start[i]
+        n = text_start[i + 1] - first - beyond[i]
+        for j in range(n):
+            if is_left:
+                codes[first + j] = 3 - bases[start[unitig] + n - 1 - j]
+            else:
+                codes[first + j] = bases[start[unitig + 1] - n + j]
+
+
+@compiled()
+def _score(one, other, overlap, codes, start, score):
+    """Count what agrees of texts and others read towards their unitigs, less what differs costs."""
+    for i in range(one.size):
+        last, first = start[other[i] + 1] - 1, start[one[i] + 1] - overlap[i]
+        score[i] = overlap[i]
+        for j in range(overlap[i]):
+            if codes[first + j] != 3 - codes[last - j]:
+                score[i] -= MISMATCH
 
 
 def _overhangs(reads: Reads, laid: OnUnitigs, graph: UnitigGraph, is_dead: np.ndarray, *, side: int) -> Overhangs:

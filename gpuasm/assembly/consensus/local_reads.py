@@ -175,17 +175,18 @@ def _spelled(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes, int]]
     xp = array_namespace(reads.words)
     for i in range(0, rows.shape[1], _ROWS_AT_A_TIME):
         gap, piece, is_turned, before = rows[:, i : i + _ROWS_AT_A_TIME]
-        own = to_namespace(xp, piece)
+        own, turned = to_namespace(xp, piece), to_namespace(xp, is_turned == 1)
         length = reads.length[own].astype(np.int64)
         last = xp.cumsum(length)
         index = xp.arange(int(last[-1]), dtype=np.int64)
         row = xp.searchsorted(last, index, side="right")
-        position = reads.start[own][row] + index - (last - length)[row]
+        position = reads.start[own][row] + xp.where(turned[row], last[row] - 1 - index, index - (last - length)[row])
         shift = (62 - 2 * (position % BASES_PER_WORD)).astype(np.uint64)
-        codes = to_host(((reads.words[position // BASES_PER_WORD] >> shift) & np.uint64(3)).astype(np.uint8))
-        texts = np.split(codes, to_host(last)[:-1])
-        for g, text, turned, mate in zip(gap.tolist(), texts, is_turned.tolist(), before.tolist(), strict=True):
-            yield g, (3 - text[::-1] if turned else text).tobytes(), mate
+        codes = ((reads.words[position // BASES_PER_WORD] >> shift) & np.uint64(3)).astype(np.uint8)
+        text = to_host(xp.where(turned[row], 3 - codes, codes)).tobytes()
+        columns = (gap, to_host(last - length), to_host(last), before)
+        for g, begin, end, mate in zip(*(column.tolist() for column in columns), strict=True):
+            yield g, text[begin:end], mate
 
 
 def by_gap(found: Sequence[tuple[int, bytes, int]], n_gaps: int) -> list[list[tuple[bytes, int]]]:

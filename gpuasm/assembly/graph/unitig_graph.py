@@ -8,6 +8,7 @@ depend on how k-mers were numbered: it is where the results of all devices becom
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -54,17 +55,18 @@ class UnitigGraph:
     def n(self) -> int:
         return int(self.count.size)
 
-    @property
+    # These are kept: callers ask for them unitig by unitig.
+    @cached_property
     def length(self) -> np.ndarray:
         """(n,) int64: bases of each unitig."""
         return np.diff(self.start)
 
-    @property
+    @cached_property
     def n_kmers(self) -> np.ndarray:
         """(n,) int64: k-mers of each unitig."""
-        return np.diff(self.start) - (self.k - 1)
+        return self.length - (self.k - 1)
 
-    @property
+    @cached_property
     def depth(self) -> np.ndarray:
         """(n,) float64: mean multiplicity of each unitig's k-mers."""
         return self.count / (np.maximum(self.n_kmers, 1) * self.unit)
@@ -160,10 +162,25 @@ def sorted_arcs(
     source: np.ndarray, target: np.ndarray, count: np.ndarray, *, n_rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sort arcs by source, then target, into compressed rows: (n_rows + 1,) int64, (m,) int32, (m,) int64."""
-    order = np.lexsort((target, source))
     arc_start = np.zeros(n_rows + 1, np.int64)
     np.cumsum(np.bincount(source, minlength=n_rows), out=arc_start[1:])
-    return arc_start, target[order].astype(np.int32), count[order].astype(np.int64)
+    arc_to, arc_count = np.empty(source.size, np.int32), np.empty(source.size, np.int64)
+    _insert(source, target, count, arc_start, arc_to, arc_count)
+    return arc_start, arc_to, arc_count
+
+
+@compiled()
+def _insert(source, target, count, arc_start, arc_to, arc_count):
+    """Put arcs into their rows one after the other, each behind the lesser and equal ones: few leave a unitig."""
+    end = arc_start[:-1].copy()
+    for i in range(source.size):
+        row, to = source[i], target[i]
+        at = end[row]
+        end[row] = at + 1
+        while at > arc_start[row] and arc_to[at - 1] > to:
+            arc_to[at], arc_count[at] = arc_to[at - 1], arc_count[at - 1]
+            at -= 1
+        arc_to[at], arc_count[at] = to, count[i]
 
 
 @compiled()

@@ -13,7 +13,6 @@ doi:10.1186/gb-2012-13-6-r56, and Paulino et al. 2015, doi:10.1186/s12859-015-06
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from zlib import crc32
 
@@ -22,6 +21,7 @@ import numpy as np
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.fragment_choice import Candidate, choose_walk
 from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.local_words import LocalWords
 from gpuasm.assembly.pairs.overlaps import oriented_codes
 from gpuasm.assembly.pairs.splitting import Fill
 
@@ -31,13 +31,10 @@ LEAST_WINDOWS = 10
 """Windows that a read of typical length has at the largest k."""
 LEAST_CUT = 10
 """Bases that are cut from both ends at least, as errors and other copies' bases stand at dead ends."""
-MOST_WALKS, MOST_STEPS = 64, 20_000
-"""Of more walks, or after so many steps, those are looked at whose k-mers two reads have."""
 LEAST_MORE, TIMES_MORE = 2, 3
 """Reads that go with one walk but not with another must be so many, and so many times those of the other."""
 _MOST_READS = 2000
 """Reads of a gap that are looked at; where there are more, a hash chooses."""
-_BASES = [bytes([code]) for code in range(4)]
 
 
 def fill_gap(
@@ -69,7 +66,7 @@ def fill_gap(
     cut = LEAST_CUT + max(0, gap.spread - gap.size)
     reads = sorted(reads, key=lambda read: (crc32(read[0]), read))[:_MOST_READS]
     texts = [text for text, _ in reads]
-    reach = max(map(len, texts), default=0)
+    reach, words = max(map(len, texts), default=0), LocalWords.of(texts, LEAST_K)
     for k in range(read_length - LEAST_WINDOWS + 1, LEAST_K - 1, -STEP_OF_K):
         own = cut + k
         if min(len(source), len(target)) < own:
@@ -77,7 +74,7 @@ def fill_gap(
         least, most = own + cut + gap.size - gap.spread, own + cut + gap.size + gap.spread
         ends = source[-own - reach :], target[: own + reach]
         between = (ends[0][-own:][:k], ends[1][cut:own])
-        walks = _walks(texts, between, (least - gap.spread, most + gap.spread))
+        walks = _walks(words, between, (least - gap.spread, most + gap.spread))
         if walks is None:
             return None
         if any(least <= len(walk) - k <= most for walk in walks):
@@ -86,7 +83,7 @@ def fill_gap(
                 longest = int(density.size)
                 ends = source[-own - longest :], target[: own + longest]
                 farthest = own + cut + gap.size + max(2 * gap.spread, (longest - gap.size) // 2)
-                walks = _walks(texts, between, (least - gap.spread, farthest))
+                walks = _walks(words, between, (least - gap.spread, farthest))
                 text = _chosen(walks or [], reads, ends, own=own, length=read_length, density=density)
             return None if text is None else _fill(text, ends, gap, longest_overlap=graph.k - 2)
     return None
@@ -121,44 +118,13 @@ def _fill(text: bytes, ends: tuple[bytes, bytes], gap: Gap, *, longest_overlap: 
     return Fill((gap.source, gap.target), overlap=max(0, -size), between=between)
 
 
-def _walks(reads: Sequence[bytes], ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:
+def _walks(words: LocalWords, ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:
     """Return all walks through reads' k-mers with so many bases behind the first k-mer; None if there are too many."""
-    k = len(ends[0])
-    counts = Counter(text[i : i + k] for text in reads for i in range(len(text) - k + 1))
     for least in (1, 2):
-        words = {word for word, n in counts.items() if n >= least} | set(ends)
-        found = _search(words, ends, size)
+        found = words.walks(ends, size, least=least)
         if found is not None:
             return found
     return None
-
-
-def _search(words: set[bytes], ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:
-    (start, goal), (shortest, longest) = ends, size
-    left = _distances(words, goal, longest)
-    found, steps = [], 0
-    waiting = [start] if start in left else []
-    while waiting:
-        text = waiting.pop()
-        steps += 1
-        n, word = len(text) - len(start), text[-len(start) :]
-        if word == goal and n >= shortest:
-            found.append(text)
-        if steps > MOST_STEPS or len(found) > MOST_WALKS:
-            return None
-        follow = ((text + base, word[1:] + base) for base in _BASES)
-        waiting += [longer for longer, last in follow if n + 1 + left.get(last, longest) <= longest]
-    return found
-
-
-def _distances(words: set[bytes], goal: bytes, longest: int) -> dict[bytes, int]:
-    """Return the steps from k-mers to the goal, of those that are within so many steps."""
-    left, front = {goal: 0}, [goal]
-    for n in range(1, longest + 1):
-        front = [base + word[:-1] for word in front for base in _BASES]
-        front = [word for word in dict.fromkeys(front) if word in words and word not in left]
-        left.update(dict.fromkeys(front, n))
-    return left
 
 
 def _told(reads: Sequence[bytes], texts: list[bytes]) -> bytes | None:

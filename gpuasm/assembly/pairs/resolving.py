@@ -221,14 +221,23 @@ def _of(evidence: Evidence, links: np.ndarray) -> Evidence:
     return Evidence(*(values[links] for values in vars(evidence).values()))
 
 
-def _ends_stand_elsewhere(graph: UnitigGraph, gap: Gap) -> bool:
-    """Tell whether the last bases of either end of a gap stand in another place of the graph."""
+def _with_unique_ends(graph: UnitigGraph, gaps: list[Gap]) -> list[Gap]:
+    """Return the gaps the last bases of neither end of which stand in another place of the graph."""
+    keys = [_end_keys(graph, gap) for gap in gaps]
+    if not any(own.size for own in keys):
+        return gaps
+    key, times = np.unique(places_of(graph.bases, np.concatenate(keys))[1], return_counts=True)
+    n_places = dict(zip(key.tolist(), times.tolist(), strict=True))
+    return [gap for gap, own in zip(gaps, keys, strict=True) if all(n_places[one] == 1 for one in own.tolist())]
+
+
+def _end_keys(graph: UnitigGraph, gap: Gap) -> np.ndarray:
+    """Return the keys of the last bases of either end of a gap; none where one of them is too short."""
     tails = [oriented_codes(graph, end)[-ANCHOR_K:] for end in (gap.source, gap.target ^ 1)]
     if min(tail.size for tail in tails) < ANCHOR_K:
-        return False
+        return np.empty(0, np.uint64)
     forward, backward = words_of(np.concatenate(tails))
-    keys = np.minimum(forward, backward)[[0, -1]]
-    return places_of(graph.bases, keys)[0].size > np.unique(keys).size
+    return np.unique(np.minimum(forward, backward)[[0, -1]])
 
 
 class _Joins:
@@ -279,7 +288,7 @@ class _Joins:
                 fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
             elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + gap.spread > -LEAST_OVERLAP:
                 (gaps if self._has_its_pairs(i, _LEAST_GAP_SHARE) else few).append(gap)
-        gaps += [gap for gap in few if not _ends_stand_elsewhere(self.graph, gap)]
+        gaps += _with_unique_ends(self.graph, few)
         return _Found(fills, gaps, n_links, doubtful)
 
     def _walk(self, i: int) -> tuple[int, ...]:

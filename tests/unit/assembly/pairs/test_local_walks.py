@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from gpuasm.assembly.pairs import local_walks
 from gpuasm.assembly.pairs.gaps import Gap
@@ -172,39 +168,3 @@ def test_of_very_many_reads_a_hash_chooses(monkeypatch):
     assert filled(A, B, reads[::-1], size=150) == genome
     monkeypatch.setattr(local_walks, "_MOST_READS", 3)
     assert filled(A, B, reads, size=150) is None
-
-
-def every_walk(words, ends, size):
-    """Every text of a length whose first and last k bases are given and all of whose k-mers are there."""
-    (start, goal), k = ends, len(ends[0])
-    known = {*words, start, goal}
-    found = []
-    for n in range(max(0, size[0]), size[1] + 1):
-        for more in itertools.product(range(4), repeat=n):
-            text = start + bytes(more)
-            windows = [text[i : i + k] for i in range(n + 1)]
-            if windows[-1] == goal and known.issuperset(windows):
-                found.append(text)
-    return sorted(found)
-
-
-words_of_three = st.binary(min_size=3, max_size=3).map(lambda word: bytes(base % 4 for base in word))
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    words=st.sets(words_of_three, max_size=24),
-    ends=st.tuples(words_of_three, words_of_three),
-    size=st.tuples(st.integers(-2, 4), st.integers(0, 5)),
-)
-@example(words={b"\0\0\0", b"\0\0\1", b"\0\1\0", b"\1\0\0"}, ends=(b"\0\0\0", b"\0\1\0"), size=(0, 5))
-@example(words=set(), ends=(b"\0\0\0", b"\0\0\0"), size=(0, 3))
-def test_all_walks_are_found(words, ends, size):
-    found = local_walks._search({*words, *ends}, ends, size)
-    assert found is not None
-    assert sorted(found) == every_walk(words, ends, size)
-
-
-def test_too_many_walks_are_told():
-    words = {bytes(word) for word in itertools.product(range(4), repeat=3)}
-    assert local_walks._search(words, (b"\0\0\0", b"\1\1\1"), (0, 12)) is None
