@@ -31,6 +31,7 @@ SAMPLES = {
     "several": (*SEVERAL, "--fold", "25"),
     "short": ("--length", "75", "--insert", "300"),
     "long": ("--length", "250", "--insert", "350", "--fold", "30"),
+    "sparse": ("--fold", "7", "--insert", "500"),
     "single": ("--single",),
 }
 """Options of ``gpuasm simulate reads``; first what most samples look like, as its loops come first in the table."""

@@ -102,14 +102,14 @@ class EndTexts:
 
     def overlaps(self, least: int) -> Overlaps:
         """Return the overlaps that score at least so much, each from both sides."""
-        rows = self._candidates(least)
-        score = np.empty(rows.shape[1], np.int64)
-        _score(*rows, self.codes, self.start, score)
-        a, b, size, score = (own[score >= least] for own in (*rows, score))
+        a, b, size = self._candidates(least)
+        score = np.empty(size.size, np.int64)
+        _score(a, b, size, self.codes, self.start, score)
+        a, b, size, score = (own[score >= least] for own in (a, b, size, score))
         return Overlaps(self.end[a], self.end[b], size, self.beyond[a] + self.beyond[b] - size, score)
 
-    def _candidates(self, least: int) -> np.ndarray:
-        """Return texts that share a word, the second read towards its unitig, and how many bases overlap: (3, n).
+    def _candidates(self, least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return texts that share a word, the second read towards its unitig, and how many bases overlap then.
 
         A word is as long as hardly any two of all texts share by chance, but no longer than must agree anyhow.
         """
@@ -128,10 +128,12 @@ class EndTexts:
         # A window at p of b stands at size - m - p of b read towards its unitig.
         overlap = size[a] - at[first] + size[b] - m - at[second]
         possible = (a != b) & (overlap <= np.minimum(size[a], size[b]))
-        rows = np.stack([a, b, overlap])[:, possible]
-        rows = rows[:, np.lexsort(rows[::-1])]
-        is_new = (np.diff(rows, axis=1) != 0).any(axis=0)
-        return rows[:, np.concatenate([[True], is_new])[: rows.shape[1]]]
+        a, b, overlap = a[possible], b[possible], overlap[possible]
+        order = np.lexsort((overlap, b, a))
+        a, b, overlap = a[order], b[order], overlap[order]
+        is_new = (np.diff(a) != 0) | (np.diff(b) != 0) | (np.diff(overlap) != 0)
+        is_first = np.concatenate([[True], is_new])[: a.size]
+        return a[is_first], b[is_first], overlap[is_first]
 
     def _windows(self, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return key on both strands, text and place of all windows of m bases in a unitig's last k or beyond."""

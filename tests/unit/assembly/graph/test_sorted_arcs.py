@@ -1,12 +1,16 @@
-"""Arcs in rows, beside a sort of all of them."""
+"""Arcs in rows, beside a sort of all of them, and figures of unitigs that are asked for one by one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.graph.unitig_graph import sorted_arcs
+from tests.graphs import graph_of
 
 
 @given(arcs=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=40))
@@ -18,3 +22,11 @@ def test_arcs_stand_in_rows_by_target_and_equal_ones_as_they_came(arcs):
     rows = np.repeat(np.arange(7), np.diff(arc_start))
     assert list(zip(rows.tolist(), arc_to.tolist(), arc_count.tolist(), strict=True)) == expected
     assert (arc_to.dtype, arc_count.dtype) == (np.int32, np.int64)
+
+
+@pytest.mark.parametrize("name", ["length", "n_kmers", "depth"])
+def test_what_is_asked_of_each_unitig_is_worked_out_once(name):
+    """Naming contigs asks for each unitig's depth, which took time by the square of their number."""
+    graph, _ = graph_of([("a", 5, 3.0), ("b", 7, 2.0)])
+    assert getattr(graph, name) is getattr(graph, name)
+    assert "depth" not in vars(replace(graph, count=graph.count * 2))
