@@ -250,7 +250,11 @@ def memory_mb(wildcards, input, attempt):
 
     A base of a packed file takes about a quarter of what it takes in a plain one.
     """
-    plain = [path for path in input.reads if Path(path).suffix in {".fastq", ".fq", ".fasta", ".fa", ".sam"}]
+    plain = [
+        path
+        for path in input.reads
+        if Path(path).suffix in {".fastq", ".fq", ".fasta", ".fa", ".sam"}
+    ]
     packed = [path for path in input.reads if path not in plain]
     return attempt * int(max(2000, 20 * size_mb(packed) + 5 * size_mb(plain)))
 
