@@ -246,17 +246,8 @@ def cleaning_arguments():
 
 
 def memory_mb(wildcards, input, attempt):
-    """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure.
-
-    A base of a packed file takes about a quarter of what it takes in a plain one.
-    """
-    plain = [
-        path
-        for path in input.reads
-        if Path(path).suffix in {".fastq", ".fq", ".fasta", ".fa", ".sam"}
-    ]
-    packed = [path for path in input.reads if path not in plain]
-    return attempt * int(max(2000, 20 * size_mb(packed) + 5 * size_mb(plain)))
+    """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure."""
+    return attempt * int(max(2000, 20 * size_mb(input.reads)))
 
 
 def memory_mb_of_contigs(wildcards, input, attempt):

@@ -10,7 +10,7 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.carrying.crossing import OnUnitigs
 from gpuasm.assembly.consensus.end_extension import vote
 from gpuasm.assembly.consensus.overhangs import Overhangs
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.parallel import compiled
 from gpuasm.sequence.encoding import BASES_PER_WORD, reverse_complement
 from gpuasm.sequence.reads import Reads
@@ -165,14 +165,10 @@ def _spell_inside(end, bases_of, text_start, beyond, codes):
     """Write the bases of its unitig to the front of each end's text, outwards."""
     bases, start = bases_of
     for i in range(end.size):
-        unitig, is_left = end[i] >> 1, end[i] & 1
-        first = text_start[i]
-        n = text_start[i + 1] - first - beyond[i]
-        for j in range(n):
-            if is_left:
-                codes[first + j] = 3 - bases[start[unitig] + n - 1 - j]
-            else:
-                codes[first + j] = bases[start[unitig + 1] - n + j]
+        unitig, is_left = end[i] >> 1, end[i] & 1 == 1
+        n = text_start[i + 1] - text_start[i] - beyond[i]
+        first = start[unitig] if is_left else start[unitig + 1] - n
+        copy_oriented(bases, first, n, is_left, codes, text_start[i])
 
 
 @compiled()
