@@ -48,7 +48,7 @@ def find_bubbles(
     judges_few
         Whether a branch a few reads deep may go before an equal one.
     keeps_variants
-        Whether the rarer branch may be true: a strain's.
+        Whether the rarer branch may be true: a strain's, or a related member's.
     error_rate
         Substitutions a base of the reads: it tells how many of them share an error by chance.
 

@@ -54,7 +54,7 @@ def find_low_depth_connections(
     judges_few
         Whether less makes connections suspect that are a few reads deep.
     keeps_variants
-        Whether a connection with rivals at both ends may be true: a strain's.
+        Whether a connection with rivals at both ends may be true: a strain's, or a related member's.
     error_rate
         Substitutions a base of the reads: it tells how many of them share an error by chance.
 

@@ -122,3 +122,16 @@ def test_of_related_members_the_shallower_keeps_its_branches(depth, of_many, of_
     rules = {"without": ("similar-ways", "low-depth-connections", "tips")}
     assert (clean(graph, mode=Mode("meta", "of many", error_rate=0.003), **rules)[2].bubbles == 1) is of_many
     assert (clean(graph, mode=Mode("isolate", "of one", error_rate=0.003), **rules)[2].bubbles == 1) is of_one
+
+
+@pytest.mark.parametrize(("depth", "of_many", "of_one"), [(12.0, False, True), (2.0, True, True)])
+def test_of_related_members_the_shallower_keeps_its_connections(depth, of_many, of_one):
+    """Genes of ribosomal proteins are alike word by word: S. suis, 26-fold beside 130-fold S. pneumoniae, lost them."""
+    both = 55.0 + depth
+    flanks = [("e1", 900, 55.0), ("e2", 900, 55.0), ("f1", 800, depth), ("f2", 800, depth)]
+    unitigs = [*flanks, ("s1", 20, both), ("s2", 20, both), ("a", 31, 55.0), ("b", 31, depth)]
+    graph, _ = graph_of(unitigs, "e1>s1 f1>s1 s1>a s1>b a>s2 b>s2 s2>e2 s2>f2")
+    rules = {"without": ("similar-ways", "bubbles", "tips")}
+    for mode, goes in (("meta", of_many), ("isolate", of_one)):
+        removed = clean(graph, mode=Mode(mode, "as asked for", error_rate=0.003), **rules)[2]
+        assert (removed.low_depth_connections == 1) is goes
