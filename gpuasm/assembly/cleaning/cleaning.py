@@ -110,13 +110,17 @@ class _Rules:
         shown_from: float,
     ) -> None:
         of_few: dict[str, Any] = {"few": few, "judges_few": "few-reads" not in without}
+        variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants, "error_rate": mode.error_rate}
         # Of two members that are related the shallower's branch is rare, but no error; strains' are merged below.
-        keeps_variants = mode.keeps_variants or not mode.is_one_organism
-        variants: dict[str, Any] = {"keeps_variants": keeps_variants, "error_rate": mode.error_rate}
+        of_many = not mode.is_one_organism
+        branches = variants | {"keeps_variants": mode.keeps_variants or of_many}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
-            ("low_depth_connections", partial(find_low_depth_connections, **of_few, **variants)),
+            (
+                "low_depth_connections",
+                partial(find_low_depth_connections, keeps_relatives=of_many, **of_few, **variants),
+            ),
             ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **of_few)),
-            ("bubbles", partial(find_bubbles, **of_few, **variants)),
+            ("bubbles", partial(find_bubbles, **of_few, **branches)),
         )
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
         self.mode, self.without, self.shown_from = mode, without, shown_from

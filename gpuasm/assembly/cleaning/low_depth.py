@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.cleaning.few_reads import FEW_READS
-from gpuasm.assembly.graph.local_depth import typical_depth
+from gpuasm.assembly.graph.local_depth import LONG, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.modes import rare_depth
 from gpuasm.parallel import compiled
@@ -33,6 +33,7 @@ def find_low_depth_connections(
     few: float = FEW_READS,
     judges_few: bool = True,
     keeps_variants: bool = False,
+    keeps_relatives: bool = False,
     error_rate: float = 0.0,
 ) -> np.ndarray:
     """Mark short unitigs that lead away from far deeper ones: what errors and false joins make.
@@ -54,7 +55,9 @@ def find_low_depth_connections(
     judges_few
         Whether less makes connections suspect that are a few reads deep.
     keeps_variants
-        Whether a connection with rivals at both ends may be true: a strain's, or a related member's.
+        Whether a connection with rivals at both ends may be true: a strain's.
+    keeps_relatives
+        Whether it may be true unless it lies between long unitigs: a related member's, between words that both have.
     error_rate
         Substitutions a base of the reads: it tells how many of them share an error by chance.
 
@@ -64,18 +67,21 @@ def find_low_depth_connections(
     """
     marked = np.zeros(graph.n, dtype=bool)
     rare = nearby * (RARE * strictness)
-    variant = rare_depth(nearby, RARE * strictness, keeps_variants=keeps_variants, few=few, error_rate=error_rate)
+    variant, relative = (
+        rare_depth(nearby, RARE * strictness, keeps_variants=keeps, few=few, error_rate=error_rate)
+        for keeps in (keeps_variants, keeps_variants or keeps_relatives)
+    )
     usual = ALTERNATIVE / strictness
     to_few = ALTERNATIVE_TO_FEW if strictness == 1.0 and judges_few else usual
     limits = (2 * graph.k, few, usual, to_few, NEGLIGIBLE * strictness, NOTHING * strictness)
-    bounds = (rare, variant, nearby * (HALF * strictness))
+    bounds = (rare, variant, relative, nearby * (HALF * strictness))
     _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, bounds, limits, marked)
     return marked
 
 
 @compiled()
 def _mark(arc_start, arc_to, depth, n_kmers, bounds, limits, marked):
-    rare, variant, half = bounds
+    rare, variant, relative, half = bounds
     longest, few, usual, for_few, negligible, nothing = limits
     for u in range(depth.size):
         if n_kmers[u] > longest:
@@ -86,9 +92,20 @@ def _mark(arc_start, arc_to, depth, n_kmers, bounds, limits, marked):
         weaker, stronger = min(ahead, behind), max(ahead, behind)
         if weaker >= alternative * depth[u] and weaker > 0:
             is_negligible = depth[u] < negligible * weaker and depth[u] <= half[u]
-            marked[u] = depth[u] < variant[u] or is_negligible or depth[u] < nothing * weaker
+            is_rare = depth[u] < relative[u]
+            if depth[u] < variant[u] and not is_rare:
+                is_rare = _is_between_long(u, arc_start, arc_to, n_kmers)
+            marked[u] = is_rare or is_negligible or depth[u] < nothing * weaker
         elif stronger >= alternative * depth[u] and n_kmers[u] <= longest // 2:
             marked[u] = depth[u] < rare[u]
+
+
+@compiled()
+def _is_between_long(u, arc_start, arc_to, n_kmers):
+    for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
+        if n_kmers[arc_to[arc] >> 1] <= LONG:
+            return False
+    return True
 
 
 @compiled()

@@ -135,3 +135,12 @@ def test_of_related_members_the_shallower_keeps_its_connections(depth, of_many, 
     for mode, goes in (("meta", of_many), ("isolate", of_one)):
         removed = clean(graph, mode=Mode(mode, "as asked for", error_rate=0.003), **rules)[2]
         assert (removed.low_depth_connections == 1) is goes
+
+
+@pytest.mark.parametrize("kmers", [20, 300])
+def test_a_rare_connection_between_long_unitigs_goes_from_a_community_too(kmers):
+    """Of a circle of 2,751 bases, 24-fold in a phage's sample, a few reads' other way had made a linear contig."""
+    unitigs = [("a1", 900, 50.0), ("a2", 900, 50.0), ("s1", kmers, 54.0), ("s2", kmers, 54.0)]
+    graph, _ = graph_of([*unitigs, ("a", 31, 50.0), ("b", 31, 7.0)], "a1>s1 s1>a s1>b a>s2 b>s2 s2>a2")
+    removed = clean(graph, mode=Mode("meta", "of many"), without=("similar-ways", "bubbles", "tips"))[2]
+    assert (removed.low_depth_connections == 1) is (kmers == 300)
