@@ -5,47 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-import numpy as np
-
-from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.carrying.correcting import correct_reads
 from gpuasm.assembly.carrying.crossing import OnUnitigs, crossing_reads, find_on_unitigs
 from gpuasm.assembly.carrying.mates import SpanningPairs, spanning_pairs
 from gpuasm.assembly.carrying.mercy import bridging_pieces, with_mercy
 from gpuasm.assembly.cleaning.cleaning import Removed, clean, note_clean
 from gpuasm.assembly.cleaning.few_reads import FEW_READS
-from gpuasm.assembly.consensus.chimeras import CHIMERIC, TWICE, count_chimeras
 from gpuasm.assembly.consensus.meeting_ends import meeting_pieces
-from gpuasm.assembly.consensus.merged_mates import merge_mates, overlapping_mates
+from gpuasm.assembly.first_k import FirstCount, count_anew, count_first, lengths_of, misses_members
 from gpuasm.assembly.fragment_levels import ladder_of_reads
 from gpuasm.assembly.graph.compaction import Pieces
 from gpuasm.assembly.graph.debruijn import find_neighbours, two_sided
-from gpuasm.assembly.graph.depth_units import UNIT, count_windows, window_worth, worth_within
+from gpuasm.assembly.graph.depth_units import UNIT, count_windows, worth_within
 from gpuasm.assembly.graph.levels import Level, make_level, vertices_along
 from gpuasm.assembly.graph.unitigs import build_unitigs
-from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, FIRST_K_WHERE_THIN, SPARSE, check_ladder, choose_k
 from gpuasm.assembly.modes import Mode, choose_mode
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.errors import DataError
 from gpuasm.kmers.names import Dictionary, name_windows
-from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
-from gpuasm.kmers.tally import Tally, tally_kmers
-from gpuasm.kmers.windows import require_windows
+from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stage, Stages
 
 
 def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblyState:
     """Build the graph of the first k and find the reads that go on."""
-    lengths, all_reads = _lengths(reads), reads
+    all_reads, lengths = reads, lengths_of(reads)
     n_bases = count_windows(lengths, 1)
-    ladder, is_thin, (reads, tally, spectrum) = _choose_first(reads, lengths, options, stages)
-    k, min_follow = ladder[0], min(2, spectrum.threshold)
-    worth = window_worth(_lengths(reads), k, n_bases=n_bases)
-    least_depth, error_rate = spectrum.threshold * worth / UNIT, spectrum.error_rate or 0.0
-    rules = _Rules(min_follow, worth, options.mode, options.without, least_depth, error_rate)
-    first = _first_graph(reads, tally, rules, stages=stages, cleans=not is_thin)
+    counted = count_first(reads, options, stages)
+    rules = _Rules.of(counted, options.mode, options.without)
+    first = _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=not counted.is_thin)
+    if not first.mode.is_one_organism and misses_members(counted, first.level.graph, options):
+        mode, held = first.mode, [counted]
+        del first, counted, reads
+        counted = count_anew(held, lengths, options, stages)
+        rules = _Rules.of(counted, mode, options.without)
+        first = _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=False)
+    reads, tally, k, is_thin = counted.reads, counted.tally, counted.k, counted.is_thin
+    ladder, spectrum, min_follow = counted.ladder, counted.spectrum, rules.min_follow
+    del counted
     laid, crossing, names = _first_crossing(reads, first.level, stages)
     steps = _steps(options)
     # Where coverage is thin, much that looks like a tip before bridges come is true, and gone before the others come.
@@ -77,51 +76,6 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     removed = {k: asdict(first.removed)}
     known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)
     return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning, deeper=deeper)
-
-
-_Counted = tuple[Reads, Tally, Spectrum]
-"""The text of the first graph, its solid k-mers and their spectrum."""
-
-
-def _choose_first(
-    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, stages: Stages
-) -> tuple[tuple[int, ...], bool, _Counted]:
-    """Choose values of k; return these, whether coverage is thin, and what is counted at the first k.
-
-    Where it is thin the first k is less, and what a fragment shows counts once, though both its mates may show it.
-    """
-    ladder = options.k or choose_k(lengths)
-    check_ladder(ladder)
-    for one in ladder:
-        require_windows(reads, one)
-    tally, spectrum = _count_first(reads, ladder[0], options, stages)
-    is_sparse = spectrum.rare_share() > SPARSE or options.mode == "meta"  # some members are, whatever the spectrum
-    is_thin = spectrum.is_thin or is_sparse
-    is_given = options.k or "smaller-k" in options.without
-    if not is_thin or is_given or ladder[0] <= (FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN):
-        return ladder, is_thin, (reads, tally, spectrum)
-    text = _fragments(reads, tally, spectrum.threshold, options=options, stages=stages)
-    told = count_windows(_lengths(text), ladder[0]) / count_windows(lengths, ladder[0])
-    is_sparse |= spectrum.rare_share(told) > SPARSE
-    ladder = choose_k(lengths, first=FIRST_K_WHERE_SPARSE if is_sparse else FIRST_K_WHERE_THIN)
-    return ladder, True, (text, *_count_first(text, ladder[0], options, stages))
-
-
-def _fragments(reads: Reads, tally: Tally, threshold: int, *, options: AssemblyOptions, stages: Stages) -> Reads:
-    """Return the reads, their mates merged where fragments are chimeric, or where nothing tells whether they are."""
-    if not reads.paired or "merged-mates" in options.without:
-        return reads
-    with stages.stage("merge mates") as stage:
-        mates = overlapping_mates(reads, FIRST_K_WHERE_THIN)
-        judged, chimeric = count_chimeras(reads, mates, tally) if threshold <= TWICE else (0, 0)
-        text = merge_mates(reads, mates) if chimeric >= CHIMERIC * judged else reads
-        stage.note(overlapping=mates.n, judged=judged, chimeric=chimeric, pairs=reads.n_pieces - text.n_pieces)
-    return text
-
-
-def _lengths(reads: Reads) -> np.ndarray:
-    xp = array_namespace(reads.length)
-    return to_host(xp.bincount(reads.length)) if reads.n_pieces else np.zeros(1, np.int64)
 
 
 _Found = tuple[OnUnitigs, Reads, Array]
@@ -182,6 +136,14 @@ class _Rules:
     without: tuple[str, ...]
     least_depth: float
     error_rate: float
+
+    @classmethod
+    def of(cls, counted: FirstCount, mode: Mode | str, without: tuple[str, ...]) -> _Rules:
+        spectrum, worth = counted.spectrum, counted.worth
+        error_rate = spectrum.error_rate or 0.0
+        if isinstance(mode, Mode):
+            mode = replace(mode, error_rate=error_rate)
+        return cls(min(2, spectrum.threshold), worth, mode, without, spectrum.threshold * worth / UNIT, error_rate)
 
 
 def _first_graph(
@@ -248,21 +210,3 @@ def _corrected(
     if found.n_added:
         n_bases = n_bases * found.n_named // (found.n_named + found.n_added)
     return found.reads, found.names, n_bases
-
-
-def _count_first(reads: Reads, k: int, options: AssemblyOptions, stages: Stages) -> tuple[Tally, Spectrum]:
-    windows = count_windows(_lengths(reads), k)
-    with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
-        tally = tally_kmers(reads, k, min_count=options.min_count or 2, progress=stage.advance)
-        spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
-        if k in (FIRST_K_WHERE_THIN, FIRST_K_WHERE_SPARSE) and not options.min_count and not options.k:
-            spectrum = replace(spectrum, threshold=2, reason="2, as coverage is thin, or that of some members")
-        tally = tally.at_least(spectrum.threshold)
-        stage.note(distinct=int(spectrum.histogram.sum()), solid=tally.n, threshold=spectrum.threshold)
-    if tally.n == 0:
-        raise DataError(
-            f"k-mers that occur at least {spectrum.threshold} times",
-            f"none among {int(spectrum.histogram.sum())} distinct {k}-mers",
-            "give more reads, or set --min-count 1",
-        )
-    return tally, spectrum

@@ -90,6 +90,26 @@ def deep_depth(graph: UnitigGraph) -> float:
     return _least_depth(graph, of=10, parts=9)
 
 
+def missed_share(graph: UnitigGraph, *, windows: float) -> float:
+    """Return the share of these unitigs' k-mers that must be expected to have been seen at most once.
+
+    At a depth of d, Poisson gives each window the probability exp(-d) (1 + d), as in `gpuasm.kmers.spectrum`. There one
+    depth stands for all; of many organisms the thin ones miss nearly all that is missed, and their unitigs show them.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    windows
+        Windows of k bases that begin at a base over which one base of reads lies.
+    """
+    if graph.n == 0:
+        return 0.0
+    telling = _telling(graph)
+    depth, n_kmers = graph.depth[telling] * windows, graph.n_kmers[telling]
+    return float((n_kmers * np.exp(-depth) * (1 + depth)).sum() / n_kmers.sum())
+
+
 def _least_depth(graph: UnitigGraph, *, of: int, parts: int = 1) -> float:
     """Return the depth up to which one k-mer in so many lies, or so many parts of them."""
     if graph.n == 0:

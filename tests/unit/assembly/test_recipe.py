@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble, resume
-from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, check_ladder, choose_k
+from gpuasm.assembly.ladder import FIRST_K_WHERE_SPARSE, check_ladder, choose_k, first_k
 from gpuasm.assembly.state_arrays import state_from_arrays, state_to_arrays
 from gpuasm.errors import DataError, UsageError
 from gpuasm.sequence.encoding import decode
@@ -53,6 +53,21 @@ def test_thin_coverage_begins_lower():
     assert assemble(sparse, AssemblyOptions(k=(31, 61))).k == (31, 61)
     assert assemble(sparse).spectrum.k == 21
     assert assemble(thin).k[0] == 25
+
+
+@pytest.mark.parametrize(
+    ("least", "n_kmers", "expected"),
+    [(21, 0, 21), (21, 5_000_000, 21), (21, 27_000_000, 23), (25, 27_000_000, 25), (21, 57_000_000, 25)],
+)
+def test_the_first_k_grows_with_the_sample(least, n_kmers, expected):
+    assert first_k(least, n_kmers) == expected
+
+
+@given(st.integers(0, 10**10))
+def test_few_kmers_are_the_same_by_chance(n_kmers):
+    k = first_k(21, n_kmers)
+    assert k == 31 or n_kmers**2 / 4**k <= 16
+    assert k == 21 or n_kmers**2 / 4 ** (k - 2) > 16
 
 
 def test_k_follows_the_length_that_half_of_all_bases_reach():

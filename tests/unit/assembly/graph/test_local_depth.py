@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gpuasm.assembly.graph.local_depth import deep_depth, local_depth, thin_depth, typical_depth
+from gpuasm.assembly.graph.local_depth import deep_depth, local_depth, missed_share, thin_depth, typical_depth
 from tests.graphs import K, graph_of
 
 
@@ -37,6 +37,14 @@ def test_nine_tenths_of_the_kmers_are_at_least_as_deep_as_thin_members():
 def test_nine_tenths_of_the_kmers_are_at_most_as_deep_as_deep_members():
     assert deep_depth(graph_of([("a", 900, 5.0), ("b", 100, 50.0)])[0]) == 5.0
     assert deep_depth(graph_of([("a", 899, 5.0), ("b", 101, 50.0)])[0]) == 50.0
+
+
+def test_thin_members_miss_windows():
+    """As Poisson's distribution says of each unitig: of four windows each, (1 + 4) / e^4 are seen at most once."""
+    errors = [(f"e{i}", K, 1.0) for i in range(50)]
+    community = graph_of([("deep", 900, 50.0), ("thin", 100, 5.0), *errors])[0]
+    assert missed_share(community, windows=0.8) == pytest.approx(0.1 * 5 * np.exp(-4))
+    assert missed_share(graph_of([("deep", 900, 50.0), *errors])[0], windows=0.8) < 1e-12
 
 
 def chain(*, inner=(150, 390.0), first=(900, 24.0), last=(900, 80.0), n=9):
@@ -82,7 +90,7 @@ def test_of_an_empty_graph():
         graph.arc_to,
         graph.arc_count,
     )
-    assert typical_depth(empty) == thin_depth(empty) == deep_depth(empty) == 0.0
+    assert typical_depth(empty) == thin_depth(empty) == deep_depth(empty) == missed_share(empty, windows=1.0) == 0.0
     assert local_depth(empty).size == local_depth(empty, is_isolate=False).size == 0
 
 
