@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gpuasm.sequence.reads import Reads
 
 _LOG = logging.getLogger(__name__)
+_RUN_PER_CHECKPOINT = 10
+"""What a run does between two checkpoints takes at least so many times as long as writing one."""
 
 
 class _Named(click.ParamType):
@@ -102,7 +104,8 @@ class _Named(click.ParamType):
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="Write a checkpoint after a k when so much time has passed since the last; 0 after each k.",
+    help="Write a checkpoint after a k when so much time has passed since the last, and ten times what that took; "
+    "0 after each k.",
 )
 @common_options
 def command(
@@ -203,7 +206,7 @@ class _Run:
         self.checkpoint = Checkpoint(folder, fingerprint(inputs, options))
         self.files: list[dict[str, Any]] = []
         self.plan: dict[str, int] = {}
-        self.checkpoint_after, self.last_checkpoint = checkpoint_after, time.monotonic()
+        self.checkpoint_after, self.next_checkpoint = checkpoint_after, time.monotonic() + checkpoint_after
 
     def assemble(self, ahead: ReadAhead, *, resuming: bool) -> Assembly:
         from gpuasm.cli.checkpoint import remove_leftovers
@@ -238,11 +241,14 @@ class _Run:
 
     def _keep(self, state: AssemblyState) -> None:
         self.page.draw_spectrum(state.spectrum)
-        if time.monotonic() - self.last_checkpoint < self.checkpoint_after:
+        began = time.monotonic()
+        if began < self.next_checkpoint:
             return
         with self.session.stages.stage("write checkpoint", k=state.level.graph.k):
             self.checkpoint.save(state)
-        self.last_checkpoint = time.monotonic()
+        ended = time.monotonic()
+        pause = max(self.checkpoint_after, _RUN_PER_CHECKPOINT * (ended - began)) if self.checkpoint_after else 0
+        self.next_checkpoint = ended + pause
 
     def write(self, assembly: Assembly) -> None:
         """Write every output."""

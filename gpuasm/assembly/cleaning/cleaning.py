@@ -125,6 +125,7 @@ class _Rules:
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
         self.mode, self.without, self.shown_from = mode, without, shown_from
         self.few = few
+        self._known: tuple[UnitigGraph, np.ndarray] | None = None
         self.shows_branches = mode.keeps_variants and windows_are_dense and "shown-branches" not in without
         self.merges_variants = mode.merges_variants and "similar-ways" not in without
         self.merges_ends = mode.merges_variants and mode.is_population and "similar-ends" not in without
@@ -155,7 +156,10 @@ class _Rules:
         return compact(*made, is_removed=marked) if marked.any() else made
 
     def _nearby(self, graph: UnitigGraph) -> np.ndarray:
-        return local_depth(graph, is_isolate=self.mode.is_isolate, is_population=self.mode.is_population)
+        if self._known is None or self._known[0] is not graph:  # a rule that finds nothing leaves the graph as it is
+            depth = local_depth(graph, is_isolate=self.mode.is_isolate, is_population=self.mode.is_population)
+            self._known = graph, depth
+        return self._known[1]
 
 
 def note_clean(stage: Stage, graph: UnitigGraph, removed: Removed) -> None:

@@ -10,16 +10,20 @@ Ways that are units of a tandem repeat all stay (`turns`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gpuasm.assembly.cleaning.turns import lies_on_turn
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.parallel import compiled, inlined
+from gpuasm.parallel import compiled, inlined, run_chunks
 
 LONGEST = 1000
 """The longest way between entrance and exit has at most so many k-mers between them."""
 MOST_INNER = 256
 """And so many unitigs lie between them at most."""
+_SLOTS, _SPREAD = 1024, 0x9E3779B1
+"""Of the hash table of what was found: four times as many as it holds at most."""
 _ONE, _TOP, _ALL = np.uint64(1), np.uint64(63), np.uint64(2**64 - 1)
 DIFFERENCES, OF_BASES = 1, 10
 """What goes may differ in one base of ten from what is kept."""
@@ -55,54 +59,98 @@ def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None) -> n
     known = graph.arc_start, graph.arc_to, text, graph.count
     marked, is_end = np.zeros(graph.n, dtype=bool), np.zeros(graph.n, dtype=bool)
     may_end = np.ones(graph.n, dtype=bool)
-    _mark(*known, may_end, marked, is_end)
+    exits = _exits(*known)
+    _mark(*known, may_end, exits, marked, is_end)
     if nearby is None or not marked.any():
         return marked
     copies = graph.depth / np.maximum(nearby, 1 / graph.unit)
     mostly_one = 2 * np.count_nonzero(is_end & (copies < ONE_COPY)) > np.count_nonzero(is_end)
     marked[:] = is_end[:] = False
-    _mark(*known, copies < (ONE_COPY if mostly_one else SURELY_ONE), marked, is_end)
+    _mark(*known, copies < (ONE_COPY if mostly_one else SURELY_ONE), exits, marked, is_end)
     return marked
 
 
+def _exits(arc_start: np.ndarray, arc_to: np.ndarray, text: Any, count: np.ndarray) -> np.ndarray:
+    """Return the exit of the superbubble behind each oriented unitig whose ways say nearly the same: (2n,) int32.
+
+    -1 where there is none, its ways differ, or it lies on a turn; each is told from one of its ends only.
+    """
+    exits = np.full(arc_start.size - 1, -1, np.int32)
+    run_chunks(_find_exits, exits.size, arc_start, arc_to, text, count, exits)
+    return exits
+
+
 @compiled()
-def _mark(arc_start, arc_to, text, count, may_end, marked, is_end):
+def _find_exits(first, last, arc_start, arc_to, text, count, exits):
     _, start, k = text
-    n = start.size - 1
-    is_touched = np.zeros(n, np.bool_)
-    place = np.full(2 * n, -1, np.int32)
-    inner, n_seen = np.empty(MOST_INNER + 2, np.int32), np.empty(MOST_INNER + 2, np.int32)
-    for s in range(2 * n):
-        if arc_start[s + 1] - arc_start[s] < 2 or not may_end[s >> 1]:
+    room = _empty_superbubble()
+    for s in range(first, last):
+        if arc_start[s + 1] - arc_start[s] < 2:
             continue
-        size = _superbubble(s, arc_start, arc_to, inner, n_seen, place)
-        t = inner[size - 1] if size > 2 else -1
-        if t < 0 or s > t ^ 1:  # the same one is found from the other end
+        size = _superbubble(s, arc_start, arc_to, room)
+        inner = room[0][:size]
+        if size < 3 or s > inner[size - 1] ^ 1:  # the same one is found from the other end
             continue
-        is_new = may_end[t >> 1]
-        for i in range(1, size - 1):
-            is_new = is_new and not is_touched[inner[i] >> 1]
-        if is_new:
-            on_way, kept = _least_missing(inner[:size], arc_start, arc_to, start, count, k)
-            if kept.size and _all_similar(inner[:size], on_way, kept, text):
-                deepest = _deepest(inner[1 : size - 1], on_way[1 : size - 1], start, count, k)
-                if deepest >= 0 and lies_on_turn(s, t, deepest, (arc_start, arc_to, start, count, k)):
-                    continue
-                is_end[s >> 1] = is_end[t >> 1] = True
-                for i in range(1, size - 1):
-                    is_touched[inner[i] >> 1] = True
-                    marked[inner[i] >> 1] = not on_way[i]
+        on_way, kept = _least_missing(inner, arc_start, arc_to, start, count, k)
+        if kept.size and _all_similar(inner, on_way, kept, text):
+            t = inner[size - 1]
+            deepest = _deepest(inner[1 : size - 1], on_way[1 : size - 1], start, count, k)
+            if deepest < 0 or not lies_on_turn(s, t, deepest, (arc_start, arc_to, start, count, k)):
+                exits[s] = t
 
 
 @compiled()
-def _superbubble(s, arc_start, arc_to, inner, n_seen, place):
-    """Fill ``inner`` with entrance, inner unitigs and exit in topological order; return how many, 0 if there is none.
+def _mark(arc_start, arc_to, text, count, may_end, exits, marked, is_end):
+    _, start, k = text
+    is_touched = np.zeros(start.size - 1, np.bool_)
+    room = _empty_superbubble()
+    for s in range(exits.size):
+        t = exits[s]
+        if t < 0 or not (may_end[s >> 1] and may_end[t >> 1]):
+            continue
+        size = _superbubble(s, arc_start, arc_to, room)
+        inner = room[0][:size]
+        is_new = True
+        for v in inner[1 : size - 1]:
+            is_new = is_new and not is_touched[v >> 1]
+        if is_new:
+            on_way, _ = _least_missing(inner, arc_start, arc_to, start, count, k)
+            is_end[s >> 1] = is_end[t >> 1] = True
+            for i in range(1, size - 1):
+                is_touched[inner[i] >> 1] = True
+                marked[inner[i] >> 1] = not on_way[i]
+
+
+@compiled()
+def _empty_superbubble():
+    """Return room for what a superbubble has: its unitigs, arcs into each that were seen, and where each stands.
+
+    Places are kept in a hash table, as a number for each unitig of the graph would be for each thread.
+    """
+    size = MOST_INNER + 2
+    return np.empty(size, np.int32), np.empty(size, np.int32), np.full(_SLOTS, -1, np.int32), np.empty(_SLOTS, np.int32)
+
+
+@inlined()
+def _slot_of(v, key):
+    """Return where an oriented unitig stands in a hash table, or would stand."""
+    slot = (v * _SPREAD) & (_SLOTS - 1)
+    while key[slot] >= 0 and key[slot] != v:
+        slot = (slot + 1) & (_SLOTS - 1)
+    return slot
+
+
+@compiled()
+def _superbubble(s, arc_start, arc_to, room):
+    """Fill a room with entrance, inner unitigs and exit in topological order; return how many, 0 if there is none.
 
     A unitig is visited when all arcs into it have been; the exit is the one that is left to visit alone.
     """
+    inner, n_seen, key, place = room
     found = 1
     inner[0] = s
-    place[s] = 0
+    slot = _slot_of(s, key)
+    key[slot], place[slot] = s, 0
     size, n_open, is_good = 0, 0, True
     # inner[:size] is visited; of what is found behind it, n_open wait for more arcs.
     ready = 1
@@ -115,30 +163,31 @@ def _superbubble(s, arc_start, arc_to, inner, n_seen, place):
             is_good = False
         for arc in range(arc_start[v], arc_start[v + 1]):
             w = arc_to[arc]
-            if place[w ^ 1] >= 0 or w == s:
+            if key[_slot_of(w ^ 1, key)] >= 0 or w == s:
                 is_good = False
                 break
-            if place[w] < 0:
+            slot = _slot_of(w, key)
+            if key[slot] < 0:
                 if found >= inner.size:
                     is_good = False
                     break
-                place[w] = found
+                key[slot], place[slot] = w, found
                 inner[found] = w
                 n_seen[found] = 0
                 found += 1
                 n_open += 1
-            at = place[w]
+            at = place[slot]
             n_seen[at] += 1
             if n_seen[at] == arc_start[(w ^ 1) + 1] - arc_start[w ^ 1]:
                 other = inner[ready]
                 inner[ready], inner[at] = w, other
                 n_seen[at] = n_seen[ready]
-                place[w], place[other] = ready, at
+                place[_slot_of(other, key)] = at
+                place[slot] = ready
                 ready += 1
                 n_open -= 1
     is_good = is_good and ready == size and n_open == 0 and found == size
-    for i in range(found):
-        place[inner[i]] = -1
+    key[:] = -1
     return size if is_good else 0
 
 

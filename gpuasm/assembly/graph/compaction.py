@@ -14,7 +14,7 @@ from gpuasm.assembly.graph.unitig_graph import (
     copy_oriented,
     sorted_arcs,
 )
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, run_chunks
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 
 
@@ -90,7 +90,8 @@ def _join(graph: UnitigGraph, walks: StrandWalks, arcs: tuple[np.ndarray, ...]) 
     windows = np.concatenate([[0], np.cumsum(graph.n_kmers[unitig])])[walks.start]
     start = windows + np.arange(n + 1) * (graph.k - 1)
     bases = np.empty(start[-1], np.uint8)
-    _concatenate(graph.bases, graph.start, graph.k, walks.path, walks.start, start, bases)
+    old = graph.bases, graph.start, graph.k
+    run_chunks(_concatenate, n, *old, walks.path, walks.start, start, bases)
     count = np.concatenate([[0], np.cumsum(graph.count[unitig])])[walks.start]
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]
     head_of, tail_of = np.full(2 * graph.n, -1), np.full(2 * graph.n, -1)
@@ -105,8 +106,8 @@ def _join(graph: UnitigGraph, walks: StrandWalks, arcs: tuple[np.ndarray, ...]) 
 
 
 @compiled()
-def _concatenate(old, old_start, k, path, walk_start, start, bases):
-    for walk in range(walk_start.size - 1):
+def _concatenate(first, last, old, old_start, k, path, walk_start, start, bases):
+    for walk in range(first, last):
         at = start[walk]
         for j in range(walk_start[walk], walk_start[walk + 1]):
             u = path[j] >> 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, run_chunks
 
 EVEN_SHARE = 0.7
 """A graph has one depth where so much of it lies within a factor of two of the typical depth."""
@@ -152,12 +152,18 @@ def _telling(graph: UnitigGraph) -> np.ndarray:
     return long if long.size else np.arange(graph.n)
 
 
-@compiled()
-def _spread(best, length, arc_start, arc_to):
+def _spread(best: np.ndarray, length: np.ndarray, arc_start: np.ndarray, arc_to: np.ndarray) -> np.ndarray:
     wider = best.copy()
-    for u in range(best.size):
+    run_chunks(_take_longest, best.size, best, length, arc_start, arc_to, wider)
+    return wider
+
+
+@compiled()
+def _take_longest(first, last, best, length, arc_start, arc_to, wider):
+    for u in range(first, last):
+        own = best[u]
         for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
             other = best[arc_to[arc] >> 1]
-            if length[other] > length[wider[u]] or (length[other] == length[wider[u]] and other < wider[u]):
-                wider[u] = other
-    return wider
+            if length[other] > length[own] or (length[other] == length[own] and other < own):
+                own = other
+        wider[u] = own

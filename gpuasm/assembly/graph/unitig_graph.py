@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, run_chunks
 from gpuasm.sequence.encoding import decode
 
 
@@ -106,14 +106,14 @@ def canonical_order(bases: np.ndarray, start: np.ndarray, is_circular: np.ndarra
     is_flipped, rotation = np.zeros(n, dtype=bool), np.zeros(n, np.int64)
     n_keys = -(-k // 31)
     keys = np.zeros((n_keys, n), np.uint64)
-    _choose_strands(bases, start, is_circular, k, is_flipped, rotation, keys)
+    run_chunks(_choose_strands, n, bases, start, is_circular, k, is_flipped, rotation, keys)
     order = np.lexsort((*keys[::-1], -np.diff(start)))
     return CanonicalOrder(order, is_flipped[order], rotation[order])
 
 
 @compiled()
-def _choose_strands(bases, start, is_circular, k, is_flipped, rotation, keys):
-    for u in range(is_circular.size):
+def _choose_strands(first, last, bases, start, is_circular, k, is_flipped, rotation, keys):
+    for u in range(first, last):
         windows = start[u + 1] - start[u] - k + 1
         best, best_strand = start[u], 0
         if is_circular[u]:
@@ -145,7 +145,8 @@ def apply_order(graph: UnitigGraph, canonical: CanonicalOrder) -> UnitigGraph:
     order, flip = canonical.order, canonical.is_flipped
     start = np.concatenate([[0], np.cumsum(graph.length[order])])
     bases = np.empty_like(graph.bases)
-    _copy_bases(graph.bases, graph.start, order, flip, canonical.rotation, graph.is_circular, graph.k, start, bases)
+    old = graph.bases, graph.start, graph.is_circular
+    run_chunks(_copy_bases, graph.n, *old, order, flip, canonical.rotation, graph.k, start, bases)
     new_of_old = np.empty(2 * graph.n, np.int64)
     new_number = np.arange(graph.n)
     new_of_old[2 * order] = 2 * new_number + flip
@@ -200,8 +201,8 @@ def copy_oriented(source, first, n, is_flipped, target, at):
 
 
 @compiled()
-def _copy_bases(old, old_start, order, flip, rotation, is_circular, k, start, bases):
-    for u in range(order.size):
+def _copy_bases(first, last, old, old_start, is_circular, order, flip, rotation, k, start, bases):
+    for u in range(first, last):
         o = order[u]
         length = old_start[o + 1] - old_start[o]
         if not is_circular[o]:

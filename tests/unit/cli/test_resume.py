@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import STAGES
 from gpuasm.cli.checkpoint import NAME, Checkpoint, remove_leftovers
 from tests.oracles.reads import fastq
@@ -232,6 +234,26 @@ def test_checkpoints_are_written_only_so_often(run_cli, reads, tmp_path, monkeyp
         arguments = ["-q", "-1", reads[0], "-2", reads[1], "-k", "31,61,91", "--checkpoint-after", seconds]
         assert run_cli("assemble", *arguments, "-o", tmp_path / "out")[0] == 0
         assert len(saved) == expected
+
+
+def test_checkpoints_that_take_long_are_written_less_often(run_cli, reads, tmp_path, monkeypatch):
+    """By a clock that moves on by 6 s with each k, and by 1 s with each checkpoint."""
+    now, saved = [0.0], []
+
+    def save(_, state):
+        now[0] += 1.0
+        saved.append(state.level.graph.k)
+
+    def climb_slowly(state, k, stages):
+        now[0] += 6.0
+        return climb(state, k, stages)
+
+    monkeypatch.setattr("gpuasm.cli.assemble.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("gpuasm.assembly.recipe.climb", climb_slowly)
+    monkeypatch.setattr(Checkpoint, "save", save)
+    arguments = ["-q", "-1", reads[0], "-2", reads[1], "-k", "31,41,51,61,71,81", "--checkpoint-after", 5]
+    assert run_cli("assemble", *arguments, "-o", tmp_path / "out")[0] == 0
+    assert saved == [41, 61]  # after 6 s, and not before 10 s more have passed
 
 
 @pytest.mark.parametrize("stage", ["first-graph", "reads", "fragments", "pairs", "check"])
