@@ -8,6 +8,7 @@ than a window in a thousand, the assembly begins anew, as it would have begun ha
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +34,8 @@ from gpuasm.kmers.tally import Tally, tally_kmers
 from gpuasm.kmers.windows import require_windows
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,11 @@ def misses_members(counted: FirstCount, graph: UnitigGraph, options: AssemblyOpt
     """Tell whether the first graph of several organisms shows thin ones, and a smaller k that suits them is left."""
     if not _may_be_less(options) or counted.k <= _smaller_k(counted.tally.n, is_sparse=True):
         return False
-    return missed_share(graph, windows=UNIT / counted.worth) > SPARSE
+    missed = missed_share(graph, windows=UNIT / counted.worth)
+    if missed > SPARSE:
+        told = f"{missed:.2%}"
+        _LOG.info("beginning anew with a smaller k: by the depth of unitigs %s of all windows are missed", told)
+    return missed > SPARSE
 
 
 def count_anew(held: list[FirstCount], lengths: np.ndarray, options: AssemblyOptions, stages: Stages) -> FirstCount:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
+import numpy as np
+
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.carrying.correcting import correct_reads
 from gpuasm.assembly.carrying.crossing import OnUnitigs, crossing_reads, find_on_unitigs
@@ -33,15 +35,7 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     """Build the graph of the first k and find the reads that go on."""
     all_reads, lengths = reads, lengths_of(reads)
     n_bases = count_windows(lengths, 1)
-    counted = count_first(reads, options, stages)
-    rules = _Rules.of(counted, options.mode, options.without)
-    first = _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=not counted.is_thin)
-    if not first.mode.is_one_organism and misses_members(counted, first.level.graph, options):
-        mode, held = first.mode, [counted]
-        del first, counted, reads
-        counted = count_anew(held, lengths, options, stages)
-        rules = _Rules.of(counted, mode, options.without)
-        first = _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=False)
+    counted, rules, first = _start(reads, lengths, options, stages)
     reads, tally, k, is_thin = counted.reads, counted.tally, counted.k, counted.is_thin
     ladder, spectrum, min_follow = counted.ladder, counted.spectrum, rules.min_follow
     del counted
@@ -76,6 +70,22 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
     removed = {k: asdict(first.removed)}
     known = (ladder, lengths, spectrum, removed, first.level, crossing, names, n_bases)
     return AssemblyState(*known, mode=first.mode, without=options.without, spanning=spanning, deeper=deeper)
+
+
+def _start(
+    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, stages: Stages
+) -> tuple[FirstCount, _Rules, _FirstGraph]:
+    """Count the first k and make its graph; anew with a smaller k where the graph tells that thin members need one."""
+    counted = count_first(reads, options, stages)
+    rules = _Rules.of(counted, options.mode, options.without)
+    first = _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=not counted.is_thin)
+    if first.mode.is_one_organism or not misses_members(counted, first.level.graph, options):
+        return counted, rules, first
+    mode, held = first.mode, [counted]
+    del first, counted  # the next ones take as much memory
+    counted = count_anew(held, lengths, options, stages)
+    rules = _Rules.of(counted, mode, options.without)
+    return counted, rules, _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=False)
 
 
 _Found = tuple[OnUnitigs, Reads, Array]
