@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,8 +59,7 @@ class Spectrum:
     def rare_share(self, told: float = 1.0) -> float:
         """Return the share of the genome's windows that must be expected to have been seen at most once.
 
-        At a depth of d, Poisson gives each window the probability exp(-d) (1 + d) (Lander and Waterman 1988,
-        doi:10.1016/0888-7543(88)90007-9). The depth is the peak's, unless half of all occurrences lie above four times
+        See `chance_of_one`. The depth is the peak's, unless half of all occurrences lie above four times
         the peak, as in a mixture: then it is what that half reaches, as without a peak.
 
         Parameters
@@ -71,7 +69,15 @@ class Spectrum:
         """
         median = _median_multiplicity(self.histogram)
         depth = told * (self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median)
-        return math.exp(-depth) * (1 + depth)
+        return float(chance_of_one(depth))
+
+
+def chance_of_one(depth: np.ndarray | float) -> np.ndarray | float:
+    """Return the probability that a window is seen at most once where ``depth`` windows are expected.
+
+    Poisson's distribution gives exp(-d) (1 + d) (Lander and Waterman 1988, doi:10.1016/0888-7543(88)90007-9).
+    """
+    return np.exp(-depth) * (1 + depth)
 
 
 def analyse_spectrum(histogram: np.ndarray, k: int, *, min_count: int | None = None) -> Spectrum:

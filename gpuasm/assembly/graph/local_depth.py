@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.kmers.spectrum import chance_of_one
 from gpuasm.parallel import compiled, run_chunks
 
 EVEN_SHARE = 0.7
@@ -93,8 +94,8 @@ def deep_depth(graph: UnitigGraph) -> float:
 def missed_share(graph: UnitigGraph, *, windows: float) -> float:
     """Return the share of these unitigs' k-mers that must be expected to have been seen at most once.
 
-    At a depth of d, Poisson gives each window the probability exp(-d) (1 + d), as in `gpuasm.kmers.spectrum`. There one
-    depth stands for all; of many organisms the thin ones miss nearly all that is missed, and their unitigs show them.
+    In a spectrum one depth stands for all (`Spectrum.rare_share`); of many organisms the thin ones miss nearly all that
+    is missed, and their unitigs show them.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def missed_share(graph: UnitigGraph, *, windows: float) -> float:
         return 0.0
     telling = _telling(graph)
     depth, n_kmers = graph.depth[telling] * windows, graph.n_kmers[telling]
-    return float((n_kmers * np.exp(-depth) * (1 + depth)).sum() / n_kmers.sum())
+    return float((n_kmers * chance_of_one(depth)).sum() / n_kmers.sum())
 
 
 def _least_depth(graph: UnitigGraph, *, of: int, parts: int = 1) -> float:
