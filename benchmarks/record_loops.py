@@ -11,6 +11,7 @@ tells when the table is out of date; nothing but the time of a first run depends
 from __future__ import annotations
 
 import csv
+import gzip
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ import click
 from gpuasm import first_run
 from gpuasm.cli.assemble import command as assemble
 from gpuasm.first_run_helper import signature_text
+from gpuasm.io.adapters import ADAPTERS
 
 TABLE = Path(first_run.__file__).with_name("loops.tsv")
 COLUMNS = ("kind", "module", "name", "signature")
@@ -33,6 +35,7 @@ SAMPLES = {
     "long": ("--length", "250", "--insert", "350", "--fold", "30"),
     "sparse": ("--fold", "7", "--insert", "500"),
     "single": ("--single",),
+    "adapters": ("--single", "--length", "100", "--fold", "30"),
 }
 """Options of ``gpuasm simulate reads``; first what most samples look like, as its loops come first in the table."""
 
@@ -75,7 +78,17 @@ def simulated(folder: Path, options: tuple[str, ...]) -> list[Path]:
     chosen = genomes if options[: len(SEVERAL)] == SEVERAL else genomes[:1]
     named = [word for flag, path in zip(("-1", "-2"), paths, strict=False) for word in (flag, path)]
     gpuasm("simulate", "reads", *chosen, *options, *named)
+    if folder.name == "adapters":
+        paths[0].write_bytes(gzip.compress(with_adapters(gzip.decompress(paths[0].read_bytes()))))
     return paths
+
+
+def with_adapters(fastq: bytes) -> bytes:
+    """Let every tenth read of a FASTQ run into an adapter with its last 20 bases."""
+    lines = fastq.split(b"\n")
+    for number in range(1, len(lines) - 1, 40):
+        lines[number] = lines[number][:-20] + ADAPTERS["Illumina TruSeq"][0][:20].encode()
+    return b"\n".join(lines)
 
 
 def gpuasm(*words: object) -> None:

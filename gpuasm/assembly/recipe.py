@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
+from gpuasm.arrays import array_namespace
 from gpuasm.assembly.consensus.consensus import Checked, check_contigs
 from gpuasm.assembly.consensus.guesses import GUESSES
 from gpuasm.assembly.consensus.variants import find_variants
@@ -134,18 +136,19 @@ def resume(
         inserts = state.spanning.inserts if state.spanning else None
         aside, without = state.set_aside, options.without
         graph, gaps = close_gaps(resolved, reads, set_aside=aside, stages=stages, inserts=inserts, without=without)
-    contigs = _told_once(make_contigs(graph, state.set_aside, min_length=1), state, stages)
+    contigs = make_contigs(graph, state.set_aside, min_length=1)
+    contigs = _told_once(contigs, state, stages, xp=array_namespace(reads.words))
     checked = _check(contigs, reads, options, mode=state.mode, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     left = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.climbed, state.removed, scaffolds, state.mode, left)
 
 
-def _told_once(contigs: list[Contig], state: AssemblyState, stages: Stages) -> list[Contig]:
+def _told_once(contigs: list[Contig], state: AssemblyState, stages: Stages, *, xp: Any) -> list[Contig]:
     if "variants" in state.without:
         return contigs
     with stages.stage("leave out variants") as stage:
-        is_variant = find_variants(contigs, state.mode)
+        is_variant = find_variants(contigs, state.mode, xp=xp)
         stage.note(variants=int(is_variant.sum()))
     return [contig for contig, left_out in zip(contigs, is_variant.tolist(), strict=True) if not left_out]
 

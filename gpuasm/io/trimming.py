@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuasm.io.adapter_words import Words, may_hold
 from gpuasm.io.adapters import AdapterSurvey, pieces_of_reads
 from gpuasm.io.read_through import NO_INSERT
 from gpuasm.parallel import compiled
@@ -62,12 +63,13 @@ def cut_reads(reads: Reads, keep: np.ndarray) -> Reads:
 
 
 def _search(reads: Reads, sequences: list[str], keep: np.ndarray) -> None:
-    """Let cutadapt find adapters in all reads that are not cut yet."""
+    """Let cutadapt find adapters in the reads that are not cut yet and may hold one."""
     from cutadapt.adapters import BackAdapter  # noqa: PLC0415 - only where there are adapters
 
     adapters = [BackAdapter(sequence, max_errors=_ERRORS, min_overlap=_LEAST_MATCH) for sequence in sequences]
     first_piece = pieces_of_reads(reads)
-    chosen = np.flatnonzero((keep == _ALL) & (np.diff(first_piece) > 0))
+    words = Words.of(sequences, error_rate=_ERRORS, shortest=_LEAST_MATCH)
+    chosen = np.flatnonzero((keep == _ALL) & may_hold(reads, words))
     for at in range(0, chosen.size, _CHUNK):
         numbers = chosen[at : at + _CHUNK]
         text, offsets = _spell(reads, first_piece, numbers)

@@ -9,9 +9,11 @@ genome is. Where many organisms are together, a rare one's conserved genes lie o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from gpuasm.arrays import to_host
 from gpuasm.assembly.cleaning.low_depth import ISLAND
 from gpuasm.assembly.cleaning.similar_ways import LONGEST
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, lay_reads
@@ -26,7 +28,7 @@ _SEED = 15
 """Bases that are the same somewhere in all but one of 200 texts of 200 bases of which one in twelve differs."""
 
 
-def find_variants(contigs: Sequence[Contig], mode: Mode) -> np.ndarray:
+def find_variants(contigs: Sequence[Contig], mode: Mode, *, xp: Any = np) -> np.ndarray:
     """Mark contigs of at most 1,000 bases that lie, as reads do, on one of more.
 
     Parameters
@@ -36,6 +38,8 @@ def find_variants(contigs: Sequence[Contig], mode: Mode) -> np.ndarray:
     mode
         What the sample is: of a population variants go however deep, of an isolate those below half a copy; of many
         organisms, and where strains are to be kept, none.
+    xp
+        Where the short are laid on the long: numpy or cupy.
 
     Returns
     -------
@@ -50,25 +54,30 @@ def find_variants(contigs: Sequence[Contig], mode: Mode) -> np.ndarray:
     short = np.flatnonzero((length <= LONGEST) & (length >= 2 * _SEED) & is_open & (depth < bound))
     long = [contigs[i] for i in np.flatnonzero(length > LONGEST).tolist()]
     if short.size and long:
-        covered = _covered([contigs[i].codes for i in short.tolist()], long)
+        covered = _covered([contigs[i].codes for i in short.tolist()], long, xp)
         marked[short] = covered >= COVERED * length[short]
     return marked
 
 
-def _covered(texts: Sequence[np.ndarray], contigs: Sequence[Contig]) -> np.ndarray:
+def _covered(texts: Sequence[np.ndarray], contigs: Sequence[Contig], xp: Any) -> np.ndarray:
     """Return how many bases of each text lie on a contig, in one place, with at most one small gap: (n,) int64."""
     reads = Reads.from_codes(texts)
     codes, closed = [own.codes for own in contigs], [own.is_circular for own in contigs]
-    targets = Targets.of(codes, closed, reach=int(reads.length.max()), xp=np)
-    first, second = lay_reads(reads, targets, index_seeds(targets, 2 * _SEED))
+    targets = Targets.of(codes, closed, reach=int(reads.length.max()), xp=xp)
+    laid = lay_reads(reads.moved_to(xp), targets, index_seeds(targets, 2 * _SEED))
+    first, second = (
+        {name: to_host(getattr(one, name)) for name in ("piece", "target", "turned", "at", "begin", "end")}
+        for one in laid
+    )
     covered = np.zeros(len(texts), np.int64)
-    covered[first.piece] = first.end - first.begin
-    before = first.where(np.searchsorted(first.piece, second.piece))
-    same = (before.target == second.target) & (before.turned == second.turned)
-    same &= np.abs(before.at - second.at) <= LARGEST_SHIFT
+    covered[first["piece"]] = first["end"] - first["begin"]
+    row = np.searchsorted(first["piece"], second["piece"])
+    before = {name: values[row] for name, values in first.items()}
+    same = (before["target"] == second["target"]) & (before["turned"] == second["turned"])
+    same &= np.abs(before["at"] - second["at"]) <= LARGEST_SHIFT
     # Bases of a text by where it would lie whole: those that both stretches have count once.
-    begin = np.maximum(before.begin - before.at, second.begin - second.at)
-    end = np.minimum(before.end - before.at, second.end - second.at)
-    added = second.end - second.begin - np.maximum(0, end - begin)
-    covered[second.piece[same]] += added[same]
+    begin = np.maximum(before["begin"] - before["at"], second["begin"] - second["at"])
+    end = np.minimum(before["end"] - before["at"], second["end"] - second["at"])
+    added = second["end"] - second["begin"] - np.maximum(0, end - begin)
+    covered[second["piece"][same]] += added[same]
     return covered

@@ -33,8 +33,8 @@ def changed(codes, *places):
     return codes
 
 
-def is_variant(short, mode=POPULATION, *, long=GENOME, long_is_circular=False):
-    return find_variants([contig(long, circular=long_is_circular), short], mode).tolist() == [False, True]
+def is_variant(short, mode=POPULATION, *, long=GENOME, long_is_circular=False, xp=np):
+    return find_variants([contig(long, circular=long_is_circular), short], mode, xp=xp).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -55,13 +55,13 @@ def is_variant(short, mode=POPULATION, *, long=GENOME, long_is_circular=False):
         (GENOME[:29], False),
     ],
 )
-def test_what_lies_on_a_longer_contig(codes, goes, turned):
-    assert is_variant(contig(reverse_complement(codes) if turned else codes)) == goes
+def test_what_lies_on_a_longer_contig(codes, goes, turned, xp):
+    assert is_variant(contig(reverse_complement(codes) if turned else codes), xp=xp) == goes
 
 
-def test_a_piece_across_the_cut_of_a_circle_lies_on_it():
+def test_a_piece_across_the_cut_of_a_circle_lies_on_it(xp):
     piece = contig(np.concatenate([GENOME[-120:], GENOME[:120]]))
-    assert is_variant(piece, long_is_circular=True)
+    assert is_variant(piece, long_is_circular=True, xp=xp)
     assert not is_variant(piece)
 
 
