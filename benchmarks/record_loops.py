@@ -11,18 +11,18 @@ tells when the table is out of date; nothing but the time of a first run depends
 from __future__ import annotations
 
 import csv
-import gzip
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import click
+import library_reads
+from library_reads import KINDS
 
 from gpuasm import first_run
 from gpuasm.cli.assemble import command as assemble
 from gpuasm.first_run_helper import signature_text
-from gpuasm.io.adapters import ADAPTERS
 
 TABLE = Path(first_run.__file__).with_name("loops.tsv")
 COLUMNS = ("kind", "module", "name", "signature")
@@ -35,9 +35,10 @@ SAMPLES = {
     "long": ("--length", "250", "--insert", "350", "--fold", "30"),
     "sparse": ("--fold", "7", "--insert", "500"),
     "single": ("--single",),
-    "adapters": ("--single", "--length", "100", "--fold", "30"),
+    "nextera": ("--seed", "1", "--fold", "60"),
 }
-"""Options of ``gpuasm simulate reads``; first what most samples look like, as its loops come first in the table."""
+"""Options of ``gpuasm simulate reads``, or of `library_reads.py` where it has a kind of that name; first what most
+samples look like, as its loops come first in the table."""
 
 
 @click.command()
@@ -77,18 +78,13 @@ def simulated(folder: Path, options: tuple[str, ...]) -> list[Path]:
     paths = [folder / f"{mate}.fastq.gz" for mate in range(2 - single)]
     chosen = genomes if options[: len(SEVERAL)] == SEVERAL else genomes[:1]
     named = [word for flag, path in zip(("-1", "-2"), paths, strict=False) for word in (flag, path)]
+    if folder.name in KINDS:
+        library_reads.main(
+            [str(genomes[0]), f"{folder}/reads_", "--kind", folder.name, *options], standalone_mode=False
+        )
+        return [folder / "reads_1.fq", folder / "reads_2.fq"]
     gpuasm("simulate", "reads", *chosen, *options, *named)
-    if folder.name == "adapters":
-        paths[0].write_bytes(gzip.compress(with_adapters(gzip.decompress(paths[0].read_bytes()))))
     return paths
-
-
-def with_adapters(fastq: bytes) -> bytes:
-    """Let every tenth read of a FASTQ run into an adapter with its last 20 bases."""
-    lines = fastq.split(b"\n")
-    for number in range(1, len(lines) - 1, 40):
-        lines[number] = lines[number][:-20] + ADAPTERS["Illumina TruSeq"][0][:20].encode()
-    return b"\n".join(lines)
 
 
 def gpuasm(*words: object) -> None:
