@@ -48,7 +48,7 @@ def begin(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblySta
             stage.note(bridges=pieces.n_pieces)
         if pieces.n_pieces or (is_thin and find_pieces is _bridging):
             tally = tally.narrowed(first.is_kept)
-            before, rules = first.removed, replace(rules, mode=first.mode)
+            before, rules = first.removed, replace(rules, mode=first.mode, merged=first.removed.similar_ways)
             del first, laid, crossing, names  # the next ones take as much memory
             reads, tally = with_mercy(reads, tally, pieces, min_follow=min_follow)
             keeps = is_thin and step == 0  # islands may still be bridged to others
@@ -137,7 +137,7 @@ class _Rules:
     """How to build and clean the first graph.
 
     How often an edge must have been seen, what a window is worth in units of depth, the mode if it is known, what to
-    leave out, the depth of the rarest solid k-mers, and substitutions a base.
+    leave out, the depth of the rarest solid k-mers, substitutions a base, and what similar ways took out before.
     """
 
     min_follow: int
@@ -146,6 +146,7 @@ class _Rules:
     without: tuple[str, ...]
     least_depth: float
     error_rate: float
+    merged: int = 0
 
     @classmethod
     def of(cls, counted: FirstCount, mode: Mode | str, without: tuple[str, ...]) -> _Rules:
@@ -190,6 +191,7 @@ def _first_graph(
                 keep_islands=keep_islands,
                 few=FEW_READS * rules.worth / UNIT,
                 windows_are_dense=True,
+                merged=rules.merged,
             )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=0)

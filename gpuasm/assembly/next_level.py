@@ -60,6 +60,8 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
             without=state.without,
             reach=state.ladder[0],
             shown_from=_shown_from(state, k),
+            are_read=not state.has_fragments,
+            merged=sum(of_one["similar_ways"] for of_one in state.removed.values()),
         )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)

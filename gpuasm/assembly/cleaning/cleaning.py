@@ -14,7 +14,7 @@ from gpuasm.assembly.cleaning.few_reads import FEW_READS
 from gpuasm.assembly.cleaning.low_depth import find_islands, find_low_depth_connections
 from gpuasm.assembly.cleaning.shown import find_shown
 from gpuasm.assembly.cleaning.similar_ends import find_similar_ends
-from gpuasm.assembly.cleaning.similar_ways import find_similar_ways
+from gpuasm.assembly.cleaning.similar_ways import MINORITY, SPARSE, find_similar_ways
 from gpuasm.assembly.cleaning.tips import find_tips
 from gpuasm.assembly.graph.compaction import Pieces, compact
 from gpuasm.assembly.graph.local_depth import local_depth
@@ -58,6 +58,8 @@ def clean(
     windows_are_dense: bool = False,
     reach: int | None = None,
     shown_from: float = np.inf,
+    are_read: bool = True,
+    merged: int = 0,
 ) -> tuple[UnitigGraph, Pieces, Removed]:
     """Remove errors from a graph.
 
@@ -79,6 +81,10 @@ def clean(
         k-mers that one error spoils, see `find_tips`; None takes the graph's k.
     shown_from
         Depth from which a unitig stays however deep others are.
+    are_read
+        Whether k-mers are windows of reads, and not of fragments, between whose mates may be another copy's bases.
+    merged
+        Unitigs that similar ways took out of earlier graphs: where these are many, the sample is a mixture.
 
     Returns
     -------
@@ -86,7 +92,15 @@ def clean(
     """
     pieces, removed = Pieces.identity(graph.n), Removed()
     left_out = frozenset(without) | ({"islands"} if keep_islands or not mode.is_isolate else set())
-    rules = _Rules(mode, left_out, few=few, windows_are_dense=windows_are_dense, reach=reach, shown_from=shown_from)
+    rules = _Rules(
+        mode,
+        left_out,
+        few=few,
+        windows_are_dense=windows_are_dense,
+        reach=reach,
+        shown_from=shown_from,
+        merged=merged if are_read else None,
+    )
     for strictness in _ROUNDS:
         before = removed.total
         graph, pieces = rules.one_round(graph, pieces, strictness=strictness, removed=removed)
@@ -108,6 +122,7 @@ class _Rules:
         windows_are_dense: bool,
         reach: int | None,
         shown_from: float,
+        merged: int | None,
     ) -> None:
         of_few: dict[str, Any] = {"few": few, "judges_few": "few-reads" not in without}
         variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants, "error_rate": mode.error_rate}
@@ -125,6 +140,7 @@ class _Rules:
         self.of_unitigs = [(name, rule) for name, rule in every if name.replace("_", "-") not in without]
         self.mode, self.without, self.shown_from = mode, without, shown_from
         self.few = few
+        self.merged = merged
         self._known: tuple[UnitigGraph, np.ndarray] | None = None
         self.shows_branches = mode.keeps_variants and windows_are_dense and "shown-branches" not in without
         self.merges_variants = mode.merges_variants and "similar-ways" not in without
@@ -139,14 +155,18 @@ class _Rules:
                 marked &= ~find_shown(graph, few=self.few)
             graph, pieces = self._without(marked, (graph, pieces), name, removed)
         if strictness == 1.0 and self.merges_variants:
-            graph, pieces = self._without(self._similar(graph), (graph, pieces), "similar_ways", removed)
+            graph, pieces = self._without(self._similar(graph, removed), (graph, pieces), "similar_ways", removed)
         if strictness == 1.0 and self.merges_ends:
             graph, pieces = self._without(find_similar_ends(graph), (graph, pieces), "similar_ends", removed)
         islands = np.zeros(graph.n, dtype=bool) if "islands" in self.without else find_islands(graph)
         return self._without(islands, (graph, pieces), "islands", removed)
 
-    def _similar(self, graph: UnitigGraph) -> np.ndarray:
-        return find_similar_ways(graph, one_copy_depth(graph, self.mode))
+    def _similar(self, graph: UnitigGraph, removed: Removed) -> np.ndarray:
+        minority = np.inf
+        if self.mode.is_isolate and self.merged is not None:
+            is_mixture = (self.merged + removed.similar_ways) * SPARSE > graph.n_kmers.sum()
+            minority = np.inf if is_mixture else MINORITY
+        return find_similar_ways(graph, one_copy_depth(graph, self.mode), minority=minority)
 
     @staticmethod
     def _without(

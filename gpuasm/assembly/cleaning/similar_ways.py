@@ -35,7 +35,13 @@ differ make superbubbles too, and at 15x one place of two copies in twelve is be
 superbubbles are not, copies are what differs here, and the second one holds."""
 
 
-def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None) -> np.ndarray:
+MINORITY, SPARSE = 1 / 3, 50_000
+"""In an isolate's reads, what goes is at most this share as deep as the shallower of entrance and exit, if no more than
+one superbubble in so many k-mers has deeper ones. A mixture has two variants about as often everywhere; here and there
+it is two copies that a library covers by half, which are together as deep as one."""
+
+
+def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None, *, minority: float = np.inf) -> np.ndarray:
     """Mark all unitigs of superbubbles that are not on the way that is kept.
 
     Ways are compared by the sum of reads that their k-mers lack against the deeper of entrance and exit: of single
@@ -50,6 +56,8 @@ def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None) -> n
     nearby : (n,) float64
         Depth of one copy around each unitig, infinite where nothing tells, and entrance and exit may be of any depth;
         None where that is so everywhere.
+    minority
+        How deep what goes may be, as a share of the shallower of entrance and exit, where few superbubbles have more.
 
     Returns
     -------
@@ -59,29 +67,39 @@ def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None) -> n
     known = graph.arc_start, graph.arc_to, text, graph.count
     marked, is_end = np.zeros(graph.n, dtype=bool), np.zeros(graph.n, dtype=bool)
     may_end = np.ones(graph.n, dtype=bool)
-    exits = _exits(*known)
+    exits, share = _exits(known)
     _mark(*known, may_end, exits, marked, is_end)
     if nearby is None or not marked.any():
         return marked
     copies = graph.depth / np.maximum(nearby, 1 / graph.unit)
     mostly_one = 2 * np.count_nonzero(is_end & (copies < ONE_COPY)) > np.count_nonzero(is_end)
+    may_end = copies < (ONE_COPY if mostly_one else SURELY_ONE)
+    halves = (share > minority) & np.repeat(may_end, 2) & may_end[exits >> 1]
+    if np.count_nonzero(halves) * SPARSE <= graph.n_kmers.sum():
+        exits[halves] = -1
     marked[:] = is_end[:] = False
-    _mark(*known, copies < (ONE_COPY if mostly_one else SURELY_ONE), exits, marked, is_end)
+    _mark(*known, may_end, exits, marked, is_end)
     return marked
 
 
-def _exits(arc_start: np.ndarray, arc_to: np.ndarray, text: Any, count: np.ndarray) -> np.ndarray:
-    """Return the exit of the superbubble behind each oriented unitig whose ways say nearly the same: (2n,) int32.
+def _exits(known: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the exit of each superbubble whose ways say nearly the same, and how deep these are, by its entrance.
 
-    -1 where there is none, its ways differ, or it lies on a turn; each is told from one of its ends only.
+    Returns
+    -------
+    exits : (2n,) int32
+        -1 where there is none, its ways differ, or it lies on a turn; each is told from one of its ends only.
+    share : (2n,) float64
+        Depth of the deepest unitig that would go, as a share of the shallower of entrance and exit; 0 without.
     """
-    exits = np.full(arc_start.size - 1, -1, np.int32)
-    run_chunks(_find_exits, exits.size, arc_start, arc_to, text, count, exits)
-    return exits
+    n = known[0].size - 1
+    exits, share = np.full(n, -1, np.int32), np.zeros(n)
+    run_chunks(_find_exits, n, *known, exits, share)
+    return exits, share
 
 
 @compiled()
-def _find_exits(first, last, arc_start, arc_to, text, count, exits):
+def _find_exits(first, last, arc_start, arc_to, text, count, exits, share):
     _, start, k = text
     room = _empty_superbubble()
     for s in range(first, last):
@@ -95,8 +113,12 @@ def _find_exits(first, last, arc_start, arc_to, text, count, exits):
         if kept.size and _all_similar(inner, on_way, kept, text):
             t = inner[size - 1]
             deepest = _deepest(inner[1 : size - 1], on_way[1 : size - 1], start, count, k)
-            if deepest < 0 or not lies_on_turn(s, t, deepest, (arc_start, arc_to, start, count, k)):
+            if deepest < 0:
                 exits[s] = t
+                continue
+            ends = min(_depth(s >> 1, start, count, k), _depth(t >> 1, start, count, k))
+            if not lies_on_turn(s, t, deepest, (arc_start, arc_to, start, count, k)):
+                exits[s], share[s] = t, _depth(deepest, start, count, k) / ends
 
 
 @compiled()
@@ -229,6 +251,11 @@ def _least_missing(inner, arc_start, arc_to, start, count, k):
         if i == 0:
             return on_way, kept[:n_kept][::-1]
         i = before[i]
+
+
+@inlined()
+def _depth(u, start, count, k):
+    return count[u] / (start[u + 1] - start[u] - k + 1)
 
 
 @compiled()

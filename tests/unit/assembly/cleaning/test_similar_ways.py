@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.cleaning.cleaning import clean
-from gpuasm.assembly.cleaning.similar_ways import LONGEST, _differences, find_similar_ways
+from gpuasm.assembly.cleaning.similar_ways import LONGEST, MINORITY, SPARSE, _differences, find_similar_ways
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
-from gpuasm.assembly.modes import Mode
+from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, all_near, graph_of, marked
@@ -84,6 +84,40 @@ def test_where_most_are_of_copies_only_what_is_surely_one_copy_goes():
         single = [("left", 900, depth), ("right", 900, depth), ("a", K, 20.0), ("b", K, 17.0)]
         graph, number = graph_of([*single, *repeats], f"{SIDES} {arcs}")
         assert marked(find_similar_ways(graph, all_near(graph, 30.0)), number) == goes
+
+
+@pytest.mark.parametrize(("rarer", "goes"), [(20.0, {"b"}), (20.1, set())])
+def test_two_copies_that_are_covered_by_half_are_no_variants(rarer, goes):
+    """Together they are as deep as one; of an isolate only what is a third as deep as that goes."""
+    sides = [("left", SPARSE, 60.0), ("right", 900, 60.0), ("a", K, 60.0 - rarer), ("b", K, rarer)]
+    graph, number = graph_of(sides, SIDES)
+    assert marked(find_similar_ways(graph, all_near(graph, 60.0), minority=MINORITY), number) == goes
+    assert marked(find_similar_ways(graph, all_near(graph, 60.0)), number) == {"b"}
+
+
+def test_where_there_are_many_halves_the_sample_is_a_mixture():
+    inner = [(f"{name}{i}", K, 30.0) for i in range(2) for name in "ab"]
+    arcs = "left>a0 left>b0 a0>middle b0>middle middle>a1 middle>b1 a1>right b1>right"
+    for size, goes in ((2 * SPARSE, set()), (2 * SPARSE - 2000, {"b0", "b1"})):
+        graph, number = graph_of([("left", size, 60.0), ("middle", 900, 60.0), ("right", 900, 60.0), *inner], arcs)
+        assert marked(find_similar_ways(graph, all_near(graph, 60.0), minority=MINORITY), number) == goes
+
+
+@pytest.mark.parametrize(
+    ("mode", "known", "n_left"),
+    [
+        (ISOLATE, {}, 4),
+        (ISOLATE, {"merged": 1}, 4),
+        (ISOLATE, {"merged": 2}, 1),  # one in 50,000 k-mers is not few
+        (ISOLATE, {"are_read": False}, 1),
+        (Mode("meta", ""), {}, 1),
+        (Mode("meta", "", is_population=True), {}, 1),
+    ],
+)
+def test_halves_stay_in_the_reads_of_an_isolate_alone(mode, known, n_left):
+    sides = [("left", SPARSE, 60.0), ("right", 900, 60.0), ("a", K, 32.0), ("b", K, 28.0)]
+    graph, _ = graph_of(sides, SIDES)
+    assert clean(graph, mode=mode, **known)[0].n == n_left
 
 
 def observed(texts, k):
