@@ -176,6 +176,9 @@ def assemblers_in_short(results: list[Result]) -> str:
     return "\n\n".join(_section(result, _passed(compared)) for result, compared in _every_compared(results))
 
 
+_NAMES = {"megahit": "MEGAHIT", "skesa": "SKESA", "spades": "SPAdes"}
+
+
 def _every_compared(results: list[Result]) -> list[tuple[Result, list[Result]]]:
     return [
         (result, [found for name in result["parameters"]["sets"] if (found := _compared(result, name))])
@@ -206,7 +209,9 @@ def _passed(compared: list[Result]) -> str:
         return f"{sum(passed)} of {len(passed)}"
 
     rows = [[rule, *(told(rule, kind) for kind in kinds)] for rule in RULES]
-    return markdown(["contigs of gpuasm beside MEGAHIT's, SKESA's and SPAdes'", *(f"{k} sets" for k in kinds)], rows)
+    counts = {peer: sum(peer in found["peers"] for found in compared) for peer in PEERS}
+    beside = ", ".join(f"{_NAMES[peer]} ({n} sets)" for peer, n in counts.items() if n)
+    return markdown([f"contigs of gpuasm beside those of {beside}", *(f"{k} sets" for k in kinds)], rows)
 
 
 def _quality(compared: list[Result]) -> str:
