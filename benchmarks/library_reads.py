@@ -95,7 +95,7 @@ class Template:
         self.place = np.concatenate([e - t.size + np.arange(n) for e, t, n in zip(ends, texts, sizes, strict=True)])
         self.end = np.repeat(ends, sizes)
         self.phix = int(sizes[-1]) if phix else 0
-        self.factor = np.concatenate([_uneven(size, kind, rng) for size in sizes.tolist()])
+        self.factor = np.concatenate([uneven(n, rng, sigma=kind.local, at_ends=_AT_ENDS) for n in sizes.tolist()])
         self.most = np.percentile(self.factor, 99.9)
         self._gc = np.concatenate([[0], np.cumsum((self.text == _C) | (self.text == _G))])
 
@@ -119,17 +119,31 @@ class Template:
         return begin, size, self.rng.random(n) < 0.5
 
 
-def _uneven(size: int, kind: Kind, rng: np.random.Generator) -> np.ndarray:
-    """Return how often fragments begin at each base: from its middle to its ends, and from place to place."""
+def uneven(size: int, rng: np.random.Generator, *, sigma: float, at_ends: float) -> np.ndarray:
+    """Return how often fragments begin at each base of a replicon: (size,) float64, up to a factor.
+
+    From its middle to its ends it falls to ``at_ends``, if it is long; from place to place it is log-normal, with
+    straight lines between values every 800 bases.
+    """
     place = np.arange(size)
-    ends = 1 - (1 - _AT_ENDS) * np.abs(2 * place / size - 1) if size > _LONG_REPLICON else np.ones(size)
-    knots = rng.normal(0, kind.local, size // _STEP + 3)
+    ends = 1 - (1 - at_ends) * np.abs(2 * (place / size) - 1) if size > _LONG_REPLICON else np.ones(size)
+    knots = rng.normal(0, sigma, size // _STEP + 3)
     return ends * np.exp(np.interp(place / _STEP, np.arange(knots.size), knots))
 
 
 @dataclass(frozen=True)
 class Fragments:
-    """Of each fragment two pieces of a text, the second from base `cut` on: (2, n) or (n,), int64, strands as bool."""
+    """Fragments of one piece of a text, or of two.
+
+    Attributes
+    ----------
+    begin, size : (2, n) int64
+        Where both pieces begin in the text, and their bases there.
+    turned : (2, n) bool
+        Whether the other strand of a piece is read.
+    cut, whole : (n,) int64
+        Base of the fragment from which on it is its second piece, and how many it has.
+    """
 
     begin: np.ndarray
     size: np.ndarray

@@ -6,11 +6,11 @@
     python benchmarks/make_sets.py GENOMES OUT --table benchmarks/unseen.tsv --jobs 4
 
 ``sets.tsv`` beside this script has a row for each set: its genome, a file GENOME.fa.gz of the folder GENOMES, options
-of ``art_illumina`` (ART 2.5.8, doi:10.1093/bioinformatics/btr708), and checksums of genome and reads. Reads are written
-to OUT as NAME_1.fq and NAME_2.fq; those that lie there with the right checksums stay. If other bytes come out, that is
-said, and the exit code is 1. With ``--community`` the communities are made: the reads of their members one after the
-other, and NAME.tsv with the columns genome, reference and fold. With ``--check`` checksums are compared and no reads
-are kept.
+of ``art_illumina`` (ART 2.5.8, doi:10.1093/bioinformatics/btr708), or as its profile a kind of ``library_reads.py``,
+and checksums of genome and reads. Reads are written to OUT as NAME_1.fq and NAME_2.fq; those that lie there with the
+right checksums stay. If other bytes come out, that is said, and the exit code is 1. With ``--community`` the
+communities are made: the reads of their members one after the other, and NAME.tsv with the columns genome, reference
+and fold. With ``--check`` checksums are compared and no reads are kept.
 
 OUT/sheet.tsv is what ``assemblers.py`` reads, with the real sets of ``real_sets.tsv`` if ``--real`` tells where these
 are. OUT/ablation.tsv has what only ``ablation.py`` takes: communities, and sets without a reference. Rows of earlier
@@ -32,10 +32,12 @@ from pathlib import Path
 
 import click
 from assembler_runs import checksum
+from library_reads import KINDS
 from processes import measure, require_programs
 from raise_gc import raise_gc
 
 HERE = Path(__file__).parent
+PHIX = "phix174_vipr.fa.gz"
 COLUMNS = ("name", "reads_1", "reads_2", "layout", "reference", "kind", "what")
 SheetRow = dict[str, str]
 
@@ -73,9 +75,16 @@ def mates_of(folder: Path, name: str) -> list[Path]:
     return [folder / f"{name}_{mate}.fq" for mate in (1, 2)]
 
 
-def art_command(of: Simulation, genome: Path, prefix: Path) -> list[str]:
+def art_command(of: Simulation, genome: Path) -> list[str]:
+    """Return what simulates a set's reads, up to the prefix of their files."""
     options = f"-ss {of.profile} -p -l {of.length} -m {of.insert} -s {of.sd} -f {of.fold} -rs {of.seed} -na -q"
-    return ["art_illumina", *options.split(), "-i", str(genome), "-o", str(prefix)]
+    return ["art_illumina", *options.split(), "-i", str(genome), "-o"]
+
+
+def library_command(of: Simulation, genome: Path, reference: Path) -> list[str]:
+    """Return the same for a set whose profile is a kind of library; PhiX's genome lies beside its own."""
+    options = ["--kind", of.profile, "--fold", of.fold, "--seed", of.seed, "--phix", str(reference.with_name(PHIX))]
+    return [sys.executable, str(HERE / "library_reads.py"), *options, str(genome)]
 
 
 def make_reference(of: Simulation, genomes: Path, out: Path) -> Path:
@@ -95,7 +104,8 @@ def simulate(of: Simulation, reference: Path, out: Path) -> bool:
         plain = Path(name) / "genome.fa"  # ART does not read packed files
         with (gzip.open if reference.suffix == ".gz" else open)(reference, "rb") as packed, plain.open("wb") as file:
             shutil.copyfileobj(packed, file)
-        measure(art_command(of, plain, Path(name) / "reads_"), folder=Path(name), log=Path(name) / "log")
+        command = library_command(of, plain, reference) if of.profile in KINDS else art_command(of, plain)
+        measure([*command, str(Path(name) / "reads_")], folder=Path(name), log=Path(name) / "log")
         made = mates_of(Path(name), "reads")
         sums = [checksum(mate) for mate in made]
         for source, mate in zip(made, mates, strict=True):

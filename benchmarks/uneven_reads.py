@@ -18,13 +18,13 @@ from pathlib import Path
 
 import click
 import numpy as np
+from library_reads import uneven
 from processes import measure, require_programs
 
 from gpuasm.io.genomes import read_genome
 
 _BEST_GC, _WIDTH = 0.48, 0.17
-_REPLICON, _AT_ENDS = 500_000, 0.45
-_SIGMA, _STEP = 0.35, 800
+_SIGMA, _AT_ENDS = 0.35, 0.45
 
 
 def chances(codes: np.ndarray, insert: int, rng: np.random.Generator) -> np.ndarray:
@@ -32,11 +32,7 @@ def chances(codes: np.ndarray, insert: int, rng: np.random.Generator) -> np.ndar
     n = codes.size
     total = np.concatenate([[0.0], np.cumsum((codes == 1) | (codes == 2))])
     gc = (total[np.minimum(np.arange(n) + insert, n)] - total[:n]) / insert
-    place = np.arange(n) / n
-    gradient = 1 - (1 - _AT_ENDS) * np.abs(2 * place - 1) if n > _REPLICON else np.ones(n)
-    knots = rng.normal(0, _SIGMA, n // _STEP + 3)
-    local = np.exp(np.interp(np.arange(n) / _STEP, np.arange(knots.size), knots))
-    return np.exp(-(((gc - _BEST_GC) / _WIDTH) ** 2)) * gradient * local
+    return np.exp(-(((gc - _BEST_GC) / _WIDTH) ** 2)) * uneven(n, rng, sigma=_SIGMA, at_ends=_AT_ENDS)
 
 
 def begins(alignments: tuple[Path, Path], length: dict[str, int]) -> Iterator[tuple[str, int]]:

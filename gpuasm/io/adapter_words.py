@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from gpuasm.io.adapters import name_of
 from gpuasm.io.read_through import pieces_of_reads, window
 from gpuasm.parallel import compiled, run_chunks
-from gpuasm.sequence.encoding import encode
 from gpuasm.sequence.reads import Reads
 
 _BEGIN = 5
@@ -52,9 +52,8 @@ class Words:
             for word, least, most in _parts(adapter, error_rate, shortest):
                 known = places.get(word, (least, most))
                 places[word] = min(least, known[0]), max(most, known[1])
-        words = sorted(places, key=lambda word: encode(word).tolist())
-        codes = [encode(word).tolist() for word in words]
-        name = np.array([sum(code << 62 - 2 * i for i, code in enumerate(word)) for word in codes], np.uint64)
+        words = sorted(places)
+        name = np.array([name_of(word) << 64 - 2 * len(word) for word in words], np.uint64)
         first = np.searchsorted(name >> np.uint64(64 - 2 * _BEGIN), np.arange(4**_BEGIN + 1)).astype(np.int32)
         numbers = np.array([(len(word), *places[word]) for word in words], np.int32).reshape(-1, 3)
         return cls(first, name, *np.ascontiguousarray(numbers.T))

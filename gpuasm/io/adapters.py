@@ -109,7 +109,7 @@ def survey_adapters(reads: Reads, n_pairs: int) -> AdapterSurvey:
 
 
 def _find_probes(reads: Reads) -> tuple[np.ndarray, np.ndarray]:
-    names = [(_name_of(s[:PROBE_LENGTH]), number) for number, kit in enumerate(ADAPTERS.values()) for s in kit]
+    names = [(name_of(s[:PROBE_LENGTH]), number) for number, kit in enumerate(ADAPTERS.values()) for s in kit]
     probes, kits = (np.array(column) for column in zip(*sorted(set(names)), strict=True))
     is_begin = np.zeros(1 << 2 * _BEGIN, np.bool_)  # by these bases, few positions are worth a closer look
     is_begin[probes >> 2 * (PROBE_LENGTH - _BEGIN)] = True
@@ -122,7 +122,8 @@ def _find_probes(reads: Reads) -> tuple[np.ndarray, np.ndarray]:
     return kit, position
 
 
-def _name_of(probe: str) -> int:
+def name_of(probe: str) -> int:
+    """Return the bases of a text of at most 32 as a number, the last one lowest."""
     name = 0
     for code in encode(probe).tolist():
         name = name << 2 | code

@@ -46,7 +46,7 @@ def test_mates_read_their_fragment_then_its_adapter_then_nothing(library, genome
     fragments, mates = reads_of(library, genome, kind, 400)
     texts = strands(genome)
     assert (fragments.whole < kind.length).sum() > 100
-    for number, size in enumerate(fragments.whole.tolist()):
+    for number, size in enumerate(fragments.whole[:40].tolist()):
         own = [("".join("ACGTN"[code] for code in codes[number])) for codes, _ in mates]
         shown = min(size, kind.length)
         for mate, read in enumerate(own):
@@ -59,8 +59,6 @@ def test_mates_read_their_fragment_then_its_adapter_then_nothing(library, genome
             )
             rest = (kind.adapters[mate] + "G" * kind.length)[: kind.length - shown]
             assert all(a in (b, "N") for a, b in zip(read[shown:], rest, strict=True))
-        if number == 40:
-            break
 
 
 def test_chimeras_have_two_places_and_copies_the_same(library, genome):
