@@ -153,7 +153,8 @@ def _contradicted(text: Text, tally: Tally, dictionary: Dictionary, state: Assem
         return improbable_flanks(
             text, tally, dictionary, graph, windows_per_base=per_base, reads_per_base=n_reads / n_bases
         )
-    by_reads = contradicted_flanks(text, tally, dictionary, graph, windows_per_base=per_base)
+    is_community = not state.mode.is_one_organism and "foreign-ways" not in state.without
+    by_reads = contradicted_flanks(text, tally, dictionary, graph, windows_per_base=per_base, is_community=is_community)
     if state.spanning is None or not (state.is_joined and state.mode.tells_copies):
         return by_reads
     # Within a fragment's length of a repeat, a unitig's own depth may be that of the copies whose pairs were joined.

@@ -25,6 +25,7 @@ RULES = (
     "larger-k",
     "set-aside",
     "contradicted-flanks",
+    "foreign-ways",
     "single-words",
     "short-ways",
     "fragments",

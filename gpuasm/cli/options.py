@@ -31,7 +31,7 @@ class CommonOptions:
 class ReadInputs:
     """Where the reads are: what ``-1``, ``-2``, ``--interleaved``, ``--single``, ``--bam`` and READS said.
 
-    And how to clean them, for commands that do: what ``--trim`` and ``--remove-phix`` said.
+    And how to clean them, for commands that do: what ``--trim``, ``--deduplicate`` and ``--remove-phix`` said.
     """
 
     first: tuple[Path, ...] = ()
@@ -41,6 +41,7 @@ class ReadInputs:
     bam: tuple[Path, ...] = ()
     reads: tuple[Path, ...] = ()
     trim: str = "no"
+    deduplicate: bool = False
     remove_phix: bool = False
 
     def __post_init__(self) -> None:
@@ -67,7 +68,7 @@ class ReadInputs:
     @property
     def cleaning(self) -> dict[str, Any]:
         """The keyword arguments of :func:`gpuasm.io.cleaning.clean_reads`."""
-        return {"trim": self.trim, "remove_phix": self.remove_phix}
+        return {"trim": self.trim, "deduplicate": self.deduplicate, "remove_phix": self.remove_phix}
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,6 +98,7 @@ def cleaned_read_options(*, trim: str) -> Callable[[Callable[..., Any]], Callabl
             show_default=True,
             help="Cut adapters off reads; auto if at least one read in 200 runs into one.",
         ),
+        click.option("--deduplicate", is_flag=True, help="Leave out pairs that are duplicates of another one."),
         click.option("--remove-phix", is_flag=True, help="Leave out reads of phage PhiX174, the sequencers' control."),
     ]
     return lambda command: _gathered(command, ReadInputs, "inputs", options)

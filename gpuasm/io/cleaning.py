@@ -1,4 +1,4 @@
-"""Reads rid of what is not the sample's: adapters and PhiX174."""
+"""Reads rid of what tells nothing of the sample: adapters, duplicates and PhiX174."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuasm.io.adapters import MANY, survey_adapters
+from gpuasm.io.duplicates import find_duplicates
 from gpuasm.io.phix import phix_reads
 from gpuasm.io.summary import ReadSet
 from gpuasm.io.trimming import trim_reads
@@ -14,8 +15,10 @@ from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 
 
-def clean_reads(read_set: ReadSet, *, trim: str = "auto", remove_phix: bool = False, stages: Stages) -> ReadSet:
-    """Cut adapters off reads and leave out those of PhiX174; the numbers of reads and pairs stay as they are.
+def clean_reads(
+    read_set: ReadSet, *, trim: str = "auto", deduplicate: bool = False, remove_phix: bool = False, stages: Stages
+) -> ReadSet:
+    """Cut adapters off reads, leave out duplicates and PhiX174; the numbers of reads and pairs stay as they are.
 
     Parameters
     ----------
@@ -23,15 +26,24 @@ def clean_reads(read_set: ReadSet, *, trim: str = "auto", remove_phix: bool = Fa
         Reads on the host.
     trim
         "yes", "no", or "auto": if at least one read in 200 runs into an adapter.
+    deduplicate
+        Leave out pairs that are duplicates of another one.
     remove_phix
         Leave out pairs and single reads of PhiX174.
     stages
-        Hears of a stage for either, with what was found and removed.
+        Hears of a stage for each, with what was found and removed.
     """
     if trim != "no":
         with stages.stage("trim adapters", trim=trim) as stage:
             read_set, found = _trimmed(read_set, every_kit=trim == "yes")
             stage.note(**found)
+    if deduplicate:
+        with stages.stage("leave out duplicates") as stage:
+            is_duplicate = np.zeros(read_set.reads.n_reads, np.bool_)
+            pairs = find_duplicates(read_set.reads, read_set.n_pairs)
+            is_duplicate[: 2 * read_set.n_pairs] = np.repeat(pairs, 2)
+            read_set = replace(read_set, reads=read_set.reads.select(~is_duplicate[read_set.reads.read]))
+            stage.note(removed_pairs=int(pairs.sum()))
     if remove_phix:
         with stages.stage("remove PhiX174") as stage:
             is_phix = phix_reads(read_set.reads, read_set.n_pairs)

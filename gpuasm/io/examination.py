@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuasm.errors import DataError, GpuasmError
 from gpuasm.io.adapters import MANY, survey_adapters
+from gpuasm.io.duplicates import MOST, DuplicateSurvey, survey_duplicates
 from gpuasm.io.phix import phix_reads
 from gpuasm.io.reading import read_reads
 from gpuasm.io.sources import STDIN, check_inputs
@@ -39,6 +40,8 @@ class Examination:
         By path: the kit seen most and the fraction of the reads that run into an adapter.
     phix : dict
         By path: the fraction of the reads that are of phage PhiX174.
+    duplicates : dict
+        By path, where reads have mates: how many pairs are duplicates.
     problems : list of GpuasmError
         Why the reads cannot be used.
     warnings : list of str
@@ -48,6 +51,7 @@ class Examination:
     files: list[FileSummary] = field(default_factory=list)
     adapters: dict[str, tuple[str, float]] = field(default_factory=dict)
     phix: dict[str, float] = field(default_factory=dict)
+    duplicates: dict[str, DuplicateSurvey] = field(default_factory=dict)
     problems: list[GpuasmError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     n_pairs: int = 0
@@ -63,11 +67,13 @@ class Examination:
         files = []
         for file in self.files:
             kit, fraction = self.adapters.get(file.path, ("", 0.0))
-            found = {
+            found: dict[str, Any] = {
                 "adapter": kit or None,
                 "adapter_fraction": fraction,
                 "phix_fraction": self.phix.get(file.path, 0.0),
             }
+            if file.path in self.duplicates:
+                found["duplicate_fraction"] = self.duplicates[file.path].share
             files.append({**file.as_dict(), **found})
         return {
             "usable": not self.problems,
@@ -112,6 +118,7 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
     for file in found.files:
         texts = [*_warnings(file), *_strangers(*found.adapters[file.path], found.phix[file.path])]
         found.warnings += [f"{file.path}: {text}" for text in texts]
+    found.warnings += _repeated(found)
     return found
 
 
@@ -120,6 +127,9 @@ def _add(found: Examination, read_set: ReadSet) -> None:
     survey, is_phix = survey_adapters(reads, read_set.n_pairs), phix_reads(reads, read_set.n_pairs)
     found.files += files
     found.n_pairs += read_set.n_pairs
+    if read_set.n_pairs:
+        duplicates = survey_duplicates(reads, read_set.n_pairs)
+        found.duplicates |= {file.path: duplicates for file in files}
     for number, file in enumerate(files):
         own = slice(number, None, len(files))  # of two files, the reads are mates in turn
         n_reads = max(1, file.n_reads)
@@ -174,6 +184,20 @@ def _warnings(file: FileSummary) -> list[str]:
     if file.n50_length > _LONG_READ:
         found.append("these look like long reads; gpuasm is made for short ones")
     return found
+
+
+def _repeated(found: Examination) -> list[str]:
+    """Say which files are of molecules that were read again and again."""
+    paths: dict[int, list[str]] = {}
+    for path, survey in found.duplicates.items():
+        if survey.are_many:
+            paths.setdefault(id(survey), []).append(path)
+    texts = []
+    for names in paths.values():
+        share = found.duplicates[names[0]].share
+        remedy = "; --deduplicate leaves them out" if share <= MOST else ", as those of amplicons are"
+        texts.append(f"{', '.join(names)}: {share:.1%} of the pairs are duplicates of another one{remedy}")
+    return texts
 
 
 def _strangers(kit: str, adapters: float, phix: float) -> list[str]:

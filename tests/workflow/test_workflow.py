@@ -315,6 +315,7 @@ def test_lint_finds_nothing(entry_point):
         ({}, "--trim auto -"),
         ({"trim": "false", "remove_phix": "true"}, "--trim no --remove-phix -"),
         ({"trim": "true"}, "--trim yes -"),
+        ({"deduplicate": "true"}, "--trim auto --deduplicate -"),
     ],
 )
 def test_the_configuration_says_how_reads_are_cleaned(project, settings, options):

@@ -242,7 +242,8 @@ def read_arguments(wildcards, input):
 def cleaning_arguments():
     """Return the options of gpuasm that clean reads."""
     trim = {True: "yes", False: "no"}.get(config["trim"], "auto")
-    return f"--trim {trim}" + (" --remove-phix" if config["remove_phix"] else "")
+    flags = ("deduplicate", "remove_phix")
+    return " ".join([f"--trim {trim}", *(f"--{flag.replace('_', '-')}" for flag in flags if config[flag])])
 
 
 def memory_mb(wildcards, input, attempt):

@@ -8,6 +8,11 @@ coverage many ends are such, since the true way on is a read or none. So a flank
    unitigs two or more should be: what thinner reads miss by chance is what flanks are for; and
 2. another arc of the same junction is in reads.
 
+In a community chance does not excuse all of that. Coverage of its thin members ends everywhere, and by chance within a
+stretch that another has too: then an end runs into that one's way on, and nobody's way leaves it. Its last reads are
+few, so few should go through. So where more ways lead into a unitig than leave it, an end that has no other way on is
+given up by 1, whatever its depth, and 2. Of two copies of a repeat, both with their ways in and out, none is.
+
 In an isolate, as long as reads are all that is counted, chance can be told: a right flank lacks reads at some of its
 own windows, side by side, as Poisson's distribution says, with as many reads as flanks of the sample have on average.
 By it 37 of 858 flanks of S. pneumoniae (2 x 100, 100-fold) should have a window in no read at k = 91, though right; 31
@@ -48,7 +53,13 @@ _ONE = np.uint64(1)
 
 
 def contradicted_flanks(
-    text: Text, tally: Tally, dictionary: Dictionary, graph: UnitigGraph, *, windows_per_base: float
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    graph: UnitigGraph,
+    *,
+    windows_per_base: float,
+    is_community: bool = False,
 ) -> np.ndarray:
     """Tell which flanks of a text its reads contradict, where nothing tells chance; see the module.
 
@@ -64,14 +75,18 @@ def contradicted_flanks(
         The graph that unitigs and flanks come from.
     windows_per_base
         Windows of the next k that a read has for each of its bases.
+    is_community
+        Whether there are members that are covered in part.
 
     Returns
     -------
     (n_flanks,) bool, on the host.
     """
     support = _flank_support(text, tally, dictionary, graph.k)
-    expected = text.flanks.depth * windows_per_base
-    return (support.least == 0) & _has_rival(text, graph, support) & (expected >= _LEAST_EXPECTED)
+    should_be_read = text.flanks.depth * windows_per_base >= _LEAST_EXPECTED
+    if is_community:
+        should_be_read |= _runs_into_another(text, graph)
+    return (support.least == 0) & _has_rival(text, graph, support) & should_be_read
 
 
 def improbable_flanks(
@@ -205,6 +220,14 @@ def _has_rival(text: Text, graph: UnitigGraph, support: Support) -> np.ndarray:
     source, target = text.flanks.source, text.flanks.target
     most = _most_at_ends(graph, (source, target), support.least)
     return (most[source] > 0) | (most[target ^ 1] > 0)
+
+
+def _runs_into_another(text: Text, graph: UnitigGraph) -> np.ndarray:
+    """Tell which flanks are an end's only way on, and lead where more ways lead to than on: (n_flanks,) bool."""
+    ways = np.diff(graph.arc_start)
+    source, target = text.flanks.source, text.flanks.target
+    forward = (ways[source] == 1) & (ways[target ^ 1] > ways[target])
+    return forward | ((ways[target ^ 1] == 1) & (ways[source] > ways[source ^ 1]))
 
 
 def _most_at_ends(graph: UnitigGraph, arcs: tuple[np.ndarray, np.ndarray], support: np.ndarray) -> np.ndarray:

@@ -97,5 +97,5 @@ def test_phix_itself_can_be_assembled(run_cli, tmp_path):
 def test_a_checkpoint_is_of_one_way_of_cleaning(tmp_path):
     path = tmp_path / "reads"
     path.write_text("")
-    ways = [{"trim": "no"}, {"trim": "auto"}, {"remove_phix": True}]
-    assert len({fingerprint(ReadInputs(reads=(path,), **way), AssemblyOptions()) for way in ways}) == 3
+    ways = [{"trim": "no"}, {"trim": "auto"}, {"remove_phix": True}, {"deduplicate": True}]
+    assert len({fingerprint(ReadInputs(reads=(path,), **way), AssemblyOptions()) for way in ways}) == 4

@@ -107,7 +107,7 @@ def test_the_manifest(run_cli, reads, tmp_path):
     assert run_cli("count", "-q", reads, "-k", 33, "--json", path)[0] == 0
     run = json.loads(path.read_text())
     assert (run["command"], run["status"]) == ("count", "done")
-    assert run["parameters"] == {"k": 33, "min_count": 2, "trim": "no", "remove_phix": False}
+    assert run["parameters"] == {"k": 33, "min_count": 2, "trim": "no", "deduplicate": False, "remove_phix": False}
     assert run["results"]["distinct_kmers"] == len(count_kmers(TEXTS, 33))
     assert run["inputs"][0]["path"] == str(reads)
     assert "count k-mers" in [stage["name"] for stage in run["stages"]]

@@ -42,7 +42,7 @@ def test_read_options_become_one_object(run_cli: Run, seen: list[dict[str, Any]]
         "bam": [Path("b")],
     }
     assert seen[0]["k"] == 31
-    assert seen[0]["inputs"].cleaning == {"trim": "auto", "remove_phix": False}
+    assert seen[0]["inputs"].cleaning == {"trim": "auto", "deduplicate": False, "remove_phix": False}
 
 
 def test_common_options_become_one_object(run_cli: Run, seen: list[dict[str, Any]]) -> None:
@@ -71,12 +71,12 @@ def test_contradictions_are_usage_errors(run_cli: Run, seen: list[dict[str, Any]
 
 
 def test_cleaning_options(run_cli: Run, seen: list[dict[str, Any]]) -> None:
-    assert run_cli("count", "r", "--trim", "yes", "--remove-phix")[0] == 0
-    assert seen[0]["inputs"].cleaning == {"trim": "yes", "remove_phix": True}
+    assert run_cli("count", "r", "--trim", "yes", "--deduplicate", "--remove-phix")[0] == 0
+    assert seen[0]["inputs"].cleaning == {"trim": "yes", "deduplicate": True, "remove_phix": True}
 
 
 def test_reads_from_python() -> None:
-    assert ReadInputs(bam=(Path("x"),)).cleaning == {"trim": "no", "remove_phix": False}
+    assert ReadInputs(bam=(Path("x"),)).cleaning == {"trim": "no", "deduplicate": False, "remove_phix": False}
     assert ReadInputs(bam=(Path("x"),)).as_arguments()["bam"] == [Path("x")]
 
 

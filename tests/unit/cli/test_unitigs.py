@@ -101,7 +101,14 @@ def test_the_manifest(run_cli, reads, tmp_path):
     path = tmp_path / "run.json"
     assert run_cli("unitigs", "-q", reads, "-k", 15, "--min-count", 2, "--json", path)[0] == 0
     run, expected = json.loads(path.read_text()), expected_unitigs(15, 2)
-    parameters = {"k": 15, "min_count": "2", "edges": "overlap", "trim": "no", "remove_phix": False}
+    parameters = {
+        "k": 15,
+        "min_count": "2",
+        "edges": "overlap",
+        "trim": "no",
+        "deduplicate": False,
+        "remove_phix": False,
+    }
     assert (run["command"], run["parameters"]) == ("unitigs", parameters)
     assert run["results"] == {
         "unitigs": len(expected),

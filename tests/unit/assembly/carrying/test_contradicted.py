@@ -83,6 +83,38 @@ def test_what_thin_reads_miss_by_chance_goes_on():
     assert not given_up.any()
 
 
+def given_up_in_a_community(texts: list[str]) -> np.ndarray:
+    state, *made = counted(texts)
+    return contradicted_flanks(*made, state.level.graph, windows_per_base=0.6, is_community=True)
+
+
+def test_an_end_that_runs_into_the_way_of_another_member_ends():
+    _, texts = two_places(fold=2)
+    given_up = given_up_in_a_community(texts)
+    assert given_up.tolist().count(True) == 1
+
+
+def test_copies_that_both_go_on_keep_their_ways():
+    """The first place goes on after the shared bases, though no read goes across."""
+    _, texts = two_places(fold=2)
+    after = random_text(SHARED, 2) + random_text(600, 5)
+    texts += [after[i : i + 100] for i in range(0, len(after) - 99, 50)] + [after[:100]] * 2
+    given_up = given_up_in_a_community(texts)
+    assert given_up.size == 4
+    assert not given_up.any()
+
+
+@pytest.mark.parametrize(
+    ("mode", "without", "n"), [("meta", (), 1), ("meta", ("foreign-ways",), 0), ("isolate", (), 0)]
+)
+def test_only_communities_have_such_ends(mode, without, n):
+    _, texts = two_places(fold=2)
+    options = AssemblyOptions(k=(21, 41), mode=mode, without=without)
+    stages = Stages()
+    climb(begin(Reads.from_strings(texts), options, stages), 41, stages)
+    assert [r.counts["flanks_given_up"] for r in stages.records if "flanks_given_up" in r.counts] == [n]
+
+
 def improbable(texts: list[str], *, reads_per_base: float = 0.01) -> np.ndarray:
     state, *made = counted(texts)
     return improbable_flanks(*made, state.level.graph, windows_per_base=0.6, reads_per_base=reads_per_base)
