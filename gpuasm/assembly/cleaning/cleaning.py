@@ -127,7 +127,7 @@ class _Rules:
         of_few: dict[str, Any] = {"few": few, "judges_few": "few-reads" not in without}
         variants: dict[str, Any] = {"keeps_variants": mode.keeps_variants, "error_rate": mode.error_rate}
         # Of two members that are related the shallower's branch is rare, but no error; strains' are merged below. What
-        # errors cannot have made stays, however rare: a twentieth of S. enterica, 10-fold beside E. coli's 100, was lost.
+        # errors cannot have made stays, however rare: of S. enterica, 10-fold beside E. coli's 100, 5 % were lost.
         of_many = not mode.is_one_organism
         branches = variants | {"keeps_variants": mode.keeps_variants or of_many}
         every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
