@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuasm.io.read_through import pieces_of_reads, window
 from gpuasm.parallel import compiled, inlined, run_chunks
-from gpuasm.primitives.hashing import mix
+from gpuasm.sequence.randomness import random_bits
 from gpuasm.sequence.reads import Reads
 
 MANY = 0.02
@@ -132,7 +132,7 @@ def _name(first, last, first_piece, words, start, length, offset, shift, ends):
             continue
         x = window(words, start[a] + offset)
         y = window(words, start[b] + offset + shift)
-        name = mix(mix(min(x, y) ^ _SALT) + max(x, y))
+        name = random_bits(random_bits(_SALT, min(x, y)), max(x, y))
         ends[pair] = name if name != _NONE else _SALT
 
 
@@ -147,9 +147,9 @@ def _size_and_text(pair, first_piece, words, start, length):
             size += n
             for at in range(0, n, _WORD):
                 left = min(n - at, _WORD)
-                name = mix(name ^ (window(words, start[piece] + at) >> np.uint64(2 * (_WORD - left)))) + _SALT
-            name = mix(name + np.uint64(n))
-        text += mix(name)
+                name = random_bits(name, window(words, start[piece] + at) >> np.uint64(2 * (_WORD - left)))
+            name = random_bits(name, np.uint64(n))
+        text += random_bits(_SALT, name)
     return size, text
 
 
