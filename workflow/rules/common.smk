@@ -243,7 +243,12 @@ def cleaning_arguments():
     """Return the options of gpuasm that clean reads."""
     trim = {True: "yes", False: "no"}.get(config["trim"], "auto")
     flags = ("deduplicate", "remove_phix")
-    return " ".join([f"--trim {trim}", *(f"--{flag.replace('_', '-')}" for flag in flags if config[flag])])
+    return " ".join(
+        [
+            f"--trim {trim}",
+            *(f"--{flag.replace('_', '-')}" for flag in flags if config[flag]),
+        ]
+    )
 
 
 def memory_mb(wildcards, input, attempt):
