@@ -37,7 +37,7 @@ _MOST_ALIKE = 64
 
 GC_SPREAD = 0.07
 """The GC contents of long unitigs spread so far, as a standard deviation, where several organisms are about as deep as
-each other: of 38 genomes of bacteria and yeast those of 300 bases do by 0.064 at most (*K. pneumoniae*), of communities
+each other: of 35 genomes of bacteria and yeast those of 300 bases do by 0.064 at most (*K. pneumoniae*), of communities
 of eight to eleven by 0.077 at least."""
 
 POPULATION = 0.1
