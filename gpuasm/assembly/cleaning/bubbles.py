@@ -8,7 +8,7 @@ from gpuasm.assembly.cleaning.few_reads import FEW_READS
 from gpuasm.assembly.cleaning.tips import is_above
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.modes import rare_depth
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, run_chunks
 
 MAX_LENGTH_DIFFERENCE = 2
 SHARE = 0.5
@@ -67,16 +67,16 @@ def find_bubbles(
     both = copy if strictness == 1.0 and judges_few else np.zeros(graph.n)
     bounds = (rare, both, copy)
     limits = (SHARE * strictness, few)
-    _mark(graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), bounds, limits, marked)
+    run_chunks(_mark, graph.n, graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers), bounds, limits, marked)
     return marked
 
 
 @compiled()
-def _mark(arc_start, arc_to, order, bounds, limits, marked):
+def _mark(first, last, arc_start, arc_to, order, bounds, limits, marked):
     depth, n_kmers = order
     share, few = limits
     rare, both, copy = bounds
-    for u in range(depth.size):
+    for u in range(first, last):
         if arc_start[2 * u + 1] - arc_start[2 * u] != 1 or arc_start[2 * u + 2] - arc_start[2 * u + 1] != 1:
             continue
         if depth[u] >= max(rare[u], few):

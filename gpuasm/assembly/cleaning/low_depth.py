@@ -8,7 +8,7 @@ from gpuasm.assembly.cleaning.few_reads import FEW_READS
 from gpuasm.assembly.graph.local_depth import LONG, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.modes import rare_depth
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, run_chunks
 
 ALTERNATIVE = 4.0
 """A connection is suspect where, at both of its ends, another way is at least so many times as deep,"""
@@ -75,15 +75,15 @@ def find_low_depth_connections(
     to_few = ALTERNATIVE_TO_FEW if strictness == 1.0 and judges_few else usual
     limits = (2 * graph.k, few, usual, to_few, NEGLIGIBLE * strictness, NOTHING * strictness)
     bounds = (rare, variant, relative, nearby * (HALF * strictness))
-    _mark(graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, bounds, limits, marked)
+    run_chunks(_mark, graph.n, graph.arc_start, graph.arc_to, graph.depth, graph.n_kmers, bounds, limits, marked)
     return marked
 
 
 @compiled()
-def _mark(arc_start, arc_to, depth, n_kmers, bounds, limits, marked):
+def _mark(first, last, arc_start, arc_to, depth, n_kmers, bounds, limits, marked):
     rare, variant, relative, half = bounds
     longest, few, usual, for_few, negligible, nothing = limits
-    for u in range(depth.size):
+    for u in range(first, last):
         if n_kmers[u] > longest:
             continue
         alternative = for_few if depth[u] < few else usual

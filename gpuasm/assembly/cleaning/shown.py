@@ -16,7 +16,7 @@ from gpuasm.assembly.cleaning.few_reads import FEW_READS
 from gpuasm.assembly.graph.depth_units import TWO_READS
 from gpuasm.assembly.graph.local_depth import LONG
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, run_chunks
 
 ALIKE = 3.0
 """Two branches of one thin member differ in depth by chance, but not more often than so many times."""
@@ -42,14 +42,15 @@ def find_shown(graph: UnitigGraph, *, few: float = FEW_READS) -> np.ndarray:
     is_long = is_shown & (graph.n_kmers > graph.k)
     has_company = np.zeros(graph.n, dtype=bool)
     rows = np.flatnonzero(is_shown & ~is_long)
-    _find_company(rows, graph.arc_start, graph.arc_to, (graph.depth, graph.n_kmers, is_long), has_company)
+    unitigs = graph.depth, graph.n_kmers, is_long
+    run_chunks(_find_company, rows.size, rows, graph.arc_start, graph.arc_to, unitigs, has_company)
     return is_long | has_company
 
 
 @compiled()
-def _find_company(rows, arc_start, arc_to, unitigs, has_company):
+def _find_company(first, last, rows, arc_start, arc_to, unitigs, has_company):
     depth, n_kmers, is_long = unitigs
-    for u in rows:
+    for u in rows[first:last]:
         for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
             shared = arc_to[arc]
             if n_kmers[shared >> 1] > LONG or depth[shared >> 1] < SHARED * depth[u]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuasm.assembly.cleaning.few_reads import FEW_READS
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, run_chunks
 
 ALTERNATIVE = 2.0
 """A tip goes where another way into the same unitig is at least so many times as deep,"""
@@ -74,16 +74,18 @@ def find_tips(
     is_dense = windows_are_dense and strictness == 1.0
     limits = (longest, ALTERNATIVE / strictness, goes_alone, few * strictness, NOTHING * strictness, is_dense)
     bounds = (nearby * (RARE * strictness), nearby * (HALF * strictness), nearby * (TWICE_WRONG * strictness))
-    _mark(graph.arc_start, graph.arc_to, graph.arc_count / graph.unit, order, bounds, limits, is_tip)
+    run_chunks(
+        _mark, graph.n, graph.arc_start, graph.arc_to, graph.arc_count / graph.unit, order, bounds, limits, is_tip
+    )
     return is_tip & ~graph.is_circular
 
 
 @compiled()
-def _mark(arc_start, arc_to, arc_depth, order, bounds, limits, is_tip):
+def _mark(first, last, arc_start, arc_to, arc_depth, order, bounds, limits, is_tip):
     depth, n_kmers = order
     rare, half, twice_wrong = bounds
     reaches, alternative, few, some, nothing, is_dense = limits
-    for u in range(depth.size):
+    for u in range(first, last):
         longest = reaches[1] if depth[u] < some else reaches[0]
         n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
         n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]

@@ -54,10 +54,10 @@ def local_depth(graph: UnitigGraph, *, is_isolate: bool = True, is_population: b
     if is_population:
         return near_by
     for _ in range(_RADIUS, _BEYOND):
-        is_short = graph.n_kmers[best] <= LONG
-        if not is_short.any():
+        short = np.flatnonzero(graph.n_kmers[best] <= LONG)
+        if short.size == 0:
             break
-        best = np.where(is_short, _spread(best, graph.length, graph.arc_start, graph.arc_to), best)
+        best = _spread(best, graph, rows=short)
     return np.where(graph.n_kmers[best] > LONG, np.minimum(near_by, graph.depth[best]), near_by)
 
 
@@ -69,7 +69,7 @@ def depth_near_by(graph: UnitigGraph) -> np.ndarray:
 def _longest_near_by(graph: UnitigGraph) -> np.ndarray:
     best = np.arange(graph.n, dtype=np.int64)
     for _ in range(_RADIUS):
-        best = _spread(best, graph.length, graph.arc_start, graph.arc_to)
+        best = _spread(best, graph, rows=np.arange(graph.n))
     return best
 
 
@@ -153,15 +153,17 @@ def _telling(graph: UnitigGraph) -> np.ndarray:
     return long if long.size else np.arange(graph.n)
 
 
-def _spread(best: np.ndarray, length: np.ndarray, arc_start: np.ndarray, arc_to: np.ndarray) -> np.ndarray:
+def _spread(best: np.ndarray, graph: UnitigGraph, *, rows: np.ndarray) -> np.ndarray:
+    """Return the longest that is known of the given unitigs and those one arc away, and what is known of the others."""
     wider = best.copy()
-    run_chunks(_take_longest, best.size, best, length, arc_start, arc_to, wider)
+    run_chunks(_take_longest, rows.size, rows, best, graph.length, graph.arc_start, graph.arc_to, wider)
     return wider
 
 
 @compiled()
-def _take_longest(first, last, best, length, arc_start, arc_to, wider):
-    for u in range(first, last):
+def _take_longest(first, last, rows, best, length, arc_start, arc_to, wider):
+    for row in range(first, last):
+        u = rows[row]
         own = best[u]
         for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
             other = best[arc_to[arc] >> 1]
