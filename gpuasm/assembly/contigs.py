@@ -59,7 +59,13 @@ class Contig:
         return float(np.count_nonzero((self.codes == 1) | (self.codes == 2)) / self.codes.size)
 
 
-def make_contigs(graph: UnitigGraph, set_aside: Sequence[UnitigGraph] = (), *, min_length: int) -> list[Contig]:
+def make_contigs(
+    graph: UnitigGraph,
+    set_aside: Sequence[UnitigGraph] = (),
+    *,
+    min_length: int,
+    is_left: np.ndarray | None = None,
+) -> list[Contig]:
     """Name the unitigs of at least ``min_length`` bases, longest first.
 
     Parameters
@@ -70,6 +76,9 @@ def make_contigs(graph: UnitigGraph, set_aside: Sequence[UnitigGraph] = (), *, m
         Graphs of unconnected unitigs that stay as they are; their contigs have no unitig in ``graph`` (-1).
     min_length
         Least length in bases.
+    is_left : (2n,) bool, or None
+        Ends of unitigs of ``graph`` that are not free though nothing follows: what led on was left out. End 2u + s is
+        where unitig u, read on strand s, ends.
     """
     single = single_copy_depth(graph.n_kmers, graph.depth)
     cut = end_cuts(graph)
@@ -81,15 +90,19 @@ def make_contigs(graph: UnitigGraph, set_aside: Sequence[UnitigGraph] = (), *, m
             depth = float(own.depth[u])
             copies = max(1, round(depth / single)) if single > 0 else 1
             is_circular, unitig = bool(own.is_circular[u]), u if own is graph else -1
-            contigs.append(Contig("", codes, depth, copies, is_circular, unitig, _free_ends(own, u)))
+            free = _free_ends(own, u, is_left if own is graph else None)
+            contigs.append(Contig("", codes, depth, copies, is_circular, unitig, free))
     ordered = [contigs[i] for i in in_order(contigs)]
     return [replace(contig, name=f"contig_{number:06d}") for number, contig in enumerate(ordered, start=1)]
 
 
-def _free_ends(graph: UnitigGraph, u: int) -> tuple[bool, bool]:
+def _free_ends(graph: UnitigGraph, u: int, is_left: np.ndarray | None) -> tuple[bool, bool]:
     if graph.is_circular[u]:
         return False, False
-    right, left = (graph.arc_start[end] == graph.arc_start[end + 1] for end in (2 * u, 2 * u + 1))
+    ends = (2 * u, 2 * u + 1)
+    right, left = (graph.arc_start[end] == graph.arc_start[end + 1] for end in ends)
+    if is_left is not None:
+        right, left = right and not is_left[ends[0]], left and not is_left[ends[1]]
     return bool(right), bool(left)
 
 

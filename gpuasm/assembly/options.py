@@ -44,6 +44,7 @@ RULES = (
     "gap-closing",
     "local-reads",
     "fragment-choice",
+    "deep-ways",
     "variants",
     "check",
     "votes",

@@ -3,7 +3,8 @@
 1. Count 31-mers; the spectrum says which are solid.
 2. The graph of the solid k-mers and the edges seen in reads; its unitigs; clean-up; gaps that single reads bridge.
 3. For each larger k: keep the reads that cross a junction, carry the unitigs, count, and build and clean the graph.
-4. Pairs are joined to fragments, which carry k beyond the reads; the last graph is resolved by what pairs link.
+4. Pairs are joined to fragments, which carry k beyond the reads; the last graph is resolved by what pairs link. In a
+   community what is deep then goes on into what is deep.
 5. The unitigs of that graph are the contigs. Reads laid back on them mend what is wrong and tell their depth; where
    pairs tell the distance only, contigs make scaffolds with gaps.
 """
@@ -14,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gpuasm.arrays import array_namespace
 from gpuasm.assembly.consensus.consensus import Checked, check_contigs
 from gpuasm.assembly.consensus.guesses import GUESSES
@@ -22,10 +25,12 @@ from gpuasm.assembly.contigs import Contig, make_contigs
 from gpuasm.assembly.first_level import begin
 from gpuasm.assembly.fragment_levels import with_fragments
 from gpuasm.assembly.gap_closing import close_gaps
+from gpuasm.assembly.graph.deep_ways import follow_deep_ways
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.modes import ISOLATE, Mode
 from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import STAGES, AssemblyOptions
+from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.resolving import Resolved, resolve_pairs
 from gpuasm.assembly.scaffolds import Scaffold, make_scaffolds
 from gpuasm.assembly.state import AssemblyState
@@ -136,12 +141,25 @@ def resume(
         inserts = state.spanning.inserts if state.spanning else None
         aside, without = state.set_aside, options.without
         graph, gaps = close_gaps(resolved, reads, set_aside=aside, stages=stages, inserts=inserts, without=without)
-    contigs = make_contigs(graph, state.set_aside, min_length=1)
+    graph, gaps, is_left = _along_deep_ways(graph, gaps, state, stages)
+    contigs = make_contigs(graph, state.set_aside, min_length=1, is_left=is_left)
     contigs = _told_once(contigs, state, stages, xp=array_namespace(reads.words))
     checked = _check(contigs, reads, options, mode=state.mode, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     left = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.climbed, state.removed, scaffolds, state.mode, left)
+
+
+def _along_deep_ways(
+    graph: UnitigGraph, gaps: list[Gap], state: AssemblyState, stages: Stages
+) -> tuple[UnitigGraph, list[Gap], np.ndarray | None]:
+    """Return the graph of a community joined along its deep ways, the gaps in it, and the ends that others left."""
+    if state.mode.is_one_organism or "deep-ways" in state.without:
+        return graph, gaps, None
+    with stages.stage("follow deep ways") as stage:
+        joined, pieces, is_left = follow_deep_ways(graph)
+        stage.note(joined=graph.n - joined.n, left=int(is_left.sum()))
+    return joined, moved(gaps, joined, pieces), is_left
 
 
 def _told_once(contigs: list[Contig], state: AssemblyState, stages: Stages, *, xp: Any) -> list[Contig]:
