@@ -170,7 +170,12 @@ def reads_of_one_error(depth: np.ndarray, error_rate: float) -> np.ndarray:
     """
     mean, reads = depth * (error_rate / 3), np.full(depth.shape, FEW_READS)
     chance = mean**FEW_READS / math.factorial(int(FEW_READS))
-    while (more := (chance * _WRONG_BASES >= 1) & (reads < _MOST_ALIKE)).any():
-        reads = np.where(more, reads + 1, reads)
-        chance = np.where(more, chance * mean / reads, chance)
+    rows, n = np.flatnonzero(chance * _WRONG_BASES >= 1), FEW_READS  # few are so deep that they take many steps
+    mean, chance = mean[rows], chance[rows]
+    while rows.size and n < _MOST_ALIKE:
+        n += 1
+        reads[rows] = n
+        chance = chance * mean / n
+        more = chance * _WRONG_BASES >= 1
+        rows, mean, chance = rows[more], mean[more], chance[more]
     return reads
