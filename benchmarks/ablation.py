@@ -4,11 +4,11 @@
     python benchmarks/ablation.py sheet.tsv --gpus 2 --jobs 10 --deadline 400 --json benchmarks/results/ablation.json
 
 The sheet is one of ``assemblers.py``. A set whose reference is a table (``.tsv``) is a community: the table has the
-columns genome, reference and fold of ``community.py``; the set is assembled with ``--mode meta``, and MetaQUAST judges
-its contigs. Of a set without a reference QUAST tells N50 and the number of contigs. Contigs of the same bytes as those
-of all rules have their figures. ``--sets`` takes some sets only, ``--without`` some rules only, ``--pairs`` a table of
-sets and rules to take in their order, and ``--missing`` only what the JSON does not have yet; what it knows of others
-stays. Sets named in ``--pairs`` are assembled with all rules first.
+columns genome, reference and fold of ``community.py``, and MetaQUAST judges the contigs. Of a set without a reference
+QUAST tells N50 and the number of contigs. Contigs of the same bytes as those of all rules have their figures.
+``--sets`` takes some sets only, ``--without`` some rules only, ``--pairs`` a table of sets and rules to take in their
+order, and ``--missing`` only what the JSON does not have yet; what it knows of others stays. Sets named in ``--pairs``
+are assembled with all rules first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ from gpuasm import __version__
 from gpuasm.assembly.options import RULES
 
 NOTHING = "nothing"
-META = ("--mode", "meta")
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def make_row(reads: ReadSet, without: str, bench: Bench, *, baseline: Callable[[
     """
     row: Row = {"set": reads.name, "without": without, "version": __version__, "threads": bench.threads}
     is_community = bool(members_of(reads))
-    extra = [*(META if is_community else ()), *(() if without == NOTHING else ("--without", without))]
+    extra = () if without == NOTHING else ("--without", without)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with bench.place(is_community=is_community) as place:
