@@ -105,7 +105,11 @@ class AssemblyOptions:
         if stage == "fragments" and not self.may_use_fragments:
             return False
         left_out = {"reads": "larger-k", "pairs": "joins"}.get(stage, stage)
-        return left_out not in self.without and STAGES.index(stage) <= STAGES.index(self.stop_after)
+        return left_out not in self.without and self.reaches(stage)
+
+    def reaches(self, stage: str) -> bool:
+        """Tell whether the assembly is not stopped before a stage."""
+        return STAGES.index(stage) <= STAGES.index(self.stop_after)
 
     @property
     def may_use_fragments(self) -> bool:

@@ -141,7 +141,9 @@ def resume(
         inserts = state.spanning.inserts if state.spanning else None
         aside, without = state.set_aside, options.without
         graph, gaps = close_gaps(resolved, reads, set_aside=aside, stages=stages, inserts=inserts, without=without)
-    graph, gaps, is_left = _along_deep_ways(graph, gaps, state, stages)
+    is_left = None
+    if options.reaches("pairs") and not (state.mode.is_one_organism or "deep-ways" in state.without):
+        graph, gaps, is_left = _along_deep_ways(graph, gaps, stages)
     contigs = make_contigs(graph, state.set_aside, min_length=1, is_left=is_left)
     contigs = _told_once(contigs, state, stages, xp=array_namespace(reads.words))
     checked = _check(contigs, reads, options, mode=state.mode, stages=stages)
@@ -150,12 +152,8 @@ def resume(
     return Assembly(checked, graph, state.spectrum, state.climbed, state.removed, scaffolds, state.mode, left)
 
 
-def _along_deep_ways(
-    graph: UnitigGraph, gaps: list[Gap], state: AssemblyState, stages: Stages
-) -> tuple[UnitigGraph, list[Gap], np.ndarray | None]:
+def _along_deep_ways(graph: UnitigGraph, gaps: list[Gap], stages: Stages) -> tuple[UnitigGraph, list[Gap], np.ndarray]:
     """Return the graph of a community joined along its deep ways, the gaps in it, and the ends that others left."""
-    if state.mode.is_one_organism or "deep-ways" in state.without:
-        return graph, gaps, None
     with stages.stage("follow deep ways") as stage:
         joined, pieces, is_left = follow_deep_ways(graph)
         stage.note(joined=graph.n - joined.n, left=int(is_left.sum()))
