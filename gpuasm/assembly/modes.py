@@ -4,7 +4,7 @@ isolate: one depth. It bounds the local depth, and what is unconnected, short an
 meta: no typical depth. Rules compare with the longest unitig near by only, and unconnected unitigs stay. Of a bubble
 the rarer branch stays where more reads show it than errors would: it may be a related member's. So does a rare
 connection between deeper unitigs, unless all that it leads into is long, and nothing that relatives share. Of two ways
-that say nearly the same, as strains do, both stay where meta was asked for. Contigs end at these, and uneven depth
+that say nearly the same, as strains do, both stay where meta was asked for. Most contigs end at these, and uneven depth
 alone does not show that there are strains (a phage of 36 kb with thin contaminants came in two): where the graph
 decides, one sequence is made of them (`gpuasm.assembly.cleaning.similar_ways`).
 """

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.graph.compaction import Pieces, compact
+from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, apply_order
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
@@ -158,3 +159,23 @@ def test_removing_everything_leaves_an_empty_graph():
     assert (compacted.n, compacted.bases.size, compacted.arc_to.size, pieces.piece.size) == (0, 0, 0, 0)
     again, _ = compact(compacted, pieces)
     assert again.n == 0
+
+
+@given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99), share=st.sampled_from([0.0, 0.1, 0.4]))
+def test_longest_first_then_by_text_each_on_its_lesser_strand(texts, k, seed, share):
+    graph = graph_of_texts(texts, k)
+    compacted, _ = compact(graph, Pieces.identity(graph.n), is_removed=random_removal(graph, seed, share))
+    told = [compacted.sequence(u) for u in range(compacted.n)]
+    assert told == sorted(told, key=lambda text: (-len(text), text[:k]))
+    assert all(text[:k] <= kmer_oracle.reverse_complement(text)[:k] for text in told)
+
+
+@given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99))
+def test_a_graph_that_is_in_no_order_is_brought_into_order(texts, k, seed):
+    graph = graph_of_texts(texts, k)
+    assume(not graph.is_circular.any())
+    rng = np.random.default_rng(seed)
+    anyhow = CanonicalOrder(rng.permutation(graph.n), rng.random(graph.n) < 0.5, np.zeros(graph.n, np.int64))
+    compacted, _ = compact(apply_order(graph, anyhow), Pieces.identity(graph.n))
+    for name in ARRAYS:
+        assert np.array_equal(getattr(graph, name), getattr(compacted, name)), name
