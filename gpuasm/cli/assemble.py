@@ -210,7 +210,7 @@ class _Run:
 
     def assemble(self, ahead: ReadAhead, *, resuming: bool) -> Assembly:
         from gpuasm.cli.checkpoint import remove_leftovers
-        from gpuasm.cli.inputs import read_inputs, size_of_inputs
+        from gpuasm.cli.inputs import ask_for_mates, read_inputs, size_of_inputs
 
         stored = self.checkpoint.load(self.session.xp) if resuming else None
         remove_leftovers(self.folder)
@@ -219,6 +219,7 @@ class _Run:
         self.page.begin(size_of_inputs(self.inputs))  # it takes longer to be ready than reads to be read
         _load_while_reading("gpuasm.assembly.recipe", "gpuasm.cli.planning", "gpuasm.cli.depth_outputs")
         read_set = read_inputs(self.inputs, self.session.stages, ahead=ahead)
+        ask_for_mates(self.inputs, read_set)
         gc.enable()  # all is loaded
         from gpuasm.assembly import assemble, resume
 

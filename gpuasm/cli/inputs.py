@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
+
+from gpuasm.errors import UsageError
 
 if TYPE_CHECKING:
     from gpuasm.cli.options import ReadInputs
     from gpuasm.io import ReadSet
     from gpuasm.io.ahead import ReadAhead
     from gpuasm.stages import Stages
+
+_LOG = logging.getLogger(__name__)
 
 
 def read_ahead(inputs: ReadInputs) -> ReadAhead:
@@ -46,3 +51,21 @@ def read_inputs(inputs: ReadInputs, stages: Stages, *, ahead: ReadAhead | None =
 
     read_set = read_reads(**inputs.as_arguments(), stages=stages, ahead=ahead)
     return clean_reads(read_set, **inputs.cleaning, stages=stages)
+
+
+def ask_for_mates(inputs: ReadInputs, read_set: ReadSet) -> None:
+    """Refuse READS that have mates by their names, and warn where ``--single`` says that they are to be without.
+
+    Raises
+    ------
+    UsageError
+        If files are named as READS that are mates of each other.
+    """
+    from gpuasm.io.lost_mates import find_lost_mates
+
+    alone, meant = ({str(path) for path in paths} for paths in (inputs.reads, inputs.single))
+    for lost in find_lost_mates([file for file in read_set.files if file.path in alone | meant]):
+        if alone.issuperset(lost.paths):
+            remedy = f"write {lost.remedy}, or --single before each file if they are to be used without"
+            raise UsageError("reads without mates", str(lost), remedy)
+        _LOG.warning("%s are used without each other; %s takes them as pairs", lost, lost.remedy)

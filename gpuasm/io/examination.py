@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gpuasm.errors import DataError, GpuasmError
 from gpuasm.io.adapters import MANY, survey_adapters
 from gpuasm.io.duplicates import MOST, DuplicateSurvey, survey_duplicates
+from gpuasm.io.lost_mates import find_lost_mates
 from gpuasm.io.phix import phix_reads
 from gpuasm.io.reading import read_reads
 from gpuasm.io.sources import STDIN, check_inputs
@@ -114,6 +115,9 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
             found.problems.append(error)
             if kind in ("pairs", "interleaved"):
                 _add_apart(found, _paths(item), stages=stages)
+    alone = set(map(os.fspath, inputs.get("single", ())))
+    lost = find_lost_mates([file for file in found.files if file.path in alone])
+    found.warnings += [f"{own}: give them as {own.remedy}, else mates tell nothing of each other" for own in lost]
     found.problems += [problem for file in found.files if (problem := _problem(file)) is not None]
     for file in found.files:
         texts = [*_warnings(file), *_strangers(*found.adapters[file.path], found.phix[file.path])]

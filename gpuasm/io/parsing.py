@@ -16,6 +16,8 @@ from gpuasm.io.sources import Source
 _BYTES_A_RECORD = 32  # room in the table of records; of shorter ones, the rest of the block is scanned next
 _FEWEST_RECORDS = 64
 _Found = tuple[np.ndarray, np.ndarray]  # a text, and the table of records in it
+FIRST_NAMES = 100
+"""Names of a file that are kept."""
 _LONG = 1 << 20  # a histogram of chromosomes would be larger than they are
 
 
@@ -47,12 +49,15 @@ class Statistics:
         Letters that are bases.
     quality_counts : (256,) int64
         Quality bytes of the records that ``count_qualities`` samples.
+    first_names : list of str
+        Names of the first records.
     """
 
     length_histogram: np.ndarray
     quality_counts: np.ndarray
     long_lengths: list[int] = field(default_factory=list)
     n_acgt: int = 0
+    first_names: list[str] = field(default_factory=list)
 
     @classmethod
     def empty(cls) -> Statistics:
@@ -71,7 +76,8 @@ class Statistics:
 
     def add(self, block: ParsedBlock) -> None:
         """Count one block."""
-        letters = block.packed.letters
+        letters, n_more = block.packed.letters, FIRST_NAMES - len(self.first_names)
+        self.first_names += [block.name(record) for record in range(min(n_more, block.packed.n_reads))]
         self.length_histogram = add_histograms(self.length_histogram, np.bincount(np.minimum(letters, _LONG)))
         self.long_lengths += letters[letters >= _LONG].tolist()
         self.n_acgt += int(block.packed.length.sum(dtype=np.int64))

@@ -44,6 +44,8 @@ class FileSummary:
         Lowest and highest quality byte in the sample.
     length_histogram : (max_length + 1,) int64
         Reads of each number of letters; those of 2**20 letters or more count as 2**20.
+    first_names : tuple of str
+        Names of the first 100 records.
     """
 
     path: str
@@ -62,10 +64,11 @@ class FileSummary:
     quality_offset: int | None
     quality_range: tuple[int, int] | None
     length_histogram: np.ndarray = field(repr=False, compare=False)
+    first_names: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON knows them, the histogram left out."""
-        return {name: value for name, value in vars(self).items() if name != "length_histogram"}
+        """Return the fields as JSON knows them, histogram and names left out."""
+        return {name: value for name, value in vars(self).items() if name not in ("length_histogram", "first_names")}
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,7 @@ def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics
         quality_offset=offset,
         quality_range=(int(present[0]), int(present[-1])) if present.size else None,
         length_histogram=statistics.length_histogram,
+        first_names=tuple(statistics.first_names),
     )
 
 

@@ -174,7 +174,7 @@ def test_the_same_bytes_whatever_the_threads_the_order_and_the_compression(assem
 def handed_over(kind, folder):
     """Write the same reads in one of many ways; return the arguments that name them."""
     reads = singles(PAIRS)
-    names = [f"r{i // 2}" for i in range(len(reads))]
+    names = [f"r{i // 2 if kind == 'interleaved' else i}" for i in range(len(reads))]
     path, half = folder / "all", len(PAIRS) // 2
     if kind == "bam":
         return ["--bam", bam_file(path, reads)]
