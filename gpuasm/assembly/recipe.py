@@ -4,7 +4,7 @@
 2. The graph of the solid k-mers and the edges seen in reads; its unitigs; clean-up; gaps that single reads bridge.
 3. For each larger k: keep the reads that cross a junction, carry the unitigs, count, and build and clean the graph.
 4. Pairs are joined to fragments, which carry k beyond the reads; the last graph is resolved by what pairs link. In a
-   community what is deep then goes on into what is deep.
+   community variants that no k tells apart are merged before, and what is deep goes on into what is deep after it.
 5. The unitigs of that graph are the contigs. Reads laid back on them mend what is wrong and tell their depth; where
    pairs tell the distance only, contigs make scaffolds with gaps.
 """
@@ -12,12 +12,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import array_namespace
+from gpuasm.assembly.cleaning.cleaning import note_clean
+from gpuasm.assembly.cleaning.last_variants import merge_last_variants
 from gpuasm.assembly.consensus.consensus import Checked, check_contigs
 from gpuasm.assembly.consensus.guesses import GUESSES
 from gpuasm.assembly.consensus.variants import find_variants
@@ -135,7 +137,10 @@ def resume(
         held[0] = with_fragments(held[0], stages)
         _climb_all(held, stages, keep_state)
     state = held.pop()
-    resolved = resolve_pairs(state, stages) if options.has("pairs") else Resolved(state.level.graph)
+    last = state
+    if options.reaches("pairs") and not state.mode.is_one_organism and state.mode.merges_variants:
+        last = _without_last_variants(state, stages)
+    resolved = resolve_pairs(last, stages) if options.has("pairs") else Resolved(last.level.graph)
     graph, gaps = resolved.graph, resolved.gaps
     if "gap-closing" not in options.without:
         inserts = state.spanning.inserts if state.spanning else None
@@ -150,6 +155,14 @@ def resume(
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     left = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.climbed, state.removed, scaffolds, state.mode, left)
+
+
+def _without_last_variants(state: AssemblyState, stages: Stages) -> AssemblyState:
+    """Return the state of a community with the variants of its last graph merged."""
+    with stages.stage("merge last variants") as stage:
+        graph, removed = merge_last_variants(state.level.graph, state.mode, without=state.without)
+        note_clean(stage, graph, removed)
+    return replace(state, level=replace(state.level, graph=graph))
 
 
 def _along_deep_ways(graph: UnitigGraph, gaps: list[Gap], stages: Stages) -> tuple[UnitigGraph, list[Gap], np.ndarray]:

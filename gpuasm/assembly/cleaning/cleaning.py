@@ -144,7 +144,8 @@ class _Rules:
         self.merged = merged
         self._known: tuple[UnitigGraph, np.ndarray] | None = None
         self.shows_branches = branches["keeps_variants"] and windows_are_dense and "shown-branches" not in without
-        self.merges_variants = mode.merges_variants and "similar-ways" not in without
+        # Those of a community's members are told apart by larger k, or merged at last (`last_variants`).
+        self.merges_variants = mode.merges_variants and not of_many and "similar-ways" not in without
         self.merges_ends = mode.merges_variants and mode.is_population and "similar-ends" not in without
 
     def one_round(

@@ -2,7 +2,8 @@
 
 Where nothing tells what one copy is, a branch that ends is no error by its depth: thousands of reads may show it, and
 end together where a primer or a larger k ends them. But it keeps the branch beside it from going on, and what it says
-is said there as well. `similar_ways` decides between ways that meet again; this rule between ways that do not.
+is said there as well. `similar_ways` decides between ways that meet again; this rule between ways that do not. In the
+last graph of a community it decides between ways of about the same depth (`last_variants`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
 
 
-def find_similar_ends(graph: UnitigGraph) -> np.ndarray:
+def find_similar_ends(graph: UnitigGraph, *, longest: int = LONGEST, deeper: float | None = None) -> np.ndarray:
     """Mark unitigs with one free end that say nearly what another way out of the same unitig says.
 
     Of two that end, the longer stays, of equally long ones the deeper, then the one with the lesser number. Compared
@@ -26,6 +27,11 @@ def find_similar_ends(graph: UnitigGraph) -> np.ndarray:
     ----------
     graph
         The graph.
+    longest
+        k-mers of an end at most.
+    deeper
+        The other way is at least as deep as the end, but less than so many times; None where depth says nothing, as in
+        a population.
 
     Returns
     -------
@@ -33,18 +39,18 @@ def find_similar_ends(graph: UnitigGraph) -> np.ndarray:
     """
     marked = np.zeros(graph.n, dtype=bool)
     text = graph.bases, graph.start, graph.k
-    _mark(graph.arc_start, graph.arc_to, text, graph.depth, marked)
+    _mark(graph.arc_start, graph.arc_to, text, graph.depth, longest, deeper or 0.0, marked)
     return marked & ~graph.is_circular
 
 
 @compiled()
-def _mark(arc_start, arc_to, text, depth, marked):
+def _mark(arc_start, arc_to, text, depth, longest, deeper, marked):
     _, start, k = text
     for u in range(depth.size):
         n = start[u + 1] - start[u] - k + 1
         n_forward = arc_start[2 * u + 1] - arc_start[2 * u]
         n_backward = arc_start[2 * u + 2] - arc_start[2 * u + 1]
-        if n > LONGEST or (n_forward == 0) == (n_backward == 0):
+        if n > longest or (n_forward == 0) == (n_backward == 0):
             continue
         attached = 2 * u if n_forward else 2 * u + 1
         own = np.empty(n, np.uint8)
@@ -54,6 +60,8 @@ def _mark(arc_start, arc_to, text, depth, marked):
             for other_arc in range(arc_start[entrance], arc_start[entrance + 1]):
                 other = arc_to[other_arc]
                 if other >> 1 == u or marked[u] or not _stays(other, u, arc_start, start, depth):
+                    continue
+                if deeper > 0.0 and not depth[u] <= depth[other >> 1] < deeper * depth[u]:
                     continue
                 beside = np.empty(n + 1 + n * DIFFERENCES // OF_BASES, np.uint8)
                 size = _spell(other, arc_start, arc_to, text, depth, beside)

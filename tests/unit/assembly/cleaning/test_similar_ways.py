@@ -110,7 +110,7 @@ def test_where_there_are_many_halves_the_sample_is_a_mixture():
         (ISOLATE, {"merged": 1}, 4),
         (ISOLATE, {"merged": 2}, 1),  # one in 50,000 k-mers is not few
         (ISOLATE, {"are_read": False}, 1),
-        (Mode("meta", ""), {}, 1),
+        (Mode("meta", ""), {}, 4),  # until the last graph: `last_variants`
         (Mode("meta", "", is_population=True), {}, 1),
     ],
 )
@@ -174,12 +174,12 @@ def test_two_strains_are_one_sequence_of_the_deeper_one_or_two_where_asked(fold)
     assert sum(contig.length for contig in kept) > 1.5 * merged[0].length
 
 
-@pytest.mark.parametrize("mode", ["isolate", "meta"])
+@pytest.mark.parametrize("mode", [ISOLATE, Mode("meta", "", is_population=True)])
 def test_strands_do_not_matter(mode):
     one, other = (decode(own) for own in two_strains(every=50, length=1700))
     texts = [one] * 30 + [other] * 20
     one, other = (observed(own, 15) for own in (texts, [reverse_complement(text) for text in texts]))
-    first, second = (clean(graph, mode=Mode(mode, "as asked for")) for graph in (one, other))
+    first, second = (clean(graph, mode=mode) for graph in (one, other))
     assert first[2].similar_ways > 0
     assert first[0].bases.tobytes() == second[0].bases.tobytes()
     assert first[0].count.tolist() == second[0].count.tolist()
