@@ -45,6 +45,7 @@ RULES = (
     "local-reads",
     "fragment-choice",
     "deep-ways",
+    "shallow-ways",
     "variants",
     "check",
     "votes",

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,6 +34,7 @@ from gpuasm.assembly.next_level import climb
 from gpuasm.assembly.options import STAGES, AssemblyOptions
 from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.resolving import Resolved, resolve_pairs
+from gpuasm.assembly.pairs.shallow_ways import tell_shared
 from gpuasm.assembly.scaffolds import Scaffold, make_scaffolds
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.errors import UsageError
@@ -148,7 +149,7 @@ def resume(
         graph, gaps = close_gaps(resolved, reads, set_aside=aside, stages=stages, inserts=inserts, without=without)
     is_left = None
     if options.reaches("pairs") and not (state.mode.is_one_organism or "deep-ways" in state.without):
-        graph, gaps, is_left = _along_deep_ways(graph, gaps, stages)
+        graph, gaps, is_left = _along_deep_ways(graph, gaps, state.without, stages)
     contigs = make_contigs(graph, state.set_aside, min_length=1, is_left=is_left)
     contigs = _told_once(contigs, state, stages, xp=array_namespace(reads.words))
     checked = _check(contigs, reads, options, mode=state.mode, stages=stages)
@@ -165,11 +166,16 @@ def _without_last_variants(state: AssemblyState, stages: Stages) -> AssemblyStat
     return replace(state, level=replace(state.level, graph=graph))
 
 
-def _along_deep_ways(graph: UnitigGraph, gaps: list[Gap], stages: Stages) -> tuple[UnitigGraph, list[Gap], np.ndarray]:
+def _along_deep_ways(
+    graph: UnitigGraph, gaps: list[Gap], without: Collection[str], stages: Stages
+) -> tuple[UnitigGraph, list[Gap], np.ndarray]:
     """Return the graph of a community joined along its deep ways, the gaps in it, and the ends that others left."""
     with stages.stage("follow deep ways") as stage:
-        joined, pieces, is_left = follow_deep_ways(graph)
-        stage.note(joined=graph.n - joined.n, left=int(is_left.sum()))
+        shared, n = graph, 0
+        if "shallow-ways" not in without:
+            shared, gaps, n = tell_shared(graph, gaps)
+        joined, pieces, is_left = follow_deep_ways(shared)
+        stage.note(shared=n, joined=shared.n - joined.n, left=int(is_left.sum()))
     return joined, moved(gaps, joined, pieces), is_left
 
 
