@@ -13,6 +13,7 @@ import numpy as np
 from gpuasm.assembly.cleaning.similar_ways import DIFFERENCES, LONGEST, OF_BASES
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.parallel import compiled
+from gpuasm.sequence.edits import edits_to_beginning
 
 
 def find_similar_ends(graph: UnitigGraph, *, longest: int = LONGEST, deeper: float | None = None) -> np.ndarray:
@@ -105,12 +106,4 @@ def _spell(oriented, arc_start, arc_to, text, depth, out):
 @compiled()
 def _is_similar(own, beside):
     """Tell whether a text is the beginning of another, but for one edit and one in ten bases."""
-    allowed = 1 + own.size * DIFFERENCES // OF_BASES
-    row = np.arange(beside.size + 1)
-    for j in range(own.size):
-        diagonal, row[0] = row[0], j + 1
-        for i in range(beside.size):
-            edited = diagonal + (own[j] != beside[i])
-            diagonal = row[i + 1]
-            row[i + 1] = min(edited, min(row[i], row[i + 1]) + 1)
-    return row.min() <= allowed
+    return edits_to_beginning(own, beside) <= 1 + own.size * DIFFERENCES // OF_BASES
