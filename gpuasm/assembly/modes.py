@@ -4,9 +4,10 @@ isolate: one depth. It bounds the local depth, and what is unconnected, short an
 meta: no typical depth. Rules compare with the longest unitig near by only, and unconnected unitigs stay. Of a bubble
 the rarer branch stays where more reads show it than errors would: it may be a related member's. So does a rare
 connection between deeper unitigs, unless all that it leads into is long, and nothing that relatives share. Two ways
-that say nearly the same, as strains do, both stay while k rises. Most contigs would end at those that are left, and
-uneven depth alone does not show that there are strains (a phage of 36 kb with thin contaminants came in two): unless
-meta was asked for, one sequence is made of them in the last graph (`gpuasm.assembly.cleaning.last_variants`).
+that say nearly the same, as strains do, both stay while k rises, if they are deep enough to be told apart. Most contigs
+would end at those that are left, and uneven depth alone does not show that there are strains (a phage of 36 kb with
+thin contaminants came in two): unless meta was asked for, one sequence is made of them in the last graph
+(`gpuasm.assembly.cleaning.last_variants`).
 """
 
 from __future__ import annotations

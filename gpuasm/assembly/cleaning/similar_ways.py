@@ -41,7 +41,13 @@ one superbubble in so many k-mers has deeper ones. A mixture has two variants ab
 it is two copies that a library covers by half, which are together as deep as one."""
 
 
-def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None, *, minority: float = np.inf) -> np.ndarray:
+def find_similar_ways(
+    graph: UnitigGraph,
+    nearby: np.ndarray | None = None,
+    *,
+    minority: float = np.inf,
+    ends_below: float = np.inf,
+) -> np.ndarray:
     """Mark all unitigs of superbubbles that are not on the way that is kept.
 
     Ways are compared by the sum of reads that their k-mers lack against the deeper of entrance and exit: of single
@@ -58,6 +64,8 @@ def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None, *, m
         None where that is so everywhere.
     minority
         How deep what goes may be, as a share of the shallower of entrance and exit, where few superbubbles have more.
+    ends_below
+        Depth that neither entrance nor exit reaches.
 
     Returns
     -------
@@ -68,6 +76,8 @@ def find_similar_ways(graph: UnitigGraph, nearby: np.ndarray | None = None, *, m
     marked, is_end = np.zeros(graph.n, dtype=bool), np.zeros(graph.n, dtype=bool)
     may_end = np.ones(graph.n, dtype=bool)
     exits, share = _exits(known)
+    is_deep = np.repeat(graph.depth >= ends_below, 2)
+    exits[is_deep | is_deep[exits]] = -1  # an exit of -1 stays so
     _mark(*known, may_end, exits, marked, is_end)
     if nearby is None or not marked.any():
         return marked

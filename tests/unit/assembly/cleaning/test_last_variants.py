@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.cleaning.cleaning import clean
+from gpuasm.assembly.cleaning.cleaning import THIN, clean
 from gpuasm.assembly.cleaning.last_variants import merge_last_variants
 from gpuasm.assembly.cleaning.similar_ends import find_similar_ends
 from gpuasm.assembly.modes import Mode
@@ -28,12 +28,12 @@ def graph_with(spelled, arcs, *, depth):
     return replace(graph, bases=encode("".join(spelled.values()))), number
 
 
-def bubble(*, depth):
+def bubble(*, depth, ends=60.0):
     """One base differs at 900: two ways of K k-mers."""
     variant = TEXT[:900] + OTHER[TEXT[900]] + TEXT[901:]
     ways = {"a": TEXT[900 - K + 1 : 901 + K - 1], "b": variant[900 - K + 1 : 901 + K - 1]}
     spelled = {"left": TEXT[:900], "right": TEXT[901:], **ways}
-    return graph_with(spelled, "left>a left>b a>right b>right", depth={"left": 60.0, "right": 60.0} | depth)
+    return graph_with(spelled, "left>a left>b a>right b>right", depth={"left": ends, "right": ends} | depth)
 
 
 def fork(end, *, depth, before=900):
@@ -58,6 +58,15 @@ def test_a_bubble_stays_until_the_last_graph(depth, left):
     way = graph.bases[graph.start[number[left]] : graph.start[number[left] + 1]]
     assert any(decode(way) in decode(text) for text in (merged.bases, reverse_complement(merged.bases)))
     assert merge_last_variants(graph, COMMUNITY, without=("similar-ways",))[0] is graph
+
+
+@pytest.mark.parametrize(("ends", "n_left"), [(THIN - 0.1, 1), (THIN, 4)])
+def test_a_thin_bubble_does_not_wait_for_the_last_graph(ends, n_left):
+    """Larger k has not the reads to tell it, and one member alone has such of errors and of copies."""
+    graph, _ = bubble(depth={"a": 11.0, "b": 8.0}, ends=ends)
+    assert clean(graph, mode=COMMUNITY)[0].n == n_left
+    assert clean(graph, mode=COMMUNITY, without=("similar-ways",))[0].n == 4
+    assert clean(graph, mode=replace(COMMUNITY, keeps_variants=True))[0].n == 4
 
 
 @pytest.mark.parametrize(

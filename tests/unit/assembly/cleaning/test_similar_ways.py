@@ -120,6 +120,17 @@ def test_halves_stay_in_the_reads_of_an_isolate_alone(mode, known, n_left):
     assert clean(graph, mode=mode, **known)[0].n == n_left
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "goes"),
+    [(19.9, 19.9, {"b"}), (20.0, 19.9, set()), (19.9, 20.0, set()), (20.0, 20.0, set())],
+)
+def test_between_deep_ends_ways_stay_where_only_thin_ones_are_asked_for(left, right, goes):
+    sides = [("left", 900, left), ("right", 900, right), ("a", K, 12.0), ("b", K, 8.0)]
+    graph, number = graph_of(sides, SIDES)
+    assert marked(find_similar_ways(graph, ends_below=20.0), number) == goes
+    assert marked(find_similar_ways(graph), number) == {"b"}
+
+
 def observed(texts, k):
     return unitigs_of_reads(Reads.from_strings(texts), k, min_count=1, observed=True)
 
