@@ -63,7 +63,7 @@ def test_a_bubble_stays_until_the_last_graph(depth, left):
 @pytest.mark.parametrize(("ends", "n_left"), [(THIN - 0.1, 1), (THIN, 4)])
 def test_a_thin_bubble_does_not_wait_for_the_last_graph(ends, n_left):
     """Larger k has not the reads to tell it, and one member alone has such of errors and of copies."""
-    graph, _ = bubble(depth={"a": 11.0, "b": 8.0}, ends=ends)
+    graph, _ = bubble(depth={"a": 5.5, "b": 4.0}, ends=ends)
     assert clean(graph, mode=COMMUNITY)[0].n == n_left
     assert clean(graph, mode=COMMUNITY, without=("similar-ways",))[0].n == 4
     assert clean(graph, mode=replace(COMMUNITY, keeps_variants=True))[0].n == 4
