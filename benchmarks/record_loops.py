@@ -14,6 +14,7 @@ import csv
 import subprocess
 import sys
 import tempfile
+from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -50,13 +51,16 @@ def command(device: str, output: Path) -> None:
     """Record the loops of assemblies on a device."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        reads = {sample: simulated(folder / sample, options) for sample, options in SAMPLES.items()}
-        # First in other processes: where a loop is compiled, those that it calls would be noted too.
-        for sample, paths in reads.items():
-            gpuasm("assemble", *words_for(paths, folder / sample, device))
+        genomes = [simulated_genome(folder, number) for number in range(3)]
+        reads = {sample: simulated_reads(folder / sample, genomes, options) for sample, options in SAMPLES.items()}
+        # First in another process: where a loop is compiled, those that it calls would be noted too.
+        first = get_context("spawn").Process(target=assemble_all, args=(folder, reads, device))
+        first.start()
+        first.join()
+        if first.exitcode:
+            sys.exit(first.exitcode)
         with first_run.noted_loops() as noted:
-            for sample, paths in reads.items():
-                run(paths, folder / sample, device)
+            assemble_all(folder, reads, device)
     own = (first_run.CPU,) if device == "cpu" else (first_run.HOST, first_run.CUDA)
     with TABLE.open(newline="") as file:
         others = [tuple(row.values()) for row in csv.DictReader(file, delimiter="\t") if row["kind"] not in own]
@@ -66,16 +70,18 @@ def command(device: str, output: Path) -> None:
     click.echo(f"{len(rows) - len(others)} loops of {device}, {len(others)} of others")
 
 
-def simulated(folder: Path, options: tuple[str, ...]) -> list[Path]:
-    """Simulate a sample in a process of its own, as loops count that this one uses."""
+def simulated_genome(folder: Path, number: int) -> Path:
+    """Simulate a genome in a process of its own, as loops count that this one uses."""
+    genome = folder / f"{number}.fa"
+    repeats = ("--repeats", 4, "--repeat-length", 700, "--repeat-copies", 3, "--circular", "--plasmid", "4000:3")
+    gpuasm("simulate", "genome", "--length", 60_000, *repeats, "--seed", number, "--name", f"g{number}", "-o", genome)
+    return genome
+
+
+def simulated_reads(folder: Path, genomes: list[Path], options: tuple[str, ...]) -> list[Path]:
+    """Simulate a sample, in a process of its own as well."""
     folder.mkdir()
-    genomes, single = [folder / f"{number}.fa" for number in range(3)], "--single" in options
-    for number, genome in enumerate(genomes):
-        repeats = ("--repeats", 4, "--repeat-length", 700, "--repeat-copies", 3, "--circular", "--plasmid", "4000:3")
-        gpuasm(
-            "simulate", "genome", "--length", 60_000, *repeats, "--seed", number, "--name", f"g{number}", "-o", genome
-        )
-    paths = [folder / f"{mate}.fastq.gz" for mate in range(2 - single)]
+    paths = [folder / f"{mate}.fastq.gz" for mate in range(2 - ("--single" in options))]
     chosen = genomes if options[: len(SEVERAL)] == SEVERAL else genomes[:1]
     named = [word for flag, path in zip(("-1", "-2"), paths, strict=False) for word in (flag, path)]
     if folder.name in KINDS:
@@ -91,10 +97,11 @@ def gpuasm(*words: object) -> None:
     subprocess.run([sys.executable, "-m", "gpuasm", *map(str, words)], check=True)
 
 
-def run(paths: list[Path], folder: Path, device: str) -> None:
-    """Assemble a sample in this process."""
-    words = words_for(paths, folder, device)
-    assemble.main(words, standalone_mode=False, obj={"args": words})
+def assemble_all(folder: Path, reads: dict[str, list[Path]], device: str) -> None:
+    """Assemble the samples in this process."""
+    for sample, paths in reads.items():
+        words = words_for(paths, folder / sample, device)
+        assemble.main(words, standalone_mode=False, obj={"args": words})
 
 
 def words_for(paths: list[Path], folder: Path, device: str) -> list[str]:

@@ -11,17 +11,24 @@ import hypothesis
 import numpy as np
 import pytest
 
-from gpuasm import arrays, parallel
+from gpuasm import arrays, first_run, parallel
 
 # The first example of a test may compile; and a test that fails does so in every run.
 hypothesis.settings.register_profile("gpuasm", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gpuasm")
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C reach the programs that tests start: a shell lets what runs in its background ignore it."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl-C reach the programs that tests start: a shell lets what runs in its background ignore it.
+
+    And before there are workers, compile what assemblies need: in a fresh clone each would compile all of it.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if n_workers := getattr(config.option, "numprocesses", None):
+        with first_run.helped(first_run.CPU, threads=n_workers, memory=n_workers * first_run.BYTES_PER_HELPER):
+            for loop in first_run.loops_of_assemblies(first_run.CPU):
+                first_run.is_compiled_by_helpers(loop.module, loop.name)
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
