@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from hypothesis import strategies as st
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
 
@@ -64,3 +65,29 @@ def marked(mask: np.ndarray, number: dict[str, int]) -> set[str]:
 def all_near(graph: UnitigGraph, depth: float) -> np.ndarray:
     """Return one local depth for every unitig."""
     return np.full(graph.n, depth)
+
+
+@st.composite
+def small_graphs(
+    draw: st.DrawFn, *, around: str = "", least: int = 1, depths: Sequence[int] = (5, 10, 20, 40, 41)
+) -> UnitigGraph:
+    """Draw a graph of seven unitigs at most, of 100 k-mers each, with some arcs and any others.
+
+    Parameters
+    ----------
+    around
+        Arcs that each graph has.
+    least
+        Unitigs that it has at least, named from a on.
+    depths
+        One of these is each one's.
+    """
+    names = "abcdefg"[: draw(st.integers(least, 7))]
+    unitigs = [(name, 100, float(draw(st.sampled_from(depths)))) for name in names]
+    end = st.tuples(st.sampled_from(("", "-")), st.sampled_from(names)).map("".join)
+    arcs = draw(st.lists(st.tuples(end, end).map(">".join), max_size=2 if around else 12))
+    graph, _ = graph_of(unitigs, " ".join([around, *arcs]))
+    for u in range(graph.n):
+        if every := draw(st.sampled_from((0, 0, 0, 0, 0, 0, 30, 9))):  # one base in so many is another one
+            graph.bases[graph.start[u] : graph.start[u + 1] : every] = 1
+    return graph

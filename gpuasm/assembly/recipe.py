@@ -149,7 +149,7 @@ def resume(
         graph, gaps = close_gaps(resolved, reads, set_aside=aside, stages=stages, inserts=inserts, without=without)
     is_left = None
     if options.reaches("pairs") and not (state.mode.is_one_organism or "deep-ways" in state.without):
-        graph, gaps, is_left = _along_deep_ways(graph, gaps, state.without, stages)
+        graph, gaps, is_left = _along_deep_ways((graph, gaps), stages, without=state.without)
     contigs = make_contigs(graph, state.set_aside, min_length=1, is_left=is_left)
     contigs = _told_once(contigs, state, stages, xp=array_namespace(reads.words))
     checked = _check(contigs, reads, options, mode=state.mode, stages=stages)
@@ -167,9 +167,10 @@ def _without_last_variants(state: AssemblyState, stages: Stages) -> AssemblyStat
 
 
 def _along_deep_ways(
-    graph: UnitigGraph, gaps: list[Gap], without: Collection[str], stages: Stages
+    resolved: tuple[UnitigGraph, list[Gap]], stages: Stages, *, without: Collection[str]
 ) -> tuple[UnitigGraph, list[Gap], np.ndarray]:
     """Return the graph of a community joined along its deep ways, the gaps in it, and the ends that others left."""
+    graph, gaps = resolved
     with stages.stage("follow deep ways") as stage:
         shared, n = graph, 0
         if "shallow-ways" not in without:

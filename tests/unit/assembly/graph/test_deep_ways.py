@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from gpuasm.assembly.graph.deep_ways import find_deep_ways, follow_deep_ways
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from tests.graphs import graph_of
+from tests.graphs import graph_of, small_graphs
 
 STRAINS = {"before": (900, 70.0), "rare_before": (600, 20.0), "both": (2000, 90.0)}
 STRAINS |= {"after": (800, 65.0), "rare_after": (700, 25.0), "third": (500, 60.0)}
@@ -93,17 +92,11 @@ def plainly(graph: UnitigGraph) -> set[tuple[int, int]]:
     return ways
 
 
-@given(st.data())
-def test_as_the_rule_says(data):
-    n = data.draw(st.integers(1, 7))
-    names = "abcdefg"[:n]
-    unitigs = [(name, 100, float(data.draw(st.sampled_from((5, 10, 20, 40, 41))))) for name in names]
-    end = st.tuples(st.sampled_from(("", "-")), st.sampled_from(names)).map("".join)
-    arcs = data.draw(st.lists(st.tuples(end, end).map(">".join), max_size=12))
-    graph, _ = graph_of(unitigs, " ".join(arcs))
+@given(small_graphs())
+def test_as_the_rule_says(graph):
     follower = find_deep_ways(graph)
     assert {(here, int(there)) for here, there in enumerate(follower.tolist()) if there >= 0} == plainly(graph)
     joined, pieces, is_left = follow_deep_ways(graph)
-    assert sorted(np.unique(pieces.piece >> 1).tolist()) == list(range(n))
+    assert sorted(np.unique(pieces.piece >> 1).tolist()) == list(range(graph.n))
     assert joined.n_kmers.sum() == graph.n_kmers.sum()
     assert not is_left[np.diff(joined.arc_start) > 0].any()
