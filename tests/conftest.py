@@ -31,6 +31,11 @@ def pytest_configure(config: pytest.Config) -> None:
                 first_run.is_compiled_by_helpers(loop.module, loop.name)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put runs of the workflow first, as they take longest: last, one worker would wait for the other's."""
+    items.sort(key=lambda item: "workflow" not in item.path.parts)
+
+
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def xp(request: pytest.FixtureRequest) -> ModuleType:
     """numpy, and with ``-m gpu`` cupy: a test that takes it runs on both and compares on the host."""

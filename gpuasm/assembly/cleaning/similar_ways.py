@@ -74,10 +74,8 @@ def find_similar_ways(
     text = graph.bases, graph.start, graph.k
     known = graph.arc_start, graph.arc_to, text, graph.count
     marked, is_end = np.zeros(graph.n, dtype=bool), np.zeros(graph.n, dtype=bool)
-    may_end = np.ones(graph.n, dtype=bool)
-    exits, share = _exits(known)
-    is_deep = np.repeat(graph.depth >= ends_below, 2)
-    exits[is_deep | is_deep[exits]] = -1  # an exit of -1 stays so
+    may_end = graph.depth < ends_below
+    exits, share = _exits(known, may_end)
     _mark(*known, may_end, exits, marked, is_end)
     if nearby is None or not marked.any():
         return marked
@@ -92,8 +90,15 @@ def find_similar_ways(
     return marked
 
 
-def _exits(known: Any) -> tuple[np.ndarray, np.ndarray]:
+def _exits(known: Any, may_end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the exit of each superbubble whose ways say nearly the same, and how deep these are, by its entrance.
+
+    Parameters
+    ----------
+    known
+        Arcs, text and counts of the graph.
+    may_end : (n,) bool
+        Unitigs that may be entrance and exit.
 
     Returns
     -------
@@ -104,20 +109,21 @@ def _exits(known: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     n = known[0].size - 1
     exits, share = np.full(n, -1, np.int32), np.zeros(n)
-    run_chunks(_find_exits, n, *known, exits, share)
+    run_chunks(_find_exits, n, *known, may_end, exits, share)
     return exits, share
 
 
 @compiled()
-def _find_exits(first, last, arc_start, arc_to, text, count, exits, share):
+def _find_exits(first, last, arc_start, arc_to, text, count, may_end, exits, share):
     _, start, k = text
     room = _empty_superbubble()
     for s in range(first, last):
-        if arc_start[s + 1] - arc_start[s] < 2:
+        if arc_start[s + 1] - arc_start[s] < 2 or not may_end[s >> 1]:
             continue
         size = _superbubble(s, arc_start, arc_to, room)
         inner = room[0][:size]
-        if size < 3 or s > inner[size - 1] ^ 1:  # the same one is found from the other end
+        # The same one is found from the other end.
+        if size < 3 or s > inner[size - 1] ^ 1 or not may_end[inner[size - 1] >> 1]:
             continue
         on_way, kept = _least_missing(inner, arc_start, arc_to, start, count, k)
         if kept.size and _all_similar(inner, on_way, kept, text):
