@@ -2,7 +2,7 @@
 
 While k rises, variants stay: reads and fragments of larger k tell which of them stand together, and what was merged
 at a smaller k has no way on for the rarer member. (Of *S. aureus* USA300, 19x beside RF122 at 71x, half of the genome
-was left so, and is 95 % now.) Only where both together are thin they are merged at each k: see `cleaning.THIN`. In the
+is left so, and 95 % without.) Only where both together are thin they are merged at each k: see `cleaning.THIN`. In the
 last graph, before pairs and deep ways decide, those variants are merged that stand further apart than k: similar ways
 become one, and an end goes that says what another way says, unless that is twice as deep. Then it is left to deep ways,
 which tell both.
