@@ -55,6 +55,7 @@ RULES = (
     "unspanned",
     "rival-ends",
     "collapsed",
+    "compressed",
     "doubled-ends",
     "end-extension",
     "circle-cuts",

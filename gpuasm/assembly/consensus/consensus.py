@@ -125,10 +125,12 @@ def check_contigs(
         read_length = round(reads.n_bases / max(1, reads.n_pieces))
         breaks = apart(seen.departures.contradicted(targets), read_length=read_length)
     depth = to_host(seen.depth)
-    inside = [] if {"rival-ends", "doubled-ends"} <= set(without) else ends_inside(contigs)
+    inside = [] if "rival-ends" in without else ends_inside(contigs)
     known = OnContigs(contigs, bounds, depth, inside, targets, typical)
     breaks, guesses = find_guesses(breaks, known, spans, without=without)
-    doubled = find_doubled(contigs, () if "doubled-ends" in without else inside, depth, read_length=typical)
+    doubled = np.empty((0, 2), np.int64)
+    if "doubled-ends" not in without:
+        doubled = find_doubled(contigs, depth, to_host(seen.own_depth), read_length=typical)
     is_doubled = _within(doubled, depth.size)
     is_core = core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
@@ -164,6 +166,7 @@ class _Seen:
     """What all reads together say."""
 
     depth: Array
+    own_depth: Array
     voters: Array
     votes: Array
     counts: dict[str, int]
@@ -207,7 +210,7 @@ def _look(
     own_depth, hanging = own.counts(), Overhangs.joined(overhangs)
     depth, every_vote = own_depth + shared.counts(), xp.concatenate(votes)
     voters = own_depth + voting.counts()
-    return _Seen(depth, voters, every_vote, counts, hanging, departures, (mismatches, bases))
+    return _Seen(depth, own_depth, voters, every_vote, counts, hanging, departures, (mismatches, bases))
 
 
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")

@@ -1,45 +1,53 @@
-"""Doubled ends: what the end of a contig tells, though another contig tells it already and the genome has it once.
+"""Doubled ends: what the end of a contig tells, though others tell it already, and the genome has it once less.
 
-Pairs that are joined along a wrong way make a text that begins in one place of a genome and ends in another. Of the
-second place there is a contig with its true sides, and no read contradicts the false one: each lies on both. But the
-reads of two copies would be twice as many. So bases at a free end are left out that one other contig has within it, a
-read's length and more on either side, if the reads on both together are a hundred times as likely for the one copy as
-for two, by Poisson's distribution. A short contig that all of is told elsewhere goes as a whole.
+Pairs that are joined along a wrong way make a text that begins in one place of a genome and ends in another, or one in
+which the bases of two copies of a repeat take turns. The true texts have contigs of their own, and no read contradicts
+the false one: each lies elsewhere as well as there. But if the genome had all these texts, they would have more reads.
 
-Which end of a contig is cut is told by what lies further inside it, and what depth a copy has by both contigs.
+So an end is looked at as far as no read has a place of its own there. Other contigs say nearly the same
+(`near_places`): m of them at a base, each with as many reads as its contig has elsewhere, if the genome has it. Reads
+on all of them together are Poisson's, and those of m copies or of m + 1. Of the bases at the end, those are left out on
+which reads are the likeliest of m, if they are a hundred times as likely, and what is left beside them of less than a
+read's length. The ends for which that is the likeliest go first, since one that is gone no longer stands for a copy of
+the others. A contig that has no read of its own may go as a whole. Where molecules end, as those of a virus do in two
+copies of a repeat, fewer reads say nothing, and nothing goes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from math import log
 
 import numpy as np
 
-from gpuasm.assembly.consensus.copy_odds import log_odds_of_one
-from gpuasm.assembly.consensus.ends_inside import RIGHT, Inside
-from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.consensus.near_places import Near, near_places
+from gpuasm.assembly.contigs import Contig, single_copy_depth
 
 _ODDS = log(100)
-"""One copy must be as many times as likely as two, as a logarithm."""
-_OTHER_PLACES = 0.5
-"""A place that has half of the bases that the best has is another copy: the genome may have all of them."""
+"""One copy less must be as many times as likely, as a logarithm."""
+_READS = 10
+"""Lengths of a read from which on the middle depth of a contig is that of its copies: of less it is the genome's."""
+_OUTER, _LEAST = 10, 5
+"""Last bases of a contig, which have a fifth of the reads on all that would go at least, but where molecules end."""
+_NONE = -1e3
+"""Odds of a base that nothing else tells."""
 
 
 def find_doubled(
-    contigs: Sequence[Contig], inside: Iterable[Inside], depth: np.ndarray, *, read_length: int
+    contigs: Sequence[Contig], depth: np.ndarray, own_depth: np.ndarray, *, read_length: int
 ) -> np.ndarray:
-    """Return the bases of free ends that the genome has once, within another contig: (n, 2) int64.
+    """Return the bases at free ends that other contigs tell, and the genome has once less: (n, 2) int64.
 
     Parameters
     ----------
     contigs
         All contigs.
-    inside
-        Where their free ends stand within them, of `ends_inside`.
     depth : (n_places,) int32
         Reads over each base of all contigs, each read in one place.
+    own_depth : (n_places,) int32
+        Those of them that lie nowhere else as well.
     read_length
         Bases of a typical read: what is shorter is left.
 
@@ -48,28 +56,93 @@ def find_doubled(
     (n, 2) int64
         From where to where they are among the bases of all contigs.
     """
-    bounds = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).tolist()
-    sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
-    by_end = groupby(sorted(inside, key=_of_end), key=_of_end)
+    bounds = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
+    ends = _unread(contigs, own_depth, bounds, read_length)
+    if not ends or read_length == 0:
+        return np.empty((0, 2), np.int64)
+    codes = np.concatenate([contig.codes for contig in contigs])
+    told = _Told(depth, np.ones(depth.size, bool), bounds, _copy_depths(depth, bounds, read_length), read_length)
+    near = near_places(codes, bounds, ends)
+    beside = [_contigs_of(own, stretch, bounds) for own, stretch in zip(near, ends, strict=True)]
+    odds = [told.least_likely(stretch, own) for stretch, own in zip(ends, near, strict=True)]
     found: list[tuple[int, int]] = []
-    for (owner, side), own in by_end:
-        places = list(own)
-        best = max(places, key=lambda place: place.length)
-        low, high, n = bounds[owner], bounds[owner + 1], best.length
-        one, other = (high - n, high) if side == RIGHT else (low, low + n)
-        first, last = bounds[best.contig], bounds[best.contig + 1]
-        is_within = min(best.begin - first, last - best.end) >= read_length <= n and best.contig != owner
-        is_only = sum(place.length >= _OTHER_PLACES * n for place in places) == 1
-        if not is_within or not is_only:
+    while True:
+        best, low, high = max(odds)
+        if best < _ODDS:
+            return np.array(sorted(found), np.int64).reshape(-1, 2)
+        row = odds.index((best, low, high))
+        if high - low < read_length:
+            odds[row] = (0.0, 0, 0)
             continue
-        reads = int(sums[other] - sums[one] + sums[best.end] - sums[best.begin])
-        there = float(sums[last] - sums[first]) / (last - first)
-        rest = high - low - n
-        here = float(sums[high] - sums[low] - sums[other] + sums[one]) / rest if rest >= read_length else there
-        if log_odds_of_one(reads / read_length, there * n / read_length, here * n / read_length) >= _ODDS:
-            found.append((one, other))
-    return np.array(sorted(set(found)), np.int64).reshape(-1, 2)
+        begin, end = ends[row]
+        low, high = begin if low - begin < read_length else low, end if end - high < read_length else high
+        found.append((low, high))
+        told.stands[low:high] = False
+        contig = int(np.searchsorted(bounds, low, side="right")) - 1
+        for i in (i for i, others in enumerate(beside) if contig in others):
+            odds[i] = told.least_likely(ends[i], near[i])
 
 
-def _of_end(place: Inside) -> tuple[int, int]:
-    return place.owner, place.side
+def _unread(
+    contigs: Sequence[Contig], own_depth: np.ndarray, bounds: np.ndarray, read_length: int
+) -> list[tuple[int, int]]:
+    """Return the stretches from free ends on, of a read's length and more, where no read has a place of its own."""
+    found: set[tuple[int, int]] = set()
+    for contig, (low, high) in zip(contigs, pairwise(bounds.tolist()), strict=True):
+        right, left = contig.free_ends
+        if contig.is_circular or contig.length < read_length or not (right or left):
+            continue
+        own = np.flatnonzero(own_depth[low:high])
+        first, last = (int(own[0]), int(own[-1]) + 1) if own.size else (contig.length, 0)
+        found |= {(low, low + first)} if left and first >= read_length else set()
+        found |= {(low + last, high)} if right and contig.length - last >= read_length else set()
+    return sorted(found)
+
+
+def _contigs_of(near: Sequence[Near], stretch: tuple[int, int], bounds: np.ndarray) -> set[int]:
+    places = [stretch[0], *(own.begin for own in near)]
+    return set((np.searchsorted(bounds, places, side="right") - 1).tolist())
+
+
+def _copy_depths(depth: np.ndarray, bounds: np.ndarray, read_length: int) -> np.ndarray:
+    """Return how deep what each contig tells is where it is long enough to say so, elsewhere one copy: (n,) float64."""
+    length = np.diff(bounds)
+    middle = np.array([np.median(depth[low:high]) for low, high in pairwise(bounds.tolist())])
+    return np.where(length >= _READS * read_length, middle, single_copy_depth(length, middle))
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Reads on contigs, and which of their bases still stand for a copy."""
+
+    depth: np.ndarray
+    stands: np.ndarray
+    bounds: np.ndarray
+    copy_depth: np.ndarray
+    read_length: int
+
+    def least_likely(self, stretch: tuple[int, int], near: Sequence[Near]) -> tuple[float, int, int]:
+        """Return the bases of a stretch that are the least likely to stand for a copy, after the odds against that."""
+        low, high = stretch
+        reads = self.depth[low:high].astype(np.int64)
+        others = np.zeros(high - low)
+        for own in near:
+            step = -1 if own.turned else 1
+            reads[own.low : own.high] += self.depth[own.begin : own.end][::step]
+            others[own.low : own.high] += self.stands[own.begin : own.end][::step] * self._copy_depth(own.begin)
+        # The logarithm is Python's, once for each number, so that it is the same on every machine.
+        one, (distinct, which) = self._copy_depth(low), np.unique(others, return_inverse=True)
+        more = np.array([log(1 + one / beside) if beside > 0 else 0.0 for beside in distinct.tolist()])[which]
+        is_told = (others > 0) & self.stands[low:high]
+        sums = np.concatenate([[0.0], np.cumsum(np.where(is_told, one - reads * more, _NONE) / self.read_length)])
+        least = np.minimum.accumulate(sums)
+        end = int(np.argmax(sums - least))
+        begin = int(np.argmax(sums == least[end]))
+        outer = {low + begin: reads[:_OUTER], low + end: reads[-_OUTER:]}
+        mean = float(reads[begin:end].mean()) if end > begin else 0.0
+        if any(_LEAST * own.mean() < mean for at, own in outer.items() if at in self.bounds):
+            return 0.0, low, low
+        return float(sums[end] - sums[begin]), low + begin, low + end
+
+    def _copy_depth(self, place: int) -> float:
+        return float(self.copy_depth[int(np.searchsorted(self.bounds, place, side="right")) - 1])

@@ -1,4 +1,4 @@
-"""Guesses: all rules by which an isolate's contigs are broken because fragments do not show what belongs together."""
+"""Guesses: the rules by which an isolate's contigs are broken because fragments do not show, or deny, a join."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.consensus.collapsed import find_deep
+from gpuasm.assembly.consensus.compressed import find_compressed
 from gpuasm.assembly.consensus.ends_inside import Inside
 from gpuasm.assembly.consensus.rival_ends import find_rivals
 from gpuasm.assembly.consensus.stray_mates import find_contradicted
@@ -15,7 +16,7 @@ from gpuasm.assembly.consensus.targets import Targets
 from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.contigs import Contig
 
-GUESSES = ("stray-mates", "unspanned", "rival-ends", "collapsed")
+GUESSES = ("stray-mates", "unspanned", "rival-ends", "collapsed", "compressed")
 """The rules, in the order in which they are asked."""
 
 
@@ -71,6 +72,7 @@ def find_guesses(
         "unspanned": lambda: spans.missing(known.targets, breaks),
         "rival-ends": lambda: spans.guessed(known.targets, find_rivals(*rivals, read_length=known.read_length), breaks),
         "collapsed": lambda: spans.guessed(known.targets, find_deep(known.contigs, known.depth, known.bounds), breaks),
+        "compressed": lambda: find_compressed(*spans.fragments, known.targets, breaks),
     }
     for rule in GUESSES:
         if rule not in without:

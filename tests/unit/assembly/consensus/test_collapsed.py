@@ -15,7 +15,7 @@ from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.reads import Reads
 from tests.unit.assembly.consensus.library import pairs_from, random_codes
 
-SIDE, OTHERS = 3000, ("end-extension", "departures", "unspanned", "rival-ends")
+SIDE, OTHERS = 3000, ("end-extension", "departures", "unspanned", "rival-ends", "compressed")
 
 
 def contigs_of(*texts, circular=False):

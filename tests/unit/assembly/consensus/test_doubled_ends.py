@@ -1,13 +1,17 @@
-"""Doubled ends: ends that another contig tells too, of a sequence that the genome has once, or twice."""
+"""Doubled ends: ends that others tell too, of what the genome has as often as others tell it, or once more."""
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuasm.assembly.consensus.consensus import check_contigs
-from gpuasm.assembly.consensus.doubled_ends import find_doubled
-from gpuasm.assembly.consensus.ends_inside import ends_inside
+from gpuasm.assembly.consensus.doubled_ends import _Told, find_doubled
+from gpuasm.assembly.consensus.near_places import Near
 from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
@@ -67,37 +71,123 @@ def test_a_contig_all_of_which_is_told_elsewhere_goes(rng, parts):
     assert found.counts["doubled_ends"] == 1
 
 
-@pytest.mark.parametrize("changed", ["not free", "a circle", "another place", "at its end", "short"])
+def nearly(text, n_changed):
+    """Change bases of a text that lie evenly between its ends."""
+    at = np.linspace(0, text.size, n_changed + 2).astype(int)[1:-1]
+    changed = text.copy()
+    changed[at] = (changed[at] + 1) % 4
+    return changed
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_an_end_that_says_nearly_what_the_genome_has_once_goes(rng, parts, is_turned):
+    """Reads lie where they agree, so the false end has none, and no base of it is outvoted."""
+    a, shared, b, c = parts
+    false = np.concatenate([c, nearly(shared, 6)])
+    contigs = [contig(np.concatenate([a, shared, b])), contig(reverse_complement(false) if is_turned else false)]
+    genomes = [contigs[0].codes, np.concatenate([c, random_codes(rng, SIDE)])]
+    found = checked(contigs, genomes, rng=rng)
+    assert found.counts["doubled_ends"] == 1
+    assert [own.length for own in found.contigs] == pytest.approx([contigs[0].length, SIDE], abs=5)
+
+
+@pytest.mark.parametrize(("n_true", "n_false"), [(2, 1), (3, 1), (1, 2), (2, 0), (3, 0)])
+def test_of_texts_that_are_told_too_often_so_many_go(rng, parts, n_true, n_false):
+    """Of three texts and the reads of two one goes, not each of them."""
+    _, shared, _, c = parts
+    true = [np.concatenate([random_codes(rng, SIDE), shared, random_codes(rng, SIDE)]) for _ in range(n_true)]
+    false = [np.concatenate([random_codes(rng, SIDE), shared]) for _ in range(n_false)]
+    found = checked([contig(own) for own in true + false], [*true, *(own[:SIDE] for own in false), c], rng=rng)
+    assert found.counts["doubled_ends"] == n_false
+    assert sorted(own.length for own in found.contigs)[:n_false] == pytest.approx(n_false * [SIDE], abs=READ)
+
+
+def told(contigs, depth_of_shared):
+    """Return the bases that go where shared ones, behind a side, have so many reads and none of their own."""
+    bounds = np.concatenate([[0], np.cumsum([own.length for own in contigs])])
+    depth = np.full(bounds[-1], FOLD, np.int32)
+    own_depth = depth.copy()
+    for first in bounds[:-1].tolist():
+        depth[first + SIDE : first + SIDE + SHARED] = depth_of_shared
+        own_depth[first + SIDE : first + SIDE + SHARED] = 0
+    return find_doubled(contigs, depth, own_depth, read_length=READ).tolist()
+
+
+@pytest.mark.parametrize("changed", ["nothing", "not free", "a circle", "read", "short", "another text"])
 def test_what_may_be_another_copy_stays(rng, parts, changed):
     a, shared, b, c = parts
-    contigs = [contig(np.concatenate([a, shared, b])), contig(np.concatenate([c, shared]))]
-    match changed:
-        case "not free":
-            contigs[1] = contig(contigs[1].codes, free=(False, True))
-        case "a circle":
-            contigs[0] = contig(contigs[0].codes, circular=True)
-        case "another place":
-            contigs.append(contig(np.concatenate([random_codes(rng, SIDE), shared, random_codes(rng, SIDE)])))
-        case "at its end":  # what is told there may be one end or the other
-            contigs[0] = contig(np.concatenate([a, shared, b[: READ // 2]]), free=(False, False))
-        case "short":
-            contigs[1] = contig(np.concatenate([c, shared[: READ // 2 + 20]]))
-    plain = [contig(np.concatenate([a, shared, b])), contig(np.concatenate([c, shared]))]
-    at = plain[0].length + SIDE
-    for own, expected in ((contigs, []), (plain, [[at, at + SHARED]])):
-        depth = np.full(sum(one.length for one in own), FOLD, np.int32)
-        depth[own[0].length + SIDE : own[0].length + own[1].length] = FOLD // 2
-        depth[SIDE : SIDE + SHARED] = FOLD // 2
-        assert find_doubled(own, ends_inside(own), depth, read_length=READ).tolist() == expected
+    whole, end = contig(np.concatenate([a, shared, b])), np.concatenate([c, shared])
+    contigs = [whole, contig(end, free=(changed != "not free", True), circular=changed == "a circle")]
+    if changed == "another text":
+        contigs[1] = contig(np.concatenate([c, random_codes(rng, SHARED)]))
+    if changed == "short":
+        contigs[1] = contig(np.concatenate([c, shared[: READ - 1]]))
+    expected = [[whole.length + SIDE, whole.length + SIDE + SHARED]] if changed == "nothing" else []
+    if changed == "read":
+        depth = np.full(whole.length + end.size, FOLD // 2, np.int32)
+        assert find_doubled(contigs, depth, np.ones_like(depth), read_length=READ).tolist() == []
+    else:
+        assert told(contigs, FOLD // 2) == expected
 
 
 @pytest.mark.parametrize(("share", "is_found"), [(0.5, True), (0.67, True), (0.7, False), (1.0, False)])
-def test_reads_must_be_far_likelier_of_one_copy(rng, parts, share, is_found):
+def test_reads_must_be_far_likelier_of_one_copy_less(parts, share, is_found):
     """A copy has 90 reads: of 120 the odds are e^(90 - 120 ln 2), nearly a thousand; of 126 fourteen."""
     a, shared, b, c = parts
     contigs = [contig(np.concatenate([a, shared, b])), contig(np.concatenate([c, shared]))]
-    depth = np.full(sum(own.length for own in contigs), FOLD, np.int32)
-    for at in (SIDE, contigs[0].length + SIDE):
-        depth[at : at + SHARED] = round(share * FOLD)
-    found = find_doubled(contigs, ends_inside(contigs), depth, read_length=READ)
-    assert len(found) == int(is_found)
+    assert len(told(contigs, round(share * FOLD))) == int(is_found)
+
+
+def test_each_copy_is_as_deep_as_its_contig(parts):
+    """Beside a replicon in three copies a fourth part of the reads is one copy's."""
+    a, shared, b, c = parts
+    contigs = [contig(np.concatenate([a, shared, b])), contig(np.concatenate([c, shared]))]
+    first = contigs[0].length
+    depth = np.full(first + contigs[1].length, FOLD, np.int32)
+    depth[:first] *= 3
+    depth[first + SIDE :] = FOLD
+    own_depth = depth.copy()
+    own_depth[first + SIDE :] = 0
+    assert find_doubled(contigs, depth, own_depth, read_length=READ).tolist() == []
+    depth[first + SIDE :] = 0
+    assert find_doubled(contigs, depth, own_depth, read_length=READ).tolist() == [[first + SIDE, depth.size]]
+
+
+def test_where_molecules_end_fewer_reads_say_nothing(rng):
+    """Both ends of a genome are one repeat, turned: no fragment begins before them, so that the last bases have few."""
+    repeat = random_codes(rng, 1000)
+    genome = np.concatenate([repeat, random_codes(rng, SIDE), reverse_complement(repeat)])
+    found = checked([contig(genome)], [genome], rng=rng)
+    assert found.counts["doubled_ends"] == 0
+    assert found.contigs[0].length == genome.size
+
+
+@given(st.integers(0, 10**9), st.integers(0, 3), st.floats(0.2, 1.5))
+def test_the_least_likely_bases_are_those_of_all_stretches(seed, n_others, share):
+    rng = np.random.default_rng(seed)
+    n, read_length = 60, 10
+    depth = rng.poisson(20 * share, 4 * n).astype(np.int32)
+    bounds = np.arange(5) * n
+    stands = rng.random(4 * n) < 0.9
+    near = []
+    for other in range(1, n_others + 1):
+        low, high = sorted(rng.choice(n + 1, 2, replace=False).tolist())
+        begin = other * n + int(rng.integers(0, n - (high - low) + 1))
+        near.append(Near(low, high, begin, begin + high - low, bool(rng.integers(2))))
+    reads, others = depth[:n].astype(float), np.zeros(n)
+    for own in near:
+        for i in range(own.low, own.high):
+            at = own.end - 1 - (i - own.low) if own.turned else own.begin + i - own.low
+            reads[i] += depth[at]
+            others[i] += stands[at] * 20.0
+    odds = [
+        (20 - reads[i] * log(1 + 20 / others[i])) / read_length if others[i] and stands[i] else -100.0 for i in range(n)
+    ]
+    best = max((sum(odds[i:j]) for i in range(n) for j in range(i + 1, n + 1)), default=0.0)
+    found, low, high = _Told(depth, stands, bounds, np.full(4, 20.0), read_length).least_likely((0, n), near)
+    if high > low:
+        assert found == pytest.approx(sum(odds[low:high]))
+        assert found == pytest.approx(best)
+    else:
+        ends = [reads[:10].sum() * 5, reads[-10:].sum() * 5]
+        assert best <= 0 or min(ends) < 10 * reads.max()

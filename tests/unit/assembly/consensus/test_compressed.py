@@ -1,0 +1,88 @@
+"""Compressed stretches: what a contig lacks is told by fragments across that are too short, and by nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.assembly.consensus.compressed import _BESIDE, _Sizes, find_compressed
+from gpuasm.assembly.consensus.consensus import check_contigs
+from gpuasm.assembly.consensus.targets import Targets
+from gpuasm.assembly.contigs import Contig
+from gpuasm.sequence.reads import Reads
+from tests.unit.assembly.consensus.library import INSERT, pairs_from, random_codes
+
+SIDE, FOLD = 3000, 20
+OTHERS = ("end-extension", "departures", "unspanned", "rival-ends", "collapsed", "stray-mates", "doubled-ends", "votes")
+
+
+def checked(codes, texts, *, without=OTHERS, circular=False):
+    contigs = [Contig("", own, 40.0, 1, is_circular=circular, unitig=0) for own in codes]
+    return check_contigs(contigs, Reads.from_strings(texts, paired=True), min_length=1, without=without)
+
+
+@pytest.mark.parametrize(("unit", "lost", "is_broken"), [(60, 1, True), (60, 2, True), (60, 0, False), (20, 1, False)])
+def test_a_contig_is_broken_where_a_unit_of_a_tandem_repeat_is_lost(rng, unit, lost, is_broken):
+    """A standard deviation of fragments is 30 bases: fewer are not told."""
+    left, right, own = (random_codes(rng, size) for size in (SIDE, SIDE, unit))
+    texts = pairs_from(np.concatenate([left, *4 * [own], right]), fold=FOLD, rng=rng)
+    joined = np.concatenate([left, *(4 - lost) * [own], right])
+    found = checked([joined], texts)
+    assert found.counts["compressed"] == found.counts["joins_broken"] == int(is_broken)
+    if is_broken:
+        middle = SIDE + unit * (4 - lost) // 2
+        assert found.contigs[0].length == pytest.approx(max(middle, joined.size - middle), abs=unit * 2)
+        assert sum(own.length for own in found.contigs) == joined.size
+    assert checked([joined], texts, without=(*OTHERS, "compressed")).counts["joins_broken"] == 0
+
+
+@pytest.mark.parametrize("changed", ["near an end", "a circle", "few fragments", "broken already"])
+def test_nothing_is_told(rng, changed):
+    side = INSERT // 2 if changed == "near an end" else SIDE
+    left, right, own = (random_codes(rng, size) for size in (SIDE, side, 60))
+    genome = np.concatenate([left, *4 * [own], right])
+    texts = pairs_from(genome, fold=2 if changed == "few fragments" else FOLD, rng=rng)
+    joined = np.concatenate([left, *2 * [own], right])
+    if changed == "broken already":
+        targets = Targets.of([joined], [False], reach=100, xp=np)
+        begin = np.repeat(np.arange(SIDE - 300, SIDE - 100), 3).astype(np.int64)
+        elsewhere = np.repeat(np.arange(0, SIDE - INSERT), 3).astype(np.int64)
+        begin, end = np.concatenate([elsewhere, begin]), np.concatenate([elsewhere + INSERT, begin + INSERT // 2])
+        order = np.argsort(begin, kind="stable")
+        none = np.empty(0, np.int64)
+        (place,) = find_compressed(begin[order], end[order], targets, none).tolist()
+        for at in (place - INSERT // 4, place, place + INSERT // 4):
+            assert find_compressed(begin[order], end[order], targets, np.array([at])).size == 0
+        assert find_compressed(begin[order], end[order], targets, np.array([at - INSERT])).tolist() == [place]
+        return
+    assert checked([joined], texts, circular=changed == "a circle").counts["compressed"] == 0
+
+
+def test_mates_that_lie_on_another_copy_leave_short_fragments_and_no_break(rng):
+    """Between two repeats only fragments that fit have both mates in places of their own; they are few."""
+    left, middle, right, repeat = (random_codes(rng, size) for size in (SIDE, 260, SIDE, 500))
+    genome = np.concatenate([left, repeat, middle, repeat, right])
+    found = checked([genome], pairs_from(genome, fold=4 * FOLD, rng=rng))
+    assert found.counts["compressed"] == 0
+
+
+def test_nothing_is_found_of_nothing():
+    none = np.empty(0, np.int64)
+    targets = Targets.of([], [], reach=0, xp=np)
+    assert find_compressed(none, none, targets, none).size == 0
+
+
+@pytest.mark.parametrize(("before", "behind"), [(500, 500), (25, 500), (60, 30), (5, 100), (100, 12)])
+def test_sizes_across_a_place_are_those_of_all_ways_to_lie(rng, before, behind):
+    histogram = rng.integers(0, 5, 90)
+    lengths = [
+        length
+        for length, times in enumerate(histogram.tolist())
+        for begin in range(before + behind - length + 1)
+        for _ in range(times)
+        if begin <= before - _BESIDE and begin + length >= before + _BESIDE
+    ]
+    n, mean, deviation = _Sizes(histogram.astype(np.int64), 1000).across(before, behind)
+    assert n == len(lengths) / 1000
+    if lengths:
+        assert (mean, deviation) == pytest.approx((np.mean(lengths), np.std(lengths)))
