@@ -33,7 +33,7 @@ class Contig:
     free_ends : (bool, bool)
         Whether nothing follows in the graph on its right and its left end: reads may extend these.
     extended : (int, int)
-        Bases beyond the right and the left end of its unitig.
+        Bases beyond the right and the left end of its unitig; less than none where it ends before.
     """
 
     name: str

@@ -140,11 +140,7 @@ def check_contigs(
     )
     is_cut = "circle-cuts" not in without
     opened = find_circle_cuts(longer, batches(reads), typical=typical, reach=reach, xp=xp) if is_cut else {}
-    parts = [
-        part
-        for part in _parts(longer, codes, cuts, opened)
-        if part[0].length >= min_length and not is_doubled[part[1][0]]
-    ]
+    parts = [part for part in _parts(longer, codes, cuts, opened, is_left=is_doubled) if part[0].length >= min_length]
     parts = [parts[i] for i in in_order([contig for contig, _ in parts])]
     places = np.concatenate([places for _, places in parts] or [np.empty(0, np.int64)])
     codes, depth, is_core = codes[places], depth[places], is_core[places]
@@ -236,24 +232,32 @@ def _with_gaps(first: Laid, second: Laid) -> tuple[Array, Array]:
 
 
 def _parts(
-    contigs: Sequence[Contig], codes: np.ndarray, breaks: np.ndarray, opened: Mapping[int, int]
+    contigs: Sequence[Contig], codes: np.ndarray, cuts: np.ndarray, opened: Mapping[int, int], *, is_left: np.ndarray
 ) -> list[tuple[Contig, np.ndarray]]:
-    """Return the contigs with changed bases, broken at places, circles cut anew, and the places that each part has."""
+    """Return the contigs with changed bases, cut at places, circles cut anew, and the places that each part has.
+
+    Parts whose bases are left out are not among them. A contig of which nothing but its ends is left out stays what it
+    was in the graph; of a broken one nobody knows which part that is.
+    """
     bounds = bounds_of(contigs)
     parts = []
     for number, contig in enumerate(contigs):
         low, high = int(bounds[number]), int(bounds[number + 1])
         places = np.arange(low, high)
-        cuts = breaks[np.searchsorted(breaks, low) : np.searchsorted(breaks, high)] - low
-        if cuts.size == 0:
+        own_cuts = cuts[np.searchsorted(cuts, low) : np.searchsorted(cuts, high)] - low
+        if own_cuts.size == 0 and not is_left[low:high].any():
             places = np.roll(places, -opened.get(number, 0))
             own = codes[places]
             parts.append((contig if np.array_equal(own, contig.codes) else replace(contig, codes=own), places))
             continue
-        parts.extend(
-            (replace(contig, codes=codes[piece], is_circular=False, unitig=-1), piece)
-            for piece in np.split(places, cuts)
-        )
+        pieces = [piece for piece in np.split(places, own_cuts) if piece.size and not is_left[piece[0]]]
+        if len(pieces) == 1 and not contig.is_circular:
+            (piece,) = pieces
+            right, left = contig.extended
+            extended_by = right - (high - 1 - int(piece[-1])), left - (int(piece[0]) - low)
+            parts.append((replace(contig, codes=codes[piece], extended=extended_by), piece))
+            continue
+        parts.extend((replace(contig, codes=codes[piece], is_circular=False, unitig=-1), piece) for piece in pieces)
     return parts
 
 

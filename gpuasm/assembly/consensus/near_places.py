@@ -106,7 +106,10 @@ def _diagonals(codes: np.ndarray, bounds: np.ndarray, stretches: Sequence[tuple[
     shift = np.where(turned, place + MAX_PLAIN_K - 1 + offset[which], place - offset[which])
     low = np.array([low for low, _ in stretches], np.int64)[row[which]]
     kept = (place + MAX_PLAIN_K <= bounds[contig + 1]) & (turned | (shift != low))
-    return np.unique(np.stack([row[which], contig, turned, shift], axis=1)[kept], axis=0) if kept.any() else nothing
+    found = np.stack([row[which], contig, turned, shift])[:, kept]
+    found = found[:, np.lexsort(found[::-1])]
+    is_first = np.concatenate([np.ones(min(1, found.shape[1]), bool), (found[:, 1:] != found[:, :-1]).any(axis=0)])
+    return found[:, is_first].T
 
 
 def _best_run(differs: np.ndarray) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,21 @@ def test_a_gap_of_n(size, second):
     assert first.sequence in either(TEXTS[0] + "N" * size + second)
     assert [s.sequence for s in others] == [CONTIGS[2].sequence]
     assert first.length == len(first.sequence)
+
+
+@pytest.mark.parametrize("n", [30, -30])
+def test_bases_that_a_contig_has_beyond_its_unitig_or_lacks_are_part_of_the_gap(n):
+    """Pairs tell the size between unitigs."""
+    at = next(i for i, own in enumerate(CONTIGS) if own.sequence in either(TEXTS[0]))
+    own, side = CONTIGS[at], int(CONTIGS[at].sequence != TEXTS[0])
+    longer = np.concatenate([own.codes, np.zeros(n, np.uint8)]) if n > 0 else own.codes[:n]
+    if side:  # the text's end is the unitig's beginning
+        longer = np.concatenate([np.zeros(n, np.uint8), own.codes]) if n > 0 else own.codes[-n:]
+    contigs = list(CONTIGS)
+    contigs[at] = replace(own, codes=longer, extended=(0, n) if side else (n, 0))
+    first, *_ = scaffolds(gap(TEXTS[0], TEXTS[1], 50), contigs=contigs)
+    assert first.length == len(TEXTS[0]) + 50 + len(TEXTS[1])
+    assert first.sequence.count("N") == 50 - n
 
 
 @pytest.mark.parametrize("size", [9, 0, -30])

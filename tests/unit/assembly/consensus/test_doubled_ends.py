@@ -49,6 +49,8 @@ def test_an_end_that_the_genome_has_once_is_told_once(rng, parts, is_turned, pai
     assert found.counts["doubled_ends"] == 1
     assert [own.length for own in found.contigs] == pytest.approx([contigs[0].length, SIDE], abs=5)
     assert found.contigs[0].sequence == contigs[0].sequence
+    cut = found.contigs[1].length - contigs[1].length
+    assert (found.contigs[1].unitig, found.contigs[1].extended) == (0, (0, cut) if is_turned else (cut, 0))
     assert found.depth.size == sum(own.length for own in found.contigs)
     assert found.counts["joins_broken"] == 0
     left_out = checked(contigs, genomes, rng=rng, without=(*OTHERS, "doubled-ends"), paired=paired)
