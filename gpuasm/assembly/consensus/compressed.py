@@ -6,9 +6,11 @@ compression-expansion statistic (Zimin et al. 2008, doi:10.1093/bioinformatics/b
 
 1. the mean of the fragments across is 5.5 standard errors below what it should be, and so by a whole standard deviation
    of fragments: in real libraries their size shifts a little with the bases, and many show that clearly;
-2. at least half as many lie across as elsewhere, and ten: where mates of the longer ones have no place of their own, as
-   between two repeats, those that are left are short, and fewer; and
-3. half of the fragments are at most as long as either side of the contig. What the mean should be where it ends nearer
+2. it is 40 bases below: fragments of another copy of a repeat may lie there as well, and copies differ by some bases;
+3. half of what should lie across does, and ten: where mates of the longer ones have no place of their own, as between
+   two repeats, those that are left are short, and fewer. Nine tenths do, where a contig ends within a fragment's reach:
+   there most such places are. And
+4. half of the fragments are at most as long as either side of the contig. What the mean should be where it ends nearer
    than the longest is told by those that fit.
 
 Of places beside each other, the one counts where all fragments together are the most too short: there most of them lie
@@ -28,7 +30,9 @@ _ERRORS = 5.5
 """Standard errors that a mean must be below what is expected: chance has that once in fifty million places."""
 _DEVIATIONS = 1.0
 """And standard deviations of single fragments."""
-_SHARE, _LEAST = 0.5, 10
+_BASES = 40
+"""And bases."""
+_SHARE, _SHARE_NEAR_ENDS, _LEAST = 0.5, 0.9, 10
 """Fragments across, as a share of those that are elsewhere, and at least."""
 _BESIDE = 10
 """Bases of a fragment on either side of a place that it lies across."""
@@ -94,10 +98,12 @@ def _shortest(begin: np.ndarray, end: np.ndarray, size: int, sizes: _Sizes) -> l
     found = []
     for low, high in edges.tolist():
         place = low + int(np.argmax(short[low:high]))
-        expected, mean, deviation = sizes.across(min(place, longest), min(size - place, longest))
+        before, behind = min(place, longest), min(size - place, longest)
+        expected, mean, deviation = sizes.across(before, behind)
         by = mean - int(sums[place]) / int(n[place])
-        enough = by >= _DEVIATIONS * deviation and by * float(n[place]) ** 0.5 >= _ERRORS * deviation
-        if enough and n[place] >= _SHARE * expected:
+        is_clear = by >= max(_BASES, _DEVIATIONS * deviation) and by * float(n[place]) ** 0.5 >= _ERRORS * deviation
+        share = _SHARE if min(before, behind) == longest else _SHARE_NEAR_ENDS
+        if is_clear and n[place] >= share * expected:
             found.append(place)
     return _apart(found, longest // 2)
 
