@@ -29,11 +29,14 @@ class Contig:
     is_circular : bool
         Whether its ends join.
     unitig : int
-        Its unitig in the graph, or -1 where an earlier graph had it.
+        Its unitig in the graph, or -1 where an earlier graph had it, or where it is part of one.
     free_ends : (bool, bool)
         Whether nothing follows in the graph on its right and its left end: reads may extend these.
     extended : (int, int)
         Bases beyond the right and the left end of its unitig; less than none where it ends before.
+    ends : (int, int)
+        Which ends of the graph its right and its left end are: 2u where unitig u, read forward, ends, 2u + 1 where its
+        reverse complement does; -1 for none.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Contig:
     unitig: int
     free_ends: tuple[bool, bool] = (False, False)
     extended: tuple[int, int] = (0, 0)
+    ends: tuple[int, int] = (-1, -1)
 
     @property
     def length(self) -> int:
@@ -91,7 +95,8 @@ def make_contigs(
             copies = max(1, round(depth / single)) if single > 0 else 1
             is_circular, unitig = bool(own.is_circular[u]), u if own is graph else -1
             free = _free_ends(own, u, is_left if own is graph else None)
-            contigs.append(Contig("", codes, depth, copies, is_circular, unitig, free))
+            ends = (2 * u, 2 * u + 1) if own is graph and not is_circular else (-1, -1)
+            contigs.append(Contig("", codes, depth, copies, is_circular, unitig, free, ends=ends))
     ordered = [contigs[i] for i in in_order(contigs)]
     return [replace(contig, name=f"contig_{number:06d}") for number, contig in enumerate(ordered, start=1)]
 

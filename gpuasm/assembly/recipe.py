@@ -153,7 +153,7 @@ def resume(
     contigs = make_contigs(graph, state.set_aside, min_length=1, is_left=is_left)
     contigs = _told_once(contigs, state, stages, xp=array_namespace(reads.words))
     checked = _check(contigs, reads, options, mode=state.mode, stages=stages)
-    scaffolds = make_scaffolds(checked.contigs, gaps, graph)
+    scaffolds = make_scaffolds(checked.contigs, gaps, graph, within=checked.joins)
     left = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.climbed, state.removed, scaffolds, state.mode, left)
 

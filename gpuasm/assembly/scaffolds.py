@@ -83,7 +83,9 @@ class Scaffold:
         return BYTE_OF_CODE[self.codes].tobytes().decode("ascii")
 
 
-def make_scaffolds(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph) -> list[Scaffold]:
+def make_scaffolds(
+    contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph, *, within: Sequence[Gap] = ()
+) -> list[Scaffold]:
     """Put contigs into scaffolds, longest first; a contig that no pair joins is a scaffold by itself.
 
     Parameters
@@ -91,12 +93,14 @@ def make_scaffolds(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: Unitig
     contigs
         Named contigs.
     gaps
-        Joins between unitigs of ``graph``, at most one at each end. Those of unitigs that are not contigs, or of which
-        consensus broke the contig, are left out.
+        Joins between unitigs of ``graph``, at most one at each end. Those of ends that no contig has are left out.
     graph
         The graph that the contigs were made from.
+    within
+        Joins between contigs, of which ``source`` and ``target`` are oriented numbers, at ends that have no other.
     """
     joins = _between_contigs(contigs, gaps, graph)
+    joins |= {ends: join for gap in within for ends, join in _both_ways(gap, contigs)}
     successor = np.full(2 * len(contigs), -1, np.int32)
     for source, target in joins:
         successor[source] = target
@@ -113,22 +117,29 @@ def make_scaffolds(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: Unitig
 
 def _between_contigs(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph) -> dict[tuple[int, int], Gap]:
     """Return joins between oriented contigs, both ways round, sizes between contigs: these may be cut at their ends."""
-    number = {contig.unitig: i for i, contig in enumerate(contigs) if contig.unitig >= 0 and not contig.is_circular}
+    number = {end: 2 * i + side for i, contig in enumerate(contigs) for side, end in enumerate(contig.ends) if end >= 0}
     cut = end_cuts(graph)
-    joins = {}
+    joins: dict[tuple[int, int], Gap] = {}
     for gap in gaps:
-        ends = gap.source >> 1, gap.target >> 1
-        if ends[0] not in number or ends[1] not in number or ends[0] == ends[1]:
+        if gap.source not in number or gap.target ^ 1 not in number or gap.source >> 1 == gap.target >> 1:
             continue
-        source = 2 * number[ends[0]] + (gap.source & 1)
-        target = 2 * number[ends[1]] + (gap.target & 1)
+        source, target = number[gap.source], number[gap.target ^ 1] ^ 1
         size = gap.size + int(cut[gap.source] + cut[gap.target ^ 1])
         size -= sum(contigs[end >> 1].extended[end & 1] for end in (source, target ^ 1))
-        # No more than half of a contig is cut for a gap, so that two gaps leave something of it.
-        if 2 * (LEAST_GAP - size) <= min(contigs[source >> 1].length, contigs[target >> 1].length):
-            joins[source, target] = replace(gap, source=source, target=target, size=size)
-            joins[target ^ 1, source ^ 1] = replace(gap, source=target ^ 1, target=source ^ 1, size=size)
+        joins |= _both_ways(replace(gap, source=source, target=target, size=size), contigs)
     return joins
+
+
+def _both_ways(gap: Gap, contigs: Sequence[Contig]) -> list[tuple[tuple[int, int], Gap]]:
+    """Return a join between contigs on both strands, or none where these are too short for what they overlap.
+
+    No more than half of a contig is cut for a gap, so that two gaps leave something of it.
+    """
+    source, target = gap.source, gap.target
+    if 2 * (LEAST_GAP - gap.size) > min(contigs[source >> 1].length, contigs[target >> 1].length):
+        return []
+    turned = replace(gap, source=target ^ 1, target=source ^ 1)
+    return [((source, target), gap), ((target ^ 1, source ^ 1), turned)]
 
 
 def _opened(path: list[int], joins: dict[tuple[int, int], Gap]) -> list[int]:

@@ -14,8 +14,9 @@ compression-expansion statistic (Zimin et al. 2008, doi:10.1093/bioinformatics/b
    than the longest is told by those that fit.
 
 Of places beside each other, the one counts where all fragments together are the most too short: there most of them lie
-across what lost its bases. That too many bases stand somewhere is not told: fragments across a repeat are longer than
-others, if mates of the shorter ones lie in it.
+across what lost its bases. How many these are the lengths of the same fragments tell, some of which may be whole: those
+that end in the unit that is left. Scaffolds have a gap of that size there. That too many bases stand somewhere is not
+told: fragments across a repeat are longer than others, if mates of the shorter ones lie in it.
 """
 
 from __future__ import annotations
@@ -36,10 +37,32 @@ _SHARE, _SHARE_NEAR_ENDS, _LEAST = 0.5, 0.9, 10
 """Fragments across, as a share of those that are elsewhere, and at least."""
 _BESIDE = 10
 """Bases of a fragment on either side of a place that it lies across."""
+_SHARES = np.arange(1, 11) / 10
+"""Shares of the fragments across that may lack bases: others end in the unit that is left, and are whole."""
+_NEVER = 1e-12
+"""Keeps a logarithm finite where a length is that of no fragment."""
 
 
-def find_compressed(begin: np.ndarray, end: np.ndarray, targets: Targets, known: np.ndarray) -> np.ndarray:
-    """Return the places of the contigs, ascending, that only far too short fragments span: (b,) int64.
+@dataclass(frozen=True)
+class Lack:
+    """What a contig lacks at a place.
+
+    Attributes
+    ----------
+    n_bases : int
+    error : float
+        Standard error of that.
+    n_pairs : int
+        Fragments across, which tell it.
+    """
+
+    n_bases: int
+    error: float
+    n_pairs: int
+
+
+def find_compressed(begin: np.ndarray, end: np.ndarray, targets: Targets, known: np.ndarray) -> dict[int, Lack]:
+    """Return the places of the contigs, ascending, that only far too short fragments span, and what is missing there.
 
     Parameters
     ----------
@@ -52,17 +75,18 @@ def find_compressed(begin: np.ndarray, end: np.ndarray, targets: Targets, known:
     """
     length = end - begin
     if length.size == 0:
-        return np.empty(0, np.int64)
+        return {}
     sizes = _Sizes(np.bincount(np.maximum(length, 0)).astype(np.int64), int(targets.size.sum()))
     typical = int(np.median(length))
-    found: list[int] = []
+    found: dict[int, Lack] = {}
     for target in np.flatnonzero((targets.size > 2 * typical) & ~targets.is_circular).tolist():
         first, size, offset = int(targets.start[target]), int(targets.size[target]), int(targets.offset[target])
         rows = slice(*np.searchsorted(begin, [first, first + size]).tolist())
-        places = _shortest(begin[rows] - first, end[rows] - first, size, sizes)
-        found += [offset + place for place in places if typical <= place <= size - typical]
-    place, half = np.array(found, np.int64), typical // 2
-    return place[np.searchsorted(known, place - half) == np.searchsorted(known, place + half, side="right")]
+        own = _shortest(begin[rows] - first, end[rows] - first, size, sizes, typical)
+        found |= {offset + place: lack for place, lack in own.items()}
+    half = typical // 2
+    low, high = (np.searchsorted(known, np.array([*found], np.int64) + by) for by in (-half, half + 1))
+    return {place: lack for (place, lack), is_clear in zip(found.items(), low == high, strict=True) if is_clear}
 
 
 @dataclass(frozen=True)
@@ -83,8 +107,30 @@ class _Sizes:
         mean = int((weight * length).sum()) / n
         return n / self.n_bases, mean, (int((weight * length * length).sum()) / n - mean * mean) ** 0.5
 
+    def lacking(self, seeming: np.ndarray) -> tuple[int, float]:
+        """Return how many bases fragments lack that are not whole, by their lengths (n,), and the share of these.
 
-def _shortest(begin: np.ndarray, end: np.ndarray, size: int, sizes: _Sizes) -> list[int]:
+        The likeliest two numbers are taken. A fragment of n bases lies across in n - 2 * `_BESIDE` + 1 ways, whether it
+        lacks bases or not.
+        """
+        length = np.arange(self.histogram.size)
+        ways = np.maximum(length - 2 * _BESIDE + 1, 0)
+        often = np.concatenate([self.histogram + 1, np.zeros(self.histogram.size, np.int64)])
+        whole = (often[: length.size] * ways / int((often[: length.size] * ways).sum()))[seeming]
+        best, found = -np.inf, (0, 1.0)
+        for missing in range(1, length.size):
+            shorter = often[missing : missing + length.size] * ways
+            if not shorter.any():
+                break
+            lacking = (shorter / int(shorter.sum()))[seeming]
+            likely = np.log(_SHARES[:, None] * lacking + (1 - _SHARES[:, None]) * whole + _NEVER).sum(axis=1)
+            row = int(np.argmax(likely))
+            if likely[row] > best:
+                best, found = float(likely[row]), (missing, float(_SHARES[row]))
+        return found
+
+
+def _shortest(begin: np.ndarray, end: np.ndarray, size: int, sizes: _Sizes, typical: int) -> dict[int, Lack]:
     """Return the places of one target that fragments show to be too short, one of each run of them."""
     longest = sizes.histogram.size
     fits = (end <= size) & (end - begin >= 2 * _BESIDE)
@@ -95,26 +141,29 @@ def _shortest(begin: np.ndarray, end: np.ndarray, size: int, sizes: _Sizes) -> l
     short = np.maximum(0, mean * n - sums)  # by how many bases all of them together are too short
     is_low = (n >= _LEAST) & (short >= _DEVIATIONS * deviation * n) & (short >= _ERRORS * deviation * np.sqrt(n))
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_low, [False]]).astype(np.int8))).reshape(-1, 2)
-    found = []
+    found: dict[int, Lack] = {}
     for low, high in edges.tolist():
         place = low + int(np.argmax(short[low:high]))
-        before, behind = min(place, longest), min(size - place, longest)
-        expected, mean, deviation = sizes.across(before, behind)
-        by = mean - int(sums[place]) / int(n[place])
-        is_clear = by >= max(_BASES, _DEVIATIONS * deviation) and by * float(n[place]) ** 0.5 >= _ERRORS * deviation
-        share = _SHARE if min(before, behind) == longest else _SHARE_NEAR_ENDS
-        if is_clear and n[place] >= share * expected:
-            found.append(place)
-    return _apart(found, longest // 2)
+        if not typical <= place <= size - typical:
+            continue
+        is_across = (begin <= place) & (end > place)
+        lack = _lack_at((place, size - place), (end - begin)[is_across] + 2 * _BESIDE, sizes)
+        if lack and (not found or place - max(found) >= longest // 2):
+            found[place] = lack
+    return found
 
 
-def _apart(places: list[int], least: int) -> list[int]:
-    """Return places without those that are nearer to the one before."""
-    kept: list[int] = []
-    for place in places:
-        if not kept or place - kept[-1] >= least:
-            kept.append(place)
-    return kept
+def _lack_at(sides: tuple[int, int], across: np.ndarray, sizes: _Sizes) -> Lack | None:
+    """Return what is missing at a place so far from both ends, if fragments across of these lengths show it."""
+    longest, n = sizes.histogram.size, int(across.size)
+    before, behind = min(sides[0], longest), min(sides[1], longest)
+    share = _SHARE if before == behind == longest else _SHARE_NEAR_ENDS
+    expected, usual, deviation = sizes.across(before, behind)
+    by = usual - int(across.sum()) / n
+    if by < max(_BASES, _DEVIATIONS * deviation, _ERRORS * deviation / n**0.5) or n < share * expected:
+        return None
+    missing, lacking = sizes.lacking(across)
+    return Lack(missing, deviation / (lacking * n) ** 0.5, n)
 
 
 def _counted(places: np.ndarray, size: int, weights: np.ndarray | None = None) -> np.ndarray:

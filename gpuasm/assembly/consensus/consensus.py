@@ -13,8 +13,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,10 +32,12 @@ from gpuasm.assembly.consensus.guesses import GUESSES, OnContigs, find_guesses
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.mate_places import lay_by_mates
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
+from gpuasm.assembly.consensus.parts import Cuts, cut_contigs
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
 from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.consensus.votes import count_votes, decide, least_votes
-from gpuasm.assembly.contigs import Contig, in_order, single_copy_depth
+from gpuasm.assembly.contigs import Contig, single_copy_depth
+from gpuasm.assembly.pairs.gaps import Gap
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -54,12 +56,15 @@ class Checked:
         A row for each contig.
     counts : dict
         Reads laid, bases changed and added, joins broken: for run.json.
+    joins : list of Gap
+        Between contigs that were one, and lack bases between them: of oriented numbers, 2i + (1 if reversed).
     """
 
     contigs: list[Contig]
     depth: np.ndarray
     table: DepthTable
     counts: dict[str, int]
+    joins: list[Gap] = field(default_factory=list)
 
     @classmethod
     def empty(cls) -> Checked:
@@ -127,28 +132,25 @@ def check_contigs(
     depth = to_host(seen.depth)
     inside = [] if "rival-ends" in without else ends_inside(contigs)
     known = OnContigs(contigs, bounds, depth, inside, targets, typical)
-    breaks, guesses = find_guesses(breaks, known, spans, without=without)
+    broken = find_guesses(breaks, known, spans, without=without)
     doubled = np.empty((0, 2), np.int64)
     if "doubled-ends" not in without:
         doubled = find_doubled(contigs, depth, to_host(seen.own_depth), read_length=typical)
     is_doubled = _within(doubled, depth.size)
     is_core = core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)
-    cuts = np.union1d(breaks, doubled)
-    longer, (codes, depth, is_core, is_doubled), cuts = extended(
-        contigs, found, (codes, depth, is_core, is_doubled), cuts=cuts
+    cuts = Cuts.of(broken.place, doubled, broken.lacking)
+    longer, (codes, depth, is_core, is_doubled), moved = extended(
+        contigs, found, (codes, depth, is_core, is_doubled), cuts=np.array(cuts.place, np.int64)
     )
     is_cut = "circle-cuts" not in without
     opened = find_circle_cuts(longer, batches(reads), typical=typical, reach=reach, xp=xp) if is_cut else {}
-    parts = [part for part in _parts(longer, codes, cuts, opened, is_left=is_doubled) if part[0].length >= min_length]
-    parts = [parts[i] for i in in_order([contig for contig, _ in parts])]
-    places = np.concatenate([places for _, places in parts] or [np.empty(0, np.int64)])
-    codes, depth, is_core = codes[places], depth[places], is_core[places]
-    mended = [contig for contig, _ in parts]
-    table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(mended))
+    parts = cut_contigs(longer, codes, cuts.moved(moved), is_left=is_doubled, opened=opened, min_length=min_length)
+    codes, depth, is_core = codes[parts.places], depth[parts.places], is_core[parts.places]
+    table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(parts.contigs))
     counts = {**seen.counts, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
-    counts |= {"joins_broken": int(breaks.size), **guesses, "doubled_ends": len(doubled)}
-    return Checked(_with_depth(mended, table), depth, table, counts)
+    counts |= {"joins_broken": int(broken.place.size), **broken.counts, "doubled_ends": len(doubled)}
+    return Checked(_with_depth(parts.contigs, table), depth, table, counts, parts.joins)
 
 
 def _within(stretches: np.ndarray, size: int) -> np.ndarray:
@@ -229,36 +231,6 @@ def _with_gaps(first: Laid, second: Laid) -> tuple[Array, Array]:
     same = (before.target == second.target) & (before.turned == second.turned)
     rows = xp.flatnonzero(same & (abs(before.at - second.at) <= LARGEST_SHIFT))
     return xp.minimum(before.begin, second.begin)[rows], xp.maximum(before.end, second.end)[rows]
-
-
-def _parts(
-    contigs: Sequence[Contig], codes: np.ndarray, cuts: np.ndarray, opened: Mapping[int, int], *, is_left: np.ndarray
-) -> list[tuple[Contig, np.ndarray]]:
-    """Return the contigs with changed bases, cut at places, circles cut anew, and the places that each part has.
-
-    Parts whose bases are left out are not among them. A contig of which nothing but its ends is left out stays what it
-    was in the graph; of a broken one nobody knows which part that is.
-    """
-    bounds = bounds_of(contigs)
-    parts = []
-    for number, contig in enumerate(contigs):
-        low, high = int(bounds[number]), int(bounds[number + 1])
-        places = np.arange(low, high)
-        own_cuts = cuts[np.searchsorted(cuts, low) : np.searchsorted(cuts, high)] - low
-        if own_cuts.size == 0 and not is_left[low:high].any():
-            places = np.roll(places, -opened.get(number, 0))
-            own = codes[places]
-            parts.append((contig if np.array_equal(own, contig.codes) else replace(contig, codes=own), places))
-            continue
-        pieces = [piece for piece in np.split(places, own_cuts) if piece.size and not is_left[piece[0]]]
-        if len(pieces) == 1 and not contig.is_circular:
-            (piece,) = pieces
-            right, left = contig.extended
-            extended_by = right - (high - 1 - int(piece[-1])), left - (int(piece[0]) - low)
-            parts.append((replace(contig, codes=codes[piece], extended=extended_by), piece))
-            continue
-        parts.extend((replace(contig, codes=codes[piece], is_circular=False, unitig=-1), piece) for piece in pieces)
-    return parts
 
 
 def _with_depth(contigs: list[Contig], table: DepthTable) -> list[Contig]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.consensus.collapsed import find_deep
-from gpuasm.assembly.consensus.compressed import find_compressed
+from gpuasm.assembly.consensus.compressed import Lack, find_compressed
 from gpuasm.assembly.consensus.ends_inside import Inside
 from gpuasm.assembly.consensus.rival_ends import find_rivals
 from gpuasm.assembly.consensus.stray_mates import find_contradicted
@@ -47,10 +47,27 @@ class OnContigs:
     read_length: int
 
 
-def find_guesses(
-    breaks: np.ndarray, known: OnContigs, spans: Spans | None, *, without: Collection[str]
-) -> tuple[np.ndarray, dict[str, int]]:
-    """Return where contigs are broken, with the places that are guesses, and how many of these each rule found.
+@dataclass(frozen=True)
+class Breaks:
+    """Where contigs are broken.
+
+    Attributes
+    ----------
+    place : (n,) int64, ascending
+        Among the bases of all contigs.
+    lacking : dict of int to Lack
+        What is missing at some of them.
+    counts : dict of str to int
+        How many each rule found.
+    """
+
+    place: np.ndarray
+    lacking: dict[int, Lack]
+    counts: dict[str, int]
+
+
+def find_guesses(breaks: np.ndarray, known: OnContigs, spans: Spans | None, *, without: Collection[str]) -> Breaks:
+    """Return where contigs are broken, with the places that are guesses.
 
     Parameters
     ----------
@@ -64,19 +81,25 @@ def find_guesses(
         Rules to leave out.
     """
     counts = {rule.replace("-", "_"): 0 for rule in GUESSES}
+    lacking: dict[int, Lack] = {}
     if spans is None:
-        return breaks, counts
+        return Breaks(breaks, lacking, counts)
+
+    def compressed() -> np.ndarray:
+        lacking.update(find_compressed(*spans.fragments, known.targets, breaks))
+        return np.array([*lacking], np.int64)
+
     rivals = known.contigs, known.inside, known.depth
     rules: dict[str, Callable[[], np.ndarray]] = {
         "stray-mates": lambda: find_contradicted(spans, known.targets, breaks),
         "unspanned": lambda: spans.missing(known.targets, breaks),
         "rival-ends": lambda: spans.guessed(known.targets, find_rivals(*rivals, read_length=known.read_length), breaks),
         "collapsed": lambda: spans.guessed(known.targets, find_deep(known.contigs, known.depth, known.bounds), breaks),
-        "compressed": lambda: find_compressed(*spans.fragments, known.targets, breaks),
+        "compressed": compressed,
     }
     for rule in GUESSES:
         if rule not in without:
             found = rules[rule]()
             counts[rule.replace("-", "_")] = int(found.size)
             breaks = np.union1d(breaks, found)
-    return breaks, counts
+    return Breaks(breaks, lacking, counts)

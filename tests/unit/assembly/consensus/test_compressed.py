@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpuasm.assembly.consensus.compressed import _BESIDE, _Sizes, find_compressed
 from gpuasm.assembly.consensus.consensus import check_contigs
 from gpuasm.assembly.consensus.targets import Targets
 from gpuasm.assembly.contigs import Contig
+from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.unit.assembly.consensus.library import INSERT, pairs_from, random_codes
 
@@ -50,10 +53,10 @@ def test_nothing_is_told(rng, changed):
         begin, end = np.concatenate([elsewhere, begin]), np.concatenate([elsewhere + INSERT, begin + INSERT // 2])
         order = np.argsort(begin, kind="stable")
         none = np.empty(0, np.int64)
-        (place,) = find_compressed(begin[order], end[order], targets, none).tolist()
+        (place,) = find_compressed(begin[order], end[order], targets, none)
         for at in (place - INSERT // 4, place, place + INSERT // 4):
-            assert find_compressed(begin[order], end[order], targets, np.array([at])).size == 0
-        assert find_compressed(begin[order], end[order], targets, np.array([at - INSERT])).tolist() == [place]
+            assert find_compressed(begin[order], end[order], targets, np.array([at])) == {}
+        assert [*find_compressed(begin[order], end[order], targets, np.array([at - INSERT]))] == [place]
         return
     assert checked([joined], texts, circular=changed == "a circle").counts["compressed"] == 0
 
@@ -69,7 +72,54 @@ def test_mates_that_lie_on_another_copy_leave_short_fragments_and_no_break(rng):
 def test_nothing_is_found_of_nothing():
     none = np.empty(0, np.int64)
     targets = Targets.of([], [], reach=0, xp=np)
-    assert find_compressed(none, none, targets, none).size == 0
+    assert find_compressed(none, none, targets, none) == {}
+
+
+@pytest.mark.parametrize("is_near", [False, True])
+@pytest.mark.parametrize("share", [0.4, 0.7, 1.0])
+def test_near_an_end_nearly_all_fragments_must_be_there(is_near, share):
+    """Of 3,000 bases with a fragment of each base there are so many of the expected ones across, a fifth too short."""
+    size, length, at = 6000, 400, 420 if is_near else 3000
+    targets = Targets.of([np.zeros(size, np.uint8)], [False], reach=100, xp=np)
+    rng = np.random.default_rng(1)
+    begin = np.repeat(np.arange(size - length), 4)
+    end = begin + rng.integers(length - 40, length + 40, begin.size)
+    is_across = (begin <= at) & (end > at)
+    kept = ~is_across | (rng.random(begin.size) < share)
+    end = np.where(is_across, np.maximum(at + _BESIDE, end - 80), end)
+    begin, end = begin[kept].astype(np.int64), end[kept].astype(np.int64)
+    found = find_compressed(begin, end, targets, np.empty(0, np.int64))
+    assert [at - 100 < place < at + 100 for place in found] == [True] * (share >= (0.9 if is_near else 0.5))
+
+
+@given(st.integers(250, 400), st.integers(5, 30), st.floats(2.5, 5), st.sampled_from([0.4, 0.7, 1.0]))
+@settings(max_examples=30)
+def test_the_likeliest_number_of_bases_is_missing_in_the_likeliest_share(typical, deviation, times, share):
+    histogram = np.rint(2000 * np.exp(-(((np.arange(700) - typical) / deviation) ** 2) / 2)).astype(np.int64)
+    missing, length = min(round(times * deviation), typical // 2), np.arange(700)
+    rng = np.random.default_rng(typical)
+
+    def lengths(n, less):
+        weight = np.roll(histogram, -less) * np.maximum(0, length - 2 * _BESIDE + 1)
+        return rng.choice(length, n, p=weight / weight.sum())
+
+    across = np.concatenate([lengths(round(400 * share), missing), lengths(round(400 * (1 - share)), 0)])
+    found, told = _Sizes(histogram, 1000).lacking(across)
+    assert found == pytest.approx(missing, abs=1 + deviation / 2)
+    assert told == pytest.approx(share, abs=0.2)
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_the_two_sides_are_joined_by_a_gap_of_what_is_missing(rng, lost):
+    left, right, own = (random_codes(rng, size) for size in (SIDE, SIDE + 500, 60))
+    texts = pairs_from(np.concatenate([left, *4 * [own], right]), fold=2 * FOLD, rng=rng)
+    joined = np.concatenate([left, *(4 - lost) * [own], right])
+    found = checked([joined], texts)
+    (join,) = found.joins
+    assert join.size == pytest.approx(60 * lost, abs=5 + 4 * join.sd)
+    assert join.n_pairs >= 20
+    sides = [found.contigs[end >> 1].sequence for end in (join.source, join.target)]
+    assert "".join(sides) == decode(joined)
 
 
 @pytest.mark.parametrize(("before", "behind"), [(500, 500), (25, 500), (60, 30), (5, 100), (100, 12)])
