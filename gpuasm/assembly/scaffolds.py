@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gpuasm.assembly.consensus.parts import Join
 from gpuasm.assembly.contigs import Contig
 from gpuasm.assembly.graph.shared_ends import end_cuts
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
@@ -84,7 +85,7 @@ class Scaffold:
 
 
 def make_scaffolds(
-    contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph, *, within: Sequence[Gap] = ()
+    contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph, *, within: Sequence[Join] = ()
 ) -> list[Scaffold]:
     """Put contigs into scaffolds, longest first; a contig that no pair joins is a scaffold by itself.
 
@@ -97,10 +98,12 @@ def make_scaffolds(
     graph
         The graph that the contigs were made from.
     within
-        Joins between contigs, of which ``source`` and ``target`` are oriented numbers, at ends that have no other.
+        Joins between contigs that were one, at ends that have no other.
     """
     joins = _between_contigs(contigs, gaps, graph)
-    joins |= {ends: join for gap in within for ends, join in _both_ways(gap, contigs)}
+    for own in within:
+        lack = own.lack
+        joins |= _both_ways(Gap(own.source, own.target, lack.n_bases, lack.error, lack.n_pairs), contigs)
     successor = np.full(2 * len(contigs), -1, np.int32)
     for source, target in joins:
         successor[source] = target

@@ -32,12 +32,11 @@ from gpuasm.assembly.consensus.guesses import GUESSES, OnContigs, find_guesses
 from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.mate_places import lay_by_mates
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
-from gpuasm.assembly.consensus.parts import Cuts, cut_contigs
+from gpuasm.assembly.consensus.parts import Cuts, Join, cut_contigs
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
 from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.consensus.votes import count_votes, decide, least_votes
 from gpuasm.assembly.contigs import Contig, single_copy_depth
-from gpuasm.assembly.pairs.gaps import Gap
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -56,15 +55,15 @@ class Checked:
         A row for each contig.
     counts : dict
         Reads laid, bases changed and added, joins broken: for run.json.
-    joins : list of Gap
-        Between contigs that were one, and lack bases between them: of oriented numbers, 2i + (1 if reversed).
+    joins : list of Join
+        Between contigs that were one, and lack bases between them.
     """
 
     contigs: list[Contig]
     depth: np.ndarray
     table: DepthTable
     counts: dict[str, int]
-    joins: list[Gap] = field(default_factory=list)
+    joins: list[Join] = field(default_factory=list)
 
     @classmethod
     def empty(cls) -> Checked:

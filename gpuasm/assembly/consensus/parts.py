@@ -16,7 +16,6 @@ import numpy as np
 
 from gpuasm.assembly.consensus.compressed import Lack
 from gpuasm.assembly.contigs import Contig, in_order
-from gpuasm.assembly.pairs.gaps import Gap
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,22 @@ class Cuts:
 
 
 @dataclass(frozen=True)
+class Join:
+    """Two parts that were one contig, and what is missing between them.
+
+    Attributes
+    ----------
+    source, target : int
+        Oriented numbers of contigs: 2i + (1 if reversed).
+    lack : Lack
+    """
+
+    source: int
+    target: int
+    lack: Lack
+
+
+@dataclass(frozen=True)
 class Parts:
     """Parts of contigs, longest first.
 
@@ -67,13 +82,13 @@ class Parts:
     contigs : list of Contig
     places : (n,) int64
         Which bases of all contigs they have, one part after the other.
-    joins : list of Gap
-        Joins between them, of which ``source`` and ``target`` are oriented numbers: 2i + (1 if reversed).
+    joins : list of Join
+        Those between which a break says what is missing.
     """
 
     contigs: list[Contig]
     places: np.ndarray
-    joins: list[Gap]
+    joins: list[Join]
 
 
 def cut_contigs(
@@ -125,7 +140,7 @@ def cut_contigs(
     return Parts(
         [parts[i][0] for i in order],
         np.concatenate([parts[i][1] for i in order] or [np.empty(0, np.int64)]),
-        [Gap(2 * rank[i], 2 * rank[i + 1], lack.n_bases, lack.error, lack.n_pairs) for i, lack in joins],
+        [Join(2 * rank[i], 2 * rank[i + 1], lack) for i, lack in joins],
     )
 
 

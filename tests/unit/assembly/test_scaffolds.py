@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpuasm.assembly.consensus.compressed import Lack
+from gpuasm.assembly.consensus.parts import Join
 from gpuasm.assembly.contigs import make_contigs
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.pairs.gaps import Gap
@@ -144,7 +146,7 @@ def test_contigs_that_were_one_are_joined_and_keep_what_pairs_join_at_their_othe
         replace(own, codes=own.codes[300:], ends=(right, -1)),
     ]
     contigs = [*(c for c in CONTIGS if c is not own), *parts]
-    within = Gap(2 * 2, 2 * 3, 60, 3.0, 20)
+    within = Join(2 * 2, 2 * 3, Lack(60, 3.0, 20))
     gaps = gap(TEXTS[0], TEXTS[1], 50), gap(TEXTS[1], TEXTS[2], 40)
     (whole,) = make_scaffolds(contigs, gaps, GRAPH, within=[within])
     at_cut = 300 if own.sequence == TEXTS[1] else len(TEXTS[1]) - 300

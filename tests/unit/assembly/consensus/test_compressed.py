@@ -116,8 +116,8 @@ def test_the_two_sides_are_joined_by_a_gap_of_what_is_missing(rng, lost):
     joined = np.concatenate([left, *(4 - lost) * [own], right])
     found = checked([joined], texts)
     (join,) = found.joins
-    assert join.size == pytest.approx(60 * lost, abs=5 + 4 * join.sd)
-    assert join.n_pairs >= 20
+    assert join.lack.n_bases == pytest.approx(60 * lost, abs=5 + 4 * join.lack.error)
+    assert join.lack.n_pairs >= 20
     sides = [found.contigs[end >> 1].sequence for end in (join.source, join.target)]
     assert "".join(sides) == decode(joined)
 

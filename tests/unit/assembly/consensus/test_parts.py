@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.consensus.compressed import Lack
-from gpuasm.assembly.consensus.parts import Cuts, Parts, cut_contigs
+from gpuasm.assembly.consensus.parts import Cuts, Join, Parts, cut_contigs
 from gpuasm.assembly.contigs import Contig
-from gpuasm.assembly.pairs.gaps import Gap
 
 LEAST = 20
 LACK = Lack(60, 2.5, 30)
@@ -73,7 +72,7 @@ def test_the_two_sides_of_a_break_that_lacks_bases_are_joined(rng):
     parts = parts_of(contigs, breaks=[200, 500], lacking={200: LACK})
     assert [own.length for own in parts.contigs] == [200, 150, 100, 100, 100]
     (join,) = parts.joins
-    assert join == Gap(join.source, join.target, 60, 2.5, 30)
+    assert join == Join(join.source, join.target, LACK)
     sides = [parts.contigs[end >> 1].codes for end in (join.source, join.target)]
     assert (join.source & 1, join.target & 1) == (0, 0)
     assert np.array_equal(np.concatenate(sides), contigs[1].codes)
