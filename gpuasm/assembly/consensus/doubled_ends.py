@@ -6,11 +6,12 @@ the false one: each lies elsewhere as well as there. But if the genome had all t
 
 So an end is looked at as far as no read has a place of its own there. Other contigs say nearly the same
 (`near_places`): m of them at a base, each with as many reads as its contig has elsewhere, if the genome has it. Reads
-on all of them together are Poisson's, and those of m copies or of m + 1. Of the bases at the end, those are left out on
+on all of them together are of m copies or of m + 1 (`copy_odds`). Of the bases at the end, those are left out on
 which reads are the likeliest of m, if they are a hundred times as likely, and what is left beside them of less than a
 read's length. The ends for which that is the likeliest go first, since one that is gone no longer stands for a copy of
-the others. A contig that has no read of its own may go as a whole. Where molecules end, as those of a virus do in two
-copies of a repeat, fewer reads say nothing, and nothing goes.
+the others. Where depth varies more than by chance, all odds are the less for it. A contig that has no read of its own
+may go as a whole, and an end that leads on in the graph may go as well as another. Where molecules end, as those of a
+virus do in two copies of a repeat, fewer reads say nothing, and nothing goes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from math import log
 
 import numpy as np
 
+from gpuasm.assembly.consensus.copy_odds import log_odds_of_one, overdispersion
 from gpuasm.assembly.consensus.near_places import Near, near_places
 from gpuasm.assembly.contigs import Contig, single_copy_depth
 
@@ -38,7 +40,7 @@ _NONE = -1e3
 def find_doubled(
     contigs: Sequence[Contig], depth: np.ndarray, own_depth: np.ndarray, *, read_length: int
 ) -> np.ndarray:
-    """Return the bases at free ends that other contigs tell, and the genome has once less: (n, 2) int64.
+    """Return the bases at ends that other contigs tell, and the genome has once less: (n, 2) int64.
 
     Parameters
     ----------
@@ -61,7 +63,8 @@ def find_doubled(
     if not ends or read_length == 0:
         return np.empty((0, 2), np.int64)
     codes = np.concatenate([contig.codes for contig in contigs])
-    told = _Told(depth, np.ones(depth.size, bool), bounds, _copy_depths(depth, bounds, read_length), read_length)
+    per_read = read_length * overdispersion(depth, bounds, read_length=read_length)
+    told = _Told(depth, np.ones(depth.size, bool), bounds, _copy_depths(depth, bounds, read_length), per_read)
     near = near_places(codes, bounds, ends)
     beside = [_contigs_of(own, stretch, bounds) for own, stretch in zip(near, ends, strict=True)]
     odds = [told.least_likely(stretch, own) for stretch, own in zip(ends, near, strict=True)]
@@ -86,16 +89,15 @@ def find_doubled(
 def _unread(
     contigs: Sequence[Contig], own_depth: np.ndarray, bounds: np.ndarray, read_length: int
 ) -> list[tuple[int, int]]:
-    """Return the stretches from free ends on, of a read's length and more, where no read has a place of its own."""
+    """Return the stretches from ends on, of a read's length and more, where no read has a place of its own."""
     found: set[tuple[int, int]] = set()
     for contig, (low, high) in zip(contigs, pairwise(bounds.tolist()), strict=True):
-        right, left = contig.free_ends
-        if contig.is_circular or contig.length < read_length or not (right or left):
+        if contig.is_circular or contig.length < read_length:
             continue
         own = np.flatnonzero(own_depth[low:high])
         first, last = (int(own[0]), int(own[-1]) + 1) if own.size else (contig.length, 0)
-        found |= {(low, low + first)} if left and first >= read_length else set()
-        found |= {(low + last, high)} if right and contig.length - last >= read_length else set()
+        found |= {(low, low + first)} if first >= read_length else set()
+        found |= {(low + last, high)} if contig.length - last >= read_length else set()
     return sorted(found)
 
 
@@ -119,7 +121,8 @@ class _Told:
     stands: np.ndarray
     bounds: np.ndarray
     copy_depth: np.ndarray
-    read_length: int
+    per_read: float
+    """Bases of depth that count as one read of Poisson's: those of a read, and more where depth varies more."""
 
     def least_likely(self, stretch: tuple[int, int], near: Sequence[Near]) -> tuple[float, int, int]:
         """Return the bases of a stretch that are the least likely to stand for a copy, after the odds against that."""
@@ -130,11 +133,9 @@ class _Told:
             step = -1 if own.turned else 1
             reads[own.low : own.high] += self.depth[own.begin : own.end][::step]
             others[own.low : own.high] += self.stands[own.begin : own.end][::step] * self._copy_depth(own.begin)
-        # The logarithm is Python's, once for each number, so that it is the same on every machine.
-        one, (distinct, which) = self._copy_depth(low), np.unique(others, return_inverse=True)
-        more = np.array([log(1 + one / beside) if beside > 0 else 0.0 for beside in distinct.tolist()])[which]
-        is_told = (others > 0) & self.stands[low:high]
-        sums = np.concatenate([[0.0], np.cumsum(np.where(is_told, one - reads * more, _NONE) / self.read_length)])
+        odds = log_odds_of_one(reads, others, self._copy_depth(low))
+        odds = np.where((others > 0) & self.stands[low:high], odds, _NONE)
+        sums = np.concatenate([[0.0], np.cumsum(odds / self.per_read)])
         least = np.minimum.accumulate(sums)
         end = int(np.argmax(sums - least))
         begin = int(np.argmax(sums == least[end]))

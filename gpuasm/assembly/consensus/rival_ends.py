@@ -20,7 +20,7 @@ from math import log
 
 import numpy as np
 
-from gpuasm.assembly.consensus.copy_odds import log_odds_of_one
+from gpuasm.assembly.consensus.copy_odds import log_odds_of_one, overdispersion
 from gpuasm.assembly.consensus.ends_inside import LONGEST, Inside
 from gpuasm.assembly.contigs import Contig
 
@@ -66,6 +66,7 @@ def find_rivals(
             sides = leading_out if own.goes_out else leading_in
             sides.setdefault(own.contig, set()).add((own.begin, own.end))
     sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
+    spread = overdispersion(depth, np.array(bounds, np.int64), read_length=read_length)
 
     def has_two(into: tuple[int, int], out: tuple[int, int], contig: int) -> bool:
         """Tell whether the reads between two rivals are of two copies."""
@@ -75,7 +76,7 @@ def find_rivals(
             return False
         others = int(sums[bounds[contig + 1]] - sums[bounds[contig]] - sums[out[1]] + sums[into[0]])
         one = others / rest * n / read_length
-        if -log_odds_of_one(int(sums[high] - sums[low]) / read_length, one, one) < _ODDS:
+        if -float(log_odds_of_one(int(sums[high] - sums[low]) / read_length, one, one)) < _ODDS * spread:
             return False
         part = max(1, read_length // _PARTS)
         least = int((sums[low + part : high + 1] - sums[low : high - part + 1]).min())
