@@ -1,8 +1,8 @@
 """Copies by reads: how much likelier so many reads are of one copy than of two, and by how much their depth varies.
 
-Reads that begin anywhere with the same chance are Poisson's. Those of real libraries vary more from place to place, with
-bases or where an enzyme cuts, and so many more or less say less: logarithms of odds are divided by how many times as
-large as Poisson's the variance is (quasi-likelihood: Wedderburn 1974, doi:10.1093/biomet/61.3.439).
+Reads that begin anywhere with the same chance are Poisson's. Those of real libraries vary more from place to place,
+with bases or where an enzyme cuts, and so many more or less say less: logarithms of odds are divided by how many times
+as large as Poisson's the variance is (quasi-likelihood: Wedderburn 1974, doi:10.1093/biomet/61.3.439).
 """
 
 from __future__ import annotations
