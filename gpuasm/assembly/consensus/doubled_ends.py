@@ -9,9 +9,9 @@ So an end is looked at as far as no read has a place of its own there. Other con
 on all of them together are of m copies or of m + 1 (`copy_odds`). Of the bases at the end, those are left out on
 which reads are the likeliest of m, if they are a hundred times as likely, and what is left beside them of less than a
 read's length. The ends for which that is the likeliest go first, since one that is gone no longer stands for a copy of
-the others. Where depth varies more than by chance, all odds are the less for it. A contig that has no read of its own
-may go as a whole, and an end that leads on in the graph may go as well as another. Where molecules end, as those of a
-virus do in two copies of a repeat, fewer reads say nothing, and nothing goes.
+the others. Where depth varies more than by chance, the odds are the less for it, and must be four to one still. A contig
+that has no read of its own may go as a whole, and an end that leads on in the graph may go as well as another. Where
+molecules end, as those of a virus do in two copies of a repeat, fewer reads say nothing, and nothing goes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from gpuasm.assembly.consensus.copy_odds import log_odds_of_one, overdispersion
 from gpuasm.assembly.consensus.near_places import Near, near_places
 from gpuasm.assembly.contigs import Contig, single_copy_depth
 
-_ODDS = log(100)
-"""One copy less must be as many times as likely, as a logarithm."""
+_ODDS, _ODDS_AS_IT_VARIES = log(100), log(4)
+"""One copy less must be as many times as likely by Poisson's distribution, and as depth varies, as logarithms."""
 _READS = 10
 """Lengths of a read from which on the middle depth of a contig is that of its copies: of less it is the genome's."""
 _OUTER, _LEAST = 10, 5
@@ -63,15 +63,16 @@ def find_doubled(
     if not ends or read_length == 0:
         return np.empty((0, 2), np.int64)
     codes = np.concatenate([contig.codes for contig in contigs])
-    per_read = read_length * overdispersion(depth, bounds, read_length=read_length)
-    told = _Told(depth, np.ones(depth.size, bool), bounds, _copy_depths(depth, bounds, read_length), per_read)
+    spread = overdispersion(depth, bounds, read_length=read_length)
+    copy_depth = _copy_depths(depth, bounds, read_length)
+    told = _Told(depth, np.ones(depth.size, bool), bounds, copy_depth, read_length * spread)
     near = near_places(codes, bounds, ends)
     beside = [_contigs_of(own, stretch, bounds) for own, stretch in zip(near, ends, strict=True)]
     odds = [told.least_likely(stretch, own) for stretch, own in zip(ends, near, strict=True)]
     found: list[tuple[int, int]] = []
     while True:
         best, low, high = max(odds)
-        if best < _ODDS:
+        if best < max(_ODDS / spread, _ODDS_AS_IT_VARIES):
             return np.array(sorted(found), np.int64).reshape(-1, 2)
         row = odds.index((best, low, high))
         if high - low < read_length:
