@@ -9,9 +9,9 @@ So an end is looked at as far as no read has a place of its own there. Other con
 on all of them together are of m copies or of m + 1 (`copy_odds`). Of the bases at the end, those are left out on
 which reads are the likeliest of m, if they are a hundred times as likely, and what is left beside them of less than a
 read's length. The ends for which that is the likeliest go first, since one that is gone no longer stands for a copy of
-the others. Where depth varies more than by chance, the odds are the less for it, and must be four to one still. A contig
-that has no read of its own may go as a whole, and an end that leads on in the graph may go as well as another. Where
-molecules end, as those of a virus do in two copies of a repeat, fewer reads say nothing, and nothing goes.
+the others. Where depth varies more than by chance, the odds are the less for it, and must be four to one still. A
+contig that has no read of its own may go as a whole, and an end that leads on in the graph may go as well as another.
+Where molecules end, as those of a virus do in two copies of a repeat, fewer reads say nothing, and nothing goes.
 """
 
 from __future__ import annotations
