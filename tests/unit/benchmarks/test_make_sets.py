@@ -47,10 +47,11 @@ def result():
 
 
 def test_each_row_of_all_tables_is_whole(modules, simulations, unseen):
-    drawn = [modules["make_sets"].read_simulations(BENCHMARKS / f"{name}.tsv") for name in ("fresh", "again")]
-    rows = [*simulations, *unseen, *drawn[0], *drawn[1]]
+    drawn = [modules["make_sets"].read_simulations(BENCHMARKS / f"{name}.tsv") for name in ("fresh", "again", "later")]
+    by_chance = [*unseen, *(of for own in drawn for of in own)]
+    rows = [*simulations, *by_chance]
     assert len({(of.community, of.name) for of in rows}) == len(rows)
-    assert len({of.seed for of in (*unseen, *drawn[0], *drawn[1])}) == len(unseen) + len(drawn[0]) + len(drawn[1])
+    assert len({of.seed for of in by_chance}) == len(by_chance)
     for of in rows:
         assert float(of.fold) > 0
         assert int(of.length) <= int(of.insert)
