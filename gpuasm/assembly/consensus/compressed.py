@@ -76,13 +76,13 @@ def find_compressed(begin: np.ndarray, end: np.ndarray, targets: Targets, known:
     length = end - begin
     if length.size == 0:
         return {}
-    sizes = _Sizes(np.bincount(np.maximum(length, 0)).astype(np.int64), int(targets.size.sum()))
     typical = int(np.median(length))
+    sizes = _Sizes(np.bincount(np.maximum(length, 0)).astype(np.int64), int(targets.size.sum()), typical)
     found: dict[int, Lack] = {}
     for target in np.flatnonzero((targets.size > 2 * typical) & ~targets.is_circular).tolist():
         first, size, offset = int(targets.start[target]), int(targets.size[target]), int(targets.offset[target])
         rows = slice(*np.searchsorted(begin, [first, first + size]).tolist())
-        own = _shortest(begin[rows] - first, end[rows] - first, size, sizes, typical)
+        own = _shortest((begin[rows] - first, end[rows] - first), size, sizes)
         found |= {offset + place: lack for place, lack in own.items()}
     half = typical // 2
     low, high = (np.searchsorted(known, np.array([*found], np.int64) + by) for by in (-half, half + 1))
@@ -91,10 +91,11 @@ def find_compressed(begin: np.ndarray, end: np.ndarray, targets: Targets, known:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """How many fragments there are of each length, in all targets, and the bases of these."""
+    """How many fragments there are of each length, in all targets, the bases of these, and the middle length."""
 
     histogram: np.ndarray
     n_bases: int
+    typical: int
 
     def across(self, before: int, behind: int) -> tuple[float, float, float]:
         """Return how many should lie across a place so far from both ends, their mean, and its standard deviation."""
@@ -130,9 +131,9 @@ class _Sizes:
         return found
 
 
-def _shortest(begin: np.ndarray, end: np.ndarray, size: int, sizes: _Sizes, typical: int) -> dict[int, Lack]:
+def _shortest(fragments: tuple[np.ndarray, np.ndarray], size: int, sizes: _Sizes) -> dict[int, Lack]:
     """Return the places of one target that fragments show to be too short, one of each run of them."""
-    longest = sizes.histogram.size
+    (begin, end), longest = fragments, sizes.histogram.size
     fits = (end <= size) & (end - begin >= 2 * _BESIDE)
     begin, end = begin[fits] + _BESIDE, end[fits] - _BESIDE
     n = np.cumsum(_counted(begin, size) - _counted(end, size))
@@ -144,7 +145,7 @@ def _shortest(begin: np.ndarray, end: np.ndarray, size: int, sizes: _Sizes, typi
     found: dict[int, Lack] = {}
     for low, high in edges.tolist():
         place = low + int(np.argmax(short[low:high]))
-        if not typical <= place <= size - typical:
+        if not sizes.typical <= place <= size - sizes.typical:
             continue
         is_across = (begin <= place) & (end > place)
         lack = _lack_at((place, size - place), (end - begin)[is_across] + 2 * _BESIDE, sizes)

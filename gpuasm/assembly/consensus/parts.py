@@ -132,7 +132,7 @@ def cut_contigs(
             continue
         pieces = np.split(places, [cuts.place[row] - low for row in rows])
         kept = [own for own in pieces if own.size >= max(1, min_length) and not is_left[own[0]]]
-        parts += _with_ends(contig, codes, kept, (low, high), cuts)
+        parts += _with_ends(contig, kept, cuts, within=(low, high), codes=codes)
         first = len(parts) - len(kept)
         joins += [(first + i, lack) for i, lack in enumerate(_between(kept, cuts)) if lack is not None]
     order = in_order([contig for contig, _ in parts])
@@ -145,7 +145,7 @@ def cut_contigs(
 
 
 def _with_ends(
-    contig: Contig, codes: np.ndarray, kept: Sequence[np.ndarray], within: tuple[int, int], cuts: Cuts
+    contig: Contig, kept: Sequence[np.ndarray], cuts: Cuts, *, within: tuple[int, int], codes: np.ndarray
 ) -> list[tuple[Contig, np.ndarray]]:
     """Return parts of a contig with the ends of its unitig that are theirs, and their places."""
     low, high = within

@@ -104,7 +104,7 @@ def test_the_likeliest_number_of_bases_is_missing_in_the_likeliest_share(typical
         return rng.choice(length, n, p=weight / weight.sum())
 
     across = np.concatenate([lengths(round(400 * share), missing), lengths(round(400 * (1 - share)), 0)])
-    found, told = _Sizes(histogram, 1000).lacking(across)
+    found, told = _Sizes(histogram, 1000, typical).lacking(across)
     assert found == pytest.approx(missing, abs=1 + deviation / 2)
     assert told == pytest.approx(share, abs=0.2)
 
@@ -132,7 +132,7 @@ def test_sizes_across_a_place_are_those_of_all_ways_to_lie(rng, before, behind):
         for _ in range(times)
         if begin <= before - _BESIDE and begin + length >= before + _BESIDE
     ]
-    n, mean, deviation = _Sizes(histogram.astype(np.int64), 1000).across(before, behind)
+    n, mean, deviation = _Sizes(histogram.astype(np.int64), 1000, 60).across(before, behind)
     assert n == len(lengths) / 1000
     if lengths:
         assert (mean, deviation) == pytest.approx((np.mean(lengths), np.std(lengths)))
