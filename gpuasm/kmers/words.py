@@ -7,6 +7,7 @@ import numpy as np
 from gpuasm.arrays import Array
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.parallel import compiled
+from gpuasm.primitives.searching import first_not_below
 
 
 def words_of(codes: Array) -> tuple[Array, Array]:
@@ -86,7 +87,7 @@ def _find(codes, wanted, is_slot, position, keys, is_forward):
         key = min(forward, backward)
         if not is_slot[(key * _MIX) >> _SHIFT]:
             continue
-        row = np.searchsorted(wanted, key)
+        row = first_not_below(key, wanted)
         if row < wanted.size and wanted[row] == key:
             if n < position.size:
                 position[n], keys[n], is_forward[n] = i + 1 - MAX_PLAIN_K, key, forward < backward
