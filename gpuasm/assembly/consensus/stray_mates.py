@@ -2,15 +2,17 @@
 
 Two places of a genome that share some bases, fewer than a fragment has, may be joined wrongly where pairs were walked
 the wrong way. Reads and k-mers do not contradict that, but pairs do: those of the one place have their mates in the
-contig that goes on there. So windows of half a fragment's length are looked at that no fragment spans. Of a run of
-them the last begins where the other place begins, and the first ends where the one ends. Where eight reads begin before
-the last, whose mates should lie behind the first and within the contig, but have their own place on one other target,
-the contig is broken: behind the last base of these reads, up to which they agree with it.
+contigs that go on there. So windows of half a fragment's length are looked at that no fragment spans. Of a run of them
+the last begins where the other place begins, and the first ends where the one ends. Where eight reads begin before the
+last whose mates should lie behind the first and within the contig, as far as nine in ten fragments reach, but have
+their own place elsewhere, the contig is broken: behind the last base of these reads, up to which they agree with it.
 
-These must be nearly all reads that begin there. Where the reads of two copies lie on what was told once, those of the
-one have their mates elsewhere, and the other's may lie in a repeat, without a place of their own: such a contig may be
-right. Either side can tell a false join, so that what is wrong near an end is broken too, and in thin coverage. Reads
-whose mates should lie behind the contig's end, as where it ends in a repeat, tell nothing.
+These must be nearly all reads that begin there and whose mates have a place of their own. Other mates may lie in what
+the two places share. But where there are reads of two copies on what was told once, those of the one have their mates
+elsewhere, and the other's may lie in a repeat, without a place of their own: such a contig may be right. So these must
+be fewer than one copy has, and all of them no more than two copies have: more are cut off where they leave the contig.
+Either side can tell a false join, so that what is wrong near an end is broken too, and in thin coverage. Reads whose
+mates should lie behind the contig's end, as where it ends in a repeat, tell nothing.
 """
 
 from __future__ import annotations
@@ -23,9 +25,14 @@ from gpuasm.assembly.consensus.targets import Targets
 from gpuasm.assembly.consensus.unspanned import Spans, without_any
 
 _ENOUGH = 8
-"""Reads that lead over a run of windows and have their mates on one other target."""
+"""Reads that lead over a run of windows and have their mates elsewhere."""
 _SHARE = 0.8
-"""Their share of all reads that begin there, have a place of their own, and are read in that direction, at least."""
+"""Their share of all reads that begin there, are read in that direction, and whose mates have a place of their own."""
+_UNKNOWN, _ALL = 0.7, 2.0
+"""Of the reads that begin between the first and the last of them at most so many times what begins elsewhere have mates
+without a place of their own, and are there in all."""
+_FRAGMENTS = 0.9
+"""Share of the fragments that are so short that mates which should lie behind a contig's end are few."""
 
 _NONE = np.iinfo(np.int64).max
 """No place."""
@@ -64,49 +71,69 @@ def find_contradicted(spans: Spans, targets: Targets, known: np.ndarray) -> np.n
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Bases of a window, of the longest and the typical fragment, and of a read."""
+    """Bases of a window, of fragments that few are longer than, of a typical one, and of a read."""
 
     window: int
-    longest: int
+    long: int
     typical: int
     read: int
 
     @classmethod
     def of(cls, fragment: np.ndarray, read: int) -> _Sizes:
         typical = int(np.median(fragment))
-        return cls(typical // 2, int(fragment.max()), typical, read)
+        return cls(typical // 2, int(np.quantile(fragment, _FRAGMENTS, method="lower")), typical, read)
 
 
 @dataclass(frozen=True)
 class _Leading:
-    """Strays that are read to the right: where they begin, ascending, and end, and the target of the mate.
+    """Reads with a place of their own that are read to the right.
 
-    ``times`` is how many reads there are of that direction that begin at each place, from ``origin`` on.
+    Attributes
+    ----------
+    begin, end : (n,) int64
+        Where the strays among them begin, ascending, and end.
+    paired : (m,) int64, ascending
+        Where those begin whose mates face them.
+    sums : (n_text + 1,) int64
+        How many of all begin before each place, from ``origin`` on.
+    origin : int
+        The first place.
+    usual : float
+        How many begin at a base in the mean.
     """
 
     begin: np.ndarray
     end: np.ndarray
-    elsewhere: np.ndarray
-    times: np.ndarray
+    paired: np.ndarray
+    sums: np.ndarray
     origin: int
+    usual: float
 
     @classmethod
     def of(cls, spans: Spans, targets: Targets) -> tuple[_Leading, _Leading]:
         """Return those that are read to the right, and those to the left as the other strand has them."""
-        begin, end, turned, mate = np.concatenate(spans.strays, axis=1)
-        elsewhere = np.searchsorted(targets.start, mate, side="right") - 1
-        own = np.searchsorted(targets.start, begin, side="right") - 1
-        right, left = ((turned == side) & (elsewhere != own) for side in (0, 1))
+        begin, end, turned, _ = np.concatenate(spans.strays, axis=1)
+        right, left, (low, high) = turned == 0, turned == 1, spans.fragments
+        n_bases = int(targets.size.sum())
         return (
-            cls._sorted((begin[right], end[right], elsewhere[right]), spans.rightwards, 0),
-            cls._sorted((-end[left], -begin[left], elsewhere[left]), spans.leftwards[::-1], 1 - spans.leftwards.size),
+            cls._sorted((begin[right], end[right], low), spans.rightwards, n_bases=n_bases),
+            cls._sorted((-end[left], -begin[left], -high), spans.leftwards[::-1], n_bases=n_bases, is_turned=True),
         )
 
     @classmethod
-    def _sorted(cls, strays: tuple[np.ndarray, np.ndarray, np.ndarray], times: np.ndarray, origin: int) -> _Leading:
-        begin, end, elsewhere = strays
+    def _sorted(
+        cls,
+        places: tuple[np.ndarray, np.ndarray, np.ndarray],
+        times: np.ndarray,
+        *,
+        n_bases: int,
+        is_turned: bool = False,
+    ) -> _Leading:
+        begin, end, paired = places
         order = np.lexsort((end, begin))
-        return cls(begin[order], end[order], elsewhere[order], times, origin)
+        sums = np.concatenate([[0], np.cumsum(times, dtype=np.int64)])
+        origin = 1 - times.size if is_turned else 0
+        return cls(begin[order], end[order], np.sort(paired), sums, origin, int(sums[-1]) / n_bases)
 
     def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
         """Return where the last stray ends that leads over each run of windows, if these are enough: (n,) int64.
@@ -120,13 +147,21 @@ class _Leading:
         """
         low, high, first, last = runs.T
         begin = np.maximum(first, low + sizes.window - sizes.typical + sizes.read)
-        end = np.minimum(high - sizes.window, last - sizes.longest)
-        rows, stops = np.searchsorted(self.begin, begin), np.searchsorted(self.begin, end)
+        behind = np.maximum(begin, high - sizes.window)
+        end = np.clip(last - sizes.long, begin, behind)
+        row, stop, all_before = (np.searchsorted(self.begin, place) for place in (begin, end, behind))
+        n_paired = np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin)
+        is_told = (stop - row >= _ENOUGH) & (stop - row >= _SHARE * (stop - row + n_paired))
         found = np.full(low.size, _NONE, np.int64)
-        for i in np.flatnonzero(stops - rows >= _ENOUGH).tolist():
-            own = slice(int(rows[i]), int(stops[i]))
-            known, many = np.unique(self.elsewhere[own], return_counts=True)
-            n_reads = int(self.times[begin[i] - self.origin : end[i] - self.origin].sum())
-            if int(many.max()) >= _ENOUGH and int(many.max()) >= _SHARE * n_reads:
-                found[i] = self.end[own][self.elsewhere[own] == known[np.argmax(many)]].max()
+        for i in np.flatnonzero(is_told).tolist():
+            if self._are_one_copys(int(row[i]), int(stop[i])):
+                found[i] = self.end[row[i] : all_before[i]].max()
         return found
+
+    def _are_one_copys(self, row: int, stop: int) -> bool:
+        """Tell whether the reads that begin between the first and the last of some strays may be of one copy."""
+        begin, end = int(self.begin[row]), int(self.begin[stop - 1]) + 1
+        usual = self.usual * (end - begin)
+        n_reads = int(self.sums[end - self.origin] - self.sums[begin - self.origin])
+        n_paired = int(np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin))
+        return n_reads - (stop - row) - n_paired <= _UNKNOWN * usual and n_reads <= _ALL * usual
