@@ -116,6 +116,11 @@ def in_order(contigs: Sequence[Contig]) -> list[int]:
     return sorted(range(len(contigs)), key=lambda i: (-contigs[i].length, contigs[i].codes.tobytes()))
 
 
+def bounds_of(contigs: Sequence[Contig]) -> np.ndarray:
+    """Return the places where each contig begins, and the end: (n + 1,) int64."""
+    return np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
+
+
 def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
     """Return the length-weighted median depth of the sequences that are at least half as long as the tenth longest.
 

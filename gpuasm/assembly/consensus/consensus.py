@@ -36,7 +36,7 @@ from gpuasm.assembly.consensus.parts import Cuts, Join, cut_contigs
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
 from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.consensus.votes import count_votes, decide, least_votes
-from gpuasm.assembly.contigs import Contig, single_copy_depth
+from gpuasm.assembly.contigs import Contig, bounds_of, single_copy_depth
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -87,11 +87,6 @@ class Checked:
         return bounds_of(self.contigs)
 
 
-def bounds_of(contigs: Sequence[Contig]) -> np.ndarray:
-    """Return the places where each contig begins, and the end: (n + 1,) int64."""
-    return np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
-
-
 def check_contigs(
     contigs: Sequence[Contig], reads: Reads, *, min_length: int, without: Collection[str] = ()
 ) -> Checked:
@@ -134,7 +129,7 @@ def check_contigs(
     broken = find_guesses(breaks, known, spans, without=without)
     doubled = np.empty((0, 2), np.int64)
     if "doubled-ends" not in without:
-        doubled = find_doubled(contigs, depth, to_host(seen.own_depth), read_length=typical)
+        doubled = find_doubled(contigs, depth, to_host(seen.own_depth), read_length=typical, spread=known.spread)
     is_doubled = _within(doubled, depth.size)
     is_core = core_of(targets, index, bounds)
     found = extend_ends(contigs, seen.overhangs, index, depth=depth, error_rate=seen.error_rate)

@@ -23,9 +23,9 @@ from math import log
 
 import numpy as np
 
-from gpuasm.assembly.consensus.copy_odds import log_odds_of_one, overdispersion
+from gpuasm.assembly.consensus.copy_odds import log_odds_of_one
 from gpuasm.assembly.consensus.near_places import Near, near_places
-from gpuasm.assembly.contigs import Contig, single_copy_depth
+from gpuasm.assembly.contigs import Contig, bounds_of, single_copy_depth
 
 _ODDS, _ODDS_AS_IT_VARIES = log(100), log(4)
 """One copy less must be as many times as likely by Poisson's distribution, and as depth varies, as logarithms."""
@@ -38,7 +38,7 @@ _NONE = -1e3
 
 
 def find_doubled(
-    contigs: Sequence[Contig], depth: np.ndarray, own_depth: np.ndarray, *, read_length: int
+    contigs: Sequence[Contig], depth: np.ndarray, own_depth: np.ndarray, *, read_length: int, spread: float
 ) -> np.ndarray:
     """Return the bases at ends that other contigs tell, and the genome has once less: (n, 2) int64.
 
@@ -52,18 +52,19 @@ def find_doubled(
         Those of them that lie nowhere else as well.
     read_length
         Bases of a typical read: what is shorter is left.
+    spread
+        How many times as large as Poisson's the variance of reads is.
 
     Returns
     -------
     (n, 2) int64
         From where to where they are among the bases of all contigs.
     """
-    bounds = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
+    bounds = bounds_of(contigs)
     ends = _unread(contigs, own_depth, bounds, read_length)
     if not ends or read_length == 0:
         return np.empty((0, 2), np.int64)
     codes = np.concatenate([contig.codes for contig in contigs])
-    spread = overdispersion(depth, bounds, read_length=read_length)
     copy_depth = _copy_depths(depth, bounds, read_length)
     told = _Told(depth, np.ones(depth.size, bool), bounds, copy_depth, read_length * spread)
     near = near_places(codes, bounds, ends)

@@ -18,7 +18,7 @@ import numpy as np
 from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.consensus.overhangs import LEFT, RIGHT, Overhangs
 from gpuasm.assembly.consensus.targets import SeedIndex
-from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.contigs import Contig, bounds_of
 from gpuasm.parallel import compiled
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
@@ -248,7 +248,7 @@ def extended(
     """
     if found.end.size == 0:
         return list(contigs), per_base, cuts
-    bounds = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])])
+    bounds = bounds_of(contigs)
     contig, is_left = found.end >> 1, found.end & 1 == LEFT
     order = np.lexsort((~is_left, contig)).tolist()
     size = np.array([found.codes[i].size for i in order])

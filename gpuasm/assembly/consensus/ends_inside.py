@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.contigs import Contig, bounds_of
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.words import places_of, words_of
 from gpuasm.sequence.encoding import reverse_complement
@@ -65,7 +65,7 @@ def ends_inside(contigs: Sequence[Contig]) -> list[Inside]:
         By place. At least `LEAST_SHARED` bases each, at most `LONGEST`; none of ends whose last word stands at more
         than `MOST_PLACES`.
     """
-    bounds = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
+    bounds = bounds_of(contigs)
     ends = [
         (number, side, reverse_complement(contig.codes) if side == LEFT else contig.codes)
         for number, contig in enumerate(contigs)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from gpuasm.assembly.consensus.collapsed import find_deep
 from gpuasm.assembly.consensus.compressed import Lack, find_compressed
+from gpuasm.assembly.consensus.copy_odds import overdispersion
 from gpuasm.assembly.consensus.ends_inside import Inside
 from gpuasm.assembly.consensus.rival_ends import find_rivals
 from gpuasm.assembly.consensus.stray_mates import find_contradicted
@@ -45,6 +47,11 @@ class OnContigs:
     inside: Sequence[Inside]
     targets: Targets
     read_length: int
+
+    @cached_property
+    def spread(self) -> float:
+        """How many times as large as Poisson's the variance of reads is."""
+        return overdispersion(self.depth, self.bounds, read_length=self.read_length)
 
 
 @dataclass(frozen=True)
@@ -89,11 +96,14 @@ def find_guesses(breaks: np.ndarray, known: OnContigs, spans: Spans | None, *, w
         lacking.update(find_compressed(*spans.fragments, known.targets, breaks))
         return np.array([*lacking], np.int64)
 
-    rivals = known.contigs, known.inside, known.depth
+    def rivals() -> np.ndarray:
+        ends = known.contigs, known.inside, known.depth
+        return find_rivals(*ends, read_length=known.read_length, spread=known.spread)
+
     rules: dict[str, Callable[[], np.ndarray]] = {
         "stray-mates": lambda: find_contradicted(spans, known.targets, breaks),
         "unspanned": lambda: spans.missing(known.targets, breaks),
-        "rival-ends": lambda: spans.guessed(known.targets, find_rivals(*rivals, read_length=known.read_length), breaks),
+        "rival-ends": lambda: spans.guessed(known.targets, rivals(), breaks),
         "collapsed": lambda: spans.guessed(known.targets, find_deep(known.contigs, known.depth, known.bounds), breaks),
         "compressed": compressed,
     }

@@ -9,7 +9,6 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.consensus.batches import batches
-from gpuasm.assembly.consensus.consensus import bounds_of
 from gpuasm.assembly.consensus.coverage import Coverage
 from gpuasm.assembly.consensus.end_texts import EndTexts
 from gpuasm.assembly.consensus.laying import Laid, lay_reads
@@ -17,7 +16,7 @@ from gpuasm.assembly.consensus.local_reads import GapEnds, by_gap, find_local_re
 from gpuasm.assembly.consensus.overhangs import LEFT, Overhangs, find_overhangs, free_ends
 from gpuasm.assembly.consensus.targets import targets_of
 from gpuasm.assembly.consensus.votes import count_votes
-from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.contigs import Contig, bounds_of
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.sequence.reads import Reads
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from gpuasm.assembly.consensus.compressed import Lack
-from gpuasm.assembly.contigs import Contig, in_order
+from gpuasm.assembly.contigs import Contig, bounds_of, in_order
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def cut_contigs(
     min_length
         Shorter parts are left out.
     """
-    begin = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64).tolist()
+    begin = bounds_of(contigs).tolist()
     parts: list[tuple[Contig, np.ndarray]] = []
     joins: list[tuple[int, Lack]] = []
     for number, contig in enumerate(contigs):

@@ -20,9 +20,9 @@ from math import log
 
 import numpy as np
 
-from gpuasm.assembly.consensus.copy_odds import log_odds_of_one, overdispersion
+from gpuasm.assembly.consensus.copy_odds import log_odds_of_one
 from gpuasm.assembly.consensus.ends_inside import LONGEST, Inside
-from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.contigs import Contig, bounds_of
 
 _DEPTH = 0.5
 """Depth of an end for that of the contig, at least."""
@@ -35,7 +35,7 @@ _PARTS = 4
 
 
 def find_rivals(
-    contigs: Sequence[Contig], inside: Iterable[Inside], depth: np.ndarray, *, read_length: int
+    contigs: Sequence[Contig], inside: Iterable[Inside], depth: np.ndarray, *, read_length: int, spread: float
 ) -> np.ndarray:
     """Return the stretches of contigs that free ends lead into and out of.
 
@@ -49,13 +49,15 @@ def find_rivals(
         Reads over each base of all contigs, each read in one place.
     read_length
         Bases of a typical read.
+    spread
+        How many times as large as Poisson's the variance of reads is.
 
     Returns
     -------
     (n, 2) int64
         Where each begins and ends among the bases of all contigs, one contig after the other, the shortest first.
     """
-    bounds = np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).tolist()
+    bounds = bounds_of(contigs).tolist()
     leading_in: dict[int, set[tuple[int, int]]] = {}
     leading_out: dict[int, set[tuple[int, int]]] = {}
     for own in inside:
@@ -66,7 +68,6 @@ def find_rivals(
             sides = leading_out if own.goes_out else leading_in
             sides.setdefault(own.contig, set()).add((own.begin, own.end))
     sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
-    spread = overdispersion(depth, np.array(bounds, np.int64), read_length=read_length)
 
     def has_two(into: tuple[int, int], out: tuple[int, int], contig: int) -> bool:
         """Tell whether the reads between two rivals are of two copies."""

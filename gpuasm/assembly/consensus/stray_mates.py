@@ -12,7 +12,8 @@ the two places share. But where there are reads of two copies on what was told o
 elsewhere, and the other's may lie in a repeat, without a place of their own: such a contig may be right. So these must
 be fewer than one copy has, and all of them no more than two copies have: more are cut off where they leave the contig.
 Either side can tell a false join, so that what is wrong near an end is broken too, and in thin coverage. Reads whose
-mates should lie behind the contig's end, as where it ends in a repeat, tell nothing.
+mates should lie behind the contig's end, as where it ends in a repeat, tell nothing. Nor do those of a library in which
+strays are nothing rare, as where the files of mates are out of step.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _SHARE = 0.8
 _UNKNOWN, _ALL = 0.7, 2.0
 """Of the reads that begin between the first and the last of them at most so many times what begins elsewhere have mates
 without a place of their own, and are there in all."""
+_STRAYS = 0.2
+"""Their share of all reads whose mates have a place of their own, at most; it is below 0.015 in simulated libraries."""
 _FRAGMENTS = 0.9
 """Share of the fragments that are so short that mates which should lie behind a contig's end are few."""
 
@@ -51,7 +54,8 @@ def find_contradicted(spans: Spans, targets: Targets, known: np.ndarray) -> np.n
         Places at which contigs are broken anyway: windows with one of them are not told again.
     """
     begin, end = spans.fragments
-    if begin.size == 0:
+    n_strays = sum(own.shape[1] for own in spans.strays)
+    if begin.size == 0 or n_strays > _STRAYS * (n_strays + 2 * begin.size):
         return np.empty(0, np.int64)
     sizes = _Sizes.of(end - begin, spans.read_length)
     within = end <= targets.start[-1]  # not round a circle

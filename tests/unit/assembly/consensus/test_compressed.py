@@ -78,7 +78,7 @@ def test_nothing_is_found_of_nothing():
 @pytest.mark.parametrize("is_near", [False, True])
 @pytest.mark.parametrize("share", [0.4, 0.7, 1.0])
 def test_near_an_end_nearly_all_fragments_must_be_there(is_near, share):
-    """Of 3,000 bases with a fragment of each base there are so many of the expected ones across, a fifth too short."""
+    """Of 6,000 bases, with four fragments from each, so many of the expected ones go across, 80 bases too short."""
     size, length, at = 6000, 400, 420 if is_near else 3000
     targets = Targets.of([np.zeros(size, np.uint8)], [False], reach=100, xp=np)
     rng = np.random.default_rng(1)

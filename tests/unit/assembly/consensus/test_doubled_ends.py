@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.consensus.consensus import check_contigs
+from gpuasm.assembly.consensus.copy_odds import overdispersion
 from gpuasm.assembly.consensus.doubled_ends import _Told, find_doubled
 from gpuasm.assembly.consensus.near_places import Near
-from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.contigs import Contig, bounds_of
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.unit.assembly.consensus.library import READ, pairs_from, random_codes
@@ -112,7 +113,7 @@ def told(contigs, depth_of_shared):
     for first in bounds[:-1].tolist():
         depth[first + SIDE : first + SIDE + SHARED] = depth_of_shared
         own_depth[first + SIDE : first + SIDE + SHARED] = 0
-    return find_doubled(contigs, depth, own_depth, read_length=READ).tolist()
+    return find_doubled(contigs, depth, own_depth, read_length=READ, spread=1.0).tolist()
 
 
 @pytest.mark.parametrize("changed", ["nothing", "a way on", "a circle", "read", "short", "another text"])
@@ -127,7 +128,7 @@ def test_what_may_be_another_copy_stays(rng, parts, changed):
     expected = [[whole.length + SIDE, whole.length + SIDE + SHARED]] if changed in ("nothing", "a way on") else []
     if changed == "read":
         depth = np.full(whole.length + end.size, FOLD // 2, np.int32)
-        assert find_doubled(contigs, depth, np.ones_like(depth), read_length=READ).tolist() == []
+        assert find_doubled(contigs, depth, np.ones_like(depth), read_length=READ, spread=1.0).tolist() == []
     else:
         assert told(contigs, FOLD // 2) == expected
 
@@ -150,9 +151,10 @@ def test_each_copy_is_as_deep_as_its_contig(parts):
     depth[first + SIDE :] = FOLD
     own_depth = depth.copy()
     own_depth[first + SIDE :] = 0
-    assert find_doubled(contigs, depth, own_depth, read_length=READ).tolist() == []
+    assert find_doubled(contigs, depth, own_depth, read_length=READ, spread=1.0).tolist() == []
     depth[first + SIDE :] = 0
-    assert find_doubled(contigs, depth, own_depth, read_length=READ).tolist() == [[first + SIDE, depth.size]]
+    found = find_doubled(contigs, depth, own_depth, read_length=READ, spread=1.0)
+    assert found.tolist() == [[first + SIDE, depth.size]]
 
 
 @pytest.mark.parametrize(("varies", "share", "is_found"), [(False, 0.65, True), (True, 0.65, False), (True, 0.3, True)])
@@ -167,7 +169,8 @@ def test_where_depth_varies_fewer_reads_say_less(parts, varies, share, is_found)
     for first in (0, contigs[0].length):
         depth[first + SIDE : first + SIDE + SHARED] = round(share * FOLD)
         own_depth[first + SIDE : first + SIDE + SHARED] = 0
-    assert (find_doubled(contigs, depth, own_depth, read_length=READ).size > 0) == is_found
+    spread = overdispersion(depth, bounds_of(contigs), read_length=READ)
+    assert (find_doubled(contigs, depth, own_depth, read_length=READ, spread=spread).size > 0) == is_found
 
 
 def test_where_molecules_end_fewer_reads_say_nothing(rng):

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm.assembly import assemble
-from gpuasm.assembly.consensus.consensus import bounds_of, check_contigs
+from gpuasm.assembly.consensus.consensus import check_contigs
 from gpuasm.assembly.consensus.end_extension import vote
 from gpuasm.assembly.consensus.overhangs import Overhangs
-from gpuasm.assembly.contigs import Contig
+from gpuasm.assembly.contigs import Contig, bounds_of
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.samples import simulated_genome, simulated_pairs, simulated_texts

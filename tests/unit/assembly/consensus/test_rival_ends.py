@@ -24,7 +24,7 @@ OTHERS = ("end-extension", "collapsed", "unspanned", "stray-mates", "doubled-end
 def rivals_of(contigs, depth=None):
     """Return the rivals of contigs of which all, if nothing else is said, are of one copy."""
     depth = np.full(sum(own.length for own in contigs), 40, np.int32) if depth is None else depth
-    return find_rivals(contigs, ends_inside(contigs), depth, read_length=READ)
+    return find_rivals(contigs, ends_inside(contigs), depth, read_length=READ, spread=1.0)
 
 
 def contig(codes, *, free=(True, True), depth=40.0, circular=False):

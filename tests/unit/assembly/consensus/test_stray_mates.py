@@ -87,10 +87,11 @@ def test_what_proves_nothing_is_not_broken(rng, changed):
 def test_mates_may_lie_on_several_contigs(rng):
     """What goes on after either side is in pieces, as it is between the copies of many repeats."""
     a, b, c, d, shared = two_places(rng, 120)
-    genomes = [np.concatenate([a, shared, b]), np.concatenate([c, shared, d])]
+    genomes = [np.concatenate([a, shared, b]), np.concatenate([c, shared, d]), random_codes(rng, 5 * SIDE)]
     texts = [text for genome in genomes for text in pairs_from(genome, fold=FOLD, rng=rng)]
     pieces = [contig(side[at : at + 20 + READ]) for side in (b, c[::-1][:600][::-1]) for at in range(0, 600, 20 + READ)]
-    assert checked([contig(np.concatenate([a, shared, d])), *pieces], texts).counts["stray_mates"] == 1
+    contigs = [contig(np.concatenate([a, shared, d])), contig(genomes[2]), *pieces]
+    assert checked(contigs, texts).counts["stray_mates"] == 1
 
 
 @pytest.mark.parametrize("is_turned", [False, True])
@@ -107,6 +108,17 @@ def test_mates_in_a_repeat_hide_nothing(rng, is_turned):
     false = np.concatenate([a, shared, d])
     contigs = [contig(reverse_complement(false) if is_turned else false), contig(b), contig(c), contig(other)]
     assert checked(contigs, texts).counts["stray_mates"] == 1
+
+
+@pytest.mark.parametrize("changed", ["mates", "nothing"])
+def test_where_strays_are_nothing_rare_nothing_is_broken(rng, changed):
+    """Of a third of the pairs the mates are those of others; a stretch that no pair goes over tells then nothing."""
+    genome = random_codes(rng, 3 * SIDE)
+    texts = pairs_from(genome[:SIDE], fold=FOLD, rng=rng) + pairs_from(genome[SIDE:], fold=FOLD, rng=rng)
+    if changed == "mates":
+        n = len(texts) // 6 * 2
+        texts[1:n:2] = [texts[i] for i in rng.permutation(np.arange(1, n, 2))]
+    assert checked([contig(genome)], texts).counts["stray_mates"] == 0
 
 
 def test_mates_that_should_lie_behind_the_end_tell_nothing(rng):
