@@ -190,12 +190,15 @@ def _look(
         if pairs is not None and longest:
             pairs = pairs.no_longer_than(longest)
             departures.cover(pairs.begin, pairs.end)
+            strays = find_strays(batch, first, targets, longest=longest) if spans is not None else None
             if by_mates:
-                found = lay_by_mates(batch, first, targets, longest=longest)
+                found = lay_by_mates(batch, first, targets, longest=longest, strays=strays and strays.piece)
                 voting.add(found.target, found.begin, found.end)
                 votes.append(count_votes(batch, found, targets))
-            if spans is not None:
-                spans.add(first, pairs, find_strays(batch, first, targets, longest=longest), targets)
+                same = found.piece[_SAME * found.mismatches <= found.end - found.begin]
+                strays = strays and strays.without_pairs(batch.read[same] >> 1)
+            if spans is not None and strays is not None:
+                spans.add(first, pairs, strays, targets)
         overhangs.append(find_overhangs(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _note(counts, batch, first, pairs)
@@ -205,6 +208,8 @@ def _look(
     return _Seen(depth, own_depth, voters, every_vote, counts, hanging, departures, (mismatches, bases))
 
 
+_SAME = 50
+"""A stray whose mate agrees with what is in front of it but for one base in so many is none: bases are wrong there."""
 _COUNTS = ("reads", "reads_laid", "reads_laid_by_chance", "pairs_laid")
 
 

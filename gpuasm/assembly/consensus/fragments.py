@@ -54,12 +54,24 @@ class Strays:
         Whether it is read to the left there.
     mate : (n,) int64
         Where what agrees of its mate begins, in text positions.
+    piece : (n,) int64
+        The piece of the read.
+    pair : (n,) int64
+        The number of the pair.
     """
 
     begin: Array
     end: Array
     turned: Array
     mate: Array
+    piece: Array
+    pair: Array
+
+    def without_pairs(self, pair: Array) -> Strays:
+        """Return those that are of other pairs."""
+        xp = array_namespace(self.pair)
+        kept = xp.flatnonzero(~xp.isin(self.pair, pair))
+        return Strays(**{name: value[kept] for name, value in vars(self).items()})
 
 
 def find_fragments(reads: Reads, first: Laid, targets: Targets) -> Fragments:
@@ -101,7 +113,8 @@ def find_strays(reads: Reads, first: Laid, targets: Targets, *, longest: int) ->
     is_one = (laid.target[:-1] == laid.target[1:]) & to_namespace(xp, targets.is_circular)[laid.target[:-1]]
     rows = xp.flatnonzero(is_pair & ~is_one & ~(_may_face(laid) & (insert > 0) & (insert <= longest)))
     own, other = xp.concatenate([rows, rows + 1]), xp.concatenate([rows + 1, rows])
-    return Strays(laid.begin[own], laid.end[own], laid.turned[own], laid.begin[other])
+    pair = reads.read[laid.piece[own]] >> 1
+    return Strays(laid.begin[own], laid.end[own], laid.turned[own], laid.begin[other], laid.piece[own], pair)
 
 
 def _pairs(reads: Reads, first: Laid) -> tuple[Laid, Array]:

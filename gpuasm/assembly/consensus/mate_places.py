@@ -2,8 +2,9 @@
 
 A copy of a repeat is spelled with what most reads of all copies say, or those of one of them; what is its own can be
 told only by reads that are. A read that has no place of its own is looked for within the reach of a fragment of its
-mate's place, base by base, without seeds. It votes (`votes`) where it agrees at one place there and at no other: not in
-tandem repeats, where several copies are in reach. Depth and breaks are told without such reads.
+mate's place, base by base, without seeds. So is one whose place is elsewhere: where a base of a copy is told wrongly,
+reads of it lie on another one. It votes (`votes`) where it agrees at one place there and at no other: not in tandem
+repeats, where several copies are in reach. Depth and breaks are told without such reads.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _ONE = np.uint64(1)
 _NOWHERE = np.int64(-1)
 
 
-def lay_by_mates(reads: Reads, first: Laid, targets: Targets, *, longest: int) -> Laid:
-    """Lay pieces without a place of their own within the reach of their mates'.
+def lay_by_mates(reads: Reads, first: Laid, targets: Targets, *, longest: int, strays: Array | None = None) -> Laid:
+    """Lay pieces without a place of their own, or with one elsewhere, within the reach of their mates'.
 
     Parameters
     ----------
@@ -34,6 +35,8 @@ def lay_by_mates(reads: Reads, first: Laid, targets: Targets, *, longest: int) -
         What they lie on.
     longest
         Bases of the longest fragments.
+    strays : (m,) int64, or None
+        Pieces that have a place of their own, as their mates have, but are not in front of these.
 
     Returns
     -------
@@ -42,7 +45,7 @@ def lay_by_mates(reads: Reads, first: Laid, targets: Targets, *, longest: int) -
     """
     xp = array_namespace(first.at)
     own = first.where(xp.flatnonzero(first.is_unique))
-    piece, mate = _with_mates(reads, own)
+    piece, mate = _with_mates(reads, own, strays)
     n = int(piece.size)
     at, mismatches = xp.empty(n, np.int64), xp.empty(n, np.int32)
     start = to_namespace(xp, targets.start)
@@ -57,12 +60,14 @@ def lay_by_mates(reads: Reads, first: Laid, targets: Targets, *, longest: int) -
     return Laid(piece, at, turned, target, begin, end, mismatches[found], xp.ones(int(piece.size), dtype=bool))
 
 
-def _with_mates(reads: Reads, own: Laid) -> tuple[Array, Array]:
-    """Return the pieces without a place of their own whose mates have one, and the row of that in ``own``."""
+def _with_mates(reads: Reads, own: Laid, strays: Array | None) -> tuple[Array, Array]:
+    """Return the pieces to lay, ascending, whose mates have a place of their own, and the row of that in ``own``."""
     xp = array_namespace(own.at)
-    has_none = xp.ones(reads.n_pieces, dtype=bool)
-    has_none[own.piece] = False
-    piece = xp.flatnonzero(has_none)
+    is_sought = xp.ones(reads.n_pieces, dtype=bool)
+    is_sought[own.piece] = False
+    if strays is not None:
+        is_sought[strays] = True
+    piece = xp.flatnonzero(is_sought)
     if own.n == 0:
         return piece[:0], piece[:0]
     placed, wanted = reads.read[own.piece], reads.read[piece] ^ 1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuasm.assembly.consensus.consensus import check_contigs
+from gpuasm.assembly.consensus.fragments import find_strays
 from gpuasm.assembly.consensus.laying import lay_reads
 from gpuasm.assembly.consensus.mate_places import lay_by_mates
 from gpuasm.assembly.consensus.targets import targets_of
@@ -53,8 +54,9 @@ def two_copies(rng, *, repeat):
     return [np.concatenate([random_codes(rng, 900), copy, random_codes(rng, 900)]) for _ in range(2)]
 
 
+@pytest.mark.parametrize("with_strays", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_as_the_plain_search(seed):
+def test_as_the_plain_search(seed, with_strays):
     rng = np.random.default_rng(seed)
     unit = random_codes(rng, 60)
     one, other = two_copies(rng, repeat=250)
@@ -65,7 +67,8 @@ def test_as_the_plain_search(seed):
     reads = reads_of(texts)
     targets, index = targets_of(contigs, reads)
     first, _ = lay_reads(reads, targets, index)
-    laid = lay_by_mates(reads, first, targets, longest=LONGEST)
+    strays = find_strays(reads, first, targets, longest=LONGEST).piece if with_strays else None
+    laid = lay_by_mates(reads, first, targets, longest=LONGEST, strays=strays)
     found = {
         int(p): (int(t), int(a - targets.start[t]), int(m), int(turned))
         for p, t, a, m, turned in zip(laid.piece, laid.target, laid.at, laid.mismatches, laid.turned, strict=True)
@@ -73,7 +76,7 @@ def test_as_the_plain_search(seed):
     own = {int(p): row for row, p in enumerate(first.piece) if first.is_unique[row]}
     expected, several = {}, 0
     for piece in range(reads.n_pieces):
-        if piece in own or piece ^ 1 not in own:
+        if piece ^ 1 not in own or (piece in own and not (with_strays and piece in strays)):
             continue
         row = own[piece ^ 1]
         target, turned = int(first.target[row]), int(first.turned[row])
@@ -84,6 +87,7 @@ def test_as_the_plain_search(seed):
         if len(places) == 1:
             expected[piece] = (target, *places[0], 1 - turned)
     assert len(expected) > 10
+    assert not with_strays or len(expected.keys() & set(strays.tolist())) > 3
     assert (several > 0) == bool(seed % 2)
     assert found == expected
 
@@ -113,6 +117,21 @@ def test_a_copy_gets_its_own_base_back(without):
     told = (true.tobytes() in bases, one.tobytes() in bases)
     assert told == ((False, True) if without else (True, True))
     assert checked.counts["bases_changed"] == (0 if without else 1)
+
+
+def test_a_copy_gets_its_own_base_back_though_another_has_it_too():
+    """All reads of that base lie on the other one; their mates stand beside the copy, which stays whole."""
+    rng = np.random.default_rng(7)
+    one, other = two_copies(rng, repeat=420)
+    place = 900 + 210
+    true = changed(other, place)
+    third = np.concatenate([random_codes(rng, 900), true[900:1320], random_codes(rng, 900)])
+    texts = [text for codes in (one, true, third) for text in pairs_from(codes, fold=30, rng=rng)]
+    contigs = [contig_of(codes) for codes in (one, other, third)]
+    checked = check_contigs(contigs, reads_of(texts), min_length=1)
+    assert {c.codes.tobytes() for c in checked.contigs} == {codes.tobytes() for codes in (one, true, third)}
+    assert checked.counts["bases_changed"] == 1
+    assert checked.counts["joins_broken"] == 0
 
 
 def test_the_order_and_the_strand_of_pairs_do_not_matter():

@@ -161,6 +161,13 @@ def test_fragments_and_strays_are_all_pairs_with_places_of_their_own(rng, xp):
             expected += [(begin, turned, other_begin), (other_begin, other_turned, begin)]
     found = zip(*(getattr(strays, name).tolist() for name in ("begin", "turned", "mate")), strict=True)
     assert sorted(found) == sorted(expected)
+    read, n = reads.read[strays.piece].tolist(), strays.pair.size // 2
+    assert read == [2 * pair + (i >= n) for i, pair in enumerate(strays.pair.tolist())]
+    some = strays.pair[::3]
+    left = strays.without_pairs(some)
+    assert sorted(left.piece.tolist()) == sorted(
+        piece for piece, pair in zip(strays.piece.tolist(), strays.pair.tolist(), strict=True) if pair not in some
+    )
     assert len(expected) > 20
     assert int(fragments.insert.size) >= n_fragments > 20
     assert longest_insert(fragments) > 0
