@@ -52,8 +52,6 @@ class Strays:
         From the first base to the last that agrees with the target, in text positions.
     turned : (n,) int8
         Whether it is read to the left there.
-    mate : (n,) int64
-        Where what agrees of its mate begins, in text positions.
     piece : (n,) int64
         The piece of the read.
     pair : (n,) int64
@@ -63,7 +61,6 @@ class Strays:
     begin: Array
     end: Array
     turned: Array
-    mate: Array
     piece: Array
     pair: Array
 
@@ -112,9 +109,9 @@ def find_strays(reads: Reads, first: Laid, targets: Targets, *, longest: int) ->
     insert = xp.where(laid.turned[:-1] == 0, apart, -apart)
     is_one = (laid.target[:-1] == laid.target[1:]) & to_namespace(xp, targets.is_circular)[laid.target[:-1]]
     rows = xp.flatnonzero(is_pair & ~is_one & ~(_may_face(laid) & (insert > 0) & (insert <= longest)))
-    own, other = xp.concatenate([rows, rows + 1]), xp.concatenate([rows + 1, rows])
-    pair = reads.read[laid.piece[own]] >> 1
-    return Strays(laid.begin[own], laid.end[own], laid.turned[own], laid.begin[other], laid.piece[own], pair)
+    own = xp.concatenate([rows, rows + 1])
+    piece = laid.piece[own]
+    return Strays(laid.begin[own], laid.end[own], laid.turned[own], piece, reads.read[piece] >> 1)
 
 
 def _pairs(reads: Reads, first: Laid) -> tuple[Laid, Array]:

@@ -28,7 +28,8 @@ from gpuasm.assembly.consensus.unspanned import Spans, without_any
 _ENOUGH = 8
 """Reads that lead over a run of windows and have their mates elsewhere."""
 _SHARE = 0.8
-"""Their share of all reads that begin there, are read in that direction, and whose mates have a place of their own."""
+"""Their share of all reads that begin there, are read in that direction, and whose mates have a place of their own,
+at least."""
 _UNKNOWN, _ALL = 0.7, 2.0
 """Of the reads that begin between the first and the last of them at most so many times what begins elsewhere have mates
 without a place of their own, and are there in all."""
@@ -116,7 +117,7 @@ class _Leading:
     @classmethod
     def of(cls, spans: Spans, targets: Targets) -> tuple[_Leading, _Leading]:
         """Return those that are read to the right, and those to the left as the other strand has them."""
-        begin, end, turned, _ = np.concatenate(spans.strays, axis=1)
+        begin, end, turned = np.concatenate(spans.strays, axis=1)
         right, left, (low, high) = turned == 0, turned == 1, spans.fragments
         n_bases = int(targets.size.sum())
         return (

@@ -54,8 +54,8 @@ class Spans:
         to the left.
     begin, end : list of (n,) int64
         Where fragments begin and end, in text positions.
-    strays : list of (4, n) int64
-        Begin, end, direction and mate of strays, as in `Strays`.
+    strays : list of (3, n) int64
+        Begin, end and direction of strays, as in `Strays`.
     read_length : int
         Bases of a typical read.
     """
@@ -83,7 +83,7 @@ class Spans:
         self.leftwards = _count(to_host(leftwards), 1, _room(self.leftwards, size))
         self.begin.append(to_host(pairs.begin))
         self.end.append(to_host(pairs.end))
-        own = strays.begin, strays.end, strays.turned, strays.mate
+        own = strays.begin, strays.end, strays.turned
         self.strays.append(np.stack([to_host(values).astype(np.int64) for values in own]))
 
     def missing(self, targets: Targets, known: np.ndarray) -> np.ndarray:

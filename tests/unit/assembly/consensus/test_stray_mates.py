@@ -158,8 +158,8 @@ def test_fragments_and_strays_are_all_pairs_with_places_of_their_own(rng, xp):
         if t == u and turned != other_turned and 0 < right + READ - left <= longest:
             n_fragments += 1
         elif not (t == u == 2):
-            expected += [(begin, turned, other_begin), (other_begin, other_turned, begin)]
-    found = zip(*(getattr(strays, name).tolist() for name in ("begin", "turned", "mate")), strict=True)
+            expected += [(begin, turned, read >> 1), (other_begin, other_turned, read >> 1)]
+    found = zip(*(getattr(strays, name).tolist() for name in ("begin", "turned", "pair")), strict=True)
     assert sorted(found) == sorted(expected)
     read, n = reads.read[strays.piece].tolist(), strays.pair.size // 2
     assert read == [2 * pair + (i >= n) for i, pair in enumerate(strays.pair.tolist())]
