@@ -8,7 +8,9 @@ import pytest
 from gpuasm.assembly.consensus.consensus import check_contigs
 from gpuasm.assembly.consensus.fragments import find_fragments, find_strays, longest_insert
 from gpuasm.assembly.consensus.laying import lay_reads
+from gpuasm.assembly.consensus.stray_mates import find_contradicted
 from gpuasm.assembly.consensus.targets import Targets, index_seeds
+from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads
@@ -128,6 +130,54 @@ def test_mates_that_should_lie_behind_the_end_tell_nothing(rng):
     texts = [text for genome in genomes for text in pairs_from(genome, fold=2 * FOLD, rng=rng)]
     contigs = [contig(np.concatenate([a, shared])), contig(b), contig(genomes[1])]
     assert checked(contigs, texts).counts["stray_mates"] == 0
+
+
+def told(*, size=3000, n_strays=1, n_lone=0.0, n_short=0):
+    """Return where a join behind base 1,450 is told by fragments of 400 bases and reads of 100, from every 4th base.
+
+    Parameters
+    ----------
+    size
+        Bases of the contig.
+    n_strays, n_lone
+        Reads from each of these bases that lead over it, whose mates lie elsewhere, or nowhere.
+    n_short
+        Pairs of fragments of 150 bases among them.
+    """
+    begin = np.concatenate(
+        [np.arange(0, 1050, 4), np.arange(1452, max(1453, size - 400), 4)[: None if size > 2000 else 0]]
+    )
+    end = begin + 400
+    short = np.concatenate([np.arange(0, 120, 4), np.arange(1150, 1150 + 4 * n_short, 4)])
+    begin, end = np.concatenate([begin, short]), np.concatenate([end, short + 150])
+    leading = np.arange(1052, 1352, 4)
+    strays = np.repeat(leading, n_strays)
+    lone = leading[np.arange(leading.size) * n_lone % 1 + n_lone >= 1]
+    spans = Spans(read_length=100)
+    spans.rightwards = np.bincount(np.concatenate([begin, strays, lone]), minlength=size + 1).astype(np.int32)
+    spans.leftwards = np.bincount(end, minlength=size + 1).astype(np.int32)
+    spans.begin, spans.end = [begin], [end]
+    spans.strays = [np.stack([strays, strays + 100, np.zeros_like(strays)])]
+    targets = Targets.of([np.zeros(size, np.uint8)], [False], reach=100, xp=np)
+    return find_contradicted(spans, targets, np.empty(0, np.int64)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_told"),
+    [
+        ({}, True),
+        ({"n_lone": 0.5}, True),  # mates of half as many others lie in what is shared
+        ({"n_lone": 0.8}, False),  # nearly a copy's: it may have been told once with another
+        ({"n_strays": 3}, False),  # reads of more than two copies end there
+        ({"n_short": 4}, True),
+        ({"n_short": 20}, False),  # of 70 mates 20 are where they should be
+        ({"size": 1700}, True),
+        ({"size": 1560}, False),  # mates may lie behind the end, though short fragments' do not
+    ],
+)
+def test_what_the_reads_that_lead_over_a_join_must_be(changed, is_told):
+    found = told(**changed)
+    assert [1250 <= place <= 1451 for place in found] == [True] * is_told
 
 
 def test_fragments_and_strays_are_all_pairs_with_places_of_their_own(rng, xp):
