@@ -134,7 +134,7 @@ def _walked(
     asked = [(gap, own) for gap, own in local if own]
 
     def filled(each: tuple[Gap, list[tuple[bytes, int]]]) -> Fill | None:
-        return fill_gap(graph, *each, read_length=read_length, density=density)
+        return fill_gap(graph, *each, read_length=read_length, density=density, beside=ends.beside)
 
     return {gap: fill for (gap, _), fill in zip(asked, ordered_map(filled, asked), strict=True) if fill}
 

@@ -37,6 +37,8 @@ class LaidEnds:
     local_reads : dict of (int, int) to list of (bytes, int)
         Codes of the reads that may lie between two ends, as they run from the first to the second, and where their
         mates begin, as `gpuasm.assembly.consensus.local_reads.find_local_reads` tells; ascending.
+    beside : int
+        Bases from an end beyond which none of these lies on that end's unitig.
     """
 
     texts: EndTexts
@@ -44,6 +46,7 @@ class LaidEnds:
     told: np.ndarray
     overhangs: Overhangs
     local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = field(default_factory=dict)
+    beside: int = 0
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what is known of each base of the text of an end."""
@@ -99,7 +102,8 @@ def lay_on_ends(
     of_unitigs = replace(hanging, end=2 * unitig[hanging.end >> 1] + (hanging.end & 1))
     texts = EndTexts.voted(graph, ends, of_unitigs, reach=int(reads.length.max()))
     told = _with_reads(texts, of_unitigs, (unitig, bounds), (coverage.counts(), xp.concatenate(differing) >> 2))
-    return replace(told, local_reads=dict(zip(of_gaps, by_gap(local, len(of_gaps)), strict=True)))
+    of_each = dict(zip(of_gaps, by_gap(local, len(of_gaps)), strict=True))
+    return replace(told, local_reads=of_each, beside=sides.beside)
 
 
 def _folding(first: Laid, second: Laid) -> Laid:

@@ -44,6 +44,7 @@ def fill_gap(
     *,
     read_length: int,
     density: np.ndarray | None = None,
+    beside: int = 0,
 ) -> Fill | None:
     """Return what closes a gap, or None where no walk is certain.
 
@@ -60,6 +61,8 @@ def fill_gap(
         Bases of a typical read.
     density : (longest + 1,) int32, optional
         How likely each length of a fragment is; without it fragments are not asked.
+    beside
+        Bases beyond which none of the reads lies on a contig of the gap, of which alone fragments are asked.
     """
     source, target = (oriented_codes(graph, oriented).tobytes() for oriented in (gap.source, gap.target))
     # What the two may share is cut from either, so that a walk never has to go back.
@@ -84,7 +87,7 @@ def fill_gap(
                 ends = source[-own - longest :], target[: own + longest]
                 farthest = own + cut + gap.size + max(2 * gap.spread, (longest - gap.size) // 2)
                 walks = _walks(words, between, (least - gap.spread, farthest))
-                text = _chosen(walks or [], reads, ends, own=own, length=read_length, density=density)
+                text = _chosen(walks or [], reads, ends, own=own, density=density, length=read_length, beside=beside)
             return None if text is None else _fill(text, ends, gap, longest_overlap=graph.k - 2)
     return None
 
@@ -95,15 +98,15 @@ def _chosen(
     ends: tuple[bytes, bytes],
     *,
     own: int,
-    length: int,
     density: np.ndarray,
+    **known: int,
 ) -> bytes | None:
-    """Return the text of the walk that fragments tell from every other, or None."""
+    """Return the text of the walk that fragments tell from every other, or None; see `choose_walk` for ``known``."""
     source, target = ends
     candidates = [
         Candidate(source[:-own] + walk + target[own:], len(source), len(source) + len(walk) - 2 * own) for walk in walks
     ]
-    chosen = choose_walk(candidates, reads, density=density, length=length)
+    chosen = choose_walk(candidates, reads, density=density, **known)
     return None if chosen is None else candidates[chosen].text
 
 
