@@ -107,7 +107,13 @@ def _chosen(
         Candidate(source[:-own] + walk + target[own:], len(source), len(source) + len(walk) - 2 * own) for walk in walks
     ]
     chosen = choose_walk(candidates, reads, density=density, **known)
-    return None if chosen is None else candidates[chosen].text
+    if chosen is None:
+        return None
+    held = _held([text for text, _ in reads], [each.text for each in candidates])
+    # Walks of one repeat differ by its units, and the right one holds all that a read says; where two reads hold
+    # another, these are two copies, of which fragments may have joined the one end to the other's.
+    is_one = all(len(other - held[chosen]) < LEAST_MORE for other in held)
+    return candidates[chosen].text if is_one else None
 
 
 def _fill(text: bytes, ends: tuple[bytes, bytes], gap: Gap, *, longest_overlap: int) -> Fill | None:

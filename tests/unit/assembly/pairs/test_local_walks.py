@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gpuasm.assembly.pairs import local_walks
@@ -158,6 +159,30 @@ def test_neither_order_of_reads_nor_direction_of_the_gap_matters():
     assert backward is not None
     assert backward.walk == (gap.target ^ 1, gap.source ^ 1)
     assert bytes(3 - c for c in reversed(backward.between)) == forward.between
+
+
+@pytest.mark.parametrize(("own", "others", "closes"), [(1, 0, True), (1, 1, True), (3, 2, False), (2, 3, False)])
+def test_fragments_do_not_choose_between_two_copies(own, others, closes):
+    """All fragments tell one walk, but reads hold another as well: pairs may have joined the ends of two copies."""
+    genome, rival = A + C[:150] + B, A + C[:75] + OTHER[C[75]] + C[76:150] + B
+    both = [read for read in tiled(genome[300:-300]) if read in rival]
+    across = own * [genome[525:625]] + [rival[530 + i : 630 + i] for i in range(others)]
+    reads = codes([*both, *across, with_error(rival[526:626])])
+    for begin in range(530, 570, 4):
+        mate = 500 - (begin + LENGTH - 400)  # of a fragment of 400 bases
+        reads += [(encode(with_error(genome[begin : begin + LENGTH])).tobytes(), mate)] * 3
+    graph = graph_of(A, B)
+    gap = Gap(oriented(graph, A), oriented(graph, B), 150, 5.0, 8)
+    log2 = -(((np.arange(600) - 400) / 30) ** 2) / 2 / np.log(2)
+    density = np.round(256 * log2.clip(-10)).astype(np.int32)
+    assert fill_gap(graph, gap, reads, read_length=LENGTH) is None
+    fill = fill_gap(graph, gap, reads, read_length=LENGTH, density=density, beside=400)
+    assert (fill and text_of(fill, gap, (A, B))) == (genome if closes else None)
+
+
+def with_error(read):
+    """Return a read that goes with no walk base by base, though fragments are asked of it."""
+    return read[:5] + OTHER[read[5]] + read[6:]
 
 
 def test_of_very_many_reads_a_hash_chooses(monkeypatch):
