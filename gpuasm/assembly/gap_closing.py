@@ -9,7 +9,8 @@ or their fragments tell one walk from all others (`gpuasm.assembly.pairs.local_w
 
 Where pairs are too few to tell that two ends are neighbours, reads must: they overlap by more bases, and neither end
 with another. And where unitigs overlap, but so few pairs link them that a unit of a tandem repeat may be missing, a
-read must come from the one, go across what they share, and on into the other.
+read must come from the one, go across what they share, and on into the other. Where they should overlap, and pairs are
+as many as should be, the last bases of one may be another copy's: then reads on both tell which are wrong.
 """
 
 from __future__ import annotations
@@ -77,11 +78,11 @@ def close_gaps(
     """
     graph = resolved.graph
     is_dead = np.diff(graph.arc_start) == 0
-    free, doubtful = (
+    free, doubtful, differing = (
         [gap for gap in some if is_dead[gap.source] and is_dead[gap.target ^ 1]]
-        for some in (resolved.gaps, resolved.doubtful)
+        for some in (resolved.gaps, resolved.doubtful, resolved.differing)
     )
-    if not free and not resolved.hints and not doubtful:
+    if not (free or resolved.hints or doubtful or differing):
         return graph, resolved.gaps
     with stages.stage("close gaps") as stage:
         ends = np.flatnonzero(is_dead & ~np.repeat(graph.is_circular, 2))
@@ -97,8 +98,9 @@ def close_gaps(
         least = least_bases(len(resolved.hints), LEAST_OF_HINT, _CHANCE_OF_HINT)
         more = _fills(laid, _met(laid, resolved.hints, least), least)
         across = _across(laid, _fills(laid, doubtful, least_bases(len(doubtful), LEAST_OVERLAP, _CHANCE)))
+        alike = _overlapping(_fills(laid, differing, least_bases(len(differing), LEAST_OVERLAP, _CHANCE)))
         left = [gap for gap in resolved.gaps if gap not in fills and gap not in walked]
-        made = [*fills.values(), *walked.values(), *more.values(), *across.values()]
+        made = [*fills.values(), *walked.values(), *more.values(), *across.values(), *alike.values()]
         if made:
             # Dead ends lose no arcs: nothing lies between them that might be dropped.
             graph, pieces = split(graph, made, depth_near_by(graph), longest=0)
@@ -106,7 +108,7 @@ def close_gaps(
         stage.note(
             gaps=len(resolved.gaps), closed=len(fills), walked=len(walked), hints=len(resolved.hints), met=len(more)
         )
-        stage.note(doubtful=len(doubtful), across=len(across))
+        stage.note(doubtful=len(doubtful), across=len(across), differing=len(differing), alike=len(alike))
     return graph, left
 
 
@@ -124,6 +126,11 @@ def _across(ends: LaidEnds, fills: dict[Gap, Fill]) -> dict[Gap, Fill]:
         for gap, fill in fills.items()
         if fill.overlap and goes_across(ends, gap.source, gap.target ^ 1, shared=fill.overlap, beside=BESIDE)
     }
+
+
+def _overlapping(fills: dict[Gap, Fill]) -> dict[Gap, Fill]:
+    """Return those that say that unitigs overlap, as their pairs do."""
+    return {gap: fill for gap, fill in fills.items() if fill.overlap}
 
 
 def _walked(

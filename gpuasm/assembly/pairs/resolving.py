@@ -59,6 +59,8 @@ class Resolved:
         Links of too few pairs to be joins, of dead ends that nothing else links.
     doubtful : list of Gap
         Dead ends that overlap where pairs say, but with so few pairs that a unit of a tandem repeat may be missing.
+    differing : list of Gap
+        Dead ends that should overlap by their pairs, which are as many as should be, but whose bases differ.
     counts : dict
         For run.json: links, joins along walks, by overlaps, and by gaps.
     """
@@ -67,6 +69,7 @@ class Resolved:
     gaps: list[Gap] = field(default_factory=list)
     hints: list[Gap] = field(default_factory=list)
     doubtful: list[Gap] = field(default_factory=list)
+    differing: list[Gap] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
 
@@ -80,7 +83,8 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> Resolved:
         without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats", "tandem-repeats")
         resolved = resolve(graph, state.spanning, without=without, uneven=unevenness(state.spectrum))
         stage.note(**resolved.counts)
-    return resolved
+    # In a community the other bases may be another member's.
+    return resolved if state.mode.is_isolate else replace(resolved, differing=[])
 
 
 def resolve(
@@ -106,15 +110,16 @@ def resolve(
     counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
     counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2}
     counts |= {"tandem_repeats": len(found.tandems) // 2, "terminal_repeats": 0}
-    fills, others = found.fills + found.lost + found.repeats + found.tandems, [found.gaps, found.hints, found.doubtful]
+    fills = found.fills + found.lost + found.repeats + found.tandems
+    others = [found.gaps, found.hints, found.doubtful, found.differing]
     if fills:
         graph, pieces = split(graph, fills, depth_near_by(graph), longest=pairs.inserts.longest)
         others = [moved(some, graph, pieces) for some in others]
     if "terminal-repeats" not in without:
         graph, pieces, counts["terminal_repeats"] = tell_each_end(graph)
         others = [moved(some, graph, pieces) for some in others]
-    gaps, hints, doubtful = others
-    return Resolved(graph, gaps, hints, doubtful, {**counts, "gaps": len(gaps)})
+    gaps, hints, doubtful, differing = others
+    return Resolved(graph, gaps, hints, doubtful, differing, {**counts, "gaps": len(gaps)})
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,7 @@ class _Found:
     gaps: list[Gap]
     n_links: int
     doubtful: list[Gap]
+    differing: list[Gap]
     hints: list[Gap] = field(default_factory=list)
     lost: list[Fill] = field(default_factory=list)
     repeats: list[Fill] = field(default_factory=list)
@@ -262,11 +268,13 @@ class _Joins:
         """Tell joins whose bases are certain from the others.
 
         Where two unitigs should overlap by their pairs, by more than what chance might make, but neither a walk nor
-        their bases say so, pairs are wrong: they come from a variant of a repeat that the graph does not hold.
+        their bases say so, pairs are wrong: they come from a variant of a repeat that the graph does not hold. Unless
+        the last bases of one end are another copy's, as reads may tell.
         """
         fills: list[Fill] = []
         gaps: list[Gap] = []
         doubtful: list[Gap] = []
+        differing: list[Gap] = []
         few: list[Gap] = []
         is_end = np.zeros(self.graph.n, dtype=bool)
         is_end[[o >> 1 for o in (*self.source, *self.target)]] = True
@@ -288,19 +296,24 @@ class _Joins:
                 fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
             elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + gap.spread > -LEAST_OVERLAP:
                 (gaps if self._has_its_pairs(i, _LEAST_GAP_SHARE) else few).append(gap)
+            elif self._are_dead(i) and self._has_its_pairs(i):
+                differing.append(gap)
         gaps += _with_unique_ends(self.graph, few)
-        return _Found(fills, gaps, n_links, doubtful)
+        return _Found(fills, gaps, n_links, doubtful, differing)
 
     def _walk(self, i: int) -> tuple[int, ...]:
         return tuple(self.unitigs[i, : self.size[i]].tolist())
 
     def _overlaps(self, i: int) -> list[int]:
-        source, target = self.source[i], self.target[i]
-        is_dead = self.graph.arc_start[1:] == self.graph.arc_start[:-1]
-        if not self.may_overlap or self.n_walks[i] > 0 or not (is_dead[source] and is_dead[target ^ 1]):
+        if not self.may_overlap or self.n_walks[i] > 0 or not self._are_dead(i):
             return []
         gap = self._gap(i)
-        return find_overlaps(self.graph, source, target, gap=gap.size, spread=gap.spread)
+        return find_overlaps(self.graph, gap.source, gap.target, gap=gap.size, spread=gap.spread)
+
+    def _are_dead(self, i: int) -> bool:
+        """Tell whether no arc leads on from either end."""
+        is_dead = self.graph.arc_start[1:] == self.graph.arc_start[:-1]
+        return bool(is_dead[self.source[i]] and is_dead[self.target[i] ^ 1])
 
     def _has_its_pairs(self, i: int, share: int = _LEAST_OVERLAP_SHARE) -> bool:
         """Tell whether so many pairs link the ends as should, or that share of them in hundredths.

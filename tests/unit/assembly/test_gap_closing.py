@@ -200,6 +200,38 @@ def test_an_overlap_with_few_pairs_of_a_short_unitig_stays():
     assert len(closed(ends, reads, size=-50, said_by="doubtful")[0]) == 1
 
 
+def with_others_base(text, at):
+    return text[:at] + COMPLEMENT[text[at]] + text[at + 1 :]
+
+
+@pytest.mark.parametrize(("size", "closes"), [(-50, True), (-30, True), (-120, False), (0, False)])
+def test_reads_tell_which_end_has_another_copys_bases(size, closes):
+    """A base near one end is wrong: a read on it does not say so, and all on the other end say another."""
+    genome = A + B
+    ends = [with_others_base(genome, 1965)[:2000], genome[1950:]]
+    reads = [*tiled(genome[:1955]), genome[1900:2000], *tiled(ends[1])]
+    texts, left = closed(ends, reads, size=size, said_by="differing")
+    assert left == []
+    if closes:
+        assert len(texts) == 1
+        assert texts[0] in map(either_strand, (genome, with_others_base(genome, 1965)))
+    else:
+        assert texts == sorted(map(either_strand, ends))
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_two_copies_that_reads_show_both_stay_apart(both):
+    genome = A + B
+    ends = [with_others_base(genome, 1965)[:2000], genome[1950:]]
+    reads = [*tiled(genome[:1955]), genome[1900:2000], *(2 * [ends[0][1900:2000]] if both else []), *tiled(ends[1])]
+    assert len(closed(ends, reads, size=-50, said_by="differing")[0]) == 1 + both
+
+
+def test_what_should_overlap_is_not_put_side_by_side():
+    """A read joins the two ends that pairs say overlap."""
+    assert len(closed([A, B], [*tiled(A), *tiled(B), across(A + B, 2000)], size=-20, said_by="differing")[0]) == 2
+
+
 def test_the_gaps_that_are_left_join_what_has_become_longer():
     ends = [A, B, C]
     reads = [*(read for end in ends for read in tiled(end)), across(A + B, 2000)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +15,13 @@ from gpuasm.assembly.carrying.insert_sizes import InsertSizes
 from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.contigs import make_contigs
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
-from gpuasm.assembly.pairs.resolving import resolve
+from gpuasm.assembly.modes import Mode
+from gpuasm.assembly.pairs.resolving import resolve, resolve_pairs
 from gpuasm.assembly.scaffolds import make_scaffolds
+from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
 from tests.samples import simulated_pairs
 
 K, FOLD, LENGTH = 61, 40, 100
@@ -120,6 +124,44 @@ def test_few_of_the_expected_pairs_link_no_ends_that_stand_elsewhere(share, thir
     resolved = resolve(graph_of(A, B, other), pairs_of(A + missing + B, fold=round(share * FOLD)))
     assert resolved.graph.n == 3
     assert [len(resolved.gaps), len(resolved.doubtful), len(resolved.hints)] == [n_gaps, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fold", "n_differing"), [(0, FOLD, 0), (1, FOLD, 1), (3, FOLD, 1), (3, FOLD // 4, 0)]
+)
+def test_ends_whose_overlap_differs_are_left_to_reads(wrong, fold, n_differing):
+    """The last bases of one end are another copy's. Few pairs may come from that copy."""
+    genome, shared = A + B, K - 2
+    graph = graph_of(with_others_bases(genome[:2000], wrong), genome[2000 - shared :])
+    resolved = resolve(graph, pairs_of(genome, fold=fold))
+    assert resolved.counts["overlaps"] == (wrong == 0)
+    assert len(resolved.differing) == n_differing
+    assert [len(resolved.gaps), len(resolved.doubtful)] == [0, 0]
+    if n_differing:
+        assert abs(resolved.differing[0].size + shared) <= resolved.differing[0].spread
+
+
+def with_others_bases(text, n):
+    """Return a text of which n bases near the end are others."""
+    codes = list(text)
+    for at in range(len(codes) - 10, len(codes) - 10 - 10 * n, -10):
+        codes[at] = {"A": "C", "C": "A", "G": "T", "T": "G"}[codes[at]]
+    return "".join(codes)
+
+
+@pytest.mark.parametrize(("mode", "n_differing"), [("isolate", 1), ("meta", 0)])
+def test_in_a_community_other_bases_may_be_another_members(mode, n_differing):
+    genome = A + B
+    graph = graph_of(with_others_bases(genome[:2000], 2), genome[2000 - K + 2 :])
+    spectrum = analyse_spectrum(np.array([0, 100, 10, 1, 0]), 31)
+    state = SimpleNamespace(
+        level=SimpleNamespace(graph=graph),
+        spanning=pairs_of(genome),
+        mode=Mode(mode, ""),
+        without=(),
+        spectrum=spectrum,
+    )
+    assert len(resolve_pairs(state, Stages()).differing) == n_differing
 
 
 def test_an_overlap_is_not_taken_where_pairs_do_not_say_so():
