@@ -296,7 +296,7 @@ class _Joins:
                 fills.append(Fill((self.source[i], self.target[i]), overlaps[0]))
             elif len(overlaps) > 1 or self.n_walks[i] > 0 or gap.size + gap.spread > -LEAST_OVERLAP:
                 (gaps if self._has_its_pairs(i, _LEAST_GAP_SHARE) else few).append(gap)
-            elif self._are_dead(i) and self._has_its_pairs(i):
+            elif self.may_overlap and self._are_dead(i) and self._has_its_pairs(i):
                 differing.append(gap)
         gaps += _with_unique_ends(self.graph, few)
         return _Found(fills, gaps, n_links, doubtful, differing)

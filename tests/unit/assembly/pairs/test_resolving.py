@@ -139,6 +139,7 @@ def test_ends_whose_overlap_differs_are_left_to_reads(wrong, fold, n_differing):
     assert [len(resolved.gaps), len(resolved.doubtful)] == [0, 0]
     if n_differing:
         assert abs(resolved.differing[0].size + shared) <= resolved.differing[0].spread
+    assert resolve(graph, pairs_of(genome, fold=fold), without=["overlaps"]).differing == []
 
 
 def with_others_bases(text, n):
