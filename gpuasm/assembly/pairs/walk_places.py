@@ -1,7 +1,7 @@
 """Where a read lies on walks: wherever it differs from one of them by the fewest bases.
 
-Sequencers err in one read of three or so. Errors must not decide which fragments have a say, or most are lost where
-reads are long.
+Reads have errors, of 100 bases more than half of them in some libraries. Errors must not decide which fragments have a
+say.
 """
 
 from __future__ import annotations

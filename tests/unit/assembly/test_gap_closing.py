@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from gpuasm.arrays import to_namespace
 from gpuasm.assembly import AssemblyOptions, assemble, gap_closing
 from gpuasm.assembly.consensus.end_overlaps import _scores
+from gpuasm.assembly.consensus.laid_ends import lay_on_ends
 from gpuasm.assembly.consensus.meeting_ends import least_bases
+from gpuasm.assembly.contigs import make_contigs
 from gpuasm.assembly.gap_closing import LEAST_OVERLAP, close_gaps
 from gpuasm.assembly.pairs.gaps import Gap
 from gpuasm.assembly.pairs.resolving import Resolved
@@ -198,6 +200,15 @@ def test_an_overlap_with_few_pairs_of_a_short_unitig_stays():
     assert len(closed(ends, reads, size=-50, said_by="doubtful")[0]) == 2
     ends[1] = genome[1950:2012]
     assert len(closed(ends, reads, size=-50, said_by="doubtful")[0]) == 1
+
+
+def test_how_far_from_an_end_reads_of_a_gap_may_lie():
+    """Four times the longest read: fragments that would reach farther are not among those that tell a walk."""
+    graph = graph_of(A, B)
+    ends = np.arange(2 * graph.n)
+    reads = Reads.from_strings([*tiled(A), B[:140]])
+    asked = lay_on_ends(graph, ends, make_contigs(graph, min_length=1), reads, of_gaps=[(0, 2)], longest=500)
+    assert asked.beside == 4 * 140
 
 
 def with_others_base(text, at):
