@@ -36,6 +36,7 @@ RULES = (
     "mixed-links",
     "fragments-stay",
     "joins",
+    "copied-ends",
     "overlaps",
     "lost-junctions",
     "direct-repeats",

@@ -22,6 +22,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
+from gpuasm.assembly.pairs.copied_ends import come_from_copies, unsure_ends
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
@@ -81,14 +82,20 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> Resolved:
     with stages.stage("join by pairs", k=graph.k) as stage:
         # How deep a chromosome is tells of its plasmids, but not of another organism.
         without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats", "tandem-repeats")
-        resolved = resolve(graph, state.spanning, without=without, uneven=unevenness(state.spectrum))
+        single = None if "copied-ends" in without else state.is_single
+        resolved = resolve(graph, state.spanning, without=without, uneven=unevenness(state.spectrum), single=single)
         stage.note(**resolved.counts)
     # In a community the other bases may be another member's.
     return resolved if state.mode.is_isolate else replace(resolved, differing=[])
 
 
 def resolve(
-    graph: UnitigGraph, pairs: SpanningPairs | None, *, without: Collection[str] = (), uneven: float = 0.0
+    graph: UnitigGraph,
+    pairs: SpanningPairs | None,
+    *,
+    without: Collection[str] = (),
+    uneven: float = 0.0,
+    single: Array | None = None,
 ) -> Resolved:
     """Join what pairs join for certain, and what nothing else can be made of.
 
@@ -102,12 +109,15 @@ def resolve(
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     uneven
         How much depth varies beyond chance: see `gpuasm.assembly.pairs.tandem_repeats.unevenness`.
+    single : (n_windows,) bool
+        Which windows of the graph hold a word that is there once for certain; None where that is not known.
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
-    found = _find_joins(graph, pairs, without, uneven)
+    found = _find_joins(graph, pairs, without, uneven=uneven, single=single)
     overlaps = sum(fill.overlap > 0 for fill in found.fills)
-    counts = {"links": found.n_links, "walks": len(found.fills) - overlaps, "overlaps": overlaps}
+    counts = {"links": found.n_links, "copied_ends": found.n_copied}
+    counts |= {"walks": len(found.fills) - overlaps, "overlaps": overlaps}
     counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2}
     counts |= {"tandem_repeats": len(found.tandems) // 2, "terminal_repeats": 0}
     fills = found.fills + found.lost + found.repeats + found.tandems
@@ -126,16 +136,19 @@ def resolve(
 class _Found:
     fills: list[Fill]
     gaps: list[Gap]
-    n_links: int
     doubtful: list[Gap]
     differing: list[Gap]
     hints: list[Gap] = field(default_factory=list)
     lost: list[Fill] = field(default_factory=list)
     repeats: list[Fill] = field(default_factory=list)
     tandems: list[Fill] = field(default_factory=list)
+    n_links: int = 0
+    n_copied: int = 0
 
 
-def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str], uneven: float) -> _Found:
+def _find_joins(
+    graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str], *, uneven: float, single: Array | None
+) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
     arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
     reaches = Reaches.of(index)
@@ -143,12 +156,15 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
     is_single = single_copies(graph, to_host(reaches.count)) & ~graph.is_circular
     links = _between(every, arrays, to_namespace(xp, is_single), inserts)
     evidence = weigh_links(links, arrays, reaches, inserts)
-    table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
+    table, n_copied = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n), 0
+    if single is not None:
+        is_copied = come_from_copies(links, evidence, unsure_ends(graph, single))[table.link] & table.is_sound
+        table, n_copied = replace(table, is_sound=table.is_sound & ~is_copied), np.unique(table.link[is_copied]).size
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
     chosen = choose_walks(some, arrays, inserts)
     found = _Joins(graph, some, chosen, _of(evidence, joins), inserts, overlaps="overlaps" not in without).found(
-        is_single, links.n
+        is_single
     )
     may_join = np.repeat(is_single & (graph.n_kmers >= graph.k), 2)
     may_join[to_host(some.source)] = may_join[to_host(some.target) ^ 1] = False
@@ -168,6 +184,8 @@ def _find_joins(graph: UnitigGraph, pairs: SpanningPairs, without: Collection[st
     )
     return replace(
         found,
+        n_links=links.n,
+        n_copied=n_copied,
         hints=_hints(graph, links, evidence, joins=joins, sd=inserts.sd),
         lost=_undecided(lost_fills, arrays, reaches, inserts),
         repeats=_undecided(repeat_fills, arrays, reaches, inserts),
@@ -264,7 +282,7 @@ class _Joins:
         self.size, self.n_walks = to_host(chosen.size).tolist(), to_host(chosen.n_walks).tolist()
         self.unitigs = to_host(chosen.unitigs).reshape(-1, MOST_STEPS)
 
-    def found(self, is_single: np.ndarray, n_links: int) -> _Found:
+    def found(self, is_single: np.ndarray) -> _Found:
         """Tell joins whose bases are certain from the others.
 
         Where two unitigs should overlap by their pairs, by more than what chance might make, but neither a walk nor
@@ -299,7 +317,7 @@ class _Joins:
             elif self.may_overlap and self._are_dead(i) and self._has_its_pairs(i):
                 differing.append(gap)
         gaps += _with_unique_ends(self.graph, few)
-        return _Found(fills, gaps, n_links, doubtful, differing)
+        return _Found(fills, gaps, doubtful, differing)
 
     def _walk(self, i: int) -> tuple[int, ...]:
         return tuple(self.unitigs[i, : self.size[i]].tolist())

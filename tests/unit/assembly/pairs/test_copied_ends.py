@@ -1,0 +1,93 @@
+"""Links that another copy's pairs may have made."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.assembly.pairs.copied_ends import come_from_copies, unsure_ends
+from gpuasm.assembly.pairs.resolving import resolve
+from tests.unit.assembly.pairs import test_resolving as made
+
+K = 5
+
+
+def unsure_one_by_one(windows: list[bool]) -> list[int]:
+    """Return for both ends of one unitig how far from it the last single word begins, read towards it."""
+    length, single = len(windows) + K - 1, [i for i, is_single in enumerate(windows) if is_single]
+    if not single:
+        return [length + 1, length + 1]
+    return [
+        0 if single[-1] == len(windows) - 1 else length - single[-1],
+        0 if single[0] == 0 else single[0] + K,
+    ]
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=12), min_size=1, max_size=6))
+def test_ends_are_unsure_from_their_last_single_word_on(windows):
+    n_kmers = np.array([len(own) for own in windows])
+    graph = SimpleNamespace(n_kmers=n_kmers, length=n_kmers + K - 1, k=K)
+    expected = [far for own in windows for far in unsure_one_by_one(own)]
+    assert unsure_ends(graph, np.concatenate([np.array(own) for own in windows])).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected", "comes"),
+    [
+        # Six pairs are as likely of two copies as of one if 4.16 are expected of each.
+        ([99] * 6, [50] * 6, 4.0, True),
+        ([99] * 6, [50] * 6, 4.5, False),
+        # One pair begins and ends at words that are there once.
+        ([99] * 5 + [100], [50] * 6, 4.0, False),
+        ([100] * 6, [50] * 6, 4.0, False),
+        ([100] * 6, [49] * 6, 4.0, True),
+        ([99] * 3 + [100] * 3, [50] * 3 + [49] * 3, 4.0, True),
+        # Of so many expected the other neighbour's would be there.
+        ([99] * 40, [50] * 40, 8.0, False),
+        ([99] * 40, [50] * 40, 7.9, True),
+    ],
+)
+def test_too_many_pairs_at_unsure_ends_come_from_copies(left, right, expected, comes):
+    first = np.array([0, len(left), len(left) + 1])
+    links = SimpleNamespace(
+        source=np.array([0, 4]), target=np.array([3, 4]), first=first, left=np.array([*left, 7], np.int32),
+        right=np.array([*right, 7], np.int32),
+    )  # fmt: skip
+    evidence = SimpleNamespace(n_pairs=np.array([len(left), 1]), expected=np.array([round(16 * expected), 1]))
+    # Source 0 is unsure for 100 bases, what lies before target 3, seen from its own end 2, for 50.
+    unsure = np.array([100, 0, 50, 0, 0, 0])
+    assert come_from_copies(links, evidence, unsure).tolist() == [comes, False]
+
+
+def test_a_repeat_that_another_copy_links_does_not_join_strangers():
+    """Of C-R-D no window holds R and D, so D begins behind R; A-R is in the graph, and what follows it there is not."""
+    repeat = made.random_text(282, 30)
+    graph = made.graph_of(made.A + repeat, made.D, fold=made.FOLD // 8)
+    pairs = made.pairs_of(made.C + repeat + made.D, made.A + repeat, fold=made.FOLD // 4)
+    all_single, single = (np.concatenate([of(u) for u in range(graph.n)]) for of in (ones_of(graph), in_a_of(graph)))
+    assert len(resolve(graph, pairs, single=all_single).gaps) == len(resolve(graph, pairs).gaps) == 1
+    told = resolve(graph, pairs, single=single)
+    assert told.counts["copied_ends"] == 1
+    assert told.gaps == []
+
+
+def ones_of(graph):
+    return lambda u: np.ones(graph.n_kmers[u], bool)
+
+
+def in_a_of(graph):
+    """Return what tells the windows of a unitig that hold more of it than the repeat at the end of A, if it has A."""
+
+    def windows(u: int) -> np.ndarray:
+        single, text = np.ones(graph.n_kmers[u], bool), graph.sequence(u)
+        if made.A in text:
+            single[len(made.A) - made.K :] = False
+        elif made.either_strand(made.A) in made.either_strand(text):
+            single[: -len(made.A) + made.K] = False
+        return single
+
+    return windows
