@@ -65,10 +65,10 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)
-        is_single = state.is_single
-        if is_single is not None:
-            vertex = vertices_along(unitigs, pieces)
-            is_single = single_windows(text, tally, is_single, k=k0)[vertex >> 1]
+        is_single, may_be_single = (
+            None if told is None else single_windows(text, tally, told, k=k0)[vertices_along(unitigs, pieces) >> 1]
+            for told in (state.is_single, state.may_be_single)
+        )
     crossing, names = state.crossing, state.names
     if k != state.ladder[-1]:
         with stages.stage("find reads across junctions", k=k) as stage:
@@ -83,6 +83,7 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         removed={**state.removed, k: asdict(removed)},
         set_aside=_set_aside(state, k),
         is_single=is_single,
+        may_be_single=may_be_single,
     )
 
 

@@ -19,6 +19,7 @@ from gpuasm.sequence.reads import Reads
 
 _GRAPH = ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
 _READS = ("words", "start", "length", "read")
+_SINGLE = ("is_single", "may_be_single")
 
 
 def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
@@ -48,8 +49,7 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
     arrays |= {f"crossing_{name}": to_host(getattr(state.crossing, name)) for name in _READS}
     if state.joined_lengths is not None:
         arrays["joined_lengths"] = state.joined_lengths
-    if state.is_single is not None:
-        arrays["is_single"] = to_host(state.is_single)
+    arrays |= {name: to_host(told) for name in _SINGLE if (told := getattr(state, name)) is not None}
     if state.spanning:
         arrays |= {f"spanning_{name}": to_host(getattr(state.spanning.reads, name)) for name in _READS}
         arrays["inserts"] = state.spanning.inserts.histogram
@@ -88,7 +88,7 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         is_joined=scalars["is_joined"],
         deeper=tuple(scalars["deeper"]),
         read_times=scalars["read_times"],
-        is_single=to_namespace(xp, arrays["is_single"]) if "is_single" in arrays else None,
+        **{name: to_namespace(xp, arrays[name]) for name in _SINGLE if name in arrays},
         set_aside=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["set_aside"])),
     )
 

@@ -78,6 +78,11 @@ def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
     return reads_per_depth * (copy / np.log(2) - graph.depth) >= LEAD / 256
 
 
+def are_rather_single(graph: UnitigGraph, copy: np.ndarray) -> np.ndarray:
+    """Tell which unitigs are there rather once than twice, as Poisson's distribution has it: (n,) bool."""
+    return np.asarray(graph.depth * np.log(2) <= copy)
+
+
 def known_beginnings(links: Links, chosen: Chosen, inserts: InsertSizes, *, is_single: Array) -> Array:
     """Return what is known of the walk of each link from its source on, and from its target's twin on.
 

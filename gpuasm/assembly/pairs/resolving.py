@@ -22,7 +22,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
-from gpuasm.assembly.pairs.copied_ends import come_from_copies, unsure_ends
+from gpuasm.assembly.pairs.copied_ends import come_from_copies, copied_ends
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
@@ -82,8 +82,8 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> Resolved:
     with stages.stage("join by pairs", k=graph.k) as stage:
         # How deep a chromosome is tells of its plasmids, but not of another organism.
         without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats", "tandem-repeats")
-        single = None if "copied-ends" in without else state.is_single
-        resolved = resolve(graph, state.spanning, without=without, uneven=unevenness(state.spectrum), single=single)
+        single, uneven = None if "copied-ends" in without else state.may_be_single, unevenness(state.spectrum)
+        resolved = resolve(graph, state.spanning, without=without, uneven=uneven, may_be_single=single)
         stage.note(**resolved.counts)
     # In a community the other bases may be another member's.
     return resolved if state.mode.is_isolate else replace(resolved, differing=[])
@@ -95,7 +95,7 @@ def resolve(
     *,
     without: Collection[str] = (),
     uneven: float = 0.0,
-    single: Array | None = None,
+    may_be_single: Array | None = None,
 ) -> Resolved:
     """Join what pairs join for certain, and what nothing else can be made of.
 
@@ -109,12 +109,12 @@ def resolve(
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     uneven
         How much depth varies beyond chance: see `gpuasm.assembly.pairs.tandem_repeats.unevenness`.
-    single : (n_windows,) bool
-        Which windows of the graph hold a word that is there once for certain; None where that is not known.
+    may_be_single : (n_windows,) bool
+        Which windows of the graph hold a word that is there rather once than twice; None where that is not known.
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
-    found = _find_joins(graph, pairs, without, uneven=uneven, single=single)
+    found = _find_joins(graph, pairs, without, uneven=uneven, may_be_single=may_be_single)
     overlaps = sum(fill.overlap > 0 for fill in found.fills)
     counts = {"links": found.n_links, "copied_ends": found.n_copied}
     counts |= {"walks": len(found.fills) - overlaps, "overlaps": overlaps}
@@ -147,7 +147,7 @@ class _Found:
 
 
 def _find_joins(
-    graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str], *, uneven: float, single: Array | None
+    graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str], *, uneven: float, may_be_single: Array | None
 ) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
     arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
@@ -157,8 +157,8 @@ def _find_joins(
     links = _between(every, arrays, to_namespace(xp, is_single), inserts)
     evidence = weigh_links(links, arrays, reaches, inserts)
     table, n_copied = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n), 0
-    if single is not None:
-        is_copied = come_from_copies(links, evidence, unsure_ends(graph, single))[table.link] & table.is_sound
+    if may_be_single is not None:
+        is_copied = come_from_copies(links, evidence, copied_ends(graph, may_be_single))[table.link] & table.is_sound
         table, n_copied = replace(table, is_sound=table.is_sound & ~is_copied), np.unique(table.link[is_copied]).size
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
