@@ -11,6 +11,10 @@ every larger k (`single_words`): a window of the last graph that holds no such w
 its bases are nowhere else, a copy is missing. A link none of whose pairs begins and ends elsewhere is none where so few
 are expected that those of the other neighbour may be missing. Of 30 links of N. gonorrhoeae (2 x 125, 15-fold) and of
 O157:H7 (2 x 150, 30-fold) two joined strangers, by 6 and by 8 pairs, and are none.
+
+A unitig without such a word may be a plasmid's, of which there are several in a cell. But where what it is linked with
+is there once, and less deep by far, it is a repeat that goes on in two ways: one of yeast, 6,550 bases, was joined to
+another chromosome by 28 pairs.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.graph.local_depth import SINGLE
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.link_evidence import SIXTEENTHS, Evidence
 from gpuasm.assembly.pairs.links import Links
@@ -39,13 +44,13 @@ def copied_ends(graph: UnitigGraph, may_be_single: Array) -> Array:
     Returns
     -------
     (2n,) int64: of each oriented unitig the bases behind the beginning of its last window that holds one; 0 where that
-    is its last window, more than it has where no window does.
+    is its last window, or no window does.
     """
     xp = array_namespace(may_be_single)
     start = to_namespace(xp, np.concatenate([[0], np.cumsum(graph.n_kmers)]))
     single = xp.flatnonzero(may_be_single)
     low, high = xp.searchsorted(single, start[:-1]), xp.searchsorted(single, start[1:])
-    copied = xp.repeat(to_namespace(xp, graph.length) + 1, 2)
+    copied = xp.zeros(2 * graph.n, np.int64)
     some = xp.flatnonzero(high > low)
     after, before = start[some + 1] - single[high[some] - 1] - 1, single[low[some]] - start[some]
     copied[2 * some] = xp.where(after > 0, after + graph.k, 0)
@@ -69,3 +74,21 @@ def come_from_copies(links: Links, evidence: Evidence, copied: Array) -> np.ndar
     n_sure = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(is_sure.astype(np.int64))])
     has_none = to_host(n_sure[links.first[1:]] == n_sure[links.first[:-1]])
     return has_none & (evidence.expected < SIXTEENTHS * _MANY_PAIRS)
+
+
+def leave_repeats(links: Links, graph: UnitigGraph, may_be_single: Array) -> np.ndarray:
+    """Tell which links lead from a repeat, from end to end, to what is there once: (n_links,) bool, on the host.
+
+    Parameters
+    ----------
+    links
+        Of single copies.
+    graph, may_be_single
+        As for `copied_ends`.
+    """
+    before = np.concatenate([[0], np.cumsum(to_host(may_be_single))])
+    last = np.cumsum(graph.n_kmers)
+    is_repeat = before[last] == before[last - graph.n_kmers]
+    source, target = to_host(links.source) >> 1, to_host(links.target) >> 1
+    repeat, once = np.where(is_repeat[source], source, target), np.where(is_repeat[source], target, source)
+    return (is_repeat[source] != is_repeat[target]) & (graph.depth[repeat] >= SINGLE * graph.depth[once])

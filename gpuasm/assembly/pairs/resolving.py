@@ -22,7 +22,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
-from gpuasm.assembly.pairs.copied_ends import come_from_copies, copied_ends
+from gpuasm.assembly.pairs.copied_ends import come_from_copies, copied_ends, leave_repeats
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
@@ -158,7 +158,8 @@ def _find_joins(
     evidence = weigh_links(links, arrays, reaches, inserts)
     table, n_copied = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n), 0
     if may_be_single is not None:
-        is_copied = come_from_copies(links, evidence, copied_ends(graph, may_be_single))[table.link] & table.is_sound
+        is_copied = come_from_copies(links, evidence, copied_ends(graph, may_be_single))
+        is_copied = (is_copied | leave_repeats(links, graph, may_be_single))[table.link] & table.is_sound
         table, n_copied = replace(table, is_sound=table.is_sound & ~is_copied), np.unique(table.link[is_copied]).size
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))

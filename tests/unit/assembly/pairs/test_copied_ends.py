@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.assembly.pairs.copied_ends import come_from_copies, copied_ends
+from gpuasm.assembly.pairs.copied_ends import come_from_copies, copied_ends, leave_repeats
 from gpuasm.assembly.pairs.resolving import resolve
 from tests.unit.assembly.pairs import test_resolving as made
 
@@ -20,7 +20,7 @@ def copied_one_by_one(windows: list[bool]) -> list[int]:
     """Return for both ends of one unitig how far from it the last window with a single word begins, read towards it."""
     length, single = len(windows) + K - 1, [i for i, is_single in enumerate(windows) if is_single]
     if not single:
-        return [length + 1, length + 1]
+        return [0, 0]
     return [
         0 if single[-1] == len(windows) - 1 else length - single[-1],
         0 if single[0] == 0 else single[0] + K,
@@ -30,7 +30,7 @@ def copied_one_by_one(windows: list[bool]) -> list[int]:
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=12), min_size=1, max_size=6))
 def test_ends_are_copies_from_the_last_window_with_a_single_word_on(windows):
     n_kmers = np.array([len(own) for own in windows])
-    graph = SimpleNamespace(n_kmers=n_kmers, length=n_kmers + K - 1, k=K)
+    graph = SimpleNamespace(n=n_kmers.size, n_kmers=n_kmers, k=K)
     expected = [far for own in windows for far in copied_one_by_one(own)]
     assert copied_ends(graph, np.concatenate([np.array(own) for own in windows])).tolist() == expected
 
@@ -60,6 +60,23 @@ def test_links_of_copied_ends_may_be_another_copys(left, right, expected, comes)
     # Source 0 is a copy for 100 bases, target 3, seen from its own end 2, for 50.
     copied = np.array([100, 0, 50, 0, 0, 0])
     assert come_from_copies(links, evidence, copied).tolist() == [comes, False]
+
+
+@pytest.mark.parametrize(
+    ("single", "depths", "leaves"),
+    [
+        ([[0, 0], [0, 1]], (30, 20), [True]),
+        ([[0, 1], [0, 0]], (20, 30), [True]),
+        ([[0, 0], [0, 1]], (29, 20), [False]),
+        ([[0, 0], [0, 1]], (20, 30), [False]),
+        ([[0, 0], [0, 0]], (30, 20), [False]),
+        ([[1, 0], [0, 1]], (30, 20), [False]),
+    ],
+)
+def test_a_repeat_from_end_to_end_leads_to_nothing_that_is_there_once(single, depths, leaves):
+    graph = SimpleNamespace(n_kmers=np.array([2, 2]), depth=np.array(depths, float))
+    links = SimpleNamespace(source=np.array([1]), target=np.array([2]))
+    assert leave_repeats(links, graph, np.array(single, bool).ravel()).tolist() == leaves
 
 
 def test_a_repeat_that_another_copy_links_does_not_join_strangers():
