@@ -65,10 +65,12 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)
-        is_single, may_be_single = (
-            None if told is None else single_windows(text, tally, told, k=k0)[vertices_along(unitigs, pieces) >> 1]
-            for told in (state.is_single, state.may_be_single)
-        )
+        is_single, may_be_single = state.is_single, state.may_be_single
+        if is_single is not None:
+            window = vertices_along(unitigs, pieces) >> 1
+            is_single = single_windows(text, tally, is_single, k=k0)[window]
+            if may_be_single is not None:
+                may_be_single = single_windows(text, tally, may_be_single, k=k0)[window]
     crossing, names = state.crossing, state.names
     if k != state.ladder[-1]:
         with stages.stage("find reads across junctions", k=k) as stage:
