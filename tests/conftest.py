@@ -32,8 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put runs of the workflow first, as they take longest: last, one worker would wait for the other's."""
-    items.sort(key=lambda item: "workflow" not in item.path.parts)
+    """Put first what takes longest, the workflow and the table of loops: last, one worker would wait for another's."""
+    items.sort(key=lambda item: not ({"workflow", "test_first_run.py"} & set(item.path.parts)))
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
