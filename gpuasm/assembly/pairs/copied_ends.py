@@ -19,6 +19,8 @@ another chromosome by 28 pairs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
@@ -31,64 +33,49 @@ _MANY_PAIRS = 8
 """Where so many pairs are expected of each copy, the other neighbour is linked too, and shows that two are there."""
 
 
-def copied_ends(graph: UnitigGraph, may_be_single: Array) -> Array:
-    """Measure how long the ends of unitigs are that are copies of a repeat, and nothing else.
+@dataclass(frozen=True)
+class Copies:
+    """What of the last graph's unitigs is a copy of a repeat, and nothing else.
 
-    Parameters
+    Attributes
     ----------
-    graph
-        The last graph.
-    may_be_single : (n_kmers,) bool
-        Which windows of its unitigs, counted through all of them, hold a word that is there rather once than twice.
-
-    Returns
-    -------
-    (2n,) int64: of each oriented unitig the bases behind the beginning of its last window that holds one; 0 where that
-    is its last window, or no window does.
+    end : (2n,) int64
+        Of each oriented unitig the bases behind the beginning of its last window that holds a word that is there rather
+        once than twice; 0 where that is its last window, or no window does.
+    is_whole : (n,) bool, on the host
+        Whether no window of a unitig does: it is a repeat from end to end.
     """
-    xp = array_namespace(may_be_single)
-    start = to_namespace(xp, np.concatenate([[0], np.cumsum(graph.n_kmers)]))
-    single = xp.flatnonzero(may_be_single)
-    low, high = xp.searchsorted(single, start[:-1]), xp.searchsorted(single, start[1:])
-    copied = xp.zeros(2 * graph.n, np.int64)
-    some = xp.flatnonzero(high > low)
-    after, before = start[some + 1] - single[high[some] - 1] - 1, single[low[some]] - start[some]
-    copied[2 * some] = xp.where(after > 0, after + graph.k, 0)
-    copied[2 * some + 1] = xp.where(before > 0, before + graph.k, 0)
-    return copied
+
+    end: Array
+    is_whole: np.ndarray
+
+    @classmethod
+    def of(cls, graph: UnitigGraph, may_be_single: Array) -> Copies:
+        """Measure the unitigs; ``may_be_single``: of their windows, counted through all of them, (n_kmers,) bool."""
+        xp = array_namespace(may_be_single)
+        start = to_namespace(xp, np.concatenate([[0], np.cumsum(graph.n_kmers)]))
+        single = xp.flatnonzero(may_be_single)
+        low, high = xp.searchsorted(single, start[:-1]), xp.searchsorted(single, start[1:])
+        end = xp.zeros(2 * graph.n, np.int64)
+        some = xp.flatnonzero(high > low)
+        after, before = start[some + 1] - single[high[some] - 1] - 1, single[low[some]] - start[some]
+        end[2 * some] = xp.where(after > 0, after + graph.k, 0)
+        end[2 * some + 1] = xp.where(before > 0, before + graph.k, 0)
+        return cls(end, to_host(high == low))
 
 
-def come_from_copies(links: Links, evidence: Evidence, copied: Array) -> np.ndarray:
-    """Tell which links another copy's pairs may have made: (n_links,) bool, on the host.
-
-    Parameters
-    ----------
-    links, evidence
-        Of single copies.
-    copied : (2n,) int64
-        As `copied_ends` returns it.
-    """
-    xp = array_namespace(links.source)
-    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
-    is_sure = (links.left >= copied[links.source[link]]) & (links.right >= copied[links.target[link] ^ 1])
+def come_from_copies(links: Links, evidence: Evidence, copies: Copies) -> np.ndarray:
+    """Tell which links of single copies another copy's pairs may have made: (n_links,) bool, on the host."""
+    xp, link = array_namespace(links.source), links.of_pairs
+    is_sure = (links.left >= copies.end[links.source[link]]) & (links.right >= copies.end[links.target[link] ^ 1])
     n_sure = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(is_sure.astype(np.int64))])
     has_none = to_host(n_sure[links.first[1:]] == n_sure[links.first[:-1]])
     return has_none & (evidence.expected < SIXTEENTHS * _MANY_PAIRS)
 
 
-def leave_repeats(links: Links, graph: UnitigGraph, may_be_single: Array) -> np.ndarray:
-    """Tell which links lead from a repeat, from end to end, to what is there once: (n_links,) bool, on the host.
-
-    Parameters
-    ----------
-    links
-        Of single copies.
-    graph, may_be_single
-        As for `copied_ends`.
-    """
-    before = np.concatenate([[0], np.cumsum(to_host(may_be_single))])
-    last = np.cumsum(graph.n_kmers)
-    is_repeat = before[last] == before[last - graph.n_kmers]
+def leave_repeats(links: Links, graph: UnitigGraph, copies: Copies) -> np.ndarray:
+    """Tell which links lead from a repeat, from end to end, to what is there once: (n_links,) bool, on the host."""
     source, target = to_host(links.source) >> 1, to_host(links.target) >> 1
-    repeat, once = np.where(is_repeat[source], source, target), np.where(is_repeat[source], target, source)
-    return (is_repeat[source] != is_repeat[target]) & (graph.depth[repeat] >= SINGLE * graph.depth[once])
+    from_repeat = copies.is_whole[source]
+    repeat, once = np.where(from_repeat, source, target), np.where(from_repeat, target, source)
+    return (from_repeat != copies.is_whole[target]) & (graph.depth[repeat] >= SINGLE * graph.depth[once])

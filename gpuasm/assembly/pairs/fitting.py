@@ -24,8 +24,7 @@ _ALL = 95
 
 def fitting_pairs(links: Links, chosen: Chosen, inserts: InsertSizes) -> tuple[Array, Array]:
     """Return which pairs fit the certain walk of their link, and the link of each: (n_pairs,) bool and int64."""
-    xp, n_pairs = array_namespace(links.source), int(links.left.size)
-    link = xp.searchsorted(links.first[1:], xp.arange(n_pairs, dtype=np.int64), side="right")
+    xp, n_pairs, link = array_namespace(links.source), int(links.left.size), links.of_pairs
     fits = xp.zeros(n_pairs, np.uint8)
     threads = (links.left_thread, links.right_thread, chosen.unitigs, chosen.size)
     _mark_fitting(n_pairs, link, *threads, MOST_STEPS, MOST_UNITIGS, fits)

@@ -49,6 +49,12 @@ class Links:
     def n(self) -> int:
         return int(self.source.size)
 
+    @property
+    def of_pairs(self) -> Array:
+        """The link of each pair: (n_pairs,) int64."""
+        xp = array_namespace(self.source)
+        return xp.searchsorted(self.first[1:], xp.arange(self.left.size, dtype=np.int64), side="right")
+
 
 def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_anchors: bool = True) -> Links:
     """Anchor and thread the mates of pairs, and group the pairs by the unitigs that their mates begin on.
@@ -112,7 +118,7 @@ def going_round(links: Links, graph: GraphArrays, inserts: InsertSizes) -> Links
     goes nowhere, and the turn would have no fragment: all units but two would be lost.
     """
     xp = array_namespace(links.source)
-    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
+    link = links.of_pairs
     within = is_within(links, link, graph, inserts)
     goes = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum((~within).astype(np.int64))])
     has_others = goes[links.first[1:]] > goes[links.first[:-1]]

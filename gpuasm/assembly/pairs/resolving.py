@@ -22,7 +22,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
-from gpuasm.assembly.pairs.copied_ends import come_from_copies, copied_ends, leave_repeats
+from gpuasm.assembly.pairs.copied_ends import Copies, come_from_copies, leave_repeats
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
@@ -158,8 +158,9 @@ def _find_joins(
     evidence = weigh_links(links, arrays, reaches, inserts)
     table, n_copied = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n), 0
     if may_be_single is not None:
-        is_copied = come_from_copies(links, evidence, copied_ends(graph, may_be_single))
-        is_copied = (is_copied | leave_repeats(links, graph, may_be_single))[table.link] & table.is_sound
+        copies = Copies.of(graph, may_be_single)
+        is_copied = come_from_copies(links, evidence, copies) | leave_repeats(links, graph, copies)
+        is_copied = is_copied[table.link] & table.is_sound
         table, n_copied = replace(table, is_sound=table.is_sound & ~is_copied), np.unique(table.link[is_copied]).size
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
@@ -227,8 +228,7 @@ def _undecided(joins: list[list[Fill]], graph: GraphArrays, reaches: Reaches, in
 
 def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
     """Return the links between single copies, without the pairs that lie within one unitig."""
-    xp = array_namespace(links.source)
-    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
+    xp, link = array_namespace(links.source), links.of_pairs
     source, target = links.source[link], links.target[link]
     within = is_within(links, link, graph, inserts)
     possible = links.left.astype(np.int64) + links.right <= inserts.longest + graph.k - 1
@@ -237,8 +237,7 @@ def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: Insert
 
 
 def _select(links: Links, is_chosen: Array) -> Links:
-    xp = array_namespace(links.source)
-    link = xp.searchsorted(links.first[1:], xp.arange(links.left.size, dtype=np.int64), side="right")
+    xp, link = array_namespace(links.source), links.of_pairs
     return with_pairs(links, link, xp.flatnonzero(is_chosen[link]))
 
 

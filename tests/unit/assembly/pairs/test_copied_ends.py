@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.assembly.pairs.copied_ends import come_from_copies, copied_ends, leave_repeats
+from gpuasm.assembly.pairs.copied_ends import Copies, come_from_copies, leave_repeats
+from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.pairs.resolving import resolve
 from tests.unit.assembly.pairs import test_resolving as made
 
@@ -31,8 +33,9 @@ def copied_one_by_one(windows: list[bool]) -> list[int]:
 def test_ends_are_copies_from_the_last_window_with_a_single_word_on(windows):
     n_kmers = np.array([len(own) for own in windows])
     graph = SimpleNamespace(n=n_kmers.size, n_kmers=n_kmers, k=K)
-    expected = [far for own in windows for far in copied_one_by_one(own)]
-    assert copied_ends(graph, np.concatenate([np.array(own) for own in windows])).tolist() == expected
+    copies = Copies.of(graph, np.concatenate([np.array(own) for own in windows]))
+    assert copies.end.tolist() == [far for own in windows for far in copied_one_by_one(own)]
+    assert copies.is_whole.tolist() == [not any(own) for own in windows]
 
 
 @pytest.mark.parametrize(
@@ -51,15 +54,19 @@ def test_ends_are_copies_from_the_last_window_with_a_single_word_on(windows):
     ],
 )
 def test_links_of_copied_ends_may_be_another_copys(left, right, expected, comes):
-    first = np.array([0, len(left), len(left) + 1])
-    links = SimpleNamespace(
-        source=np.array([0, 4]), target=np.array([3, 4]), first=first, left=np.array([*left, 7], np.int32),
-        right=np.array([*right, 7], np.int32),
-    )  # fmt: skip
+    links = links_of(([0, 3], left, right), ([4, 4], [7], [7]))
     evidence = SimpleNamespace(expected=np.array([round(16 * expected), 1]))
     # Source 0 is a copy for 100 bases, target 3, seen from its own end 2, for 50.
-    copied = np.array([100, 0, 50, 0, 0, 0])
-    assert come_from_copies(links, evidence, copied).tolist() == [comes, False]
+    copies = Copies(np.array([100, 0, 50, 0, 0, 0]), np.zeros(3, bool))
+    assert come_from_copies(links, evidence, copies).tolist() == [comes, False]
+
+
+def links_of(*rows):
+    """Return links, each of the oriented unitigs that it joins, and how far from their ends its pairs begin and end."""
+    source, target = np.array([ends for ends, _, _ in rows], np.int32).T
+    left, right = (np.array([far for row in rows for far in row[side]], np.int32) for side in (1, 2))
+    first, none = np.cumsum([0, *(len(row[1]) for row in rows)]), np.zeros(0, np.int32)
+    return Links(source, target, first, np.arange(left.size), left, right, left_thread=none, right_thread=none)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +82,25 @@ def test_links_of_copied_ends_may_be_another_copys(left, right, expected, comes)
 )
 def test_a_repeat_from_end_to_end_leads_to_nothing_that_is_there_once(single, depths, leaves):
     graph = SimpleNamespace(n_kmers=np.array([2, 2]), depth=np.array(depths, float))
-    links = SimpleNamespace(source=np.array([1]), target=np.array([2]))
-    assert leave_repeats(links, graph, np.array(single, bool).ravel()).tolist() == leaves
+    copies = Copies(np.zeros(4, np.int64), ~np.array(single, bool).any(axis=1))
+    assert leave_repeats(links_of(([1, 2], [9], [9])), graph, copies).tolist() == leaves
+
+
+@pytest.mark.parametrize(("fold", "is_known", "n_joins"), [(64, True, 0), (64, False, 1), (56, True, 1)])
+def test_a_deep_unitig_without_single_words_is_joined_to_nothing_shallower_by_far(fold, is_known, n_joins):
+    """However many pairs link them: a repeat of 2,000 bases goes on in two ways, one of which is lost."""
+    graph = made.graph_of(made.A, made.B, made.C, made.D)
+    deep = next(u for u in range(graph.n) if made.either_strand(made.A) == made.either_strand(graph.sequence(u)))
+    start = np.concatenate([[0], np.cumsum(graph.n_kmers)])
+    windows = slice(start[deep], start[deep + 1])
+    count = graph.count.copy()
+    count[deep] = count[deep] // made.FOLD * fold
+    graph, single = replace(graph, count=count), np.ones(start[-1], bool)
+    single[windows] = False
+    pairs = made.pairs_of(made.A + made.random_text(40, 20) + made.B)
+    resolved = resolve(graph, pairs, may_be_single=single if is_known else None)
+    assert len(resolved.gaps) == n_joins
+    assert resolved.counts["copied_ends"] == 1 - n_joins
 
 
 def test_a_repeat_that_another_copy_links_does_not_join_strangers():
