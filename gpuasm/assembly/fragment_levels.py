@@ -12,7 +12,8 @@ from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.graph.depth_units import count_windows
 from gpuasm.assembly.graph.local_depth import deep_depth, local_depth, thin_depth, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.beginnings import are_rather_single, are_surely_single
+from gpuasm.assembly.pairs.beginnings import are_surely_single
+from gpuasm.assembly.pairs.copied_words import copied_words
 from gpuasm.assembly.pairs.joining import JoinedPairs, join_mates, number_of_fragment
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
@@ -132,7 +133,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             without_walk=fragments.n_without,
             mixed=fragments.n_mixed,
         )
-        is_single, may_be_single = _single_kmers(state, bases_per_read=spanning.inserts.bases_per_pair / 2)
+        is_single, copied = _single_and_copied(state, bases_per_read=spanning.inserts.bases_per_pair / 2)
         if is_single is not None:
             stage.note(single_kmers=count_true(is_single))
     lengths = fragment_lengths(spanning)
@@ -150,22 +151,22 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         crossing=crossing,
         names=names,
         is_single=is_single,
-        may_be_single=may_be_single,
+        copied=copied,
     )
 
 
-def _single_kmers(state: AssemblyState, *, bases_per_read: float) -> tuple[Array, Array] | tuple[None, None]:
-    """Return which k-mers of the reads' last graph are there once for certain, and which rather once than twice.
+def _single_and_copied(state: AssemblyState, *, bases_per_read: float) -> tuple[Array, Array] | tuple[None, None]:
+    """Return which k-mers of the reads' last graph are there once for certain, and the words of what is there twice.
 
     None where depth does not tell it.
     """
     if not state.mode.is_isolate or "single-words" in state.without:
         return None, None
     graph, unitig_of = state.level.graph, state.level.unitig_of
-    copy = local_depth(graph)
-    told = are_surely_single(graph, copy, bases_per_read=bases_per_read), are_rather_single(graph, copy)
-    is_single, may_be_single = (to_namespace(array_namespace(unitig_of), each)[unitig_of] for each in told)
-    return is_single, may_be_single
+    xp = array_namespace(unitig_of)
+    is_single = are_surely_single(graph, local_depth(graph), bases_per_read=bases_per_read)
+    copied = copied_words(graph, bases_per_read=bases_per_read)
+    return to_namespace(xp, is_single)[unitig_of], to_namespace(xp, copied)
 
 
 def _least_windows(k: int) -> float:

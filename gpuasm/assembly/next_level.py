@@ -65,12 +65,9 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         )
         note_clean(stage, graph, removed)
         level = make_level(unitigs, tally, (graph, pieces), k0=k0)
-        is_single, may_be_single = state.is_single, state.may_be_single
+        is_single = state.is_single
         if is_single is not None:
-            window = vertices_along(unitigs, pieces) >> 1
-            is_single = single_windows(text, tally, is_single, k=k0)[window]
-            if may_be_single is not None:
-                may_be_single = single_windows(text, tally, may_be_single, k=k0)[window]
+            is_single = single_windows(text, tally, is_single, k=k0)[vertices_along(unitigs, pieces) >> 1]
     crossing, names = state.crossing, state.names
     if k != state.ladder[-1]:
         with stages.stage("find reads across junctions", k=k) as stage:
@@ -85,7 +82,6 @@ def climb(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
         removed={**state.removed, k: asdict(removed)},
         set_aside=_set_aside(state, k),
         is_single=is_single,
-        may_be_single=may_be_single,
     )
 
 

@@ -36,7 +36,7 @@ RULES = (
     "mixed-links",
     "fragments-stay",
     "joins",
-    "copied-ends",
+    "copied-words",
     "overlaps",
     "lost-junctions",
     "direct-repeats",

@@ -56,8 +56,8 @@ class AssemblyState:
         How often each read counts among fragments, which have so many more windows of the same bases.
     is_single : (n_kmers,) bool, or None
         Which k-mers of the level are there once for certain, in an isolate once pairs are joined.
-    may_be_single : (n_kmers,) bool, or None
-        And which are not all of words that are there rather twice than once.
+    copied : (n,) uint64, or None
+        And the 31-mers of what is there twice: see `gpuasm.assembly.pairs.copied_words`.
     """
 
     ladder: tuple[int, ...]
@@ -77,7 +77,7 @@ class AssemblyState:
     deeper: tuple[int, ...] = ()
     read_times: int = 1
     is_single: Array | None = None
-    may_be_single: Array | None = None
+    copied: Array | None = None
 
     @property
     def has_fragments(self) -> bool:

@@ -19,7 +19,7 @@ from gpuasm.sequence.reads import Reads
 
 _GRAPH = ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
 _READS = ("words", "start", "length", "read")
-_SINGLE = ("is_single", "may_be_single")
+_SINGLE = ("is_single", "copied")
 
 
 def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:

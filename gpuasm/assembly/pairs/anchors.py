@@ -45,6 +45,13 @@ class Words:
     dictionary: Dictionary
     place: Array
 
+    def at(self, keys: Array) -> Array:
+        """Return the place of each of some 31-mers by their keys: (n,) int64, -1 where it is none that occurs once."""
+        xp, d = array_namespace(keys), self.dictionary
+        place = xp.empty(keys.size, np.int64)
+        _look_up(keys.size, keys, d.keys, d.slots, d.mask, self.place, place)
+        return place
+
     @classmethod
     def of(cls, text: Reads, k: int, *, names: Array | None = None, k0: int = 0) -> Words:
         """Index a text; see `gpuasm.kmers.tally.tally_kmers` for the names of shorter words that longer ones need."""
@@ -145,6 +152,12 @@ def _anchor_by_longer(reads: Reads, index: AnchorIndex, out: tuple[Array, Array,
         place[rest], offset[rest], size[rest] = found, at, k
         without = xp.flatnonzero(found < 0)
         rest, left = rest[without], left.select(without)
+
+
+@for_each
+def _look_up(i, wanted, keys, slots, mask, place, found):
+    number = find(wanted[i], keys, slots, mask)
+    found[i] = place[number] if number >= 0 else -1
 
 
 @for_each

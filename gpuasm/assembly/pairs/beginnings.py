@@ -74,13 +74,13 @@ def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
     -------
     (n,) bool: where Poisson's distribution makes the reads on a unitig 2^10 times as likely for one copy as for two.
     """
+    return bits_for_one(graph, copy, bases_per_read=bases_per_read) >= LEAD / 256
+
+
+def bits_for_one(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
+    """Return how much likelier, as powers of 2, one copy makes the reads on each unitig than two do: (n,) float64."""
     reads_per_depth = (graph.n_kmers + max(0.0, bases_per_read - graph.k)) / bases_per_read
-    return reads_per_depth * (copy / np.log(2) - graph.depth) >= LEAD / 256
-
-
-def are_rather_single(graph: UnitigGraph, copy: np.ndarray) -> np.ndarray:
-    """Tell which unitigs are there rather once than twice, as Poisson's distribution has it: (n,) bool."""
-    return np.asarray(graph.depth * np.log(2) <= copy)
+    return reads_per_depth * (copy / np.log(2) - graph.depth)
 
 
 def known_beginnings(links: Links, chosen: Chosen, inserts: InsertSizes, *, is_single: Array) -> Array:

@@ -22,7 +22,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
 from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
 from gpuasm.assembly.pairs.choosing import Chosen, choose_walks
-from gpuasm.assembly.pairs.copied_ends import Copies, come_from_copies, leave_repeats
+from gpuasm.assembly.pairs.copied_words import leave_repeats, without_copied
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
@@ -82,8 +82,8 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> Resolved:
     with stages.stage("join by pairs", k=graph.k) as stage:
         # How deep a chromosome is tells of its plasmids, but not of another organism.
         without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats", "tandem-repeats")
-        single, uneven = None if "copied-ends" in without else state.may_be_single, unevenness(state.spectrum)
-        resolved = resolve(graph, state.spanning, without=without, uneven=uneven, may_be_single=single)
+        copied, uneven = None if "copied-words" in without else state.copied, unevenness(state.spectrum)
+        resolved = resolve(graph, state.spanning, without=without, uneven=uneven, copied=copied)
         stage.note(**resolved.counts)
     # In a community the other bases may be another member's.
     return resolved if state.mode.is_isolate else replace(resolved, differing=[])
@@ -95,7 +95,7 @@ def resolve(
     *,
     without: Collection[str] = (),
     uneven: float = 0.0,
-    may_be_single: Array | None = None,
+    copied: Array | None = None,
 ) -> Resolved:
     """Join what pairs join for certain, and what nothing else can be made of.
 
@@ -109,14 +109,14 @@ def resolve(
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     uneven
         How much depth varies beyond chance: see `gpuasm.assembly.pairs.tandem_repeats.unevenness`.
-    may_be_single : (n_windows,) bool
-        Which windows of the graph hold a word that is there rather once than twice; None where that is not known.
+    copied : (n,) uint64
+        Words of what is there twice by the reads' last graph; None where that is not known.
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
-    found = _find_joins(graph, pairs, without, uneven=uneven, may_be_single=may_be_single)
+    found = _find_joins(graph, pairs, without, uneven=uneven, copied=copied)
     overlaps = sum(fill.overlap > 0 for fill in found.fills)
-    counts = {"links": found.n_links, "copied_ends": found.n_copied}
+    counts = {"links": found.n_links, "copied_words": found.n_copied}
     counts |= {"walks": len(found.fills) - overlaps, "overlaps": overlaps}
     counts |= {"lost_junctions": len(found.lost), "direct_repeats": len(found.repeats) // 2}
     counts |= {"tandem_repeats": len(found.tandems) // 2, "terminal_repeats": 0}
@@ -147,21 +147,21 @@ class _Found:
 
 
 def _find_joins(
-    graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str], *, uneven: float, may_be_single: Array | None
+    graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str], *, uneven: float, copied: Array | None
 ) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
-    arrays, index = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp)
+    arrays, index, is_whole = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp), None
+    every_reach = Reaches.of(index)
+    if copied is not None:
+        index, is_whole = without_copied(index, copied)
     reaches = Reaches.of(index)
     every = link_pairs(pairs.reads, index, arrays, checks_anchors="anchor-checks" not in without)
     is_single = single_copies(graph, to_host(reaches.count)) & ~graph.is_circular
     links = _between(every, arrays, to_namespace(xp, is_single), inserts)
     evidence = weigh_links(links, arrays, reaches, inserts)
-    table, n_copied = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n), 0
-    if may_be_single is not None:
-        copies = Copies.of(graph, may_be_single)
-        is_copied = come_from_copies(links, evidence, copies) | leave_repeats(links, graph, copies)
-        is_copied = is_copied[table.link] & table.is_sound
-        table, n_copied = replace(table, is_sound=table.is_sound & ~is_copied), np.unique(table.link[is_copied]).size
+    table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
+    if is_whole is not None:
+        table = replace(table, is_sound=table.is_sound & ~leave_repeats(links, graph, is_whole)[table.link])
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
     chosen = choose_walks(some, arrays, inserts)
@@ -187,11 +187,11 @@ def _find_joins(
     return replace(
         found,
         n_links=links.n,
-        n_copied=n_copied,
+        n_copied=int(every_reach.count.sum() - reaches.count.sum()),
         hints=_hints(graph, links, evidence, joins=joins, sd=inserts.sd),
-        lost=_undecided(lost_fills, arrays, reaches, inserts),
-        repeats=_undecided(repeat_fills, arrays, reaches, inserts),
-        tandems=_undecided(tandem_fills, arrays, reaches, inserts),
+        lost=_undecided(lost_fills, arrays, every_reach, inserts),
+        repeats=_undecided(repeat_fills, arrays, every_reach, inserts),
+        tandems=_undecided(tandem_fills, arrays, every_reach, inserts),
     )
 
 

@@ -142,7 +142,7 @@ def test_of_several_organisms_depth_says_nothing(mode, n_found):
     level = SimpleNamespace(graph=graph)
     spectrum = analyse_spectrum(np.array([0, 100, 10, 1, 0]), 31)
     pairs = made.pairs_of(LINEAR)
-    rest = {"without": (), "may_be_single": None, "spectrum": spectrum}
+    rest = {"without": (), "copied": None, "spectrum": spectrum}
     state = SimpleNamespace(level=level, spanning=pairs, mode=Mode(mode, ""), **rest)
     stages = Stages()
     told = resolve_pairs(state, stages).graph

@@ -157,7 +157,7 @@ def test_in_a_community_other_bases_may_be_another_members(mode, n_differing):
     spectrum = analyse_spectrum(np.array([0, 100, 10, 1, 0]), 31)
     state = SimpleNamespace(
         level=SimpleNamespace(graph=graph),
-        may_be_single=None,
+        copied=None,
         spanning=pairs_of(genome),
         mode=Mode(mode, ""),
         without=(),

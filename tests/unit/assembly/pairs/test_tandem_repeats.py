@@ -210,7 +210,7 @@ def test_a_spectrum_without_a_peak_is_of_no_evenness():
 @pytest.mark.parametrize(("mode", "n_found"), [("isolate", 1), ("meta", 0)])
 def test_of_several_organisms_depth_says_nothing(mode, n_found):
     level, pairs = SimpleNamespace(graph=made.graph_of(GENOME)), made.pairs_of(GENOME, mean=260)
-    rest = {"without": (), "may_be_single": None, "spectrum": spectrum_of(60)}
+    rest = {"without": (), "copied": None, "spectrum": spectrum_of(60)}
     state = SimpleNamespace(level=level, spanning=pairs, mode=Mode(mode, ""), **rest)
     stages = Stages()
     resolve_pairs(state, stages)
