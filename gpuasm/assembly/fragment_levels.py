@@ -133,7 +133,8 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             without_walk=fragments.n_without,
             mixed=fragments.n_mixed,
         )
-        is_single, copied = _single_and_copied(state, bases_per_read=spanning.inserts.bases_per_pair / 2)
+        bases_per_read = spanning.inserts.bases_per_pair / 2
+        is_single = _single_kmers(state, bases_per_read=bases_per_read)
         if is_single is not None:
             stage.note(single_kmers=count_true(is_single))
     lengths = fragment_lengths(spanning)
@@ -151,22 +152,25 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         crossing=crossing,
         names=names,
         is_single=is_single,
-        copied=copied,
+        copied=_copied(state, bases_per_read=bases_per_read),
     )
 
 
-def _single_and_copied(state: AssemblyState, *, bases_per_read: float) -> tuple[Array, Array] | tuple[None, None]:
-    """Return which k-mers of the reads' last graph are there once for certain, and the words of what is there twice.
-
-    None where depth does not tell it.
-    """
+def _single_kmers(state: AssemblyState, *, bases_per_read: float) -> Array | None:
+    """Return which k-mers of the reads' last graph are there once for certain; None where depth does not tell it."""
     if not state.mode.is_isolate or "single-words" in state.without:
-        return None, None
+        return None
     graph, unitig_of = state.level.graph, state.level.unitig_of
-    xp = array_namespace(unitig_of)
     is_single = are_surely_single(graph, local_depth(graph), bases_per_read=bases_per_read)
-    copied = copied_words(graph, bases_per_read=bases_per_read)
-    return to_namespace(xp, is_single)[unitig_of], to_namespace(xp, copied)
+    return to_namespace(array_namespace(unitig_of), is_single)[unitig_of]
+
+
+def _copied(state: AssemblyState, *, bases_per_read: float) -> Array | None:
+    """Return the words of what is there twice in the reads' last graph; None where depth does not tell it."""
+    if not state.mode.is_isolate or "copied-words" in state.without:
+        return None
+    words = copied_words(state.level.graph, bases_per_read=bases_per_read)
+    return to_namespace(array_namespace(state.names), words)
 
 
 def _least_windows(k: int) -> float:

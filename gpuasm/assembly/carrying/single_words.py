@@ -13,9 +13,6 @@ one fragment, until a contig begins with the other copy's bases.
 
 Of E. coli O157:H7 (2 x 75, 30-fold) this is so of 12 of 23 false flanks that no fragment takes at k = 121, and of none
 of 505 true ones; over all values of k, of 36 false ones and of one true. In 2 x 150 (60-fold) of 20, and of one.
-
-What is there rather once than twice is carried in the same way. A window without any is a repeat from end to end: it
-should be in the graph as often as its depth says (`gpuasm.assembly.pairs.copied_ends`).
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> Resolved:
     with stages.stage("join by pairs", k=graph.k) as stage:
         # How deep a chromosome is tells of its plasmids, but not of another organism.
         without = state.without if state.mode.is_isolate else (*state.without, "direct-repeats", "tandem-repeats")
-        copied, uneven = None if "copied-words" in without else state.copied, unevenness(state.spectrum)
-        resolved = resolve(graph, state.spanning, without=without, uneven=uneven, copied=copied)
+        uneven = unevenness(state.spectrum)
+        resolved = resolve(graph, state.spanning, without=without, uneven=uneven, copied=state.copied)
         stage.note(**resolved.counts)
     # In a community the other bases may be another member's.
     return resolved if state.mode.is_isolate else replace(resolved, differing=[])

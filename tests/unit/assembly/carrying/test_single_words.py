@@ -113,9 +113,17 @@ def test_it_is_kept_with_the_state(isolate):
     assert np.array_equal(again.copied, states[-1].copied)
 
 
-@pytest.mark.parametrize("options", [{"mode": "meta"}, {"without": ("single-words",)}])
+@pytest.mark.parametrize("options", [{"mode": "meta"}, {"without": ("single-words", "copied-words")}])
 def test_a_community_has_none_nor_has_who_leaves_it_out(isolate, options):
     states = []
     assemble(isolate[1], AssemblyOptions(**options), keep_state=states.append)
     assert any(state.has_fragments for state in states)
     assert all(state.is_single is None and state.copied is None for state in states)
+
+
+@pytest.mark.parametrize(("rule", "left"), [("single-words", "copied"), ("copied-words", "is_single")])
+def test_either_is_left_out_alone(isolate, rule, left):
+    states = []
+    assemble(isolate[1], AssemblyOptions(without=(rule,)), keep_state=states.append)
+    told = {name for state in states for name in ("is_single", "copied") if getattr(state, name) is not None}
+    assert told == {left}
