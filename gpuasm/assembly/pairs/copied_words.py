@@ -73,7 +73,7 @@ def without_copied(index: AnchorIndex, copied: Array) -> tuple[AnchorIndex, np.n
     found = index.words.at(copied)
     found = found[found >= 0] >> 1
     n_words, n_copied = _per_unitig(index, place[place >= 0] >> 1), _per_unitig(index, found)
-    is_whole = (n_words > 0) & (n_copied == n_words)
+    is_whole = n_copied == n_words
     unitig = xp.searchsorted(index.start, found, side="right") - 1
     is_left_out = _marked(index, found[~is_whole[unitig]])
     is_kept = (place >= 0) & ~is_left_out[xp.maximum(place, 0) >> 1]
