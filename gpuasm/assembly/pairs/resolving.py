@@ -151,10 +151,10 @@ def _find_joins(
 ) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
     arrays, index, is_whole = GraphArrays.of(graph, xp), AnchorIndex.of(graph, xp), None
-    every_reach = Reaches.of(index)
+    reaches = every_reach = Reaches.of(index)
     if copied is not None:
         index, is_whole = without_copied(index, copied)
-    reaches = Reaches.of(index)
+        reaches = Reaches.of(index)
     every = link_pairs(pairs.reads, index, arrays, checks_anchors="anchor-checks" not in without)
     is_single = single_copies(graph, to_host(reaches.count)) & ~graph.is_circular
     links = _between(every, arrays, to_namespace(xp, is_single), inserts)
