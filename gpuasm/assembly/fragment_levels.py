@@ -133,8 +133,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             without_walk=fragments.n_without,
             mixed=fragments.n_mixed,
         )
-        bases_per_read = spanning.inserts.bases_per_pair / 2
-        is_single = _single_kmers(state, bases_per_read=bases_per_read)
+        is_single, copied = _told_by_depth(state, bases_per_read=spanning.inserts.bases_per_pair / 2)
         if is_single is not None:
             stage.note(single_kmers=count_true(is_single))
     lengths = fragment_lengths(spanning)
@@ -152,25 +151,24 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
         crossing=crossing,
         names=names,
         is_single=is_single,
-        copied=_copied(state, bases_per_read=bases_per_read),
+        copied=copied,
     )
 
 
-def _single_kmers(state: AssemblyState, *, bases_per_read: float) -> Array | None:
-    """Return which k-mers of the reads' last graph are there once for certain; None where depth does not tell it."""
-    if not state.mode.is_isolate or "single-words" in state.without:
-        return None
+def _told_by_depth(state: AssemblyState, *, bases_per_read: float) -> tuple[Array | None, Array | None]:
+    """Return which k-mers of the reads' last graph are there once for certain, and the words of what is there twice.
+
+    None for each that is left out, and for both where one copy has no one depth.
+    """
+    if not state.mode.is_isolate:
+        return None, None
     graph, unitig_of = state.level.graph, state.level.unitig_of
-    is_single = are_surely_single(graph, local_depth(graph), bases_per_read=bases_per_read)
-    return to_namespace(array_namespace(unitig_of), is_single)[unitig_of]
-
-
-def _copied(state: AssemblyState, *, bases_per_read: float) -> Array | None:
-    """Return the words of what is there twice in the reads' last graph; None where depth does not tell it."""
-    if not state.mode.is_isolate or "copied-words" in state.without:
-        return None
-    words = copied_words(state.level.graph, bases_per_read=bases_per_read)
-    return to_namespace(array_namespace(state.names), words)
+    xp, copy, is_single, copied = array_namespace(unitig_of), local_depth(graph), None, None
+    if "single-words" not in state.without:
+        is_single = to_namespace(xp, are_surely_single(graph, copy, bases_per_read=bases_per_read))[unitig_of]
+    if "copied-words" not in state.without:
+        copied = to_namespace(xp, copied_words(graph, copy, bases_per_read=bases_per_read))
+    return is_single, copied
 
 
 def _least_windows(k: int) -> float:

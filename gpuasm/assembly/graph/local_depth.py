@@ -61,6 +61,26 @@ def local_depth(graph: UnitigGraph, *, is_isolate: bool = True, is_population: b
     return np.where(graph.n_kmers[best] > LONG, np.minimum(near_by, graph.depth[best]), near_by)
 
 
+def bits_for_one(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
+    """Return how much likelier one copy makes the reads on each unitig than two do, as powers of 2, by Poisson.
+
+    Parameters
+    ----------
+    graph
+        Of reads.
+    copy : (n,) float64
+        Depth of one copy of what lies around each unitig.
+    bases_per_read
+        What a read has on average.
+
+    Returns
+    -------
+    (n,) float64: below 0 where two copies are likelier.
+    """
+    reads_per_depth = (graph.n_kmers + max(0.0, bases_per_read - graph.k)) / bases_per_read
+    return reads_per_depth * (copy / np.log(2) - graph.depth)
+
+
 def depth_near_by(graph: UnitigGraph) -> np.ndarray:
     """Return for each unitig the depth of the longest unitig at most three arcs away: (n,) float64."""
     return graph.depth[_longest_near_by(graph)]

@@ -14,6 +14,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.carrying.insert_sizes import InsertSizes
+from gpuasm.assembly.graph.local_depth import bits_for_one
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.choosing import LEAD, Chosen, choose_again
 from gpuasm.assembly.pairs.fitting import fitting_pairs
@@ -75,12 +76,6 @@ def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
     (n,) bool: where Poisson's distribution makes the reads on a unitig 2^10 times as likely for one copy as for two.
     """
     return bits_for_one(graph, copy, bases_per_read=bases_per_read) >= LEAD / 256
-
-
-def bits_for_one(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
-    """Return how much likelier, as powers of 2, one copy makes the reads on each unitig than two do: (n,) float64."""
-    reads_per_depth = (graph.n_kmers + max(0.0, bases_per_read - graph.k)) / bases_per_read
-    return reads_per_depth * (copy / np.log(2) - graph.depth)
 
 
 def known_beginnings(links: Links, chosen: Chosen, inserts: InsertSizes, *, is_single: Array) -> Array:

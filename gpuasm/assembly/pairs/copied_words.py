@@ -21,10 +21,9 @@ from dataclasses import replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
-from gpuasm.assembly.graph.local_depth import SINGLE, local_depth
+from gpuasm.assembly.graph.local_depth import SINGLE, bits_for_one
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
-from gpuasm.assembly.pairs.beginnings import bits_for_one
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.kmers.words import words_of
 
@@ -33,13 +32,15 @@ _LEAST_BITS = 4
 deep again: with all that are rather twice there, two of 107 samples lost 13 and 23 % of their auNGA."""
 
 
-def copied_words(graph: UnitigGraph, *, bases_per_read: float) -> np.ndarray:
+def copied_words(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
     """Return the words of unitigs that are there twice, or more often, by Poisson's distribution.
 
     Parameters
     ----------
     graph
         The last one of reads.
+    copy : (n,) float64
+        Depth of one copy of what lies around each unitig.
     bases_per_read
         What a read has on average.
 
@@ -47,7 +48,7 @@ def copied_words(graph: UnitigGraph, *, bases_per_read: float) -> np.ndarray:
     -------
     (n,) uint64: keys of 31-mers, ascending.
     """
-    is_copied = bits_for_one(graph, local_depth(graph), bases_per_read=bases_per_read) <= -_LEAST_BITS
+    is_copied = bits_for_one(graph, copy, bases_per_read=bases_per_read) <= -_LEAST_BITS
     length = graph.length[is_copied]
     forward, backward = words_of(graph.bases[np.repeat(is_copied, graph.length)])
     # What begins in the last bases of a unitig would be half another's.
