@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from ablation_tables import KEPT
 from assembler_runs import ReadSet, Row, checksum, command_of, on_device, places_of, read_sheet, run_assembler
 from community import Member, read_members
 from processes import require_programs
@@ -118,9 +119,13 @@ def judged(contigs: Path, reads: ReadSet, bench: Bench, *, folder: Path) -> Row:
     if members := members_of(reads):
         references = {member.name: member.reference for member in members}
         total, each = run_metaquast(bench.metaquast, contigs, references, folder=folder, threads=bench.threads)
-        genomes = [{"genome": member.name, "fold": member.fold, **each[member.name]} for member in members]
-        return {"quast": total, "genomes": genomes}
-    return {"quast": run_quast(bench.quast, contigs, reads.reference, folder=folder, threads=bench.threads)}
+        genomes = [{"genome": one.name, "fold": one.fold, **_kept(each[one.name])} for one in members]
+        return {"quast": _kept(total), "genomes": genomes}
+    return {"quast": _kept(run_quast(bench.quast, contigs, reads.reference, folder=folder, threads=bench.threads))}
+
+
+def _kept(figures: Row) -> Row:
+    return {key: value for key, value in figures.items() if key in KEPT}
 
 
 def read_pairs(path: Path, sets: Sequence[ReadSet]) -> list[tuple[ReadSet, str]]:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
-REPORT = "Assembly\tcontigs\n# contigs (>= 0 bp)\t{n}\n# contigs\t{n}\nN50\t{n50}\nNGA50\t{n50}\nauNGA\t{n50}.5\n"
+REPORT = "Assembly\tcontigs\n# contigs (>= 0 bp)\t{n}\n# contigs\t{n}\nLargest contig\t90\nN50\t{n50}\nNGA50\t{n50}\nauNGA\t{n50}.5\n"
 QUAST = """#!/bin/sh
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
 mkdir -p "$out"; echo run >> "{log}"
@@ -128,12 +128,13 @@ def bench(modules, monkeypatch, tmp_path):
     return run
 
 
-def test_contigs_of_the_same_bytes_are_judged_once(bench, tmp_path):
+def test_contigs_of_the_same_bytes_are_judged_once(modules, bench, tmp_path):
     words = [word for rule in ("nothing", "tips", "bubbles", "joins") for word in ("--without", rule)]
     done, rows, n_judged = bench(*words, "--gpus", "2", "--jobs", "3")
     assert done.exit_code == 0, done.output
     assert set(rows) == {"nothing", "tips", "bubbles", "joins"}
     assert {row["quast"]["contigs_all"] for row in rows.values()} == {3}
+    assert {key for row in rows.values() for key in row["quast"]} <= {*modules["ablation_tables"].KEPT}
     assert n_judged == 2
     assert len({row["contigs_sha256"] for row in rows.values()}) == 2
     assert {line.split()[0] for line in (tmp_path / "devices").read_text().splitlines()} == {"cuda"}
