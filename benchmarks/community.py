@@ -55,10 +55,11 @@ def row_of(
         row: Row = {"assembler": name, "extra": list(extra), "threads": threads, "failed": usage is None}
         if usage is None:
             return row
+        row |= {**usage.as_dict(), "contigs_sha256": checksum(command.contigs)}
         references = {member.name: member.reference for member in members}
         total, each = run_metaquast(quast, command.contigs, references, folder=folder / "quast", threads=threads)
         genomes = [{"genome": member.name, "fold": member.fold, **each[member.name]} for member in members]
-        return {**row, **usage.as_dict(), "quast": total, "genomes": genomes}
+        return {**row, "quast": total, "genomes": genomes}
 
 
 @click.command(help=__doc__)
