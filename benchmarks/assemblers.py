@@ -14,6 +14,7 @@ have, stays. With ``--gpus`` gpuasm runs on these, ``--jobs`` sets side by side:
 
 from __future__ import annotations
 
+import json
 import queue
 import shlex
 import shutil
@@ -46,9 +47,11 @@ from quast import LEAST_LENGTH, run_quast
 from record import record
 
 from gpuasm import __version__
+from gpuasm.assembly.consensus.guesses import GUESSES
 from gpuasm.cli.manifest import machine
 
 ASSEMBLERS = ("gpuasm", *PEERS)
+_CHECK = ("joins_broken", *(rule.replace("-", "_") for rule in GUESSES), "doubled_ends")
 
 
 @dataclass(frozen=True)
@@ -122,9 +125,16 @@ def make_rows(
                 )
                 if settings.keep:
                     shutil.copyfile(path, settings.keep / f"{reads.name}.{assembler}.{kind}.fasta")
-                sums = {"sha256": sha256} if assembler == "gpuasm" else {}
-                rows.append({**about, "sequences": kind, "failed": False, **sums, **usage.as_dict(), "quast": figures})
+                own = {"sha256": sha256, "check": checked(path.parent / "run.json")} if assembler == "gpuasm" else {}
+                rows.append({**about, "sequences": kind, "failed": False, **own, **usage.as_dict(), "quast": figures})
         return rows
+
+
+def checked(manifest: Path) -> dict[str, int]:
+    """Return how often each rule of gpuasm's check broke contigs, or left out of them, where it did at all."""
+    stages = json.loads(manifest.read_text())["stages"]
+    counts = next((stage["counts"] for stage in stages if stage["name"] == "lay reads back"), {})
+    return {rule: counts[rule] for rule in _CHECK if counts.get(rule)}
 
 
 def rows_of_set(

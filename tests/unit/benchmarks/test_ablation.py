@@ -10,7 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
-REPORT = "Assembly\tcontigs\n# contigs (>= 0 bp)\t{n}\n# contigs\t{n}\nLargest contig\t90\nN50\t{n50}\nNGA50\t{n50}\nauNGA\t{n50}.5\n"
+REPORT = (
+    "Assembly\tcontigs\n# contigs (>= 0 bp)\t{n}\n# contigs\t{n}\nLargest contig\t90\n"
+    "N50\t{n50}\nNGA50\t{n50}\nauNGA\t{n50}.5\n"
+)
 QUAST = """#!/bin/sh
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
 mkdir -p "$out"; echo run >> "{log}"

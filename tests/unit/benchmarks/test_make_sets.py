@@ -207,6 +207,18 @@ def test_a_genome_that_cannot_hold_so_much_gc_is_refused(modules, tmp_path):
         modules["raise_gc"].raise_gc(tmp_path / "genome.fa", tmp_path / "out.fa", percent=40)
 
 
+@pytest.mark.parametrize("broken", [{}, {"unspanned": 2, "joins_broken": 3}])
+def test_a_row_of_gpuasm_tells_what_its_check_did(modules, tmp_path, broken):
+    """Rules that did nothing are not told, nor what is no rule's work, nor other stages'."""
+    counts = {"reads": 9, "joins_broken": 0, "unspanned": 0, "rival_ends": 0, **broken}
+    stages = [{"name": "clean graph", "counts": {"unspanned": 7}}, {"name": "lay reads back", "counts": counts}]
+    manifest = tmp_path / "run.json"
+    manifest.write_text(json.dumps({"stages": stages}))
+    assert modules["assemblers"].checked(manifest) == broken
+    manifest.write_text(json.dumps({"stages": []}))
+    assert modules["assemblers"].checked(manifest) == {}
+
+
 def test_sets_that_the_sheet_does_not_have_stay_and_renamed_ones_are_not_doubled(modules):
     def row(name, key):
         return {"set": name, "key": key}
