@@ -133,7 +133,7 @@ def make_rows(
 def checked(manifest: Path) -> dict[str, int]:
     """Return how often each rule of gpuasm's check broke contigs, or left out of them, where it did at all."""
     stages = json.loads(manifest.read_text())["stages"]
-    counts = next((stage["counts"] for stage in stages if stage["name"] == "lay reads back"), {})
+    counts: dict[str, int] = next((stage["counts"] for stage in stages if stage["name"] == "lay reads back"), {})
     return {rule: counts[rule] for rule in _CHECK if counts.get(rule)}
 
 
