@@ -23,7 +23,7 @@ from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS, Table, acce
 from gpuasm.assembly.pairs.anchors import AnchorIndex
 from gpuasm.assembly.pairs.certain_joins import Told, tell_joins
 from gpuasm.assembly.pairs.choosing import choose_walks
-from gpuasm.assembly.pairs.copied_words import leave_repeats, without_copied
+from gpuasm.assembly.pairs.copied_words import leave_repeats, of_several_copies, without_copied
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.gaps import Gap, moved
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
@@ -142,13 +142,14 @@ class _Anchors:
 
     Attributes
     ----------
-    index : AnchorIndex
+    index, every_index : AnchorIndex
     reaches, of_every_word : Reaches
     is_repeat : (n_unitigs,) bool
         On the host; which unitigs are repeats from end to end: see `gpuasm.assembly.pairs.copied_words`.
     """
 
     index: AnchorIndex
+    every_index: AnchorIndex
     reaches: Reaches
     of_every_word: Reaches
     is_repeat: np.ndarray
@@ -158,9 +159,9 @@ class _Anchors:
         """Leave copied words out, where it is known which these are."""
         every = Reaches.of(index)
         if copied is None:
-            return cls(index, every, every, np.zeros(index.start.size - 1, bool))
-        index, is_repeat = without_copied(index, copied)
-        return cls(index, Reaches.of(index), every, is_repeat)
+            return cls(index, index, every, every, np.zeros(index.start.size - 1, bool))
+        left, is_repeat = without_copied(index, copied)
+        return cls(left, index, Reaches.of(left), every, is_repeat)
 
     @property
     def n_left_out(self) -> int:
@@ -173,12 +174,19 @@ def _find_joins(
 ) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
     arrays, anchors = GraphArrays.of(graph, xp), _Anchors.of(AnchorIndex.of(graph, xp), copied)
-    every = link_pairs(pairs.reads, anchors.index, arrays, checks_anchors="anchor-checks" not in without)
     is_single = single_copies(graph, to_host(anchors.reaches.count)) & ~graph.is_circular
-    links = _between(every, arrays, to_namespace(xp, is_single), inserts)
-    evidence = weigh_links(links, arrays, anchors.reaches, inserts)
+
+    def weighed(index: AnchorIndex, reaches: Reaches) -> tuple[Links, Evidence]:
+        every = link_pairs(pairs.reads, index, arrays, checks_anchors="anchor-checks" not in without)
+        links = _between(every, arrays, to_namespace(xp, is_single), inserts)
+        return links, weigh_links(links, arrays, reaches, inserts)
+
+    links, evidence = weighed(anchors.index, anchors.reaches)
     table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
-    table = replace(table, is_sound=table.is_sound & ~leave_repeats(links, graph, anchors.is_repeat)[table.link])
+    is_false = leave_repeats(links, graph, anchors.is_repeat)
+    if anchors.n_left_out:
+        is_false |= of_several_copies(links, *weighed(anchors.every_index, anchors.of_every_word))
+    table = replace(table, is_sound=table.is_sound & ~is_false[table.link])
     joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
     told = tell_joins(

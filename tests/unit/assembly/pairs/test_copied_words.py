@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
-from gpuasm.assembly.pairs.copied_words import copied_words, leave_repeats, without_copied
+from gpuasm.assembly.pairs.copied_words import copied_words, leave_repeats, of_several_copies, without_copied
+from gpuasm.assembly.pairs.link_evidence import Evidence
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.pairs.resolving import resolve
 from gpuasm.kmers.words import words_of
@@ -131,6 +132,36 @@ def test_pairs_of_single_words_join_where_copied_ones_end():
     graph = made.graph_of(made.A + repeat, made.D)
     pairs = made.pairs_of(made.A + repeat + made.D)
     assert len(resolve(graph, pairs, copied=copied_of(repeat)).gaps) == 1
+
+
+@pytest.mark.parametrize(
+    ("own", "n", "expected", "is_refused"),
+    [
+        (5, 30, 9.8, True),
+        (30, 30, 9.8, False),  # none on copied words: depth may be uneven
+        (5, 190, 100, False),  # not twice as many, however certain that is
+        (5, 20, 8, False),  # two copies are 2^8.5 times as likely
+        (5, 24, 9, True),
+    ],
+)
+def test_links_with_too_many_pairs_on_copied_words_are_refused(own, n, expected, is_refused):
+    far = [9] * own, [9] * own
+    links = links_of(([1, 2], [9], [9]), ([4, 6], *far), ([8, 2], [9], [9]))
+    every = links_of(([0, 6], [9], [9]), ([4, 6], [9] * n, [9] * n))
+    counts = np.array([99, n])
+    due = np.array([1, round(16 * expected)])
+    evidence = Evidence(np.zeros(2), counts, counts, due, np.zeros(2))
+    assert of_several_copies(links, every, evidence).tolist() == [False, is_refused, False]
+    assert of_several_copies(links, links_of(([0, 6], [9], [9])), evidence).tolist() == [False] * 3
+
+
+@pytest.mark.parametrize(("fold", "n_joins"), [(1, 1), (3, 0)])
+def test_ends_of_several_copies_are_not_joined_by_the_words_that_seem_to_be_there_once(fold, n_joins):
+    """Of A-R and D, all of R is in several copies of C-R-D; but of its first bases that is not known."""
+    repeat = made.random_text(282, 30)
+    graph = made.graph_of(made.A + repeat, made.D)
+    pairs = made.pairs_of(*[made.C + repeat + made.D] * fold)
+    assert len(resolve(graph, pairs, copied=copied_of(repeat[120:])).gaps) == n_joins
 
 
 def copied_of(text: str) -> np.ndarray:
