@@ -1,4 +1,7 @@
-"""The tables of what each stage and rule is worth: the sets with all rules, then what leaving out each one changes."""
+"""The tables of what each stage and rule is worth: the sets with all rules, then what leaving out each one changes.
+
+Of each figure the worst and the best change are told, then over all sets with a reference the sum, or the mean.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,14 @@ KEPT = (*(key for key in _COLUMNS if key != "errors"), "mismatches_per_100k", "i
 """What the tables are made from: of 50 times as many runs as sets no other figure of QUAST's is written down."""
 _MORE_IS_BETTER = {"nga50", "aunga", "genome_fraction"}
 _IN_PERCENT = {"nga50", "aunga"}
+_ALL_SETS = [
+    "without",
+    "sets with a reference",
+    "auNGA, mean",
+    "misassemblies, sum",
+    "mismatches and indels / 100 kbp, sum",
+    "genome %, mean",
+]
 _FROM = 1e-6
 """Lesser shares are rounding."""
 _BYTES = "bytes"
@@ -46,6 +57,7 @@ def ablation(results: list[Result]) -> str:
             rules = dict.fromkeys((*result["parameters"].get("rules", ()), *made))
             told = [[rule, *_row(rule, sets)] for rule in rules]
             parts.append(markdown(["without", "sets that change", *_COLUMNS.values()], told))
+            parts.append(markdown(_ALL_SETS, [[rule, *_over_all(rule, sets)] for rule in rules]))
     return "\n\n".join(parts)
 
 
@@ -92,6 +104,22 @@ def _row(rule: str, sets: dict[str, dict[str, Result]]) -> list[str]:
         changed |= {name.partition(": ")[0] for name in found}
         cells.append(_worst_and_best(found))
     return [f"{len(changed)} of {len(whole)}", *cells]
+
+
+def _over_all(rule: str, sets: dict[str, dict[str, Result]]) -> list[str]:
+    """Return on how many sets with a reference a rule was left out, and what that changes over all of them."""
+    judged = [rows for rows in sets.values() if rule in rows and rows[NOTHING].get("errors") is not None]
+    pairs = [(rows[NOTHING], rows[rule]) for rows in judged]
+    if not pairs:
+        return ["0", "", "", "", ""]
+    # A set may have no auNGA where less than half of the genome is there.
+    told = [(old["aunga"], new["aunga"] or 0) for old, new in pairs if old["aunga"]]
+    length = sum(new / old - 1 for old, new in told) / max(1, len(told))
+    false, wrong, share = (
+        sum((new[key] or 0) - (old[key] or 0) for old, new in pairs)
+        for key in ("misassemblies", "errors", "genome_fraction")
+    )
+    return [str(len(pairs)), f"{100 * length:+.2f} %", f"{false:+d}", f"{wrong:+.2f}", f"{share / len(pairs):+.3f}"]
 
 
 def change_of(before: Result, after: Result, key: str) -> Change | None:

@@ -41,10 +41,10 @@ def result(*rows):
     return {"benchmark": "ablation", "date": "2026-01-01", "machine": machine, "parameters": {}, "rows": list(rows)}
 
 
-def cells(modules, *rows):
-    """The cells of the second table, by rule and heading."""
+def cells(modules, *rows, table=-2):
+    """The cells of the second table, or of another, by rule and heading."""
     text = modules["ablation_tables"].ablation([result(*rows), {"benchmark": "other"}])
-    head, _, *lines = text.split("\n\n")[-1].splitlines()
+    head, _, *lines = text.split("\n\n")[table].splitlines()
     heads = [cell.strip() for cell in head.strip("|").split("|")]
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {line[0]: dict(zip(heads[1:], line[1:], strict=True)) for line in table}
@@ -76,6 +76,30 @@ def test_a_rule_has_the_worst_and_the_best_that_leaving_it_out_does(modules):
         assert not any(text for heading, text in of[rule].items() if heading != "sets that change")
 
 
+def test_what_a_rule_does_to_all_sets_with_a_reference_is_added_up(modules):
+    unknown = {"genome_fraction": None, "nga50": None, "aunga": None, "misassemblies": None}
+    of = cells(
+        modules,
+        *(row(name, "nothing") for name in "ab"),
+        row("c", "nothing", aunga=None),
+        row("d", "nothing", n50=9, **unknown),
+        row("a", "tips", aunga=450.2, misassemblies=2, genome_fraction=96.0),
+        row("b", "tips", aunga=990.44, misassemblies=1, mismatches_per_100k=0.25),
+        row("c", "tips", aunga=None, indels_per_100k=1.0),
+        row("d", "tips", n50=5, **unknown),
+        row("d", "joins", n50=5, **unknown),
+        table=-1,
+    )
+    assert of["tips"] == {
+        "sets with a reference": "3",
+        "auNGA, mean": "-20.00 %",
+        "misassemblies, sum": "+3",
+        "mismatches and indels / 100 kbp, sum": "+0.50",
+        "genome %, mean": "-1.000",
+    }
+    assert [*of["joins"].values()] == ["0", "", "", "", ""]
+
+
 def test_what_failed_is_not_judged(modules):
     failed = {"set": "a", "without": "tips", "failed": True, "quast": {}}
     assert cells(modules, row("a", "nothing"), failed)["tips"]["sets that change"] == "not measured"
@@ -83,7 +107,7 @@ def test_what_failed_is_not_judged(modules):
 
 def test_a_rule_that_was_left_out_of_nothing_is_told_not_to_be_measured(modules):
     found = result(row("a", "nothing"), row("a", "tips")) | {"parameters": {"rules": ["joins", "tips"]}}
-    lines = modules["ablation_tables"].ablation([found]).splitlines()[-2:]
+    lines = modules["ablation_tables"].ablation([found]).split("\n\n")[-2].splitlines()[-2:]
     assert [line.split("|")[1:3] for line in lines] == [[" joins ", " not measured "], [" tips ", " 0 of 1 "]]
 
 
