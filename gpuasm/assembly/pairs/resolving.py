@@ -1,6 +1,6 @@
 """Resolving: what pairs say of the last graph, beyond what its k can tell.
 
-Links of pairs between single copies become joins where they exclude every other (`accepting`). A join's bases are
+Links of pairs between single copies become joins where they exclude every other (`accepted_links`). A join's bases are
 certain where one walk through the graph is, or where dead ends read on into each other (`certain_joins`): such joins
 are made in the graph (`splitting`). Of the others the distance is known, but not the bases: they make scaffolds.
 """
@@ -19,15 +19,14 @@ from gpuasm.assembly.carrying.mates import SpanningPairs
 from gpuasm.assembly.graph.local_depth import depth_near_by
 from gpuasm.assembly.graph.terminal_repeats import tell_each_end
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS, Table, accept, single_copies
-from gpuasm.assembly.pairs.anchors import AnchorIndex
+from gpuasm.assembly.pairs.accepted_links import accepted_links
+from gpuasm.assembly.pairs.accepting import LEAST_PAIRS, SIXTEENTHS
 from gpuasm.assembly.pairs.certain_joins import Told, tell_joins
 from gpuasm.assembly.pairs.choosing import choose_walks
-from gpuasm.assembly.pairs.copied_words import leave_repeats, of_several_copies, without_copied
 from gpuasm.assembly.pairs.direct_repeats import find_direct_repeats
 from gpuasm.assembly.pairs.gaps import Gap, moved
-from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs, weigh_links
-from gpuasm.assembly.pairs.links import Links, is_within, link_pairs, with_pairs
+from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs
+from gpuasm.assembly.pairs.links import Links, with_pairs
 from gpuasm.assembly.pairs.lost_junctions import find_lost_junctions, has_hardly_holes
 from gpuasm.assembly.pairs.splitting import Fill, split
 from gpuasm.assembly.pairs.tandem_repeats import find_tandem_repeats, unevenness
@@ -136,64 +135,20 @@ class _Found:
     tandems: list[Fill]
 
 
-@dataclass(frozen=True)
-class _Anchors:
-    """The words that anchor mates, where they stand, and where all words do that occur once.
-
-    Attributes
-    ----------
-    index, every_index : AnchorIndex
-    reaches, of_every_word : Reaches
-    is_repeat : (n_unitigs,) bool
-        On the host; which unitigs are repeats from end to end: see `gpuasm.assembly.pairs.copied_words`.
-    """
-
-    index: AnchorIndex
-    every_index: AnchorIndex
-    reaches: Reaches
-    of_every_word: Reaches
-    is_repeat: np.ndarray
-
-    @classmethod
-    def of(cls, index: AnchorIndex, copied: Array | None) -> _Anchors:
-        """Leave copied words out, where it is known which these are."""
-        every = Reaches.of(index)
-        if copied is None:
-            return cls(index, index, every, every, np.zeros(index.start.size - 1, bool))
-        left, is_repeat = without_copied(index, copied)
-        return cls(left, index, Reaches.of(left), every, is_repeat)
-
-    @property
-    def n_left_out(self) -> int:
-        """How many words are left out."""
-        return int(self.of_every_word.count.sum() - self.reaches.count.sum())
-
-
 def _find_joins(
     graph: UnitigGraph, pairs: SpanningPairs, without: Collection[str], *, uneven: float, copied: Array | None
 ) -> _Found:
     xp, inserts = array_namespace(pairs.reads.words), pairs.inserts
-    arrays, anchors = GraphArrays.of(graph, xp), _Anchors.of(AnchorIndex.of(graph, xp), copied)
-    is_single = single_copies(graph, to_host(anchors.reaches.count)) & ~graph.is_circular
-
-    def weighed(index: AnchorIndex, reaches: Reaches) -> tuple[Links, Evidence]:
-        every = link_pairs(pairs.reads, index, arrays, checks_anchors="anchor-checks" not in without)
-        links = _between(every, arrays, to_namespace(xp, is_single), inserts)
-        return links, weigh_links(links, arrays, reaches, inserts)
-
-    links, evidence = weighed(anchors.index, anchors.reaches)
-    table = Table.of(to_host(links.source), to_host(links.target), evidence, graph.n)
-    is_false = leave_repeats(links, graph, anchors.is_repeat)
-    if anchors.n_left_out:
-        is_false |= of_several_copies(links, *weighed(anchors.every_index, anchors.of_every_word))
-    table = replace(table, is_sound=table.is_sound & ~is_false[table.link])
-    joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
+    arrays = GraphArrays.of(graph, xp)
+    checks = "anchor-checks" not in without
+    accepted = accepted_links(graph, arrays, pairs, copied=copied, checks_anchors=checks)
+    links, joins, is_single = accepted.links, accepted.joins, accepted.is_single
     some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
     told = tell_joins(
         graph,
         some,
         choose_walks(some, arrays, inserts),
-        evidence=_of(evidence, joins),
+        evidence=_of(accepted.evidence, joins),
         inserts=inserts,
         is_single=is_single,
         overlaps="overlaps" not in without,
@@ -205,11 +160,11 @@ def _find_joins(
     return _Found(
         told,
         n_links=links.n,
-        n_copied=anchors.n_left_out,
-        hints=_hints(graph, links, evidence, joins=joins, sd=inserts.sd),
-        lost=_undecided(lost, arrays, anchors.of_every_word, inserts),
-        repeats=_undecided(repeats, arrays, anchors.of_every_word, inserts),
-        tandems=_undecided(tandems, arrays, anchors.of_every_word, inserts),
+        n_copied=accepted.n_copied,
+        hints=_hints(graph, links, accepted.evidence, joins=joins, sd=inserts.sd),
+        lost=_undecided(lost, arrays, accepted.of_every_word, inserts),
+        repeats=_undecided(repeats, arrays, accepted.of_every_word, inserts),
+        tandems=_undecided(tandems, arrays, accepted.of_every_word, inserts),
     )
 
 
@@ -268,16 +223,6 @@ def _undecided(joins: list[list[Fill]], graph: GraphArrays, reaches: Reaches, in
             kept += together
         first += len(together)
     return kept
-
-
-def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
-    """Return the links between single copies, without the pairs that lie within one unitig."""
-    xp, link = array_namespace(links.source), links.of_pairs
-    source, target = links.source[link], links.target[link]
-    within = is_within(links, link, graph, inserts)
-    possible = links.left.astype(np.int64) + links.right <= inserts.longest + graph.k - 1
-    kept = ~within & possible & is_single[source >> 1] & is_single[target >> 1]
-    return with_pairs(links, link, xp.flatnonzero(kept))
 
 
 def _select(links: Links, is_chosen: Array) -> Links:
