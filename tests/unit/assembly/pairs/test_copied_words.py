@@ -80,12 +80,13 @@ def test_copied_words_are_no_anchors_but_where_all_of_a_unitig_are(xp, share):
     assert np.array_equal(place[kept], to_host(index.words.place)[kept])
 
 
-def links_of(*rows):
+def links_of(*rows, xp=np):
     """Return links, each of the oriented unitigs that it joins, and how far from their ends its pairs begin and end."""
     source, target = np.array([ends for ends, _, _ in rows], np.int32).T
     left, right = (np.array([far for row in rows for far in row[side]], np.int32) for side in (1, 2))
     first, none = np.cumsum([0, *(len(row[1]) for row in rows)]), np.zeros(0, np.int32)
-    return Links(source, target, first, np.arange(left.size), left, right, left_thread=none, right_thread=none)
+    arrays = source, target, first, np.arange(left.size), left, right, none, none
+    return Links(*(to_namespace(xp, array) for array in arrays))
 
 
 @pytest.mark.parametrize(
@@ -144,15 +145,15 @@ def test_pairs_of_single_words_join_where_copied_ones_end():
         (5, 24, 9, True),
     ],
 )
-def test_links_with_too_many_pairs_on_copied_words_are_refused(own, n, expected, is_refused):
+def test_links_with_too_many_pairs_on_copied_words_are_refused(xp, own, n, expected, is_refused):
     far = [9] * own, [9] * own
-    links = links_of(([1, 2], [9], [9]), ([4, 6], *far), ([8, 2], [9], [9]))
-    every = links_of(([0, 6], [9], [9]), ([4, 6], [9] * n, [9] * n))
+    links = links_of(([1, 2], [9], [9]), ([4, 6], *far), ([8, 2], [9], [9]), xp=xp)
+    every = links_of(([0, 6], [9], [9]), ([4, 6], [9] * n, [9] * n), xp=xp)
     counts = np.array([99, n])
     due = np.array([1, round(16 * expected)])
     evidence = Evidence(np.zeros(2), counts, counts, due, np.zeros(2))
     assert of_several_copies(links, every, evidence).tolist() == [False, is_refused, False]
-    assert of_several_copies(links, links_of(([0, 6], [9], [9])), evidence).tolist() == [False] * 3
+    assert of_several_copies(links, links_of(([0, 6], [9], [9]), xp=xp), evidence).tolist() == [False] * 3
 
 
 @pytest.mark.parametrize(("fold", "n_joins"), [(1, 1), (3, 0)])
