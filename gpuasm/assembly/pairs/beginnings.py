@@ -64,12 +64,8 @@ def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
 
     Parameters
     ----------
-    graph
-        Of reads.
-    copy : (n,) float64
-        Depth of one copy of what lies around each unitig.
-    bases_per_read
-        What a read has on average.
+    graph, copy, bases_per_read
+        As for `gpuasm.assembly.graph.local_depth.bits_for_one`.
 
     Returns
     -------

@@ -45,12 +45,8 @@ def copied_words(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float)
 
     Parameters
     ----------
-    graph
-        The last one of reads.
-    copy : (n,) float64
-        Depth of one copy of what lies around each unitig.
-    bases_per_read
-        What a read has on average.
+    graph, copy, bases_per_read
+        The last graph of reads, and what `gpuasm.assembly.graph.local_depth.bits_for_one` takes.
 
     Returns
     -------
