@@ -49,12 +49,12 @@ def ablation(results: list[Result]) -> str:
     """Return the figures of each set with all rules, and for each rule the worst and the best that it does to them."""
     parts = []
     for result in results:
-        if result["benchmark"] == "ablation":
-            sets = _by_set(result["rows"])
+        sets = _by_set(result["rows"]) if result["benchmark"] == "ablation" else {}
+        if sets:
             baselines = [[name, *(_shown(rows[NOTHING], key) for key in _COLUMNS)] for name, rows in sets.items()]
             parts.append(section(result, markdown(["reads", *_COLUMNS.values()], baselines)))
-            made = (row["without"] for row in result["rows"] if row["without"] != NOTHING)
-            rules = dict.fromkeys((*result["parameters"].get("rules", ()), *made))
+            made = dict.fromkeys(row["without"] for row in result["rows"] if row["without"] != NOTHING)
+            rules = dict.fromkeys((*(rule for rule in result["parameters"].get("rules", ()) if rule in made), *made))
             told = [[rule, *_row(rule, sets)] for rule in rules]
             parts.append(markdown(["without", "sets that change", *_COLUMNS.values()], told))
             parts.append(markdown(_ALL_SETS, [[rule, *_over_all(rule, sets)] for rule in rules]))

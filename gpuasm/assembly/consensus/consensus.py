@@ -2,10 +2,9 @@
 
 1. Index the contigs' k-mers; lay every read by the first that stands at one place only (`laying`).
 2. Sum up how often each base is covered, what differing bases say, and where reads leave the contigs.
-3. Change bases that reads outvote (`votes`), break joins that reads contradict (`departures`), mates
-   (`stray_mates`) or no fragment spans (`unspanned`), as none does a repeat that others lead into and out of
-   (`rival_ends`) or that holds several copies' reads (`collapsed`). Leave out what two contigs tell of one copy
-   (`doubled_ends`).
+3. Change bases that reads outvote (`votes`), break joins that reads (`departures`) or mates (`stray_mates`) contradict,
+   those over a repeat that no fragment spans and others lead into and out of (`rival_ends`), and those that lack bases
+   (`compressed`). Leave out what two contigs tell of one copy (`doubled_ends`).
 4. Extend free ends by what reads say that hang over them (`end_extension`).
 5. Cut circles where reads leave them (`circle_cuts`).
 6. Tell depth and copies of each contig from the reads that lie on it (`depth_table`).
@@ -33,8 +32,8 @@ from gpuasm.assembly.consensus.laying import LARGEST_SHIFT, Laid, lay_reads
 from gpuasm.assembly.consensus.mate_places import lay_by_mates
 from gpuasm.assembly.consensus.overhangs import Overhangs, find_overhangs, free_ends
 from gpuasm.assembly.consensus.parts import Cuts, Join, cut_contigs
+from gpuasm.assembly.consensus.spans import Spans
 from gpuasm.assembly.consensus.targets import SeedIndex, Targets, targets_of
-from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.consensus.votes import count_votes, decide, least_votes
 from gpuasm.assembly.contigs import Contig, bounds_of, single_copy_depth
 from gpuasm.sequence.encoding import NOT_A_BASE

@@ -8,17 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuasm.assembly.consensus.collapsed import find_deep
 from gpuasm.assembly.consensus.compressed import Lack, find_compressed
 from gpuasm.assembly.consensus.copy_odds import overdispersion
 from gpuasm.assembly.consensus.ends_inside import Inside
 from gpuasm.assembly.consensus.rival_ends import find_rivals
+from gpuasm.assembly.consensus.spans import Spans
 from gpuasm.assembly.consensus.stray_mates import find_contradicted
 from gpuasm.assembly.consensus.targets import Targets
-from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.contigs import Contig
 
-GUESSES = ("stray-mates", "unspanned", "rival-ends", "collapsed", "compressed")
+GUESSES = ("stray-mates", "rival-ends", "compressed")
 """The rules, in the order in which they are asked."""
 
 
@@ -102,9 +101,7 @@ def find_guesses(breaks: np.ndarray, known: OnContigs, spans: Spans | None, *, w
 
     rules: dict[str, Callable[[], np.ndarray]] = {
         "stray-mates": lambda: find_contradicted(spans, known.targets, breaks),
-        "unspanned": lambda: spans.missing(known.targets, breaks),
         "rival-ends": lambda: spans.guessed(known.targets, rivals(), breaks),
-        "collapsed": lambda: spans.guessed(known.targets, find_deep(known.contigs, known.depth, known.bounds), breaks),
         "compressed": compressed,
     }
     for rule in GUESSES:

@@ -22,8 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.assembly.consensus.spanning import without_any
+from gpuasm.assembly.consensus.spans import Spans
 from gpuasm.assembly.consensus.targets import Targets
-from gpuasm.assembly.consensus.unspanned import Spans, without_any
 
 _ENOUGH = 8
 """Reads that lead over a run of windows and have their mates elsewhere."""

@@ -105,10 +105,15 @@ def test_what_failed_is_not_judged(modules):
     assert cells(modules, row("a", "nothing"), failed)["tips"]["sets that change"] == "not measured"
 
 
-def test_a_rule_that_was_left_out_of_nothing_is_told_not_to_be_measured(modules):
-    found = result(row("a", "nothing"), row("a", "tips")) | {"parameters": {"rules": ["joins", "tips"]}}
-    lines = modules["ablation_tables"].ablation([found]).split("\n\n")[-2].splitlines()[-2:]
-    assert [line.split("|")[1:3] for line in lines] == [[" joins ", " not measured "], [" tips ", " 0 of 1 "]]
+def test_rules_are_told_in_their_order_and_those_never_left_out_are_not(modules):
+    rows = [row("a", "nothing"), row("a", "tips"), row("a", "joins")]
+    found = result(*rows) | {"parameters": {"rules": ["joins", "bridges", "tips"]}}
+    lines = modules["ablation_tables"].ablation([found]).split("\n\n")[-2].splitlines()[2:]
+    assert [line.split("|")[1:3] for line in lines] == [[" joins ", " 0 of 1 "], [" tips ", " 0 of 1 "]]
+
+
+def test_without_a_set_with_all_rules_there_is_no_table(modules):
+    assert modules["ablation_tables"].ablation([result(row("a", "tips"))]) == ""
 
 
 def test_members_of_a_community_are_told_by_name_and_count_as_one_set(modules):

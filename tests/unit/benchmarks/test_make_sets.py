@@ -207,11 +207,11 @@ def test_a_genome_that_cannot_hold_so_much_gc_is_refused(modules, tmp_path):
         modules["raise_gc"].raise_gc(tmp_path / "genome.fa", tmp_path / "out.fa", percent=40)
 
 
-@pytest.mark.parametrize("broken", [{}, {"unspanned": 2, "joins_broken": 3}])
+@pytest.mark.parametrize("broken", [{}, {"compressed": 2, "joins_broken": 3}])
 def test_a_row_of_gpuasm_tells_what_its_check_did(modules, tmp_path, broken):
     """Rules that did nothing are not told, nor what is no rule's work, nor other stages'."""
-    counts = {"reads": 9, "joins_broken": 0, "unspanned": 0, "rival_ends": 0, **broken}
-    stages = [{"name": "clean graph", "counts": {"unspanned": 7}}, {"name": "lay reads back", "counts": counts}]
+    counts = {"reads": 9, "joins_broken": 0, "compressed": 0, "rival_ends": 0, **broken}
+    stages = [{"name": "clean graph", "counts": {"compressed": 7}}, {"name": "lay reads back", "counts": counts}]
     manifest = tmp_path / "run.json"
     manifest.write_text(json.dumps({"stages": stages}))
     assert modules["assemblers"].checked(manifest) == broken

@@ -16,7 +16,7 @@ from gpuasm.sequence.reads import Reads
 from tests.unit.assembly.consensus.library import INSERT, pairs_from, random_codes
 
 SIDE, FOLD = 3000, 20
-OTHERS = ("end-extension", "departures", "unspanned", "rival-ends", "collapsed", "stray-mates", "doubled-ends", "votes")
+OTHERS = ("end-extension", "departures", "rival-ends", "stray-mates", "doubled-ends", "votes")
 
 
 def checked(codes, texts, *, without=OTHERS, circular=False):

@@ -19,7 +19,7 @@ from gpuasm.sequence.reads import Reads
 from tests.unit.assembly.consensus.library import READ, pairs_from, random_codes
 
 SIDE, SHARED, FOLD = 3000, 300, 30
-OTHERS = ("end-extension", "departures", "unspanned", "rival-ends", "collapsed", "votes")
+OTHERS = ("end-extension", "departures", "rival-ends", "votes")
 
 
 def contig(codes, *, free=(True, True), circular=False):

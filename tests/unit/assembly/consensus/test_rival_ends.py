@@ -18,7 +18,7 @@ from tests.unit.assembly.consensus.library import READ, pairs_from, random_codes
 SIDE, REPEAT = 3000, 700
 
 
-OTHERS = ("end-extension", "collapsed", "unspanned", "stray-mates", "doubled-ends")
+OTHERS = ("end-extension", "stray-mates", "doubled-ends")
 
 
 def rivals_of(contigs, depth=None):

@@ -8,16 +8,16 @@ import pytest
 from gpuasm.assembly.consensus.consensus import check_contigs
 from gpuasm.assembly.consensus.fragments import find_fragments, find_strays, longest_insert
 from gpuasm.assembly.consensus.laying import lay_reads
+from gpuasm.assembly.consensus.spans import Spans
 from gpuasm.assembly.consensus.stray_mates import find_contradicted
 from gpuasm.assembly.consensus.targets import Targets, index_seeds
-from gpuasm.assembly.consensus.unspanned import Spans
 from gpuasm.assembly.contigs import Contig
 from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.unit.assembly.consensus.library import INSERT, READ, pairs_from, random_codes
 
 SIDE, FOLD = 2000, 15
-OTHERS = ("end-extension", "departures", "unspanned", "rival-ends", "collapsed", "doubled-ends")
+OTHERS = ("end-extension", "departures", "rival-ends", "doubled-ends")
 
 
 def contig(codes, *, circular=False):
