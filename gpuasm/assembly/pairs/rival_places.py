@@ -127,7 +127,8 @@ def _go_back(
             q -= 1
         if behind <= most:
             if begin <= first:
-                has_rival[r] = 1 if behind <= 0 else has_rival[r]
+                if behind <= 0:
+                    has_rival[r] = 1  # not written back as it was: another way of this read may just have found one
             elif begin < read_length[r]:
                 slot = 4 * i + arc - arc_start[w]
                 next_unitig[slot], next_begin[slot], next_behind[slot] = x, begin, behind

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuasm.arrays import to_host
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.pairs import rival_places
@@ -81,14 +82,19 @@ def anchored_in(genome: str, texts: list[str]) -> tuple[UnitigGraph, Reads, Anch
     return graph, reads, anchor_reads(reads, AnchorIndex.of(graph, np))
 
 
-@given(seed=st.integers(0, 1000), turned=st.booleans(), copies=st.integers(2, 4), rate=st.sampled_from([0.01, 0.04]))
-def test_rivals_are_those_that_a_search_of_all_ways_finds(seed, turned, copies, rate):
+def genome_of_copies(seed: int, copies: int) -> str:
+    """Return a genome of copies of a repeat, of which one base in fifty differs, between texts of their own."""
     rng = np.random.default_rng(seed)
     repeat, genome = random_text(160, seed), ""
     for i in range(copies):
         copy = "".join(rng.choice(list("ACGT")) if rng.random() < 0.02 else b for b in repeat)
         genome += random_text(60, 7000 + 10 * seed + i) + copy
-    genome += random_text(120, seed + 1)
+    return genome + random_text(120, seed + 1)
+
+
+@given(seed=st.integers(0, 1000), turned=st.booleans(), copies=st.integers(2, 4), rate=st.sampled_from([0.01, 0.04]))
+def test_rivals_are_those_that_a_search_of_all_ways_finds(seed, turned, copies, rate):
+    genome = genome_of_copies(seed, copies)
     texts = texts_of(pairs_of(genome, fold=8, mean=150, errors=rate, seed=seed))
     graph, reads, anchored = anchored_in(reverse_complement(genome) if turned else genome, texts)
     checked = without_rivals(anchored, reads, GraphArrays.of(graph, np))
@@ -135,6 +141,22 @@ def test_batches_change_nothing(monkeypatch):
     monkeypatch.setattr(rival_places, "_BATCH", 7)
     assert np.array_equal(without_rivals(anchored, reads, GraphArrays.of(graph, np)).oriented, whole.oriented)
     assert (whole.oriented != anchored.oriented).any()
+
+
+@pytest.mark.parametrize(("seed", "copies"), [(36, 4), (2, 5), (19, 3), (56, 4)])
+def test_the_same_on_every_device(xp, seed, copies):
+    """Of the ways back of one read, which are looked at side by side, some are rivals and some, after them, are not."""
+    genome = genome_of_copies(seed, copies)
+    texts = texts_of(pairs_of(genome, fold=30, mean=150, errors=0.04, seed=seed))
+    graph, reads, anchored = anchored_in(genome, texts)
+    rows = zip(anchored.oriented.tolist(), anchored.base.tolist(), texts, strict=True)
+    has_rival = [o >= 0 and slow_has_rival(graph, o, base, text) for o, base, text in rows]
+    some = [*np.flatnonzero(has_rival), *range(20)]
+    assert len(some) > 20
+    _, reads, anchored = anchored_in(genome, 500 * [texts[i] for i in some])
+    moved = Anchored(*(xp.asarray(array) for array in (anchored.oriented, anchored.base, anchored.offset)))
+    found = to_host(without_rivals(moved, reads.moved_to(xp), GraphArrays.of(graph, xp)).oriented)
+    assert ((found < 0) & (anchored.oriented >= 0)).tolist() == 500 * [has_rival[i] for i in some]
 
 
 @pytest.mark.parametrize("limit", ["_MOST_WAYS", "_MOST_ROUNDS"])
