@@ -73,3 +73,15 @@ def simulated_pairs(
             wrong = rng.random(read.size) < error_rate
             texts.append(decode(np.where(wrong, (read + rng.integers(1, 4, read.size)) % 4, read).astype(np.uint8)))
     return texts
+
+
+def pairs_of_relatives(*, length: int) -> list[str]:
+    """Return pairs, with errors, of three genomes with repeats that differ in one base in a hundred, 8 to 30-fold."""
+    rng = np.random.default_rng(3)
+    ancestor = simulated_genome(length=length, repeats=max(3, length // 10_000), repeat_length=340, seed=5)
+    texts = []
+    for fold in (8, 15, 30):
+        is_other = rng.random(length) < 0.01
+        codes = np.where(is_other, (ancestor + rng.integers(1, 4, length)) % 4, ancestor).astype(np.uint8)
+        texts += simulated_pairs(codes, fold=fold, length=150, insert=350, sd=50, error_rate=0.005, seed=fold)
+    return texts

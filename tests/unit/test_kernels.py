@@ -1,4 +1,4 @@
-"""Kernels of one body: what runs for many numbers at once must not change what another of them reads.
+"""Kernels of one body: what runs for many numbers at once must not change what another run reads or writes.
 
 ``a[p] = 1 if found else a[p]`` keeps what stands there if one thread comes after the other. If both come at once, the
 one that found nothing writes back what was there before. On one core that never shows, on a GPU seldom.
@@ -8,6 +8,14 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuasm.parallel import for_each, inlined
+from tests.gpu.every_kernel import call_every_kernel
+from tests.launches import looked_at, name_of
+from tests.races import Races, clashes
 
 PACKAGE = Path(__file__).parents[2] / "gpuasm"
 OF_ITS_OWN = {
@@ -32,7 +40,7 @@ def kernels():
 def read_and_written(kernel: ast.FunctionDef) -> set[str]:
     """The arrays that a kernel reads, and of which it writes elements that its number does not name."""
     elements = [node for node in ast.walk(kernel) if isinstance(node, ast.Subscript)]
-    changed = {target for node in ast.walk(kernel) if isinstance(node, ast.AugAssign) for target in [node.target]}
+    changed = {node.target for node in ast.walk(kernel) if isinstance(node, ast.AugAssign)}
     read = {ast.unparse(place.value) for place in elements if isinstance(place.ctx, ast.Load) or place in changed}
     own = kernel.args.args[0].arg
     written = {
@@ -53,3 +61,71 @@ def test_what_would_be_a_race_is_seen():
     lines = "a[b[j]] = 1 if c[i] else a[b[j]]", "d[j] += 1", "e[j] = 1", "c[i] += 1", "f[j], g[2 * i + j] = g[i], f[i]"
     (kernel,) = ast.parse("def k(i, a, b, c, d, e, f, g):\n " + "\n ".join(lines)).body
     assert read_and_written(kernel) == {"a", "d", "f"}
+
+
+def test_no_run_of_a_kernel_meets_another():
+    races = Races(runs=600, of_launch=150)
+    with looked_at(races):
+        call_every_kernel()
+    of_the_package = {name_of(kernel) for kernel in for_each.instances if kernel.__module__.startswith("gpuasm.")}
+    assert set(races.watched) == of_the_package
+    assert races.met == {}
+
+
+@inlined
+def _next(i, array):
+    return array[(i + 1) % 4]
+
+
+def _own(i, a, b):
+    a[i] = b[i] + _next(i, b)
+
+
+def _same(i, a, b):
+    a[0] = 7
+
+
+def _unlike(i, a, b):
+    a[0] = b[i]
+
+
+def _reads(i, a, b):
+    a[i] += _next(i, a)
+
+
+def _is_read(i, a, b):
+    a[3 - i] = b[i] + a[i]
+
+
+def _writes_back(i, a, b):
+    a[i // 2] = 7 if b[i] == 2 else a[i // 2]
+
+
+def _beside(i, a, b):
+    a[i] = b[i + 1]
+
+
+@pytest.mark.parametrize(
+    ("body", "meets"),
+    [
+        (_own, ""),
+        (_same, ""),
+        (_unlike, "run 1 writes what another writes otherwise, at 0"),
+        (_reads, "run 1 writes what another reads, at 1"),
+        (_is_read, "run 2 reads what another writes, at 2"),
+        (_writes_back, "run 1 writes what another writes otherwise, at 0"),
+    ],
+)
+def test_what_meets_is_seen(body, meets):
+    first, second = np.array([5, 6, 9, 0]), np.arange(1, 5)
+    kernel = for_each(body)
+    for_each.instances.remove(kernel)
+    assert clashes(kernel, range(4), (first, second)) == {"a": meets, "b": ""}
+    assert first.tolist() == [5, 6, 9, 0]
+
+
+def test_what_lies_beside_an_array_is_seen():
+    kernel = for_each(_beside)
+    for_each.instances.remove(kernel)
+    with pytest.raises(IndexError, match="run 3 is at 4 of an array of 4"):
+        clashes(kernel, range(4), (np.zeros(4, np.int64), np.arange(4)))

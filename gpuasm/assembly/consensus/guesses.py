@@ -101,7 +101,7 @@ def find_guesses(breaks: np.ndarray, known: OnContigs, spans: Spans | None, *, w
 
     rules: dict[str, Callable[[], np.ndarray]] = {
         "stray-mates": lambda: find_contradicted(spans, known.targets, breaks),
-        "rival-ends": lambda: spans.guessed(known.targets, rivals(), breaks),
+        "rival-ends": lambda: spans.unspanned(known.targets, rivals(), breaks),
         "compressed": compressed,
     }
     for rule in GUESSES:

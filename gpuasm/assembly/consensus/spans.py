@@ -58,7 +58,7 @@ class Spans:
         own = strays.begin, strays.end, strays.turned
         self.strays.append(np.stack([to_host(values).astype(np.int64) for values in own]))
 
-    def guessed(self, targets: Targets, stretches: np.ndarray, known: np.ndarray) -> np.ndarray:
+    def unspanned(self, targets: Targets, stretches: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Return the middles of stretches that no fragments go across, ascending: (b,) int64.
 
         Parameters

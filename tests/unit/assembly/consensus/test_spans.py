@@ -74,6 +74,6 @@ def test_the_same_on_every_device_and_in_any_number_of_batches(rng, xp):
 
 def test_where_nothing_was_laid_no_stretch_is_told():
     targets = Targets.of([np.zeros(50, np.uint8)], [False], reach=5, xp=np)
-    assert Spans().guessed(targets, np.array([[20, 30]]), np.empty(0, np.int64)).tolist() == []
+    assert Spans().unspanned(targets, np.array([[20, 30]]), np.empty(0, np.int64)).tolist() == []
     begin, end = Spans().fragments
     assert begin.size == end.size == 0

@@ -1,0 +1,38 @@
+"""Each kernel of one body leaves the same bytes on a device as on the host, launch by launch."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuasm import arrays
+from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.parallel import for_each
+from gpuasm.sequence.reads import Reads
+from tests.gpu.every_kernel import call_every_kernel
+from tests.launches import DeviceAndHost, looked_at, name_of
+from tests.samples import pairs_of_relatives
+
+pytestmark = pytest.mark.gpu
+
+
+def test_what_the_host_launches_is_the_same_on_a_device():
+    both = DeviceAndHost()
+    with looked_at(both):
+        call_every_kernel()
+    of_the_package = {name_of(kernel) for kernel in for_each.instances if kernel.__module__.startswith("gpuasm.")}
+    assert both.names == of_the_package
+    assert both.unlike == {}
+
+
+@pytest.mark.parametrize("mode", ["isolate", "meta"])
+def test_what_an_assembly_of_relatives_launches_on_a_device_is_the_same_on_the_host(mode):
+    """Of relatives with repeats reads have rival places, and unitigs many ways on."""
+    host, options = Reads.from_strings(pairs_of_relatives(length=60_000), paired=True), AssemblyOptions(mode=mode)
+    both = DeviceAndHost()
+    with looked_at(both):
+        on_device = assemble(host.moved_to(arrays.namespace_of("cuda")), options)
+    pairs_are_laid = "assembly.pairs.rival_places._go_back" in both.names
+    assert pairs_are_laid == (mode == "isolate")
+    assert "assembly.carrying.contradicted._mark_own" in both.names
+    assert both.unlike == {}
+    assert [c.sequence for c in on_device.contigs] == [c.sequence for c in assemble(host, options).contigs]

@@ -1,0 +1,79 @@
+"""What is done beside each launch of a kernel of one body: to note its types, to watch it, to run it elsewhere too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from gpuasm import arrays
+from gpuasm.parallel import for_each
+
+Look = Callable[[for_each, int, tuple[Any, ...]], Callable[[], None] | None]
+"""What is called before a launch that has anything to do; what it returns, if anything, is called after it."""
+
+
+@contextmanager
+def looked_at(look: Look) -> Iterator[None]:
+    """Look at each launch in the block."""
+    call = for_each.__call__
+
+    def looked_at_call(self: for_each, n: int, *args: Any) -> None:
+        after = look(self, int(n), args) if n else None
+        call(self, n, *args)
+        if after:
+            after()
+
+    for_each.__call__ = looked_at_call  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for_each.__call__ = call  # type: ignore[method-assign]
+
+
+def name_of(kernel: for_each) -> str:
+    """Return the module of a kernel within the package, and its name."""
+    return f"{kernel.__module__.removeprefix('gpuasm.')}.{kernel.__name__}"  # type: ignore[attr-defined]
+
+
+def is_array(value: Any) -> bool:
+    return bool(getattr(value, "shape", ()))
+
+
+def copied(args: tuple[Any, ...], copy: Callable[[Any], Any]) -> list[Any]:
+    """Return arguments with copies of the arrays: of one that comes twice there is one copy."""
+    copies: dict[int, Any] = {}
+    return [copies.setdefault(id(value), copy(value)) if is_array(value) else value for value in args]
+
+
+class DeviceAndHost:
+    """Run each launch on the other device as well, and keep the names of those that leave other bytes there."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.unlike: dict[str, str] = {}
+
+    def __call__(self, kernel: for_each, n: int, args: tuple[Any, ...]) -> Callable[[], None]:
+        self.names.add(name_of(kernel))
+        on_device = arrays.is_on_device(*args)
+        values = copied(args, (lambda a: a.get()) if on_device else (lambda a: arrays.to_device(a.copy())))
+
+        def compare() -> None:
+            if on_device:
+                run_on_host(kernel, n, values)
+            else:
+                kernel._launch(n, tuple(values))
+            body = kernel.__wrapped__.__code__  # type: ignore[attr-defined]
+            for name, own, other in zip(body.co_varnames[1:], args, values, strict=False):
+                if is_array(own) and arrays.to_host(own).tobytes() != arrays.to_host(other).tobytes():
+                    n_unlike = int(np.count_nonzero(arrays.to_host(own) != arrays.to_host(other)))
+                    self.unlike.setdefault(f"{name_of(kernel)}: {name}", f"{n_unlike} of {own.size}")
+
+        return compare
+
+
+def run_on_host(kernel: for_each, n: int, values: list[Any]) -> None:
+    """Run a kernel on the host, one number after another."""
+    kernel.cpu_loop(0, n, *values)
