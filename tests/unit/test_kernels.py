@@ -19,7 +19,7 @@ from tests.races import Races, clashes
 
 PACKAGE = Path(__file__).parents[2] / "gpuasm"
 OF_ITS_OWN = {
-    # Windows of flanks hold an arc, and each is in one flank: twice if that is its own mirror image, and given the same.
+    # Windows of flanks hold an arc, and each is in one flank, or twice in its own mirror image, and given the same.
     ("carrying.py", "_set"): {"count", "followers"},
     ("correcting.py", "_correct"): {"names", "words"},  # each piece has words of its own
     ("mercy.py", "_add_followers"): {"followers"},  # the keys are distinct
