@@ -1,20 +1,19 @@
-"""Leave out each stage and rule of gpuasm in turn, and have QUAST say what it was worth.
+"""Leave out each stage and rule of gpuasm in turn, and measure the effect on the contigs by QUAST.
 
     python benchmarks/ablation.py sheet.tsv --json benchmarks/results/ablation.json
     python benchmarks/ablation.py sheet.tsv --gpus 2 --jobs 10 --deadline 400 --json benchmarks/results/ablation.json
 
 The sheet is one of ``assemblers.py``. A set whose reference is a table (``.tsv``) is a community: the table has the
-columns genome, reference and fold of ``community.py``, and MetaQUAST judges the contigs. Of a set without a reference
-QUAST tells N50 and the number of contigs. Contigs of the same bytes as those of all rules have their figures.
-``--sets`` takes some sets only, ``--without`` some rules only, ``--pairs`` a table of sets and rules to take in their
-order, and ``--missing`` only what the JSON does not have yet; what it knows of others stays. Sets named in ``--pairs``
-are assembled with all rules first.
+columns genome, reference and fold of ``community.py``, and MetaQUAST is run on the contigs. Of a set without a
+reference QUAST reports N50 and the number of contigs. QUAST is not run on contigs that equal those of all rules.
+``--sets`` takes some sets only, ``--without`` some rules only, ``--pairs`` a table of sets and rules in the order of
+the runs, and ``--missing`` only rows that the JSON does not have. Other rows are kept. Sets named in ``--pairs`` are
+assembled with all rules first. ``--entry`` is the entry of the JSON.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import queue
 import shlex
 import sys
@@ -27,7 +26,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 from ablation_tables import KEPT
@@ -36,6 +34,7 @@ from community import Member, read_members
 from processes import require_programs
 from quast import LEAST_LENGTH, run_metaquast, run_quast
 from record import record
+from result_files import read_entries
 
 from gpuasm import __version__
 from gpuasm.assembly.options import RULES
@@ -45,7 +44,7 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True)
 class Bench:
-    """With what sets are assembled and judged.
+    """Commands and resources of all runs.
 
     Attributes
     ----------
@@ -54,9 +53,9 @@ class Bench:
     threads : int
         Of each assembly, and of each QUAST.
     places : Queue of int
-        A number for each assembly that may run at the same time: of a GPU, or of none.
+        A number for each assembly that may run at the same time: that of its GPU, or -1 for the CPU.
     communities : Semaphore
-        How many of them may be of a community: these need much memory.
+        Limits the assemblies of communities, which need much memory.
     """
 
     quast: list[str]
@@ -71,7 +70,7 @@ class Bench:
 
     @contextmanager
     def place(self, *, is_community: bool) -> Iterator[int]:
-        """Wait for a place to assemble at."""
+        """Wait until another assembly may run; yield its place."""
         with self.communities if is_community else nullcontext():
             number = self.places.get()
             try:
@@ -81,7 +80,7 @@ class Bench:
 
 
 def members_of(reads: ReadSet) -> list[Member]:
-    """Return the genomes of a community; none of a set that is none."""
+    """Return the genomes of a community; none for an isolate."""
     return read_members(reads.reference) if reads.reference and reads.reference.suffix == ".tsv" else []
 
 
@@ -141,16 +140,17 @@ def read_pairs(path: Path, sets: Sequence[ReadSet]) -> list[tuple[ReadSet, str]]
     return [(known[name], rule) for name, rule in dict.fromkeys([*((name, NOTHING) for name, _ in rows), *rows])]
 
 
-def kept_rows(path: Path | None) -> list[Row]:
-    return json.loads(path.read_text())["rows"] if path and path.exists() else []
+def kept_rows(path: Path | None, entry: str) -> list[Row]:
+    rows: list[Row] = read_entries(path).get(entry, {}).get("rows", [])
+    return rows
 
 
 class Runs:
-    """Rows as they are made, side by side, each written down at once."""
+    """Make rows in parallel and write each to the JSON at once."""
 
-    def __init__(self, bench: Bench, path: Path | None, *, deadline: float) -> None:
-        self.bench, self.path, self.deadline = bench, path, time.monotonic() + deadline
-        self.rows = {(row["set"], row["without"]): row for row in kept_rows(path)}
+    def __init__(self, bench: Bench, path: Path | None, *, entry: str, deadline: float) -> None:
+        self.bench, self.path, self.entry, self.deadline = bench, path, entry, time.monotonic() + deadline
+        self.rows = {(row["set"], row["without"]): row for row in kept_rows(path, entry)}
         self.lock = threading.Lock()
         self.has_baseline: dict[str, threading.Event] = {}
 
@@ -159,7 +159,7 @@ class Runs:
         jobs = sorted(jobs, key=lambda job: job[1] != NOTHING)
         self.has_baseline = {reads.name: threading.Event() for reads, without in jobs if without == NOTHING}
         n = self.bench.places.qsize()
-        with ThreadPoolExecutor(n if n == 1 else 2 * n) as pool:  # while QUAST is at one, another is assembled
+        with ThreadPoolExecutor(n if n == 1 else 2 * n) as pool:  # QUAST and the next assembly run at the same time
             futures = [pool.submit(self._one, reads, without) for reads, without in jobs]
             return sum(not future.result() for future in as_completed(futures))
 
@@ -182,19 +182,15 @@ class Runs:
         try:
             wait = (lambda: None) if without == NOTHING else partial(self._baseline, reads.name)
             row = make_row(reads, without, self.bench, baseline=wait)
-        except SystemExit as error:  # QUAST failed: the other sets and rules go on
+        except SystemExit as error:  # QUAST failed: continue with the other sets and rules
             print(error, flush=True)
             row = {"set": reads.name, "without": without, "failed": True, "quast": {}}
         shown = {name: row["quast"].get(name) for name in ("nga50", "n50", "misassemblies", "genome_fraction")}
         with self.lock:
             print(reads.name, without, row.get("wall_s"), shown, flush=True)
             self.rows[reads.name, without] = row
-            record(self.path, "ablation", self._parameters(), list(self.rows.values()))
+            record(self.path, "ablation", {"least_length": LEAST_LENGTH}, list(self.rows.values()), key=self.entry)
         return True
-
-    @staticmethod
-    def _parameters() -> dict[str, Any]:
-        return {"least_length": LEAST_LENGTH, "rules": list(RULES)}
 
 
 @click.command(help=__doc__)
@@ -203,6 +199,7 @@ class Runs:
 @click.option("--without", "rules", multiple=True, type=click.Choice([NOTHING, *RULES]), help="Only this; repeatable.")
 @click.option("--pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Sets and rules, in order.")
 @click.option("--missing", is_flag=True, help="Make only rows that the JSON does not have.")
+@click.option("--entry", default="isolates", show_default=True, metavar="NAME", help="Entry of the JSON.")
 @click.option("--gpus", default=0, show_default=True, help="GPUs to assemble on, in turn; 0: the CPU.")
 @click.option("--jobs", default=1, show_default=True, help="Assemblies at the same time.")
 @click.option("--deadline", default=float("inf"), metavar="SECONDS", help="Begin no assembly after so many seconds.")
@@ -211,19 +208,19 @@ class Runs:
 @click.option("--threads", "-t", default=2, show_default=True)
 @click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Results, kept and added to.")
 def main(
-    *, sheet: Path, sets: tuple[str, ...], rules: tuple[str, ...], pairs: Path | None, missing: bool, gpus: int,
-    jobs: int, deadline: float, quast: str, metaquast: str, threads: int, path: Path | None,
+    *, sheet: Path, sets: tuple[str, ...], rules: tuple[str, ...], pairs: Path | None, missing: bool, entry: str,
+    gpus: int, jobs: int, deadline: float, quast: str, metaquast: str, threads: int, path: Path | None,
 ) -> None:  # fmt: skip
     chosen = [reads for reads in read_sheet(sheet) if not sets or reads.name in sets]
     commands = shlex.split(quast), shlex.split(metaquast)
     is_mixed = any(members_of(reads) for reads in chosen)
     require_programs([commands[0][0], *([commands[1][0]] if is_mixed else [])])
-    runs = Runs(Bench.of(commands, threads=threads, jobs=jobs, gpus=gpus), path, deadline=deadline)
-    wanted = [(reads, rule) for rule in rules or (NOTHING, *RULES) for reads in chosen]
+    runs = Runs(Bench.of(commands, threads=threads, jobs=jobs, gpus=gpus), path, entry=entry, deadline=deadline)
+    requested = [(reads, rule) for rule in rules or (NOTHING, *RULES) for reads in chosen]
     if pairs:
-        wanted = [job for job in read_pairs(pairs, chosen) if not rules or job[1] in (NOTHING, *rules)]
-    wanted = [job for job in wanted if not missing or (job[0].name, job[1]) not in runs.rows]
-    if left := runs.make(wanted):
+        requested = [job for job in read_pairs(pairs, chosen) if not rules or job[1] in (NOTHING, *rules)]
+    requested = [job for job in requested if not missing or (job[0].name, job[1]) not in runs.rows]
+    if left := runs.make(requested):
         sys.exit(f"{left} assemblies not begun at the deadline; --missing makes them")
 
 

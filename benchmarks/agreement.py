@@ -3,9 +3,9 @@
     python benchmarks/assemblers.py sheet.tsv --sets vzv_hhv3 --keep contigs
     python benchmarks/agreement.py sheet.tsv contigs --json benchmarks/results/agreement.json
 
-A reference is not the sample: it may be another strain, another program's consensus, or unknown in places. So minimap2
-lays contigs of all assemblers, as ``assemblers.py`` keeps them, on the reference, and reads on both, and at each place
-where the two differ the reads of either side are counted (``differing_places.py``).
+A reference may be of another strain, the consensus of another program, or unknown in places. Therefore minimap2 aligns
+the contigs of all assemblers, as kept by ``assemblers.py``, to the reference, and the reads to both. At each place
+where the two differ the reads that support either are counted (``differing_places.py``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from record import record
 ASSEMBLERS = ("gpuasm", *PEERS)
 SHOWN = ("covered", "covered_again", "on_unknown", "places", "for_contig", "for_reference", "for_neither",
          "outvoted", "reference_outvoted")  # fmt: skip
-_LONGEST_TOLD = 30
-"""Bases of a text that are told; of longer ones their number."""
+_LONGEST_SHOWN = 30
+"""Longer sequences are written as their number of bases."""
 
 
-def lay(target: Path, queries: Sequence[Path], options: Sequence[str]) -> list[pysam.AlignedSegment]:
-    """Lay sequences on others by minimap2."""
+def align(target: Path, queries: Sequence[Path], options: Sequence[str]) -> list[pysam.AlignedSegment]:
+    """Align sequences to others by minimap2."""
     command = ["minimap2", "-a", "-Y", "--secondary=no", *options, str(target), *map(str, queries)]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
@@ -54,17 +54,17 @@ def rows_of_set(reads: ReadSet, reference: Path, kept: dict[str, Path], *, threa
     """Compare the contigs of assemblers, by their names, with the reference of a set."""
     texts, options = read_sequences(reference), ["-t", str(threads)]
     for_reads = [*options, "-x", "sr", *([] if reads.layout == "pairs" else ["--no-pairing"])]
-    on_reference = lay(reference, reads.reads, for_reads)
+    on_reference = align(reference, reads.reads, for_reads)
     found: dict[str, tuple[Compared, Row]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for assembler, path in kept.items():
-            long = read_sequences(path, LEAST_LENGTH)  # those that QUAST looks at
+            long = read_sequences(path, LEAST_LENGTH)  # those that QUAST uses
             contigs = Path(folder) / f"{assembler}.fasta"
             contigs.write_text("".join(f">{name}\n{text}\n" for name, text in long.items()))
             if not long:
                 continue
-            compared = compare(lay(reference, [contigs], [*options, "-x", "asm20"]), texts)
-            on_contigs = lay(contigs, reads.reads, for_reads)
+            compared = compare(align(reference, [contigs], [*options, "-x", "asm20"]), texts)
+            on_contigs = align(contigs, reads.reads, for_reads)
             votes = count_votes(compared.places, on_contigs, on_reference)
             found[assembler] = compared, figures(compared, votes) | {"outvoted": count_outvoted(on_contigs, long)}
     for_all = {"reference_outvoted": count_outvoted(on_reference, texts)}
@@ -83,7 +83,7 @@ def rows_of_set(reads: ReadSet, reference: Path, kept: dict[str, Path], *, threa
 
 
 def figures(compared: Compared, votes: Sequence[Counter[str]]) -> Row:
-    """Return what is told of an assembly, given the reads for each side of each place."""
+    """Return the figures of an assembly from the reads that support each side of each place."""
     sides = [_side(own) for own in votes]
     covered = compared.covered.values()
     return {
@@ -93,14 +93,14 @@ def figures(compared: Compared, votes: Sequence[Counter[str]]) -> Row:
         "places": len(sides),
         **{f"for_{side}": sides.count(side) for side in (CONTIG, REFERENCE, NEITHER)},
         "reads": dict(sum(votes, Counter())),
-        "told": [_line(place, own) for place, own in zip(compared.places, votes, strict=True)],
+        "list_of_places": [_line(place, own) for place, own in zip(compared.places, votes, strict=True)],
     }
 
 
 def _line(place: Place, votes: Counter[str]) -> str:
     """Return a place, what contig and reference have there, and the reads for each and for neither."""
     where = (f"{name}:{begin}-{end}" for name, begin, end in (place.contig, place.reference))
-    texts = (text if len(text) <= _LONGEST_TOLD else f"{len(text)} bases" for text in place.texts)
+    texts = (text if len(text) <= _LONGEST_SHOWN else f"{len(text)} bases" for text in place.texts)
     counts = (str(votes[side]) for side in (CONTIG, REFERENCE, NEITHER))
     return f"{' '.join(where)} {' / '.join(texts)}: {' / '.join(counts)}"
 
@@ -113,7 +113,7 @@ def _side(votes: Counter[str]) -> str:
 
 
 def _within(compared: Compared, everywhere: dict[str, np.ndarray]) -> int:
-    """Return how many places lie on, or beside, bases on which contigs of all assemblers lie."""
+    """Return how many places lie on, or next to, bases on which contigs of all assemblers lie."""
     near = (everywhere[place.reference[0]][max(0, place.at - 1) : place.at + 2] for place in compared.places)
     return sum(bool(own.any()) for own in near)
 

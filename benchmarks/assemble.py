@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
-import json
 import os
 import random
 import subprocess
@@ -20,6 +19,7 @@ import time
 from pathlib import Path
 
 from record import record
+from run_files import figures_of_run, times_of_stages
 
 
 def shuffled(pair: list[Path], folder: Path) -> list[Path]:
@@ -48,20 +48,16 @@ def run(pair: list[Path], device: str, threads: str, folder: Path) -> dict[str, 
     wall = time.perf_counter() - began
     if status:
         sys.exit(f"{' '.join(command)} failed")
-    manifest = json.loads((folder / "run.json").read_text())
     return {
         "device": device,
         "threads": int(threads),
         "wall_s": round(wall, 2),
         "cpu_s": round(usage.ru_utime + usage.ru_stime, 2),
         "peak_rss_mb": round(usage.ru_maxrss / 1024),
-        "device_mb": max(stage["device_bytes"] for stage in manifest["stages"]) >> 20,
         "sha256": hashlib.sha256((folder / "contigs.fasta").read_bytes()).hexdigest(),
         "graph_sha256": hashlib.sha256((folder / "graph.gfa").read_bytes()).hexdigest(),
         "scaffolds_sha256": hashlib.sha256((folder / "scaffolds.fasta").read_bytes()).hexdigest(),
-        "n50": manifest["results"]["n50"],
-        "contigs": manifest["results"]["contigs"],
-        "stages": [[s["name"], s["parameters"].get("k"), round(s["wall_s"], 3)] for s in manifest["stages"]],
+        **figures_of_run(folder / "run.json"),
     }
 
 
@@ -79,8 +75,8 @@ def main() -> None:
             device, threads, *order = text.rsplit(":", 2) if text.endswith("shuffled") else text.rsplit(":", 1)
             row = run(other if order else options.pair, device, threads, folder / str(number))
             rows.append({**row, "order": "shuffled" if order else "as given"})
-            print({k: v for k, v in rows[-1].items() if k != "stages"}, flush=True)
-            for stage in row["stages"]:
+            print(rows[-1], flush=True)
+            for stage in times_of_stages(folder / str(number) / "run.json"):
                 print("   ", *stage)
     record(options.json, "assemble", {"reads": [path.name for path in options.pair]}, rows)
     if len({row["sha256"] for row in rows}) != 1:

@@ -1,7 +1,7 @@
-"""Assemblers as commands, and the figures of earlier runs that need not be made again.
+"""Run assemblers as commands, and reuse the figures of earlier runs.
 
-The figures of a run are kept under a key: the assembler with its version and command, the reads by their checksums, and
-the reference by its own. What has the same key was made of the same things, whatever the files are called.
+The figures of a run are kept under a key: the assembler with its version and command, and the checksums of the reads
+and the reference. Runs with the same key had the same input, whatever the names of the files.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from processes import GPUASM, Usage, measure_or_none
+from result_files import read_entries
 
 Row = dict[str, Any]
 PEERS = ("megahit", "skesa", "spades")
 _ON_CPU = -1
 PROGRAMS = {"spades": "spades.py"}
-"""What an assembler's program is called where that is not its own name."""
+"""The program of an assembler where it has another name."""
 
 
 @dataclass(frozen=True)
@@ -59,36 +60,36 @@ def _read_set(sheet: Path, row: dict[str, str]) -> ReadSet:
 
 @dataclass(frozen=True)
 class Command:
-    """How an assembler is run, and what it leaves: contigs, and scaffolds where it makes them."""
+    """The command line of an assembler, and the files it writes: contigs, and scaffolds where it makes them."""
 
-    words: list[str | Path]
+    arguments: list[str | Path]
     contigs: Path
     scaffolds: Path | None = None
 
 
 def command_of(assembler: str, reads: ReadSet, folder: Path, *, threads: int, extra: Sequence[str] = ()) -> Command:
-    """Name the command of an assembler with its default options, but for those given as ``extra``."""
+    """Return the command of an assembler with its default options and those given as ``extra``."""
     first, second = reads.reads
     pairs, t, out = reads.layout == "pairs", str(threads), folder / "out"
-    mates = _words("-1", first, "-2", second)
+    mates = _listed("-1", first, "-2", second)
     if assembler == "gpuasm":
-        given = mates if pairs else _words("--single", first, "--single", second)
-        words = _words(*GPUASM, "assemble", *given, "-o", out, "--device", "cpu", "-t", t, "-q", *extra)
-        return Command(words, out / "contigs.fasta")
+        given = mates if pairs else _listed("--single", first, "--single", second)
+        arguments = _listed(*GPUASM, "assemble", *given, "-o", out, "--device", "cpu", "-t", t, "-q", *extra)
+        return Command(arguments, out / "contigs.fasta")
     if assembler == "megahit":
-        given = mates if pairs else _words("-r", f"{first},{second}")
+        given = mates if pairs else _listed("-r", f"{first},{second}")
         return Command(["megahit", *given, "-t", t, "-o", out, *extra], out / "final.contigs.fa")
     if assembler == "skesa":
-        given = _words("--reads", f"{first},{second}") if pairs else _words("--reads", first, "--reads", second)
+        given = _listed("--reads", f"{first},{second}") if pairs else _listed("--reads", first, "--reads", second)
         contigs = folder / "contigs.fa"
         return Command(["skesa", *given, "--cores", t, "--contigs_out", contigs, *extra], contigs)
-    given = mates if pairs else _words("--s1", first, "--s2", second)
-    words = _words("spades.py", "--isolate", *given, "-t", t, "-o", out, *extra)
-    return Command(words, out / "contigs.fasta", out / "scaffolds.fasta")
+    given = mates if pairs else _listed("--s1", first, "--s2", second)
+    arguments = _listed("spades.py", "--isolate", *given, "-t", t, "-o", out, *extra)
+    return Command(arguments, out / "contigs.fasta", out / "scaffolds.fasta")
 
 
-def _words(*words: str | Path) -> list[str | Path]:
-    return list(words)
+def _listed(*arguments: str | Path) -> list[str | Path]:
+    return list(arguments)
 
 
 def places_of(jobs: int, gpus: int) -> queue.Queue[int]:
@@ -100,11 +101,11 @@ def places_of(jobs: int, gpus: int) -> queue.Queue[int]:
 
 
 def on_device(command: Command, place: int) -> Command:
-    """Return the command as run on a GPU of the host, which is the only one that it sees; as it is on the CPU."""
+    """Return the command as run on one GPU of the host, the only one visible to it; unchanged for the CPU."""
     if place == _ON_CPU:
         return command
-    words = [word if word != "cpu" else "cuda" for word in command.words]
-    return replace(command, words=["env", f"CUDA_VISIBLE_DEVICES={place}", *words])
+    arguments = [own if own != "cpu" else "cuda" for own in command.arguments]
+    return replace(command, arguments=["env", f"CUDA_VISIBLE_DEVICES={place}", *arguments])
 
 
 @cache
@@ -127,22 +128,22 @@ def key_of_checksums(assembler: str, version: str, reads: list[str], references:
 def run_assembler(command: Command, folder: Path) -> Usage | None:
     """Run an assembler in an empty folder; None, and the end of its log printed, if it fails or leaves no contigs."""
     (folder / "work").mkdir()
-    usage = measure_or_none(command.words, folder=folder / "work", log=folder / "log")
+    usage = measure_or_none(command.arguments, folder=folder / "work", log=folder / "log")
     if usage is None or not command.contigs.exists() or not command.contigs.stat().st_size:
         print(f"   failed: {(folder / 'log').read_text(errors='replace')[-1000:]}", flush=True)
         return None
     return usage
 
 
-def kept_rows(path: Path | None) -> dict[str, list[Row]]:
-    """Return the rows of an earlier result by their keys."""
+def kept_rows(path: Path | None, entry: str) -> dict[str, list[Row]]:
+    """Return the rows of an entry of earlier results by their keys."""
     found: dict[str, list[Row]] = {}
-    if path is not None and path.exists():
-        for row in json.loads(path.read_text())["rows"]:
-            found.setdefault(row.get("key", ""), []).append(row)
+    for row in read_entries(path).get(entry, {}).get("rows", []):
+        found.setdefault(row.get("key", ""), []).append(row)
     return found
 
 
-def kept_sets(path: Path | None) -> dict[str, Row]:
-    """Return what an earlier result says of its sets by their names."""
-    return json.loads(path.read_text())["parameters"]["sets"] if path is not None and path.exists() else {}
+def kept_sets(path: Path | None, entry: str) -> dict[str, Row]:
+    """Return the descriptions of the sets of an entry of earlier results by their names."""
+    sets: dict[str, Row] = read_entries(path).get(entry, {}).get("parameters", {}).get("sets", {})
+    return sets

@@ -2,19 +2,19 @@
 
     python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/assemblers.json
     python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/assemblers.json --only gpuasm
-    python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/unseen.json --only gpuasm --gpus 1 --jobs 8
+    python benchmarks/assemblers.py sheet.tsv --json benchmarks/results/assemblers.json --series unseen \
+        --only gpuasm --gpus 1 --jobs 8
 
 The sheet has the columns name, reads_1, reads_2, layout (pairs or single), reference (may be empty), kind (simulated or
 real) and what (a line about the reads), separated by tabs. All assemblers run with their defaults, SPAdes with
-``--isolate``. What the JSON knows of a peer of the same version on the same reads is kept and not run again; gpuasm
-changes from day to day and is run whenever it is asked for, but contigs of the same bytes are not judged again.
-``--sets`` takes some sets of the sheet only; what the JSON knows of others, also of those that the sheet does not
-have, stays. With ``--gpus`` gpuasm runs on these, ``--jobs`` sets side by side: then times say little.
+``--isolate``. Figures of a peer of the same version on the same reads are kept in the JSON and not measured again.
+gpuasm is run each time, but QUAST is not run again on contigs of the same bytes. ``--series`` is the entry of the JSON
+that rows are written to. ``--sets`` takes some sets of the sheet only; figures of other sets of the series are kept.
+With ``--gpus`` gpuasm runs on these, ``--jobs`` sets at the same time: then times are not comparable.
 """
 
 from __future__ import annotations
 
-import json
 import queue
 import shlex
 import shutil
@@ -45,18 +45,17 @@ from assembler_runs import (
 from processes import peer_versions, require_programs
 from quast import LEAST_LENGTH, run_quast
 from record import record
+from run_files import counts_of_check
 
 from gpuasm import __version__
-from gpuasm.assembly.consensus.guesses import GUESSES
 from gpuasm.cli.manifest import machine
 
 ASSEMBLERS = ("gpuasm", *PEERS)
-_CHECK = ("joins_broken", *(rule.replace("-", "_") for rule in GUESSES), "doubled_ends")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the runs have in common.
+    """Settings that all runs share.
 
     Attributes
     ----------
@@ -65,9 +64,9 @@ class Settings:
     threads : int
         Of each assembly, and of each QUAST.
     places : Queue of int
-        A number for each assembly that may run at the same time: of a GPU, or of none.
+        A number for each assembly that may run at the same time: that of its GPU, or -1 for the CPU.
     where : str
-        The machine, as rows name it.
+        The machine, as named in the rows.
     keep : Path, optional
         A folder to copy the contigs to.
     """
@@ -92,7 +91,7 @@ def make_rows(
 ) -> list[Row]:
     """Run an assembler on a set; return a row for its contigs and one for its scaffolds, if it makes any.
 
-    What has the same bytes as a row from ``before`` is not judged again.
+    QUAST is not run on sequences of the same bytes as those of a row from ``before``.
     """
     figures_of = {row["sha256"]: row["quast"] for row in before if row.get("sha256")}
     threads = settings.threads
@@ -125,33 +124,28 @@ def make_rows(
                 )
                 if settings.keep:
                     shutil.copyfile(path, settings.keep / f"{reads.name}.{assembler}.{kind}.fasta")
-                own = {"sha256": sha256, "check": checked(path.parent / "run.json")} if assembler == "gpuasm" else {}
+                own: Row = {"sha256": sha256} if assembler == "gpuasm" else {}
+                if own:
+                    own["check"] = counts_of_check(path.parent / "run.json")
                 rows.append({**about, "sequences": kind, "failed": False, **own, **usage.as_dict(), "quast": figures})
         return rows
-
-
-def checked(manifest: Path) -> dict[str, int]:
-    """Return how often each rule of gpuasm's check broke contigs, or left out of them, where it did at all."""
-    stages = json.loads(manifest.read_text())["stages"]
-    counts: dict[str, int] = next((stage["counts"] for stage in stages if stage["name"] == "lay reads back"), {})
-    return {rule: counts[rule] for rule in _CHECK if counts.get(rule)}
 
 
 def rows_of_set(
     reads: ReadSet, *, versions: dict[str, str], known: dict[str, list[Row]], only: set[str], settings: Settings
 ) -> list[Row]:
-    """Return the rows of a set, of each assembler either as they are known or as they are made now."""
+    """Return the rows of a set, for each assembler either the kept ones or new ones."""
     rows: list[Row] = []
     for assembler, version in versions.items():
         kept = known.get(key_of(assembler, version, reads))
         if assembler in only and (assembler == "gpuasm" or kept is None):
             kept = make_rows(assembler, version, reads, settings, before=kept or ())
-            print(f"{reads.name}: {assembler}: {_told(kept)}", flush=True)
+            print(f"{reads.name}: {assembler}: {_summary(kept)}", flush=True)
         rows += [{**row, "set": reads.name} for row in kept or []]
     return rows
 
 
-def _told(rows: list[Row]) -> str:
+def _summary(rows: list[Row]) -> str:
     shown = ("nga50", "aunga", "misassemblies", "mismatches_per_100k", "genome_fraction", "duplication")
     row = rows[0]
     if row["failed"]:
@@ -161,6 +155,7 @@ def _told(rows: list[Row]) -> str:
 
 @click.command(help=__doc__)
 @click.argument("sheet", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--series", default="sets", show_default=True, metavar="NAME", help="Entry of the JSON.")
 @click.option("--only", multiple=True, type=click.Choice(ASSEMBLERS), help="Run this assembler only; may be repeated.")
 @click.option("--sets", multiple=True, metavar="NAME", help="Take this set only; may be repeated.")
 @click.option("--quast", default="quast.py", show_default=True, metavar="COMMAND", help="QUAST 5.2 or later.")
@@ -170,8 +165,8 @@ def _told(rows: list[Row]) -> str:
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Copy the contigs to this folder.")
 @click.option("--json", "path", type=click.Path(dir_okay=False, path_type=Path), help="Results, kept and added to.")
 def main(
-    *, sheet: Path, only: tuple[str, ...], sets: tuple[str, ...], quast: str, threads: int, gpus: int, jobs: int,
-    keep: Path | None, path: Path | None,
+    *, sheet: Path, series: str, only: tuple[str, ...], sets: tuple[str, ...], quast: str, threads: int, gpus: int,
+    jobs: int, keep: Path | None, path: Path | None,
 ) -> None:  # fmt: skip
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
@@ -179,23 +174,25 @@ def main(
     chosen = set(only or ASSEMBLERS)
     require_programs([PROGRAMS.get(name, name) for name in PEERS if name in chosen] + settings.quast[:1])
     found = read_sheet(sheet)
-    known = kept_rows(path)
+    known = kept_rows(path, series)
     versions = {"gpuasm": __version__, **(_known_versions(known) | peer_versions(PEERS))}
-    about = kept_sets(path) | {reads.name: {"kind": reads.kind, "what": reads.what} for reads in found}
+    about = kept_sets(path, series) | {reads.name: {"kind": reads.kind, "what": reads.what} for reads in found}
     parameters = {"least_length": LEAST_LENGTH, "peers": versions, "sets": about}
     made: dict[str, list[Row]] = {}
     taken = [reads for reads in found if not sets or reads.name in sets]
     make = partial(rows_of_set, versions=versions, known=known, only=chosen, settings=settings)
-    with ThreadPoolExecutor(jobs if jobs == 1 else 2 * jobs) as pool:  # while QUAST is at one, another is assembled
+    with ThreadPoolExecutor(
+        jobs if jobs == 1 else 2 * jobs
+    ) as pool:  # QUAST and the next assembly run at the same time
         runs = {pool.submit(make, reads): reads.name for reads in taken}
         for run in as_completed(runs):
             made[runs[run]] = run.result()
-            # After every set, whichever ends first: a run that is stopped keeps its figures.
-            record(path, "assemblers", parameters, rows_in_order(list(about), made, known))
+            # After every set, so that a stopped run keeps its figures.
+            record(path, "assemblers", parameters, rows_in_order(list(about), made, known), key=series)
 
 
 def rows_in_order(names: list[str], made: dict[str, list[Row]], known: dict[str, list[Row]]) -> list[Row]:
-    """Return the rows of sets as they are named: those made now, else those known and not moved to another name."""
+    """Return the rows of sets in the order of names: the new ones, else those kept, unless the set was renamed."""
     keys = {row["key"] for rows in made.values() for row in rows}
     kept = [row for rows in known.values() for row in rows if row["set"] not in made and row["key"] not in keys]
     return [row for name in names for row in made.get(name, [row for row in kept if row["set"] == name])]

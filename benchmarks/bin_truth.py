@@ -15,7 +15,7 @@ import numpy as np
 
 from gpuasm.clustering.bins.bins import BinOptions
 from gpuasm.clustering.bins.contrast import find_contrast
-from gpuasm.clustering.bins.pieces import cut_contigs
+from gpuasm.clustering.bins.windows import cut_contigs
 from gpuasm.io.contigs import ContigRecord
 from gpuasm.kmers import count_tetramers
 
@@ -59,7 +59,7 @@ def covered_bases(stretches: Iterable[tuple[str, int, int]]) -> int:
 
 
 def find_truth(contigs: Path, sheet: Path, folder: Path, *, threads: int) -> Truth:
-    """Lay contigs on all genomes at once."""
+    """Align contigs to all genomes at once."""
     with sheet.open(newline="") as file:
         genomes = [
             (r["genome"], (sheet.parent / r["reference"]).resolve(strict=True))
@@ -127,8 +127,8 @@ def judge(bins: Mapping[str, Sequence[ContigRecord]], contigs: Sequence[ContigRe
     }  # fmt: skip
 
 
-def told_pieces(contigs: Sequence[ContigRecord], truth: Truth) -> dict[str, float]:
-    """Return the percentage of pieces that are nearest to the centre of their own genome, as they are seen.
+def nearest_centre(contigs: Sequence[ContigRecord], truth: Truth) -> dict[str, float]:
+    """Return the percentage of windows of contigs that are nearest to the centre of their own genome, for each scale.
 
     By shares of tetranucleotides with median 0 and median deviation 1 in each column (robust z-scores), the same of
     logarithms of shares (centred log-ratios), and by the axes that gpuasm bin uses.

@@ -1,13 +1,13 @@
-"""Bin the contigs of communities and isolates of known genomes with gpuasm, and with MetaBAT 2 beside it.
+"""Bin the contigs of communities and isolates of known genomes with gpuasm and with MetaBAT 2.
 
     python benchmarks/bins.py SHEET --json benchmarks/results/bins.json
 
 The sheet has the columns name, contigs and genomes, separated by tabs. Contigs are as gpuasm assemble writes them,
-with depth in their headers; ``genomes`` names a sheet with the columns genome and reference. Minimap2 tells where
-contigs truly come from: a contig belongs to the genome that most of its bases match. A genome's completeness is the
+with depth in their headers; ``genomes`` names a sheet with the columns genome and reference. Minimap2 finds the true
+origin of contigs: a contig belongs to the genome that most of its bases match. A genome's completeness is the
 share of its bases that contigs of its own cover in one bin, and that bin's contamination the share of its bases in
 contigs of others; a contig that nothing matches is of no genome. A genome is good with 90 % completeness and below 5 %
-contamination. The completeness of all contigs of 500 bases and more says what there was to be had.
+contamination. The completeness of all contigs of 500 bases and more is the upper limit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from bin_truth import LEAST_COMPLETENESS, LEAST_LENGTH, MOST_CONTAMINATION, find_truth, judge, told_pieces
+from bin_truth import LEAST_COMPLETENESS, LEAST_LENGTH, MOST_CONTAMINATION, find_truth, judge, nearest_centre
 from processes import GPUASM, Usage, measure, require_programs
 from record import record
 
@@ -71,7 +71,7 @@ def main(*, sheet: Path, only: tuple[str, ...], threads: int, path: Path | None)
             plain = folder / "contigs.fasta"  # names alone: MetaBAT takes whole headers for names
             write_fasta(plain, [c.name for c in contigs], [""] * len(contigs), [c.codes for c in contigs])
             truth = find_truth(plain, file_of["genomes"], folder, threads=threads)
-            told = told_pieces(contigs, truth) if len(truth.length) > 1 else {}
+            shares = nearest_centre(contigs, truth) if len(truth.length) > 1 else {}
             depth = write_depth(folder / "depth.tsv", contigs)
             for name in names:
                 work = folder / name.replace(" ", "_")
@@ -82,7 +82,7 @@ def main(*, sheet: Path, only: tuple[str, ...], threads: int, path: Path | None)
                     usage, files = run_gpuasm(file_of["contigs"], work, threads=threads, options=name.split()[1:])
                 bins = {file.name: read_contigs(file) for file in files}
                 row = {"set": entry["name"], "binner": name, **usage.as_dict(), **judge(bins, contigs, truth)}
-                row |= {"told_pieces": told} if told else {}
+                row |= {"nearest_centre": shares} if shares else {}
                 rows.append(row)
                 print(
                     *(row[key] for key in ("set", "binner", "wall_s", "bins", "good")), len(row["genomes"]), flush=True

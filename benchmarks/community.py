@@ -1,11 +1,12 @@
-"""Assemble the reads of a community of known genomes with gpuasm and MEGAHIT, and have MetaQUAST judge the contigs.
+"""Assemble the reads of a community of known genomes with gpuasm and MEGAHIT, and run MetaQUAST on the contigs.
 
     python benchmarks/community.py genomes.tsv reads_1.fq reads_2.fq --json benchmarks/results/community.json
 
-The sheet has the columns genome, reference and fold, separated by tabs. The contigs are first laid on all genomes at
-once: aligned length and misassemblies are those of this comparison, so that a contig that joins two genomes counts as
-one misassembly. Then each contig is given to the genome that it fits best, and NGA50 and the rest of that genome are
-those of its contigs. MEGAHIT's figures are kept in the JSON and made again only if it, the reads or a genome changed.
+The sheet has the columns genome, reference and fold, separated by tabs; its name is the key in the JSON. The contigs
+are first aligned to all genomes at once: aligned length and misassemblies are those of this comparison, so that a
+contig that joins two genomes counts as one misassembly. Then each contig is assigned to the genome that it fits best,
+and NGA50 and the other figures of a genome are those of its contigs. MEGAHIT's figures are kept in the JSON and
+measured again only if it, the reads or a genome changed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MEGAHIT_META = ("--presets", "meta-sensitive")
 
 @dataclass(frozen=True)
 class Member:
-    """A genome of the community and how deep it was sequenced."""
+    """A genome of the community and its coverage."""
 
     name: str
     reference: Path
@@ -66,7 +67,7 @@ def row_of(
 @click.argument("sheet", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("pair", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=2)
 @click.option("--only", multiple=True, metavar="NAME", help="gpuasm, megahit or 'megahit meta-sensitive'; repeatable.")
-@click.option("--options", default="", metavar="WORDS", help="More options for gpuasm, as one word of the shell.")
+@click.option("--options", default="", metavar="OPTIONS", help="More options for gpuasm, quoted as one argument.")
 @click.option("--sensitive", is_flag=True, help="Run MEGAHIT with its preset meta-sensitive too.")
 @click.option("--quast", default="metaquast.py", show_default=True, metavar="COMMAND", help="MetaQUAST 5.2 or later.")
 @click.option("--threads", "-t", default=2, show_default=True)
@@ -81,7 +82,7 @@ def main(
     assemblers: dict[str, Sequence[str]] = {"gpuasm": shlex.split(options), "megahit": ()}
     if sensitive:
         assemblers["megahit meta-sensitive"] = MEGAHIT_META
-    known, rows = kept_rows(path), []
+    known, rows = kept_rows(path, sheet.stem), []
     megahit = peer_versions(["megahit"]).get("megahit") or _known_version(known)
     sums = [checksum(mate) for mate in reads.reads]
     for name, extra in assemblers.items():
@@ -94,7 +95,7 @@ def main(
             print(name, kept[0].get("quast"), flush=True)
         rows += kept or []
         parameters = {"threads": threads, "least_length": LEAST_LENGTH, "peers": {"megahit": megahit}}
-        record(path, "community", {**parameters, "reads": [mate.name for mate in pair]}, rows)
+        record(path, "community", {**parameters, "reads": [mate.name for mate in pair]}, rows, key=sheet.stem)
 
 
 def _known_version(known: dict[str, list[Row]]) -> str:

@@ -1,4 +1,4 @@
-"""Time the counting of k-mers that lie in the memory of a device already, and of the CPU beside it.
+"""Time the counting of k-mers of reads in the memory of a device, and on the CPU.
 
 python benchmarks/count_on_device.py GENOME.fa.gz --fold 100 --json results/count.json
 """
@@ -14,7 +14,7 @@ from record import record
 
 from gpuasm import arrays
 from gpuasm.io.genomes import read_genome
-from gpuasm.kmers.tally import tally_kmers
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.sequence.encoding import pack
 from gpuasm.sequence.reads import Reads
 
@@ -55,7 +55,7 @@ def main() -> None:
                 {
                     "device": device,
                     "followers": followers,
-                    "windows": int(host.n_pieces * 120),
+                    "windows": int(host.n_segments * 120),
                     "distinct": int(tally.histogram.sum()),
                     "kept": tally.n,
                     "first_s": times[0],

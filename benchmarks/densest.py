@@ -1,9 +1,9 @@
-"""Dense subgraphs of k vertices: how dense beside single methods and beside the bound, and how fast on a device.
+"""Dense subgraphs of k vertices: density against single methods and the bound, and time on a device.
 
 python benchmarks/densest.py --graphs FILE ... --json results/densest.json
     For each graph and k the density found, the bound, and what peeling and the truncated power method find; and whether
     a clique with a tenth of its edges left out is found among 100,000 vertices of a random graph.
-python benchmarks/densest.py --device cuda --json results/densest_h200.json
+python benchmarks/densest.py --device cuda --json results/densest.json
     Times on an R-MAT graph in device memory, by stage: by default 43 M vertices and 623 M edges, k = 1,000.
 """
 

@@ -1,7 +1,7 @@
-"""Where contigs differ from a reference, and what reads say at each of these places.
+"""Find where contigs differ from a reference, and count the reads that support either at each of these places.
 
-Contigs are laid on the reference, and reads on both, by minimap2. Of a place a read tells what it has between the bases
-on both sides: the contig's text, the reference's, or another one.
+Input are alignments of minimap2: contigs to the reference, and reads to both. A read that covers a place and the base
+on each side of it supports the contig's text, the reference's, or neither.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 import pysam
 
 FLANK = 10
-"""Bases beside an insertion or a deletion that belong to its place: in a short repeat it may be laid to the left or to
-the right. What differs so close to it is one place with it."""
+"""Bases next to an insertion or a deletion that belong to its place: in a short repeat its alignment is ambiguous.
+Differences within this distance are one place."""
 CONTIG, REFERENCE, NEITHER = "contig", "reference", "neither"
 _UNKNOWN = 4
 _CODE = np.full(256, _UNKNOWN, np.uint8)
@@ -37,34 +37,34 @@ class Place:
     contig, reference
         Where it lies on either.
     texts
-        What the contig and what the reference has there, on the reference's strand.
-    turned
-        Whether it is the contig's reverse complement that lies on the reference.
+        The text of the contig and of the reference, on the reference's strand.
+    is_reverse
+        Whether the reverse complement of the contig is aligned.
     at
         The first base of the reference that differs; for an insertion, the base after it.
-    told
-        Whether the texts tell the sides apart. Where one has fewer units of a tandem repeat, its text is made so wide
-        that the other does not hold it; where that cannot be, nothing is counted.
+    is_distinct
+        Whether the texts distinguish the sides. Where one has fewer units of a tandem repeat, its text is extended
+        until the other does not contain it; where that is impossible, no read is counted.
     """
 
     contig: Span
     reference: Span
     texts: tuple[str, str]
-    turned: bool
+    is_reverse: bool
     at: int
-    told: bool
+    is_distinct: bool
 
 
 @dataclass
 class Compared:
-    """Contigs laid on a reference.
+    """Contigs aligned to a reference.
 
     Attributes
     ----------
     covered
-        Of each base of each sequence of the reference, how many bases of contigs lie on it; 0 where it is unknown.
+        Bases of contigs aligned to each base of each sequence of the reference; 0 where it is N.
     on_unknown
-        Bases of contigs that lie on unknown bases.
+        Bases of contigs aligned to N.
     places
         Where they differ.
     """
@@ -75,7 +75,7 @@ class Compared:
 
 
 def compare(alignments: Iterable[pysam.AlignedSegment], reference: Mapping[str, str]) -> Compared:
-    """Compare contigs with the reference, base by base, by alignments that clip nothing off for good (``-Y``)."""
+    """Compare contigs with the reference, base by base, by alignments without hard clipping (``-Y``)."""
     found = Compared({name: np.zeros(len(text), np.int32) for name, text in reference.items()})
     for own in alignments:
         if own.is_unmapped or own.is_secondary:
@@ -125,11 +125,11 @@ def _place(own: pysam.AlignedSegment, columns: Sequence[Column], kinds: str, tar
     first, end = at
     query = str(own.query_sequence).upper()
     differs = next(i for i in range(first, end) if kinds[i] in "XI")
-    told = "I" not in kinds[first:end]
+    is_distinct = "I" not in kinds[first:end]
     while True:
         (q, r), (q_end, r_end) = _positions(columns, first), _positions(columns, end)
-        told = told or not (query[q:q_end] in target or target[r:r_end] in query)
-        if told or "N" in kinds[max(0, first - 1) : end + 1] or first == 0 or end == len(columns):
+        is_distinct = is_distinct or not (query[q:q_end] in target or target[r:r_end] in query)
+        if is_distinct or "N" in kinds[max(0, first - 1) : end + 1] or first == 0 or end == len(columns):
             break
         first, end = first - 1, end + 1
     on_contig = (len(query) - q_end, len(query) - q) if own.is_reverse else (q, q_end)
@@ -139,7 +139,7 @@ def _place(own: pysam.AlignedSegment, columns: Sequence[Column], kinds: str, tar
         (query[q:q_end], target[r:r_end]),
         own.is_reverse,
         _positions(columns, differs)[1],
-        told,
+        is_distinct,
     )
 
 
@@ -157,14 +157,14 @@ def count_votes(
 ) -> list[Counter[str]]:
     """Count the reads that have the contig's text, the reference's, or neither, at each place.
 
-    A read counts once, wherever it was laid; one that says this here and that there says neither.
+    A read counts once over all of its alignments; one that supports both sides supports neither.
     """
-    heard: list[dict[tuple[str, bool], set[str]]] = [defaultdict(set) for _ in places]
+    votes: list[dict[tuple[str, bool], set[str]]] = [defaultdict(set) for _ in places]
     for side, alignments in ((CONTIG, on_contigs), (REFERENCE, on_reference)):
         lying: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
         for number, place in enumerate(places):
             name, begin, end = place.contig if side == CONTIG else place.reference
-            if place.told:
+            if place.is_distinct:
                 lying[name].append((begin, end, number))
         for rows in lying.values():
             rows.sort()
@@ -176,15 +176,15 @@ def count_votes(
             for (_, _, number), text in zip(near, _texts(read, near), strict=True):
                 if text is not None:
                     texts = places[number].texts
-                    if side == CONTIG and places[number].turned:
-                        texts = _turned(texts[0]), _turned(texts[1])
-                    said = CONTIG if text == texts[0] else REFERENCE if text == texts[1] else NEITHER
-                    heard[number][str(read.query_name), read.is_read2].add(said)
-    return [Counter(_settled(said) for said in own.values()) for own in heard]
+                    if side == CONTIG and places[number].is_reverse:
+                        texts = _reverse_complement(texts[0]), _reverse_complement(texts[1])
+                    side_of_read = CONTIG if text == texts[0] else REFERENCE if text == texts[1] else NEITHER
+                    votes[number][str(read.query_name), read.is_read2].add(side_of_read)
+    return [Counter(_settled(sides) for sides in own.values()) for own in votes]
 
 
 def _texts(read: pysam.AlignedSegment, stretches: Sequence[tuple[int, int, int]]) -> list[str | None]:
-    """Return what a read has in stretches of its target; None where it lacks a base beside one."""
+    """Return the text of a read in stretches of its target; None where it does not cover both neighbouring bases."""
     if not stretches:
         return []
     query = dict(zip(read.get_reference_positions(full_length=True), range(read.query_length), strict=True))
@@ -195,17 +195,17 @@ def _texts(read: pysam.AlignedSegment, stretches: Sequence[tuple[int, int, int]]
     return found
 
 
-def _turned(text: str) -> str:
+def _reverse_complement(text: str) -> str:
     return text.translate(_COMPLEMENT)[::-1]
 
 
-def _settled(said: set[str]) -> str:
-    decided = said - {NEITHER}
+def _settled(sides: set[str]) -> str:
+    decided = sides - {NEITHER}
     return decided.pop() if len(decided) == 1 else NEITHER
 
 
 def count_outvoted(alignments: Iterable[pysam.AlignedSegment], sequences: Mapping[str, str]) -> int:
-    """Count the bases of sequences at which more of the reads that lie there have one other base than this one."""
+    """Count the bases of sequences at which more aligned reads have one other base than this one."""
     counts = {name: np.zeros((len(text), 5), np.int32) for name, text in sequences.items()}
     for read in alignments:
         if read.is_unmapped or read.is_secondary or read.is_supplementary:

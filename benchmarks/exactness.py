@@ -3,8 +3,8 @@
     python benchmarks/exactness.py reads_1.fastq.gz reads_2.fastq.gz --json results/exactness.json
 
 KMC: the number of distinct canonical 31-mers, and the whole histogram of their multiplicities. BCALM: the set of
-unitigs for each k, up to strand and, for circles, rotation. Leaves with exit code 1 where anything differs, and says
-what differs.
+unitigs for each k, up to strand and, for circles, rotation. Prints the differences and ends with exit code 1 if there
+are any.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     apt-get install kleborate-examples ragout-examples sibelia-examples bowtie-examples abacas-examples
     python benchmarks/fresh_genomes.py /usr/share/doc GENOMES
 
-``fresh_genomes.tsv`` beside this script has a row for each genome: its name, the file below the first folder, what
+``fresh_genomes.tsv`` in this folder has a row for each genome: its name, the file below the first folder, what
 the names of its records have in them (all records if it is empty), and what it is. Each makes GENOMES/NAME.fa.gz.
 """
 

@@ -117,7 +117,7 @@ def ours(graph: DirectedGraph, places: Any, repeat: int) -> dict[str, Any]:
 
 
 def on_device(xp: Any, budget_s: float) -> list[dict[str, Any]]:
-    """Time both sizes with each share of known places, beside the three strategies while there is time."""
+    """Time both sizes with each share of known places, and the three strategies as far as the time allows."""
     end, rows = time.perf_counter() + budget_s, []
     for size, (n, m) in SIZES.items():
         graph = power_law_graph(xp, n, m, 2.5)
@@ -132,7 +132,7 @@ def on_device(xp: Any, budget_s: float) -> list[dict[str, Any]]:
 
 def one_case(about: dict[str, Any], graph: DirectedGraph, places: Any, end: float) -> list[dict[str, Any]]:
     rows = [{**about, **ours(graph, places, 6)}]
-    tell(rows[0])
+    show(rows[0])
     for strategy in STRATEGIES:
         if time.perf_counter() > end:
             print(f"no time left for {strategy}, {about['size']}, {about['known']:.0%} known")
@@ -140,7 +140,7 @@ def one_case(about: dict[str, Any], graph: DirectedGraph, places: Any, end: floa
         rows.append(
             {**about, "program": strategy, "precision": "single", "median_ms": strategy_ms(strategy, graph, places)}
         )
-        tell(rows[-1])
+        show(rows[-1])
     return rows
 
 
@@ -163,16 +163,16 @@ def skew(xp: Any, n: int, m: int, repeat: int, *, strategies: bool) -> list[dict
         about |= {"edges": graph.n_edges, "exponent": exponent if math.isfinite(exponent) else None}
         about |= {"longest_row": int(graph.out_degree.max()), "known": 0.9}
         rows.append({**about, **ours(graph, places, repeat)})
-        tell(rows[-1])
+        show(rows[-1])
         if strategies and about["longest_row"] < 200_000:  # a thread alone with more takes seconds
             median_ms = strategy_ms("early exit", graph, places)
             rows.append({**about, "program": "early exit", "precision": "single", "median_ms": median_ms})
-            tell(rows[-1])
+            show(rows[-1])
     return rows
 
 
 def on_cpu(n: int, m: int) -> list[dict[str, Any]]:
-    """Time the CPU beside a plain compiled loop with the functions of the mathematical library, on as many threads."""
+    """Time the CPU and a plain compiled loop with the functions of the mathematical library, on as many threads."""
     rows = []
     graph = power_law_graph(np, n, m, 2.5)
     about = {"device": "cpu", "threads": parallel.thread_count(), "size": f"CPU, {n:,} / {m:,}", "vertices": n}
@@ -180,13 +180,13 @@ def on_cpu(n: int, m: int) -> list[dict[str, Any]]:
     for share in SHARES:
         places = places_of(np, n, share)
         rows.append({**about, "known": share, **ours(graph, places, 3)})
-        tell(rows[-1])
+        show(rows[-1])
         found, times = times_of(np, functools.partial(plain_rounds, graph, places), 2)
         mine, _ = gunrock_locations(graph, places, iterations=ITERATIONS, spatial_iterations=SPATIAL_ITERATIONS)
         apart = np.abs((found - mine + 180) % 360 - 180)
         rows.append({**about, "known": share, "program": "plain loop", "precision": "double"})
         rows[-1] |= {"median_ms": min(times) * 1e3, "beyond_1e-7": int((apart > 1e-7).any(axis=1).sum())}
-        tell(rows[-1])
+        show(rows[-1])
     return rows
 
 
@@ -202,7 +202,7 @@ def plain_rounds(graph: DirectedGraph, places: np.ndarray) -> np.ndarray:
     return places
 
 
-def tell(row: dict[str, Any]) -> None:
+def show(row: dict[str, Any]) -> None:
     checked = f"{row['largest_difference_degrees']:.1e} of {row['checked']}" if "checked" in row else ""
     known = f"{row['known']:.0%} known"
     exponent = row["exponent"] or "even"

@@ -51,7 +51,7 @@ def one_set(rng: np.random.Generator, i: int) -> tuple[np.ndarray, np.ndarray]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-n", type=int, default=10_000, help="sets")
-    parser.add_argument("--starts", type=int, default=8, help="random starts of the searches, beside the best points")
+    parser.add_argument("--starts", type=int, default=8, help="random starts of the searches, besides the best points")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rng = np.random.default_rng(7)

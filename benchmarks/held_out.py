@@ -1,7 +1,7 @@
 """Hide a fifth of the samples' places, infer them from related samples, and measure how far off they are.
 
 ``python benchmarks/held_out.py --set NAME GRAPH LABELS --json held_out.json`` takes graph.npz of ``gpuasm relate`` and
-the table that sample_places.py makes. Beside it stand two baselines: the commonest place, and the place of the nearest
+the table that sample_places.py makes. It has two baselines: the commonest place, and the place of the nearest
 genome that has one. Neighbours are those that edges lead to (``--directed`` of ``gpuasm geolocate``), and then those at
 either end. All are measured on the same samples, twenty times over.
 """
@@ -32,16 +32,16 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rows = [
-        measure(name, Path(graph), Path(labels), both_ways=both_ways)
+        measure(name, Path(graph), Path(labels), both_directions=both_directions)
         for name, graph, labels in options.set
-        for both_ways in (False, True)
+        for both_directions in (False, True)
     ]
     record(options.json, "held_out", {"share": SHARE, "times": TIMES}, rows)
 
 
-def measure(name: str, graph_path: Path, labels_path: Path, *, both_ways: bool) -> dict[str, Any]:
+def measure(name: str, graph_path: Path, labels_path: Path, *, both_directions: bool) -> dict[str, Any]:
     graph, weights = read_weighted_graph(graph_path)
-    if both_ways:
+    if both_directions:
         merged = undirected_graph(graph, weights)
         graph, weights = DirectedGraph(merged.row_offsets, merged.columns, graph.names), merged.weights
     with labels_path.open(newline="", encoding="utf-8") as file:
@@ -57,7 +57,7 @@ def measure(name: str, graph_path: Path, labels_path: Path, *, both_ways: bool) 
     known = ~np.isnan(places[:, 0])
     row: dict[str, Any] = {
         "set": name,
-        "both_ways": both_ways,
+        "both_directions": both_directions,
         "samples": len(places),
         "places_known": int(known.sum()),
     }

@@ -29,7 +29,7 @@ _LETTERS = np.frombuffer(b"ACGTN", np.uint8)
 _A, _C, _G, _T, _N = range(5)
 _LONG_REPLICON, _AT_ENDS, _STEP = 500_000, 0.6, 800
 _BEST_GC, _LONGEST, _BLOCK = 0.48, 2_000, 1 << 16
-_BAD, _SECOND, _TOLD, _UNKNOWN = 5.0, 1.6, 0.7, 0.0001
+_BAD, _SECOND, _MARKED, _UNKNOWN = 5.0, 1.6, 0.7, 0.0001
 
 
 @dataclass(frozen=True)
@@ -200,8 +200,8 @@ def read(fragments: Fragments, template: Template, mate: int) -> tuple[np.ndarra
     wrong = (rng.random(codes.shape) < rates) & ~dark & (codes < _N)
     codes[wrong] = (codes[wrong] + rng.integers(1, 4, wrong.sum())) % 4
     level = np.where(rng.random(codes.shape) < 4 * rates, 2, 3)  # some of what is right is uncertain too
-    told = wrong & (rng.random(codes.shape) < _TOLD)
-    level[told] = rng.integers(1, 3, told.sum())
+    marked = wrong & (rng.random(codes.shape) < _MARKED)
+    level[marked] = rng.integers(1, 3, marked.sum())
     unknown = (rng.random(codes.shape) < _UNKNOWN) | (codes == _N)
     codes[unknown] = _N
     level[dark | unknown] = 0

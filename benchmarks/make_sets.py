@@ -1,20 +1,20 @@
-"""Make the simulated reads that the tables rest on, and the sheets that name them.
+"""Make the simulated reads that the tables rest on, and the sheets that list them.
 
     python benchmarks/make_sets.py GENOMES OUT --real READS --jobs 4
     python benchmarks/make_sets.py GENOMES OUT --sets lambda --sets mpox
     python benchmarks/make_sets.py GENOMES OUT --community --sets community_of_ten
-    python benchmarks/make_sets.py GENOMES OUT --table benchmarks/unseen.tsv --jobs 4
+    python benchmarks/make_sets.py GENOMES OUT --series unseen --jobs 4
 
-``sets.tsv`` beside this script has a row for each set: its genome, a file GENOME.fa.gz of the folder GENOMES, options
-of ``art_illumina`` (ART 2.5.8, doi:10.1093/bioinformatics/btr708), or as its profile a kind of ``library_reads.py``,
-and checksums of genome and reads. Reads are written to OUT as NAME_1.fq and NAME_2.fq; those that lie there with the
-right checksums stay. If other bytes come out, that is said, and the exit code is 1. With ``--community`` the
-communities are made: the reads of their members one after the other, and NAME.tsv with the columns genome, reference
-and fold. With ``--check`` checksums are compared and no reads are kept.
+``sets.tsv`` in this folder has a row for each set: its series, its genome, a file GENOME.fa.gz of the folder GENOMES,
+options of ``art_illumina`` (ART 2.5.8, doi:10.1093/bioinformatics/btr708), or as its profile a kind of
+``library_reads.py``, and checksums of genome and reads. Reads are written to OUT as NAME_1.fq and NAME_2.fq; files
+with the right checksums are kept. If other bytes come out, the script prints them, and the exit code is 1. With
+``--community`` the communities are made: the reads of their members one after the other, and NAME.tsv with the columns
+genome, reference and fold. With ``--check`` checksums are compared and no reads are kept.
 
-OUT/sheet.tsv is what ``assemblers.py`` reads, with the real sets of ``real_sets.tsv`` if ``--real`` tells where these
-are. OUT/ablation.tsv has what only ``ablation.py`` takes: communities, and sets without a reference. Rows of earlier
-runs stay in both.
+OUT/sheet.tsv is the input of ``assemblers.py``, with the real sets of ``real_sets.tsv`` if ``--real`` names their
+folder. OUT/ablation.tsv has what only ``ablation.py`` takes: communities, and sets without a reference. Rows of earlier
+runs are kept in both.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from processes import measure, require_programs
 from raise_gc import raise_gc
 
 HERE = Path(__file__).parent
+SETS = HERE / "sets.tsv"
 PHIX = "phix174_vipr.fa.gz"
 COLUMNS = ("name", "reads_1", "reads_2", "layout", "reference", "kind", "what")
 SheetRow = dict[str, str]
@@ -46,6 +47,7 @@ SheetRow = dict[str, str]
 class Simulation:
     """A row of ``sets.tsv``, as text: reads of one genome; ``community`` names the one they are a part of, if any."""
 
+    series: str
     name: str
     community: str
     genome: str
@@ -66,9 +68,11 @@ class Simulation:
         return [self.reads_1_sha256, self.reads_2_sha256]
 
 
-def read_simulations(path: Path = HERE / "sets.tsv") -> list[Simulation]:
+def read_simulations(path: Path = SETS, *, series: str | None = None) -> list[Simulation]:
+    """Read the sets of a series, or of all."""
     with path.open(newline="") as file:
-        return [Simulation(**row) for row in csv.DictReader(file, delimiter="\t")]
+        rows = [Simulation(**row) for row in csv.DictReader(file, delimiter="\t")]
+    return [row for row in rows if series in (None, row.series)]
 
 
 def mates_of(folder: Path, name: str) -> list[Path]:
@@ -82,7 +86,7 @@ def art_command(of: Simulation, genome: Path) -> list[str]:
 
 
 def library_command(of: Simulation, genome: Path, reference: Path) -> list[str]:
-    """Return the same for a set whose profile is a kind of library; PhiX's genome lies beside its own."""
+    """Return the same for a set whose profile is a kind of library; PhiX's genome is in the folder of its own."""
     options = ["--kind", of.profile, "--fold", of.fold, "--seed", of.seed, "--phix", str(reference.with_name(PHIX))]
     return [sys.executable, str(HERE / "library_reads.py"), *options, str(genome)]
 
@@ -91,7 +95,7 @@ def make_reference(of: Simulation, genomes: Path, out: Path) -> Path:
     """Return the genome of a set: as it is, or written to ``out`` with more G and C."""
     genome = (genomes / f"{of.genome}.fa.gz").resolve(strict=True)
     if checksum(genome) != of.genome_sha256:
-        print(f"{genome.name}: not the file that {of.name} was made of", flush=True)
+        print(f"{genome.name}: not the file that {of.name} was made from", flush=True)
     return raise_gc(genome, out / f"{of.name}.fa", percent=float(of.gc)) if of.gc else genome
 
 
@@ -178,19 +182,18 @@ def add_to_sheet(path: Path, rows: Iterable[SheetRow]) -> None:
 @click.argument("genomes", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("out", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--sets", multiple=True, metavar="NAME", help="Make this set only; may be repeated.")
-@click.option("--table", default=HERE / "sets.tsv", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="The sets, if they are others than those of sets.tsv.")  # fmt: skip
+@click.option("--series", metavar="NAME", help="Series of sets.tsv; by default 'sets', with --community all series.")
 @click.option("--community", is_flag=True, help="Make the communities, not the isolates.")
 @click.option("--real", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of the real sets.")
-@click.option("--jobs", "-j", default=1, show_default=True, help="How many sets, or members, are made side by side.")
+@click.option("--jobs", "-j", default=1, show_default=True, help="Sets, or members, made at the same time.")
 @click.option("--check", is_flag=True, help="Compare checksums; keep no reads, write no sheet.")
 def main(
-    *, genomes: Path, out: Path, sets: tuple[str, ...], table: Path, community: bool, real: Path | None, jobs: int,
-    check: bool,
+    *, genomes: Path, out: Path, sets: tuple[str, ...], series: str | None, community: bool, real: Path | None,
+    jobs: int, check: bool,
 ) -> None:  # fmt: skip
     require_programs(["art_illumina"])
     groups: dict[str, list[Simulation]] = {}
-    for entry in read_simulations(table):
+    for entry in read_simulations(SETS, series=series or (None if community else "sets")):
         if bool(entry.community) == community:
             groups.setdefault(entry.community or entry.name, []).append(entry)
     if unknown := set(sets) - groups.keys():

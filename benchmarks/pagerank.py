@@ -1,9 +1,9 @@
-"""Time PageRank by power iteration and by random walks on R-MAT graphs, beside other programs.
+"""Time PageRank by power iteration and by random walks on R-MAT graphs, and other programs.
 
-python benchmarks/pagerank.py --json benchmarks/results/pagerank_h200.json      43 M vertices, 623 M edges, on a device
-python benchmarks/pagerank.py --device cpu -n 1e6 -m 1e7 --threads 2 --json benchmarks/results/pagerank_cpu.json
+python benchmarks/pagerank.py --json benchmarks/results/pagerank.json      43 M vertices, 623 M edges, on a device
+python benchmarks/pagerank.py --device cpu -n 1e6 -m 1e7 --threads 2 --json benchmarks/results/pagerank.json
 
-On a device, the graph and its reverse are made there and lie in its memory when the clock starts. Beside it, programs
+On a device, the graph and its reverse are made there before the clock starts. Programs
 of the host run with all threads on a smaller graph of the same shape, and gpuasm on both. Programs that are not
 installed are left out, which the table shows.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pagerank_host import beside_device, in_turns
+from pagerank_host import in_turns, with_device
 from record import record
 from timing import timed
 
@@ -31,7 +31,7 @@ from gpuasm.ranking.pull_cuda import PullCuda
 TOLERANCE = 1e-6
 COUPONS = (1, 2, 5, 10, 20, 40)
 PUBLISHED = {"what": "random walks on a Tesla K20, 43 M vertices and 623 M edges", "s": 163.0}
-"""Of "GPU-Accelerated Graph Analytics in Python with Numba"; coupons and reset probability are not told."""
+"""Of "GPU-Accelerated Graph Analytics in Python with Numba"; coupons and reset probability are not given."""
 
 
 def web_like(n: int, m: int, *, seed: int, xp: Any) -> DirectedGraph:
@@ -132,7 +132,7 @@ def same_integers(xp: Any) -> dict[str, Any]:
 
 
 def hosts(xp: Any, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Time programs of the host beside the device, on a graph that takes them little time and, if asked for, on all."""
+    """Time programs of the host and the device, on a small graph and, if requested, on the whole one."""
     sizes = [(int(arguments.host_vertices), int(arguments.host_edges))]
     if arguments.host_full:
         sizes.append((int(arguments.n), int(arguments.m)))
@@ -140,7 +140,7 @@ def hosts(xp: Any, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
         if m:
             graph = web_like(n, m, seed=arguments.seed, xp=xp)
             graph.reverse()
-            yield from beside_device(
+            yield from with_device(
                 graph, threads=parallel.thread_count(), tolerance=TOLERANCE, seconds=arguments.host_seconds
             )
 

@@ -1,4 +1,4 @@
-"""Power iteration of other programs on the host, beside gpuasm's there and, if there is one, on a device."""
+"""Time power iteration of other programs on the host, and of gpuasm there and on a device."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def in_turns(graph: DirectedGraph, exact: Any, *, threads: int, tolerance: float
     yield from rows.values()
 
 
-def beside_device(graph: DirectedGraph, *, threads: int, tolerance: float, seconds: float) -> Iterator[dict[str, Any]]:
+def with_device(graph: DirectedGraph, *, threads: int, tolerance: float, seconds: float) -> Iterator[dict[str, Any]]:
     """Time power iteration on one graph: gpuasm on its device, gpuasm on the host, and other programs on the host.
 
-    Programs run one after another, each once, gpuasm three times (its first run compiles). Building their graph is told
-    apart. None begins after the time given; those that are left out, or not installed, are named.
+    Programs run one after another, each once, gpuasm three times (its first run compiles). The time to
+    build their graph is separate. None begins after the time given; those left out or not installed are named.
 
     Parameters
     ----------

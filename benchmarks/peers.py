@@ -2,8 +2,8 @@
 
     python benchmarks/peers.py reads_1.fastq.gz reads_2.fastq.gz --threads 2 --repeat 3 --json results/peers.json
 
-Assembly beside MEGAHIT (and SKESA with ``--skesa``), counting beside KMC, unitigs beside BCALM. In each repetition all
-programs of a comparison run one after the other, every second time in the reverse order. Run it on a quiet machine.
+Assembly against MEGAHIT (and SKESA with ``--skesa``), counting against KMC, unitigs against BCALM. In each repetition
+all programs of a comparison run one after the other, every second time in the reverse order. Run it on a quiet machine.
 ``--device cuda`` makes gpuasm use the GPU; the peers have none.
 """
 
@@ -20,7 +20,7 @@ from processes import GPUASM, measure, peer_versions, require_programs
 from record import record
 
 Command = Callable[[Path], list[str | Path]]
-"""Given an empty folder to work in, says what to run in it."""
+"""Returns the command to run in a given empty folder."""
 
 
 def comparisons(options: argparse.Namespace) -> dict[str, dict[str, Command]]:
@@ -32,10 +32,10 @@ def comparisons(options: argparse.Namespace) -> dict[str, dict[str, Command]]:
     pairs = ["-1", first, "-2", second]
     listed = "".join(f"{path}\n" for path in reads)
 
-    def with_list(*words: str) -> Command:
+    def with_list(*arguments: str) -> Command:
         def command(folder: Path) -> list[str | Path]:
             (folder / "reads.txt").write_text(listed)
-            return list(words)
+            return list(arguments)
 
         return command
 
@@ -108,7 +108,10 @@ def main() -> None:
         print(name, flush=True)
         devices = {"gpuasm": options.device}
         found = run_in_turn(commands, options.repeat)
-        rows += [{"comparison": name, "device": devices.get(row["program"], "cpu"), **row} for row in found]
+        rows += [
+            {"comparison": name, "device": devices.get(row["program"], "cpu"), "threads": options.threads, **row}
+            for row in found
+        ]
     parameters = {
         "reads": [path.name for path in options.pair],
         "threads": options.threads,

@@ -15,7 +15,7 @@ from pathlib import Path
 GPUASM = (sys.executable, "-m", "gpuasm")
 _VERSION_COMMANDS = {
     "kmc": ["kmc"],
-    "bcalm": ["dpkg-query", "-W", "bcalm"],  # it does not tell its version itself
+    "bcalm": ["dpkg-query", "-W", "bcalm"],  # the program does not print its version
     "megahit": ["megahit", "--version"],
     "skesa": ["skesa", "--version"],
     "spades": ["spades.py", "--version"],
@@ -61,7 +61,7 @@ def _run(command: Sequence[str | Path], *, folder: Path, log: Path) -> tuple[Usa
     with log.open("ab") as sink:
         began = time.perf_counter()
         process = subprocess.Popen(
-            [str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink
+            [str(own) for own in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink
         )
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
@@ -82,7 +82,7 @@ def peer_versions(names: Sequence[str]) -> dict[str, str]:
     found = {}
     for name in names:
         if shutil.which(_VERSION_COMMANDS[name][0]):
-            told = subprocess.run(_VERSION_COMMANDS[name], capture_output=True, text=True, check=False)
-            if match := re.search(r"\d+\.\d+(\.\d+)?", told.stdout + told.stderr):
+            done = subprocess.run(_VERSION_COMMANDS[name], capture_output=True, text=True, check=False)
+            if match := re.search(r"\d+\.\d+(\.\d+)?", done.stdout + done.stderr):
                 found[name] = match.group()
     return found

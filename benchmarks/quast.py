@@ -38,7 +38,7 @@ _NAMES = {
 
 
 def parse_report(text: str) -> Figures:
-    """Read the figures of a ``report.tsv`` on one assembly; what QUAST left out or could not tell is None.
+    """Read the figures of a ``report.tsv`` on one assembly; None where QUAST gives no value.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def parse_report(text: str) -> Figures:
 def _number(text: str) -> float | int | None:
     try:
         return float(text) if "." in text else int(text)
-    except ValueError:  # "-" where nothing aligns, "1 + 2 part" for counts that are not asked for here
+    except ValueError:  # "-" where nothing aligns, "1 + 2 part" for counts that are not used here
         return None
 
 

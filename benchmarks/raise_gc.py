@@ -8,10 +8,10 @@ import numpy as np
 
 from gpuasm.io.fasta import write_fasta
 from gpuasm.io.genomes import read_genome
-from gpuasm.sequence.randomness import random_bits
+from gpuasm.primitives.randomness import random_bits
 
 SPAN = 4
-"""Bases on either side that a change depends on: 9-mers, of which few tell two places of a repeat's copies apart."""
+"""Bases on either side that a change depends on: copies of a repeat rarely differ in 9-mers."""
 _A, _C, _T, _NONE = 0, 1, 3, 4
 
 
@@ -26,12 +26,12 @@ def raise_gc(genome: Path, out: Path, *, percent: float) -> Path:
     keys, becomes = zip(*(_keys_of(m.codes) for m in molecules), strict=True)
     everything = np.concatenate([m.codes for m in molecules])
     is_base = everything < _NONE
-    wanted = round(percent / 100 * np.count_nonzero(is_base)) - np.count_nonzero((everything == 1) | (everything == 2))
+    changes = round(percent / 100 * np.count_nonzero(is_base)) - np.count_nonzero((everything == 1) | (everything == 2))
     key = np.concatenate(keys)
     candidates = np.sort(key[np.concatenate(becomes) < _NONE])
-    if not 0 < wanted <= candidates.size:
+    if not 0 < changes <= candidates.size:
         raise ValueError(f"{genome.name}: {percent:g} % of G and C cannot be reached by changing A and T")
-    most = candidates[wanted - 1]
+    most = candidates[changes - 1]
     changed = [
         np.where((b < _NONE) & (k <= most), b, m.codes) for m, k, b in zip(molecules, keys, becomes, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Assemble real reads with gpuasm and MEGAHIT, and set the contigs side by side.
+"""Assemble real reads with gpuasm and MEGAHIT, and compare the contigs.
 
     python benchmarks/real_reads.py sheet.tsv --quast 'bash evaluate.sh' --json results/real_reads.json
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import shlex
 import subprocess
 import sys
@@ -22,14 +21,17 @@ from typing import Any
 
 from processes import GPUASM, measure, peer_versions, require_programs
 from record import record
+from result_files import host_of, read_entries
 from unitig_sets import read_fasta
+
+from gpuasm.cli.manifest import machine
 
 PROGRAMS = ("gpuasm", "megahit")
 LEAST_LENGTH = 200
-"""Shorter contigs are not looked at; both assemblers leave them out."""
+"""Shorter contigs are not counted; both assemblers leave them out."""
 LONG = 500
-"""Contigs from which on contigs of thin samples can be compared, as QUAST does: how many pieces of one or two fragments
-an assembler tells beside them sets the N50 of all."""
+"""Least length of contigs that are compared, as for QUAST: in samples of low coverage the number of short contigs
+sets the N50 of all."""
 _QUAST_FIGURES = {
     "NGA50": "nga50",
     "misasm": "misassemblies",
@@ -52,7 +54,7 @@ class Sample:
     reference: Path | None
 
     def arguments(self, program: str) -> list[str | Path]:
-        """Name the reads as an assembler wants it."""
+        """Return the options that give an assembler the reads."""
         first, second = self.reads
         if self.layout == "pairs":
             return ["-1", first, "-2", second]
@@ -99,7 +101,7 @@ def describe(contigs: Path) -> dict[str, Any]:
         "contigs": len(lengths),
         "total_long": sum(long),
         "n50_long": n50(long),
-        # MEGAHIT's flag 3 is a contig that meets itself.
+        # MEGAHIT's flag 3 is a circular contig.
         "circular": sum("circular=yes" in line or " flag=3 " in line for line in headers),
     }
 
@@ -138,14 +140,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sheet", type=Path)
     parser.add_argument("--quast", type=shlex.split, default=[], metavar="COMMAND")
-    parser.add_argument("--only", nargs="+", metavar="SAMPLE", help="what the JSON knows of the others stays")
+    parser.add_argument("--only", nargs="+", metavar="SAMPLE", help="rows of the others are kept")
     parser.add_argument("--programs", nargs="+", default=PROGRAMS, choices=PROGRAMS, help="likewise")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what the assemblers wrote in DIR")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     require_programs(sorted({"megahit"} & set(options.programs)))
-    known = json.loads(options.json.read_text()) if options.json and options.json.exists() else {"rows": []}
+    host = host_of(machine("cpu"))
+    known = read_entries(options.json).get(host, {"rows": []})
     rows = {(row["sample"], row["assembler"]): row for row in known["rows"]}
     with tempfile.TemporaryDirectory() as name:
         folder = options.keep.resolve() if options.keep else Path(name)
@@ -162,7 +165,7 @@ def main() -> None:
                 print(*(row.get(key, "") for key in _SHOWN), sep="\t", flush=True)
     peers = peer_versions(["megahit"]) if "megahit" in options.programs else known["parameters"]["peers"]
     parameters = {"threads": options.threads, "least_length": LEAST_LENGTH, "peers": peers}
-    record(options.json, "real_reads", parameters, list(rows.values()))
+    record(options.json, "real_reads", parameters, list(rows.values()), key=host)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ from record import record
 from gpuasm import arrays, parallel
 from gpuasm.io.genomes import fasta_records
 from gpuasm.samples import Sketches, SketchKind, compare, mash_distance, sketch_text
-from gpuasm.samples.chance import p_values
 from gpuasm.samples.comparison import shared_hashes
+from gpuasm.samples.p_values import p_values
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 
@@ -126,7 +126,7 @@ def text_of(codes: list[np.ndarray]) -> tuple[Reads, int]:
 
 
 def compare_with_mash(
-    names: list[str], texts: list[tuple[Reads, int]], start: float, words: list[str]
+    names: list[str], texts: list[tuple[Reads, int]], start: float, options: list[str]
 ) -> dict[str, Any]:
     """Count the pairs whose printed distance, P-value or shared hashes are not Mash's, and take the time of both."""
     kind, threads = SketchKind.bottom(K, SIZE), str(parallel.thread_count())
@@ -141,7 +141,7 @@ def compare_with_mash(
     row |= {"bases": sum(bases), "sketch_s": sketched - start, "compare_s": done - sketched}
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        run_mash("sketch", "-p", threads, "-k", str(K), "-s", str(SIZE), "-o", f"{folder}/all", *words)
+        run_mash("sketch", "-p", threads, "-k", str(K), "-s", str(SIZE), "-o", f"{folder}/all", *options)
         row["mash_sketch_s"] = time.perf_counter() - start
         start = time.perf_counter()
         lines = run_mash("dist", "-p", threads, f"{folder}/all.msh", f"{folder}/all.msh").splitlines()
@@ -159,8 +159,8 @@ def compare_with_mash(
     return row
 
 
-def run_mash(*words: str) -> str:
-    return subprocess.run(["mash", *words], check=True, capture_output=True, text=True).stdout
+def run_mash(*arguments: str) -> str:
+    return subprocess.run(["mash", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def best_of(n: int, work: Callable[[], Any]) -> tuple[Any, float]:

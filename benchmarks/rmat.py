@@ -15,7 +15,7 @@ def rmat_graph(n: int, m: int, *, seed: int = 1, shuffle: bool = True, xp: Any =
     """Generate a graph with power-law degrees: m edges, self-loops and parallel ones among them.
 
     Of an R-MAT graph with the next power of two vertices, those at n and above are taken for those n below; then
-    vertices are numbered at random, or gathers would find all of what is often wanted side by side.
+    vertices are numbered at random, or gathers of frequent vertices would all be from adjacent memory.
     """
     source, target = rmat_edges(max(1, (n - 1).bit_length()), m, seed=seed, xp=xp)
     order = random_permutation(n, seed=seed, name="rmat", xp=xp) if shuffle else None

@@ -4,7 +4,7 @@
 looks each place up in the tables, first as a division, then as a location, then as a country (``--kinds``);
 ``--place-in-name 2`` takes the place from the second part of names such as A/Texas/67/2007. Tables have four columns
 (kind, place, latitude, longitude), or a header line, of which ``--columns`` names the place, the latitude and the
-longitude. ``--samples samples.tsv`` of gpuasm relate says which samples are wanted and in which order.
+longitude. ``--samples samples.tsv`` of gpuasm relate lists the samples to use in their order.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def main() -> None:
             parts = name.split("/")
             texts.insert(0, parts[options.place_in_name - 1] if len(parts) >= options.place_in_name else "")
         place_of[name] = find(texts, tables, options.kinds)
-    wanted = [row["sample"] for row in rows_of(options.samples)] if options.samples else list(place_of)
+    names = [row["sample"] for row in rows_of(options.samples)] if options.samples else list(place_of)
     lines = ["vertex\tlatitude\tlongitude\n"]
-    for name in wanted:
+    for name in names:
         place = place_of.get(name)
         lines.append(f"{name}\t{place[0]}\t{place[1]}\n" if place else f"{name}\t\t\n")
     options.output.write_text("".join(lines))
-    known = [place for place in map(place_of.get, wanted) if place]
-    print(f"{len(wanted)} samples, {len(known)} with a place, {len(set(known))} places")
+    known = [place for place in map(place_of.get, names) if place]
+    print(f"{len(names)} samples, {len(known)} with a place, {len(set(known))} places")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

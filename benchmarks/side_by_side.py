@@ -20,7 +20,7 @@ from record import record
 
 
 def run(pair: list[Path], text: str, folder: Path) -> dict[str, object]:
-    """Assemble the pair as often as the run says, at the same time."""
+    """Assemble the pair several times at the same time."""
     device, jobs, threads = text.split(":")
     command = [sys.executable, "-m", "gpuasm", "assemble", "-1", str(pair[0]), "-2", str(pair[1]),
                "--device", device, "-t", threads, "--progress", "none", "-o"]  # fmt: skip

@@ -1,6 +1,6 @@
-"""Time the training of maps, and weigh their quality, beside other programs and the first published GPU attempt.
+"""Time the training of maps and measure their quality: gpuasm, other programs, the first published GPU version.
 
-python benchmarks/som.py --json results/som_h200.json            speed, on the CPU and on a device if there is one
+python benchmarks/som.py --json results/som.json            speed, on the CPU and on a device if there is one
 python benchmarks/som.py --quality --json results/som_quality.json
 """
 
@@ -108,7 +108,7 @@ def peer_speed(xp: Any, case: tuple[int, int, int, int], *, epochs: int) -> list
 
 
 def strategies(xp: Any) -> list[dict[str, Any]]:
-    """Time the two strategies of old beside today's search, on the case of old, and tell whether units are the same.
+    """Time the two published strategies and gpuasm's search on the published case, and compare the units.
 
     Units are drawn from the rows, so many are equal: over map units, a block keeps any of the equally near.
     """
@@ -134,9 +134,8 @@ ORDERS = range(20)
 def quality() -> list[dict[str, Any]]:
     """Train on the same rows from the same start by the same radii, and measure all maps alike.
 
-    Batch training stands beside batch training. Online training stands beside minisom's, which gets the rows in the
-    same order and the same radius and rate at each step, over twenty orders: an order more or less changes the
-    topographic error by a fifth, so that nothing else would be like with like.
+    Batch training is compared with batch training, online training with minisom's, which gets the rows in the
+    same order and the same radius and rate at each step, averaged over twenty orders.
     """
     found = []
     for n, d, rows, columns, groups in ((2000, 12, 15, 20, 8), (3000, 40, 20, 20, 30), (1500, 3, 10, 30, 4)):

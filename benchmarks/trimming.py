@@ -51,7 +51,7 @@ def simulate(genome: np.ndarray, adapters: tuple[str, str], n: int, paths: tuple
     return np.repeat(np.minimum(sizes, LENGTH), 2)
 
 
-def by_gpuasm(paths: tuple[Path, Path], adapters: tuple[str, str]) -> np.ndarray:  # noqa: ARG001 - it is not told
+def by_gpuasm(paths: tuple[Path, Path], adapters: tuple[str, str]) -> np.ndarray:  # noqa: ARG001 - gpuasm finds them
     read_set = read_reads(pairs=[paths])
     reads = trim_reads(read_set.reads, survey_adapters(read_set.reads, read_set.n_pairs))
     return np.bincount(reads.read, reads.length, reads.n_reads).astype(np.int64)

@@ -59,9 +59,9 @@ def _canonical(text: str, k: int, ends: Counter[str]) -> str:
 def least_rotation(text: str) -> str:
     """Return the rotation of a text that is the first in the order of the alphabet (Booth 1980)."""
     n, i, j, same = len(text), 0, 1, 0
-    doubled = text + text
+    repeated = text + text
     while i < n and j < n and same < n:
-        a, b = doubled[i + same], doubled[j + same]
+        a, b = repeated[i + same], repeated[j + same]
         if a == b:
             same += 1
             continue
@@ -72,12 +72,12 @@ def least_rotation(text: str) -> str:
         j += i == j
         same = 0
     first = min(i, j)
-    return doubled[first : first + n]
+    return repeated[first : first + n]
 
 
 @dataclass(frozen=True)
 class UnitigSet:
-    """Unitigs in canonical form, and the figures that tell two sets apart."""
+    """Unitigs in canonical form, and the figures that two sets are compared by."""
 
     k: int
     unitigs: Counter[str]

@@ -1,4 +1,4 @@
-"""What is asked of gpuasm's contigs beside the peers', as rules that a set passes or fails."""
+"""Judge gpuasm's contigs against those of its peers by rules that a set passes or fails."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _reaches(name: str, least: float) -> Callable[[Figures, Sequence[Figures], s
 
 
 def _fewest_misassemblies(ours: Figures, peers: Sequence[Figures], _kind: str) -> bool:
-    return (ours["misassemblies"] or 0) <= min(peer["misassemblies"] or 0 for peer in peers)
+    return (ours.get("misassemblies") or 0) <= min(peer.get("misassemblies") or 0 for peer in peers)
 
 
 def _few_errors(ours: Figures, peers: Sequence[Figures], kind: str) -> bool:
@@ -43,12 +43,12 @@ def _few_errors(ours: Figures, peers: Sequence[Figures], kind: str) -> bool:
 
 
 def _fraction(ours: Figures, peers: Sequence[Figures], _kind: str) -> bool:
-    best = max(peer["genome_fraction"] or 0 for peer in peers)
-    return (ours["genome_fraction"] or 0) >= best - FRACTION_MARGIN
+    best = max(peer.get("genome_fraction") or 0 for peer in peers)
+    return (ours.get("genome_fraction") or 0) >= best - FRACTION_MARGIN
 
 
 def _duplication(ours: Figures, _peers: Sequence[Figures], _kind: str) -> bool:
-    return (ours["duplication"] or 1) <= MOST_DUPLICATION
+    return (ours.get("duplication") or 1) <= MOST_DUPLICATION
 
 
 RULES: dict[str, Callable[[Figures, Sequence[Figures], str], bool]] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.code_folders import choose_folder_of_binaries
+from gpuasm.cache_folders import set_cupy_folder
 from gpuasm.errors import DeviceError
 
 Array = Any
@@ -90,7 +90,7 @@ def namespace_of(device: str) -> Any:
     return cupy
 
 
-def keep_reductions_plain(xp: Any) -> None:
+def disable_cub_reductions(xp: Any) -> None:
     """Let cupy reduce by kernels of its own, for the rest of this process; nothing for numpy.
 
     Where it finds CUB's headers, cupy compiles a block reduction anew for each kind, type and size class of an array:
@@ -152,7 +152,7 @@ def synchronize(xp: Any) -> None:
 
 
 @contextlib.contextmanager
-def side_by_side(xp: Any, n: int, *, apart: bool = True) -> Iterator[list[Any]]:
+def concurrent_streams(xp: Any, n: int, *, apart: bool = True) -> Iterator[list[Any]]:
     """Give n contexts; what is launched in one of them runs beside what is launched in the others.
 
     It begins after what was launched before, and what is launched afterwards begins when all of it has ended. Arrays
@@ -244,7 +244,7 @@ def _imported() -> Any:
 
 def _cupy() -> Any:
     if "cupy" not in sys.modules:
-        choose_folder_of_binaries()
+        set_cupy_folder()
     try:
         import cupy  # noqa: PLC0415 - costs a second with a context: only when a device is asked for
     except ImportError as error:

@@ -1,4 +1,8 @@
-"""The CUDA driver made ready while libraries load: a fifth of a second in which the interpreter is not needed."""
+"""The CUDA driver without cupy: whether there is one, what a device can do, and opening it ahead.
+
+To open a device takes a fifth of a second in which the interpreter is not needed. So that happens in a thread, while
+libraries are imported.
+"""
 
 from __future__ import annotations
 
@@ -9,55 +13,76 @@ import threading
 from collections.abc import Iterator
 
 _LIBRARY = "libcuda.so.1"
-_PATIENCE_S = 5.0
-"""Seconds; a driver that is well takes a fifth of one."""
+_TIMEOUT_S = 5.0
+"""Seconds to wait for the driver, which needs a fifth of one."""
+_CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
+"""Numbers of attributes of a device, in the driver's header."""
 
 
 @contextlib.contextmanager
 def driver_opening(device: str) -> Iterator[None]:
-    """Let the driver open a device beside the block, and have done so when it ends.
+    """Let the driver open a device during the block, and wait for it at the end.
 
-    A process that ends at once, since an input is missing, must not end while the driver is at that.
+    A process that ends early, as when an input is missing, must not end while the driver opens a device.
     """
     thread = open_driver_ahead(device)
     try:
         yield
     finally:
         if thread is not None:
-            thread.join(_PATIENCE_S)
+            thread.join(_TIMEOUT_S)
 
 
 def open_driver_ahead(device: str) -> threading.Thread | None:
-    """Make the context of a device in a thread, which `gpuasm.arrays.namespace_of` finds when it opens the device.
+    """Make the context of a device in a thread; `gpuasm.arrays.namespace_of` finds it when it opens the device.
 
-    cupy does the same when it first uses a device, but only then, and it takes longest to import. Whatever fails here
-    is passed over: it fails again where the device is opened, and is told there.
+    cupy makes it when it first uses a device, and takes long to import. Errors are ignored here: they occur again, and
+    are reported, where the device is opened.
 
     Parameters
     ----------
     device
-        As the user names it: "auto" and "cuda" are the first one.
+        The device's name in the options: "auto" and "cuda" are the first one.
 
     Returns
     -------
-    The thread; None where no device can be meant.
+    The thread; None if the name is that of no CUDA device.
     """
-    kind, _, number = device.partition(":")
-    is_named = kind in ("auto", "cuda") and (not number or number.isdecimal())
-    if not is_named or importlib.util.find_spec("cupy") is None:
+    number = _number_of(device)
+    if number is None or importlib.util.find_spec("cupy") is None:
         return None
-    thread = threading.Thread(target=_make_context, args=(int(number or 0),), name="open driver", daemon=True)
+    thread = threading.Thread(target=_make_context, args=(number,), name="open driver", daemon=True)
     thread.start()
     return thread
 
 
 def has_driver() -> bool:
-    """Tell whether a CUDA driver is installed, though there may be no device: in a millisecond, without cupy."""
+    """Return whether a CUDA driver is installed, though there may be no device: in a millisecond, without cupy."""
     try:
         ctypes.CDLL(_LIBRARY)
     except OSError:
         return False
     return True
+
+
+def compute_capability(device: str) -> tuple[int, int] | None:
+    """Return the compute capability of a device, for example (9, 0); None if there is no such device."""
+    number = _number_of(device)
+    with contextlib.suppress(OSError, AttributeError):
+        driver, handle = ctypes.CDLL(_LIBRARY), ctypes.c_int()
+        if number is not None and driver.cuInit(0) == 0 and driver.cuDeviceGet(ctypes.byref(handle), number) == 0:
+            values = [ctypes.c_int(), ctypes.c_int()]
+            for value, attribute in zip(values, (_CAPABILITY_MAJOR, _CAPABILITY_MINOR), strict=True):
+                driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, handle)
+            return values[0].value, values[1].value
+    return None
+
+
+def _number_of(device: str) -> int | None:
+    """Return the number of a device by its name; None if it is no CUDA device's."""
+    kind, _, number = device.partition(":")
+    is_named = kind in ("auto", "cuda") and (not number or number.isdecimal())
+    return int(number or 0) if is_named else None
 
 
 def _make_context(number: int) -> None:

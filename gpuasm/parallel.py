@@ -1,8 +1,8 @@
-"""Compiled loops for CPU and CUDA: the only module that names numba.
+"""Compiled loops for CPU and CUDA.
 
-``for_each`` turns one per-element body into a loop on whichever device holds the arrays. On the CPU the index range is
-cut into chunks that threads of a pool run without the interpreter lock; on CUDA the body becomes a grid-stride kernel
-with a plain C signature, compiled to PTX once, kept on disk and launched through cupy (5 us a launch, not 150).
+``for_each`` makes a loop of a body for one element, on the device that holds the arrays. On the CPU threads of a pool
+run chunks of the index range without the interpreter lock. On CUDA the body becomes a grid-stride kernel with a plain C
+signature. It is compiled to PTX once, kept on disk and launched by cupy, which takes less time than numba's launch.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numba
 import numpy as np
-import numpy.ma  # numba would load it in any thread: it walks a table to which cupy's import adds meanwhile
+import numpy.ma  # numba would import it in any thread: that reads a table which cupy's import changes
 from numba import extending, types
 from threadpoolctl import ThreadpoolController
 
-from gpuasm import arrays, first_run
+from gpuasm import arrays, precompilation
 from gpuasm.arrays import Array
-from gpuasm.code_folders import passing_folder, ptx_folder, write_whole
-from gpuasm.kept_loops import helper_files, lazily_compiled
+from gpuasm.cache_folders import ptx_folder, temporary_folder, write_atomically
+from gpuasm.compiled_cache import cached_dispatcher, helper_files
+from gpuasm.precompilation import Capability, DeclaredLoop, Kind
 
 inlined = functools.partial(numba.njit, inline="always")
-"""The decorator for scalar helpers that bodies for CPU and CUDA call."""
+"""The decorator for scalar functions that are called by bodies for CPU and CUDA."""
 
 
 @extending.intrinsic
@@ -45,6 +46,12 @@ _ENTRY = re.compile(r"\.entry\s+(\w+)")
 _BLOCK = 256
 _CHUNKS_PER_THREAD = 8
 _state: dict[str, Any] = {"threads": None, "pool": None}
+_KINDS: dict[str | None, tuple[Kind | None, Kind | None]] = {
+    "host": ("cpu", "cpu"),
+    "device": (None, "ptx"),
+    None: ("cpu", "ptx"),
+}
+"""The code of a loop that a run on the CPU and a run on a device use."""
 
 _CPU_LOOP = """
 def {name}(loop_first, loop_last, {args}):
@@ -60,11 +67,39 @@ def {name}(loop_size, {args}):
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return the decorator for hand-written CPU loops: compiled, without the interpreter lock, kept on disk."""
+    return functools.partial(cached_dispatcher, nogil=True, **options)
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        return lazily_compiled(function, {"nogil": True, "cache": True, **options})
 
-    return decorate
+def signatures(*texts: str, on: Literal["host", "device"] | None = None) -> Callable[[Any], Any]:
+    """Return the decorator that declares with which types an assembly calls a loop, so that it is compiled ahead.
+
+    Parameters
+    ----------
+    *texts
+        The types of the arguments of a call, in numba's notation: "int64[::1], boolean". The index of a body of
+        `for_each` is left out.
+    on
+        Where the arrays of a body of `for_each` are, if not where those of the assembly are.
+    """
+
+    def declare(loop: Any) -> Any:
+        is_body = isinstance(loop, for_each)
+        name = loop.kernel_name if is_body else loop.__name__
+        kinds = _KINDS[on] if is_body else _KINDS["host"]
+        compile_it = loop.precompile if is_body else functools.partial(_precompile, loop)
+        precompilation.declare(DeclaredLoop(loop.__module__, name, texts, kinds, compile_it))
+        return loop
+
+    return declare
+
+
+def types_of(signature: str) -> tuple[Any, ...]:
+    """Return numba's types of a signature of `signatures`."""
+    return tuple(eval(f"({signature},)", {"__builtins__": {}, **vars(types)}))  # noqa: S307 - gpuasm's own decorators
+
+
+def _precompile(loop: Any, signature: str, _: Capability | None) -> None:
+    loop.compile(types_of(signature))
 
 
 def set_threads(n: int | None) -> None:
@@ -79,9 +114,9 @@ def thread_count() -> int:
     return _state["threads"] or available_cpus()
 
 
-@functools.cache  # asked by every loop; neither changes while a process runs
+@functools.cache  # called for every loop; neither changes while a process runs
 def available_cpus() -> int:
-    """Return the CPUs this process may run on: its affinity, cut by the container's CPU quota."""
+    """Return the number of CPUs that this process may use: its affinity, limited by the container's CPU quota."""
     n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
@@ -93,9 +128,9 @@ def available_cpus() -> int:
 
 
 def ordered_map(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
-    """Yield ``function(item)`` in the order of the items, computed by the pool's threads a little ahead.
+    """Yield ``function(item)`` in the order of the items; the pool's threads compute a few items ahead.
 
-    An error is raised when none of the others is being computed any more.
+    After an error no item is begun, and the error is raised when those that were begun have ended.
     """
     if thread_count() == 1:
         yield from map(function, items)
@@ -116,9 +151,9 @@ def ordered_map(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[
 
 
 def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
-    """Run ``loop(first, last, *args)`` over the range 0..n, cut into chunks that the pool's threads take in turn.
+    """Run ``loop(first, last, *args)`` over the range 0..n, cut into chunks that are shared by the pool's threads.
 
-    Each thread takes its next chunk by itself: to be handed it costs several turns at the interpreter.
+    Each thread takes its next chunk by itself, as one that submits chunks needs the interpreter lock for each.
     """
     n_chunks = 1 if thread_count() == 1 or n < 1024 else thread_count() * _CHUNKS_PER_THREAD
     bounds = np.linspace(0, n, n_chunks + 1).astype(np.int64)
@@ -136,7 +171,7 @@ def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
 
 @contextmanager
 def _ending(left: Iterator[int]) -> Iterator[None]:
-    """Leave nothing to begin for other threads after an error, or after Ctrl-C in the thread that waits for them."""
+    """After an error, or Ctrl-C in the waiting thread, leave no chunk for other threads."""
     try:
         yield
     except BaseException:
@@ -146,7 +181,7 @@ def _ending(left: Iterator[int]) -> Iterator[None]:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Keep matrix products to the thread that asks for them: the pool's threads share the work already."""
+    """Compute each matrix product in one thread, as the pool's threads compute several at once."""
     with _blas().limit(limits=1, user_api="blas"):
         yield
 
@@ -157,8 +192,8 @@ def _blas() -> ThreadpoolController:
 
 
 @contextmanager
-def meanwhile(work: Callable[[], Any]) -> Iterator[None]:
-    """Run ``work`` in a thread of its own beside the block, and wait for it; what it raises is raised then."""
+def in_background(work: Callable[[], Any]) -> Iterator[None]:
+    """Run ``work`` in a thread during the block and wait for it at the end; its exception is raised then."""
     with ThreadPoolExecutor(1, thread_name_prefix="gpuasm-meanwhile") as executor:
         future = executor.submit(work)
         yield
@@ -171,30 +206,30 @@ def _pool() -> ThreadPoolExecutor:
     return _state["pool"]
 
 
-class _Asked(threading.local):
-    """What a thread asks before each loop that it runs."""
+class _Hooks(threading.local):
+    """What a thread calls before each loop that it runs."""
 
     before_loops: Callable[[], None] | None = None
 
 
-_asked = _Asked()
+_hooks = _Hooks()
 
 
 @contextmanager
-def asked_before_loops(question: Callable[[], None]) -> Iterator[None]:
-    """Call ``question`` before each `for_each` loop that this thread runs in the block; what it raises goes up."""
-    before, _asked.before_loops = _asked.before_loops, question
+def called_before_loops(check: Callable[[], None]) -> Iterator[None]:
+    """Call ``check`` before each `for_each` loop that this thread runs in the block; its exception ends the block."""
+    before, _hooks.before_loops = _hooks.before_loops, check
     try:
         yield
     finally:
-        _asked.before_loops = before
+        _hooks.before_loops = before
 
 
 class for_each:  # noqa: N801 - a decorator
     """Run ``body(i, *args)`` for every i in range(n), on the device that holds the arrays.
 
-    The body is plain Python on one-dimensional arrays and numbers. It writes only what belongs to index i, reads
-    nothing that another i writes in the same launch, and keeps constants beside uint64 typed as uint64.
+    The body is plain Python on one-dimensional arrays and numbers. It writes only elements that belong to index i and
+    reads none that another i writes in the same launch. Constants in expressions of uint64 are of type uint64.
     """
 
     instances: list[for_each] = []
@@ -208,8 +243,8 @@ class for_each:  # noqa: N801 - a decorator
     def __call__(self, n: int, *args: Any) -> None:
         if n == 0:
             return
-        if _asked.before_loops:
-            _asked.before_loops()
+        if _hooks.before_loops:
+            _hooks.before_loops()
         if arrays.is_on_device(*args):
             self._launch(int(n), args)
         else:
@@ -220,8 +255,8 @@ class for_each:  # noqa: N801 - a decorator
         body = numba.njit(self._body, nogil=True)
         return compiled()(self._expand(_CPU_LOOP, body=body))
 
-    def ptx(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
-        """Compile the body for a CUDA target; no device is needed. The signature is as `signature_of` gives it."""
+    def ptx(self, signature: tuple[str, ...], cc: Capability) -> str:
+        """Compile the body for a CUDA target; no device is needed. The signature is as `signature_of` returns it."""
         from numba import cuda  # noqa: PLC0415 - half a second, only where PTX is not on disk yet
 
         body = cuda.jit(self._body, device=True, inline="always")
@@ -234,6 +269,13 @@ class for_each:  # noqa: N801 - a decorator
         """The name of the loop, on either device."""
         return f"{self._body.__name__.lstrip('_')}_loop"
 
+    def precompile(self, signature: str, cc: Capability | None) -> None:
+        """Compile for the types of `signatures`, and keep the code on disk: PTX for a device, else a CPU loop."""
+        if cc is None:
+            self.cpu_loop.compile((types.int64, types.int64, *types_of(signature)))
+        else:
+            self.write_ptx(tuple(map(_device_type, types_of(signature))), cc)
+
     def _launch(self, n: int, args: tuple[Any, ...]) -> None:
         signature = signature_of(args)
         if signature not in self._kernels:
@@ -245,37 +287,36 @@ class for_each:  # noqa: N801 - a decorator
         self._kernels[signature]((blocks,), (_BLOCK,), (np.int64(n), *values))
 
     def _load(self, signature: tuple[str, ...]) -> Any:
-        cc, place = arrays.compute_capability(), (self._body.__module__, self.kernel_name)
-        first_run.note(*place, signature)
+        cc = arrays.compute_capability()
         if not self._ptx_path(signature, cc).exists():
-            first_run.is_compiled_by_helpers(*place, cc=cc)
-        path = self.keep_ptx(signature, cc)
+            precompilation.wait_for_loop(self._body.__module__, self.kernel_name)
+        path = self.write_ptx(signature, cc)
         return arrays.cuda_function_from_ptx(str(path), self.kernel_name)
 
-    def keep_ptx(self, signature: tuple[str, ...], cc: tuple[int, int]) -> Path:
-        """Compile the body for a CUDA target, unless that lies on disk, and return the file."""
+    def write_ptx(self, signature: tuple[str, ...], cc: Capability) -> Path:
+        """Compile the body for a CUDA target, unless its PTX is on disk, and return the file."""
         path = self._ptx_path(signature, cc)
         if not path.exists():
             text = self.ptx(signature, cc)
             try:
-                write_whole(path, text)
-            except OSError:  # the disk has become full: the next process compiles anew
-                path = passing_folder() / path.name
-                write_whole(path, text)
+                write_atomically(path, text)
+            except OSError:  # the disk is full: the next process compiles again
+                path = temporary_folder() / path.name
+                write_atomically(path, text)
         return path
 
-    def _ptx_path(self, signature: tuple[str, ...], cc: tuple[int, int]) -> Path:
+    def _ptx_path(self, signature: tuple[str, ...], cc: Capability) -> Path:
         return ptx_folder() / f"{self.kernel_name}-{self._key(signature, cc)}.ptx"
 
-    def _key(self, signature: tuple[str, ...], cc: tuple[int, int]) -> str:
-        # The whole files of the body, its helpers and this module: whatever changes in them must not find old PTX.
+    def _key(self, signature: tuple[str, ...], cc: Capability) -> str:
+        # The whole files of the body, its helpers and this module: a change in any of them invalidates the PTX.
         files = sorted({inspect.getfile(self._body), __file__} | helper_files(self._body))
         text = repr((signature, cc, numba.__version__, self.kernel_name)).encode()
         return hashlib.sha256(b"\0".join([text, *(Path(f).read_bytes() for f in files)])).hexdigest()[:24]
 
     def _expand(self, template: str, **names: Any) -> Callable[..., None]:
-        # Numba keys its disk cache on the file of the code, so the loop claims its body's file, and its place there:
-        # numba reads the source of what it keeps, and from Python 3.13 on a wrong place may be an error.
+        # Numba keys its disk cache on the file of the code, so the loop has the file and line of its body: numba reads
+        # the source of a cached function, and from Python 3.13 on a wrong line may be an error.
         args = ", ".join(list(inspect.signature(self._body).parameters)[1:])
         scope = {**names, "__name__": self._body.__module__}
         above = "\n" * (self._body.__code__.co_firstlineno - 1)
@@ -285,7 +326,7 @@ class for_each:  # noqa: N801 - a decorator
 
 
 def signature_of(args: Iterable[Any]) -> tuple[str, ...]:
-    """Return the type of each argument of a body, as `for_each.ptx` takes them."""
+    """Return the type of each argument of a body, as parameter of `for_each.ptx`: "int64*" for an array."""
     return tuple(_dtype_name(arg) for arg in args)
 
 
@@ -297,8 +338,15 @@ def _dtype_name(arg: Any) -> str:
     return "int64" if isinstance(arg, int) else np.asarray(arg).dtype.name
 
 
+def _device_type(one: Any) -> str:
+    """Return the name in `signature_of` of one of numba's types."""
+    scalar = getattr(one, "dtype", one)
+    name = "bool" if scalar == types.boolean else str(scalar)
+    return name if scalar is one else f"{name}*"
+
+
 def _c_type(name: str) -> Any:
-    # Numba-cuda cannot load single truth values through a pointer; they are bytes.
+    # Numba-cuda cannot load single booleans through a pointer, so an array of them is one of bytes.
     plain = name.rstrip("*").replace("bool", "uint8") if name.endswith("*") else name.replace("bool", "boolean")
     scalar = getattr(types, plain)
     return types.CPointer(scalar) if name.endswith("*") else scalar
@@ -307,15 +355,17 @@ def _c_type(name: str) -> Any:
 __all__ = [
     "Array",
     "available_cpus",
+    "called_before_loops",
     "compiled",
     "for_each",
     "fused_multiply_add",
+    "in_background",
     "inlined",
-    "meanwhile",
     "ordered_map",
     "run_chunks",
     "set_threads",
     "signature_of",
+    "signatures",
     "single_threaded_blas",
     "thread_count",
 ]

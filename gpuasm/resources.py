@@ -92,7 +92,7 @@ def require_memory(needed: int, budget: int, what: str) -> None:
         )
 
 
-def give_back_what_is_freed() -> None:
+def return_freed_memory() -> None:
     """Have the C library give the memory of each larger array back to the system as soon as it is freed.
 
     By itself glibc soon keeps arrays of up to 32 MB for others, which hardly ever have their size: the assembly of a

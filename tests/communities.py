@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpuasm.clustering.bins.pieces import Contigs
+from gpuasm.clustering.bins.windows import Contigs
 
 
 def genome(length: int, seed: int, *, biased: float = 0.5) -> np.ndarray:
     """Return codes that are made of words of its own and, for the rest, of any bases."""
     rng = np.random.default_rng(seed)
     vocabulary = rng.integers(0, 4, (300, 8), np.uint8)
-    words = vocabulary[rng.integers(0, 300, length // 8 + 1)]
-    is_any = rng.random(words.shape[0]) >= biased
-    words[is_any] = rng.integers(0, 4, (int(is_any.sum()), 8), np.uint8)
-    return words.reshape(-1)[:length]
+    packed = vocabulary[rng.integers(0, 300, length // 8 + 1)]
+    is_any = rng.random(packed.shape[0]) >= biased
+    packed[is_any] = rng.integers(0, 4, (int(is_any.sum()), 8), np.uint8)
+    return packed.reshape(-1)[:length]
 
 
 def cut(codes: np.ndarray, lengths: Sequence[int]) -> list[np.ndarray]:

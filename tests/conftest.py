@@ -11,7 +11,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-from gpuasm import arrays, first_run, parallel
+from gpuasm import arrays, parallel, precompilation
 
 # The first example of a test may compile; and a test that fails does so in every run.
 hypothesis.settings.register_profile("gpuasm", deadline=None, derandomize=True)
@@ -19,21 +19,19 @@ hypothesis.settings.load_profile("gpuasm")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let Ctrl-C reach the programs that tests start: a shell lets what runs in its background ignore it.
+    """Let Ctrl-C reach the programs that tests start, as a shell makes jobs in its background ignore it.
 
-    And before there are workers, compile what assemblies need: in a fresh clone each would compile all of it.
+    And compile the loops of assemblies before there are workers: in a fresh clone each worker would compile all.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if n_workers := getattr(config.option, "numprocesses", None):
-        with first_run.helped(first_run.CPU, threads=n_workers, memory=n_workers * first_run.BYTES_PER_HELPER):
-            for loop in first_run.loops_of_assemblies(first_run.CPU):
-                first_run.is_compiled_by_helpers(loop.module, loop.name)
+        precompilation.compile_all(threads=n_workers, memory=n_workers * precompilation.BYTES_PER_HELPER)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put first what takes longest, the workflow and the table of loops: last, one worker would wait for another's."""
-    items.sort(key=lambda item: not ({"workflow", "test_first_run.py"} & set(item.path.parts)))
+    """Put the longest tests first, those of the workflow and of declared loops, so that workers end together."""
+    items.sort(key=lambda item: not ({"workflow", "test_precompilation.py"} & set(item.path.parts)))
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -1,6 +1,6 @@
-"""From reads to contigs: the de Bruijn graph, its unitigs, clean-up, several k.
+"""Genome assembly: from reads to contigs by de Bruijn graphs of increasing k.
 
-Each name is imported when it is first used: options are known before the machinery has been loaded.
+Each name is imported at its first use, so that options are available before the assembler is loaded.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from gpuasm.lazy import names_from
 
 if TYPE_CHECKING:
-    from gpuasm.assembly.contigs import Contig
+    from gpuasm.assembly.contig import Contig
     from gpuasm.assembly.graph.unitig_graph import UnitigGraph
     from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
     from gpuasm.assembly.options import AssemblyOptions
-    from gpuasm.assembly.recipe import Assembly, assemble, resume
-    from gpuasm.assembly.scaffolds import Scaffold
+    from gpuasm.assembly.pipeline import Assembly, assemble, resume
+    from gpuasm.assembly.scaffold import Scaffold
     from gpuasm.assembly.state import AssemblyState
 
 __all__ = [
@@ -31,12 +31,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "contigs": ["Contig"],
+    "contig": ["Contig"],
     "graph.unitig_graph": ["UnitigGraph"],
     "graph.unitigs_of_reads": ["unitigs_of_reads"],
     "options": ["AssemblyOptions"],
-    "recipe": ["Assembly", "assemble", "resume"],
-    "scaffolds": ["Scaffold"],
+    "pipeline": ["Assembly", "assemble", "resume"],
+    "scaffold": ["Scaffold"],
     "state": ["AssemblyState"],
 }
 __getattr__ = names_from(__name__, {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from gpuasm.errors import UsageError
@@ -9,58 +10,66 @@ from gpuasm.errors import UsageError
 STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
 """What an assembly consists of, in order; it can be stopped after each."""
 RULES = (
-    "smaller-k",
+    "low-coverage-k",
     "merged-mates",
-    "bridges",
-    "meeting-ends",
+    "mercy-kmers",
+    "overlapping-ends",
     "tips",
-    "low-depth-connections",
+    "low-coverage-edges",
     "bubbles",
-    "similar-ways",
-    "similar-ends",
-    "islands",
+    "superbubbles",
+    "dead-end-variants",
+    "isolated-unitigs",
     "few-reads",
-    "shown-branches",
-    "read-errors",
+    "supported-branches",
+    "read-correction",
     "larger-k",
-    "set-aside",
-    "contradicted-flanks",
-    "foreign-ways",
-    "single-words",
-    "short-ways",
+    "isolated-contigs",
+    "edge-support",
+    "foreign-paths",
+    "single-copy-kmers",
+    "short-paths",
     "fragments",
-    "deep-reads",
+    "high-coverage-reads",
     "long-anchors",
     "anchor-checks",
-    "beginnings",
-    "mixed-links",
-    "fragments-stay",
+    "path-prefixes",
+    "pair-consistency",
+    "fragment-support",
     "joins",
-    "copied-words",
-    "overlaps",
-    "lost-junctions",
+    "repeat-kmers",
+    "linked-overlaps",
+    "unlinked-overlaps",
     "direct-repeats",
     "tandem-repeats",
     "terminal-repeats",
     "gap-closing",
     "local-reads",
     "fragment-choice",
-    "deep-ways",
-    "shallow-ways",
-    "variants",
+    "dominant-paths",
+    "minor-paths",
+    "contained-variants",
     "check",
-    "votes",
-    "mate-places",
-    "departures",
-    "stray-mates",
-    "rival-ends",
-    "compressed",
-    "doubled-ends",
+    "polishing",
+    "mate-rescue",
+    "clipping-breaks",
+    "discordant-pairs",
+    "unspanned-repeats",
+    "collapsed-repeats",
+    "redundant-ends",
     "end-extension",
-    "circle-cuts",
+    "circular-start",
 )
 """What can be left out, to see what it is worth."""
 MODES = ("auto", "isolate", "meta")
+
+
+def rules_without(left_out: Collection[str] = ()) -> frozenset[str]:
+    """Return all rules but those that are left out."""
+    return frozenset(RULES) - frozenset(left_out)
+
+
+EVERY_RULE = rules_without()
 
 
 @dataclass(frozen=True)

@@ -1,105 +1,196 @@
-"""What an assembly knows between two values of k."""
+"""The state of an assembly between two values of k, and its conversion to plain arrays for a checkpoint, and back."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array
-from gpuasm.assembly.carrying.mates import SpanningPairs
-from gpuasm.assembly.graph.levels import Level
+from gpuasm.arrays import Array, to_host, to_namespace
+from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
+from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.modes import ISOLATE, Mode
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes
+from gpuasm.assembly.pairs.mates import SpanningPairs
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
 
 
 @dataclass(frozen=True)
 class AssemblyState:
-    """All that an assembly knows after the graph of one k: enough to go on from.
+    """All that an assembly needs after the graph of one k to continue.
 
     Attributes
     ----------
-    ladder : tuple of int
+    k_values : tuple of int
         All values of k of the assembly.
     lengths : (max + 1,) int64
         How many reads there are of each length.
     spectrum : Spectrum
     removed : dict
-        For each k so far, what each clean-up rule removed.
-    level : Level
+        For each k so far, the numbers of unitigs that each clean-up rule removed.
+    kmer_graph : KmerGraph
         The cleaned graph of the last k so far.
-    crossing : Reads
-        The reads that lie across its junctions; after the last k, whatever was left before it. Fragments have the
-        number of their pair as `gpuasm.assembly.pairs.joining.number_of_fragment` gives it.
-    names : (32 * n_words,) int32
-        Names of their windows at the level's k.
+    junction_reads : Reads
+        The reads that span its junctions; after the last k, those of the k before. Fragments have the numbers that
+        `gpuasm.assembly.paths.pseudo_long_reads.number_of_fragment` gives their pairs.
+    names : (32 * packed.size,) int32
+        Names of their windows at the k of the graph.
     n_bases : int
-        Bases of all reads, in an isolate without the share that errors take of the first graph's windows: so many are
-        behind the depth that this graph tells.
+        Bases of all reads behind the depths of the first graph; in an isolate without the share of windows with errors.
     mode : Mode
-        What the sample is taken for, at every k.
+        The mode of the sample, the same at each k.
     without : tuple of str
         Rules that are left out.
     spanning : SpanningPairs, or None
-        Pairs that may join unitigs; None where there are none.
-    set_aside : tuple of UnitigGraph
-        Unconnected unitigs of earlier graphs, too short for the next k.
-    joined_lengths : (max + 1,) int64, or None
-        How many fragments there are of each length, once pairs are joined to them.
+        Pairs that may link unitigs; None where there are none.
+    isolated : tuple of UnitigGraph
+        Isolated contigs of earlier graphs, too short for the next k.
+    fragment_lengths : (max + 1,) int64, or None
+        How many fragments there are of each length, once pairs are joined.
     is_joined : bool
-        Whether all pairs have had their last turn to be joined: in a community some have one in larger k as well.
-    deeper : tuple of int
-        Values of k that the reads of deep members still take, beside fragments.
-    read_times : int
+        Whether no pair is joined any more; in a community some are joined at larger k as well.
+    high_coverage_k : tuple of int
+        Values of k still to come at which reads of dominant genomes are counted with fragments.
+    read_weight : int
         How often each read counts among fragments, which have so many more windows of the same bases.
     is_single : (n_kmers,) bool, or None
-        Which k-mers of the level are there once for certain, in an isolate once pairs are joined.
-    copied : (n,) uint64, or None
-        And the 31-mers of what is there twice: see `gpuasm.assembly.pairs.copied_words`.
+        Which k-mers of the graph are certainly single-copy, in an isolate once pairs are joined.
+    repeat_kmers : (n,) uint64, or None
+        The 31-mers of repeats: see `gpuasm.assembly.coverage.repeat_kmers`.
     """
 
-    ladder: tuple[int, ...]
+    k_values: tuple[int, ...]
     lengths: np.ndarray
     spectrum: Spectrum
     removed: dict[int, dict[str, int]]
-    level: Level
-    crossing: Reads
+    kmer_graph: KmerGraph
+    junction_reads: Reads
     names: Array
     n_bases: int
     mode: Mode = ISOLATE
     without: tuple[str, ...] = ()
     spanning: SpanningPairs | None = None
-    set_aside: tuple[UnitigGraph, ...] = ()
-    joined_lengths: np.ndarray | None = None
+    isolated: tuple[UnitigGraph, ...] = ()
+    fragment_lengths: np.ndarray | None = None
     is_joined: bool = False
-    deeper: tuple[int, ...] = ()
-    read_times: int = 1
+    high_coverage_k: tuple[int, ...] = ()
+    read_weight: int = 1
     is_single: Array | None = None
-    copied: Array | None = None
+    repeat_kmers: Array | None = None
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules of the mode but those that the user leaves out."""
+        return self.mode.rules(self.without)
 
     @property
     def has_fragments(self) -> bool:
         """Whether pairs are joined to fragments already, all or some."""
-        return self.joined_lengths is not None
+        return self.fragment_lengths is not None
 
     @property
     def waits_for_fragments(self) -> bool:
-        """Whether there are pairs, and not all of them have had their turn to be joined."""
+        """Whether there are pairs, and some of them may still be joined."""
         return self.spanning is not None and not self.is_joined
 
     @property
-    def piece_lengths(self) -> np.ndarray:
-        """How many pieces there are of each length of what the next k is counted in: reads, or fragments."""
-        return self.lengths if self.joined_lengths is None else self.joined_lengths
+    def counted_lengths(self) -> np.ndarray:
+        """How many of the counted sequences have each length: reads, or fragments once pairs are joined."""
+        return self.lengths if self.fragment_lengths is None else self.fragment_lengths
 
     @property
     def remaining(self) -> tuple[int, ...]:
         """The values of k still to come."""
-        return tuple(k for k in self.ladder if k > self.level.graph.k)
+        return tuple(k for k in self.k_values if k > self.kmer_graph.graph.k)
 
     @property
-    def climbed(self) -> tuple[int, ...]:
+    def k_done(self) -> tuple[int, ...]:
         """The values of k so far."""
-        return tuple(k for k in self.ladder if k <= self.level.graph.k)
+        return tuple(k for k in self.k_values if k <= self.kmer_graph.graph.k)
+
+
+_GRAPH = ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
+_READS = ("packed", "start", "length", "read")
+_COPY_NUMBERS = ("is_single", "repeat_kmers")
+
+
+def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
+    """Return host arrays that hold a state, without indices that can be rebuilt."""
+    kmer_graph, spectrum = state.kmer_graph, state.spectrum
+    scalars = {
+        "k": kmer_graph.graph.k,
+        "unit": kmer_graph.graph.unit,
+        "k0": kmer_graph.dictionary.k0,
+        "k_values": state.k_values,
+        "removed": state.removed,
+        "n_reads": state.junction_reads.n_reads,
+        "n_bases": state.n_bases,
+        "mode": vars(state.mode),
+        "without": state.without,
+        "is_joined": state.is_joined,
+        "high_coverage_k": state.high_coverage_k,
+        "read_weight": state.read_weight,
+        "n_pairs": state.spanning.n_pairs if state.spanning else 0,
+        "bases_per_pair": state.spanning.inserts.bases_per_pair if state.spanning else 0,
+        "isolated": [graph.k for graph in state.isolated],
+        "spectrum": {name: value for name, value in vars(spectrum).items() if name != "histogram"},
+    }
+    arrays = {f"graph_{name}": getattr(kmer_graph.graph, name) for name in _GRAPH}
+    for number, graph in enumerate(state.isolated):
+        arrays |= {f"aside_{number}_{name}": getattr(graph, name) for name in _GRAPH}
+    arrays |= {f"junction_reads_{name}": to_host(getattr(state.junction_reads, name)) for name in _READS}
+    if state.fragment_lengths is not None:
+        arrays["fragment_lengths"] = state.fragment_lengths
+    arrays |= {name: to_host(values) for name in _COPY_NUMBERS if (values := getattr(state, name)) is not None}
+    if state.spanning:
+        arrays |= {f"spanning_{name}": to_host(getattr(state.spanning.reads, name)) for name in _READS}
+        arrays["inserts"] = state.spanning.inserts.histogram
+    arrays |= {
+        "keys": to_host(kmer_graph.dictionary.keys),
+        "strand": to_host(kmer_graph.strand),
+        "names": to_host(state.names),
+    }
+    arrays |= {"lengths": state.lengths, "histogram": spectrum.histogram, "scalars": np.array(json.dumps(scalars))}
+    return arrays
+
+
+def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
+    """Return the state that `state_to_arrays` converted, with arrays of namespace ``xp``."""
+    scalars = json.loads(str(arrays["scalars"]))
+
+    def graph_of(prefix: str, k: int) -> UnitigGraph:
+        return UnitigGraph(k=k, unit=scalars["unit"], **{name: arrays[f"{prefix}_{name}"] for name in _GRAPH})
+
+    graph = graph_of("graph", scalars["k"])
+    keys, strand, names = (to_namespace(xp, arrays[name]) for name in ("keys", "strand", "names"))
+    junction_reads = _reads_of(arrays, "junction_reads", xp, scalars["n_reads"])
+    spanning = None
+    if scalars["n_pairs"]:
+        pairs = _reads_of(arrays, "spanning", xp, arrays["spanning_start"].size)
+        spanning = SpanningPairs(pairs, InsertSizes(arrays["inserts"], scalars["bases_per_pair"]), scalars["n_pairs"])
+    return AssemblyState(
+        k_values=tuple(scalars["k_values"]),
+        lengths=arrays["lengths"],
+        spectrum=Spectrum(histogram=arrays["histogram"], **scalars["spectrum"]),
+        removed={int(k): counts for k, counts in scalars["removed"].items()},
+        kmer_graph=KmerGraph.of(graph, keys, strand, k0=scalars["k0"]),
+        junction_reads=junction_reads,
+        names=names,
+        n_bases=scalars["n_bases"],
+        mode=Mode(**scalars["mode"]),
+        without=tuple(scalars["without"]),
+        spanning=spanning,
+        fragment_lengths=arrays.get("fragment_lengths"),
+        is_joined=scalars["is_joined"],
+        high_coverage_k=tuple(scalars["high_coverage_k"]),
+        read_weight=scalars["read_weight"],
+        **{name: to_namespace(xp, arrays[name]) for name in _COPY_NUMBERS if name in arrays},
+        isolated=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["isolated"])),
+    )
+
+
+def _reads_of(arrays: dict[str, np.ndarray], prefix: str, xp: Any, n_reads: int) -> Reads:
+    return Reads(**{name: to_namespace(xp, arrays[f"{prefix}_{name}"]) for name in _READS}, n_reads=n_reads)

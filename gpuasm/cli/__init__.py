@@ -52,6 +52,7 @@ SECTIONS = {
     "This machine": {
         "devices": "List the devices that gpuasm can use here.",
         "selftest": "Show that every device and number of threads gives the same contigs.",
+        "warmup": "Compile ahead what assemblies need on this machine.",
     },
 }
 """Subcommands and their summaries, by section of the help; NAME is the object ``command`` of gpuasm.cli.NAME."""
@@ -64,7 +65,7 @@ EXIT_CODES = {
     66: "an input that is missing or unreadable",
     69: "no such device, or a library for it is missing",
     73: "an output that cannot be created",
-    74: "a read or write that failed half-way",
+    74: "a read or write that failed",
     75: "memory or disk that does not suffice",
     130: "interrupted (Ctrl-C)",
     141: "whoever read our output closed it",
@@ -75,7 +76,7 @@ _WITHOUT_MATRICES = {"assemble", "check", "count", "unitigs"}
 """Subcommands that multiply none: importing numpy would make a thread for each core, which wait for work in a loop."""
 
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
-"""What the loader of libraries, the system and Python say."""
+"""Parts of the messages of the loader of libraries, the system and Python."""
 
 _COMPLETION = "_GPUASM_COMPLETE"
 """The variable by which shells ask for completion; click's name for it."""
@@ -87,11 +88,11 @@ _INTERRUPTED, _PIPE_CLOSED, _TERMINATED, _OUT_OF_RESOURCES = 130, 141, 143, 75
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM: what is under way is cleaned up as after Ctrl-C."""
+    """SIGTERM: unfinished outputs are removed as after Ctrl-C."""
 
 
 class _LazyGroup(click.Group):
-    """A group that imports a subcommand's module when that subcommand is asked for."""
+    """A group that imports the module of a subcommand when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return [name for section in SECTIONS.values() for name in section]
@@ -141,9 +142,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     SystemExit
         Always; its code is one of ``EXIT_CODES``.
     """
-    words = list(sys.argv[1:] if args is None else args)
+    arguments = list(sys.argv[1:] if args is None else args)
     try:
-        with _terminable(), cli.make_context("gpuasm", words.copy(), obj={"args": words}) as context:
+        with _terminable(), cli.make_context("gpuasm", arguments.copy(), obj={"args": arguments}) as context:
             cli.invoke(context)
         sys.stdout.flush()
     except BaseException as error:  # the one place where any error becomes an exit code
@@ -152,9 +153,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def _open_closed_streams() -> None:
-    """Let standard streams that whoever began the process has closed lead nowhere.
+    """Open standard streams that the parent process has closed as /dev/null.
 
-    Else the next file that is opened would get their number, and what a library says would be written into it.
+    Else the next file that is opened would get their number, and messages of libraries would be written into it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -163,11 +164,10 @@ def _open_closed_streams() -> None:
 
 
 def run() -> NoReturn:
-    """Run the command line as a process does: as `main`, and once all has been written, without taking itself apart.
+    """Run the command line as a process does: as `main`, then exit without freeing the objects of the interpreter.
 
-    To free a device's memory and the interpreter's objects one by one takes a third of a second; the system takes them
-    back at once. What others have registered for the end, such as the flushing of logs, is done. What libraries make
-    while they load is no garbage, and is not searched for any, which saves a tenth of a second.
+    The system frees the memory of the process and of its device faster than the interpreter would one by one. Functions
+    registered for the exit are called. Garbage is not collected while libraries load, as they produce none.
     """
     gc.disable()
     _open_closed_streams()
@@ -175,14 +175,14 @@ def run() -> NoReturn:
         sys.stdout, io.TextIOWrapper
     ):  # names of files may hold bytes that are no text: they pass as they are
         sys.stdout.reconfigure(errors="surrogateescape")
-    if asked := os.environ.get(_COMPLETION):  # by the shell, to say what may follow
-        sys.exit(shell_complete(cli, {}, "gpuasm", _COMPLETION, asked))
+    if request := os.environ.get(_COMPLETION):  # by the shell, for the arguments that may follow
+        sys.exit(shell_complete(cli, {}, "gpuasm", _COMPLETION, request))
     try:
         main()
     except SystemExit as ended:
         if ended.code != 0:
             raise
-    atexit._run_exitfuncs()  # noqa: SLF001 - there is no public way
+    atexit._run_exitfuncs()  # noqa: SLF001 - no public function does it
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -207,7 +207,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _exit_code(error: BaseException) -> int:
-    """Tell the user what happened and return the code for it."""
+    """Print the error and return its exit code."""
     match error:
         case click.exceptions.Exit():
             return error.exit_code
@@ -216,54 +216,58 @@ def _exit_code(error: BaseException) -> int:
             return error.exit_code
         case click.UsageError():
             where = error.ctx.command_path if error.ctx else "gpuasm"
-            _say(f"{error.format_message().removesuffix('.')}; see '{where} --help'")
+            _print_error(f"{error.format_message().removesuffix('.')}; see '{where} --help'")
             return error.exit_code
         case click.ClickException():
-            _say(error.format_message())
+            _print_error(error.format_message())
             return error.exit_code
         case GpuasmError():
-            _say(str(error))
+            _print_error(str(error))
             return error.exit_code
         case _Terminated():
-            _say("terminated")
+            _print_error("terminated")
             return _TERMINATED
         case KeyboardInterrupt() | click.Abort():
-            _say("interrupted")
+            _print_error("interrupted")
             return _INTERRUPTED
         case BrokenPipeError():
             # Python flushes stdout once more at exit, and would complain of the closed pipe then.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return _PIPE_CLOSED
         case _ if _is_lack_of_memory(error):
-            _say(
+            _print_error(
                 "out of memory: the system gave no more to load libraries or start threads; raise the limit (ulimit -v)"
             )
             return _OUT_OF_RESOURCES
         case MemoryError() if type(error).__name__ == "OutOfMemoryError" or "bad_alloc" in str(error):
-            _say(f"the device is out of memory: {error}; run with --device cpu, or on a device with more free")
+            _print_error(f"the device is out of memory: {error}; run with --device cpu, or on a device with more free")
             return _OUT_OF_RESOURCES
         case MemoryError():
-            _say(f"out of memory: {str(error) or 'the system gave no more'}; run with less data, or where more is free")
+            _print_error(
+                f"out of memory: {str(error) or 'the system gave no more'}; run with less data, or where more is free"
+            )
             return _OUT_OF_RESOURCES
         case OSError(errno=errno.ENOSPC):
-            _say(f"{error.filename or 'temporary file'}: no space left on the disk; free some, or write to another")
+            _print_error(
+                f"{error.filename or 'temporary file'}: no space left on the disk; free some, or write to another"
+            )
             return _OUT_OF_RESOURCES
         case SystemExit(code=int(code)):
             return code
     traceback.print_exception(error)
-    _say("this is a bug in gpuasm: please report it with the lines above and the command that you ran")
+    _print_error("this is a bug in gpuasm: please report it with the lines above and the command that you ran")
     return 1
 
 
 def _is_lack_of_memory(error: BaseException | None) -> bool:
-    """Tell whether libraries could not be loaded, or threads not be started, for want of memory."""
+    """Return whether libraries could not be loaded, or threads not be started, for lack of memory."""
     if error is None:
         return False
     is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-    signs = (*_NO_MEMORY, "load shared object") if is_limited else _NO_MEMORY  # llvmlite's words, whatever the cause
+    signs = (*_NO_MEMORY, "load shared object") if is_limited else _NO_MEMORY  # llvmlite's message, whatever the cause
     is_such = isinstance(error, (ImportError, RuntimeError, OSError)) and any(sign in str(error) for sign in signs)
     return is_such or _is_lack_of_memory(error.__cause__)
 
 
-def _say(message: str) -> None:
+def _print_error(message: str) -> None:
     click.echo(f"gpuasm: error: {message}", err=True)

@@ -1,4 +1,4 @@
-"""``gpuasm assemble``: reads in, contigs out."""
+"""``gpuasm assemble``: assemble reads into contigs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.folders import make_folder
-from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options, parse_ks
+from gpuasm.cli.options import (
+    CommonOptions,
+    ReadInputs,
+    cleaned_read_options,
+    common_options,
+    parse_ks,
+    parse_min_count,
+)
 from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Assembly, AssemblyOptions
     from gpuasm.assembly.state import AssemblyState
-    from gpuasm.cli.page import AssemblyPage
+    from gpuasm.cli.assembly_page import AssemblyPage
     from gpuasm.cli.session import Session
-    from gpuasm.io.ahead import ReadAhead
+    from gpuasm.io.read_ahead import ReadAhead
     from gpuasm.sequence.reads import Reads
 
 _LOG = logging.getLogger(__name__)
 _RUN_PER_CHECKPOINT = 10
-"""What a run does between two checkpoints takes at least so many times as long as writing one."""
+"""Least time between two checkpoints, as a multiple of the time to write one."""
 
 
 class _Named(click.ParamType):
@@ -92,20 +99,23 @@ class _Named(click.ParamType):
     default="check",
     show_default=True,
     metavar="STAGE",
-    help="first-graph, reads, fragments, pairs or check (all): write what there is after it; --resume goes on.",
+    help="first-graph, reads, fragments, pairs or check (all): write the state after it; --resume continues.",
 )
-@click.option("--without", multiple=True, type=_Named("RULES"), metavar="RULE", hidden=True)
 @click.option(
-    "--resume", "resuming", is_flag=True, help="Go on where a killed run of the same reads and options stopped."
+    "--without",
+    multiple=True,
+    type=_Named("RULES"),
+    metavar="RULE",
+    help="Leave out one rule of the assembly, by its name in docs/modes.md; may be repeated.",
 )
+@click.option("--resume", "resuming", is_flag=True, help="Continue a killed run of the same reads and options.")
 @click.option(
     "--checkpoint-after",
     type=click.FloatRange(min=0),
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="Write a checkpoint after a k when so much time has passed since the last, and ten times what that took; "
-    "0 after each k.",
+    help="Least time between two checkpoints, which are written after a k; 0 writes one after each k.",
 )
 @common_options
 def command(
@@ -126,7 +136,7 @@ def command(
 
     DIR receives contigs.fasta, scaffolds.fasta with their gaps.tsv and scaffolds.agp, graph.gfa, contigs.tsv,
     depth.tsv, depth_windows.tsv, spectrum.tsv, run.json and report.html. All of them are always written; where there
-    are no contigs, run.json says why.
+    are no contigs, run.json contains the reason.
 
     \b
     Examples:
@@ -135,12 +145,11 @@ def command(
       gpuasm assemble --single reads.fastq -k 31,61,91 --resume -o assembly
     """
     from gpuasm.assembly.options import AssemblyOptions
+    from gpuasm.cli.assembly_page import AssemblyPage
     from gpuasm.cli.inputs import read_ahead
-    from gpuasm.cli.page import AssemblyPage
-    from gpuasm.cli.turns import take_short_turns
-    from gpuasm.cli.unitigs import parse_min_count
+    from gpuasm.cli.switch_interval import shorten_switch_interval
     from gpuasm.driver import driver_opening
-    from gpuasm.resources import give_back_what_is_freed
+    from gpuasm.resources import return_freed_memory
 
     options = AssemblyOptions(
         k=None if ks == "auto" else parse_ks(ks),
@@ -150,15 +159,15 @@ def command(
         stop_after=stop_after,
         without=without,
     )
-    take_short_turns()
-    give_back_what_is_freed()  # before anything is read
+    shorten_switch_interval()
+    return_freed_memory()  # before anything is read
     with driver_opening(common.device), read_ahead(inputs) as ahead:
-        from gpuasm.assembly.ladder import check_ladder
+        from gpuasm.assembly.iteration.first_kmer_size import check_k_values
         from gpuasm.cli.session import run_session
 
         if options.k:
-            check_ladder(options.k)
-        with run_session(common, rehearse=_rehearse) as session, contextlib.closing(AssemblyPage(output)) as page:
+            check_k_values(options.k)
+        with run_session(common, warm_up=_warm_up) as session, contextlib.closing(AssemblyPage(output)) as page:
             make_folder(output)
             run = _Run(output, options, inputs, session, page=page, checkpoint_after=checkpoint_after)
             try:
@@ -170,18 +179,18 @@ def command(
     click.echo(_summary(output, assembly))
 
 
-def _rehearse(xp: Any, is_enough: Callable[[], bool]) -> None:
-    from gpuasm.assembly.rehearsal import rehearse
+def _warm_up(xp: Any, should_stop: Callable[[], bool]) -> None:
+    from gpuasm.assembly.warmup import warm_up
 
-    rehearse(xp, is_enough=is_enough)
+    warm_up(xp, should_stop=should_stop)
 
 
 def _load_while_reading(*modules: str) -> None:
-    """Import what comes after the reads in a thread, while the main one waits for files."""
+    """Import the modules that follow the reading in a thread, while the main one waits for files."""
 
     def load() -> None:
         for name in modules:
-            with contextlib.suppress(ImportError):  # whoever needs it says so
+            with contextlib.suppress(ImportError):  # the import that needs it reports it
                 importlib.import_module(name)
 
     threading.Thread(target=load, name="load modules", daemon=True).start()
@@ -216,8 +225,8 @@ class _Run:
         remove_leftovers(self.folder)
         if not stored:
             self.checkpoint.remove()
-        self.page.begin(size_of_inputs(self.inputs))  # it takes longer to be ready than reads to be read
-        _load_while_reading("gpuasm.assembly.recipe", "gpuasm.cli.planning", "gpuasm.cli.depth_outputs")
+        self.page.begin(size_of_inputs(self.inputs))  # its start takes longer than reading the reads
+        _load_while_reading("gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.depth_outputs")
         read_set = read_inputs(self.inputs, self.session.stages, ahead=ahead)
         ask_for_mates(self.inputs, read_set)
         gc.enable()  # all is loaded
@@ -225,7 +234,7 @@ class _Run:
 
         self.files = [file.as_dict() for file in read_set.files]
         if stored:
-            _LOG.info("resuming after k = %d", stored.level.graph.k)
+            _LOG.info("resuming after k = %d", stored.kmer_graph.graph.k)
             reads = read_set.reads.moved_to(self.session.xp)
             return resume(stored, reads, self.options, stages=self.session.stages, keep_state=self._keep)
         self._plan(read_set.reads)
@@ -245,7 +254,7 @@ class _Run:
         began = time.monotonic()
         if began < self.next_checkpoint:
             return
-        with self.session.stages.stage("write checkpoint", k=state.level.graph.k):
+        with self.session.stages.stage("write checkpoint", k=state.kmer_graph.graph.k):
             self.checkpoint.save(state)
         ended = time.monotonic()
         pause = max(self.checkpoint_after, _RUN_PER_CHECKPOINT * (ended - began)) if self.checkpoint_after else 0
@@ -282,7 +291,7 @@ class _Run:
             "checked": assembly.checked.counts,
         }
         if assembly.state:
-            with self.session.stages.stage("write checkpoint", k=assembly.state.level.graph.k):
+            with self.session.stages.stage("write checkpoint", k=assembly.state.kmer_graph.graph.k):
                 self.checkpoint.save(assembly.state)
         self._finish(results, _status(assembly, self.options))
         if not assembly.state:
@@ -292,7 +301,7 @@ class _Run:
         """Write every output without content, and the reason into run.json."""
         import numpy as np
 
-        from gpuasm.assembly.consensus.consensus import Checked
+        from gpuasm.assembly.verification.contig_checks import Checked
         from gpuasm.cli.depth_outputs import write_contig_table, writers_of_checked
         from gpuasm.cli.outputs import write_spectrum, write_together, writers_of_scaffolds
         from gpuasm.io import write_gfa
@@ -318,15 +327,17 @@ class _Run:
 
 
 def _figures(assembly: Assembly) -> dict[str, int]:
+    from gpuasm.io.length_statistics import n50_and_l50
+
     lengths = [contig.length for contig in assembly.contigs]
     return {
         "contigs": len(lengths),
         "total_length": sum(lengths),
         "longest": max(lengths, default=0),
-        "n50": n50(lengths),
+        "n50": n50_and_l50(lengths)[0],
         "circular": sum(contig.is_circular for contig in assembly.contigs),
         "scaffolds": len(assembly.scaffolds),
-        "scaffold_n50": n50([scaffold.length for scaffold in assembly.scaffolds]),
+        "scaffold_n50": n50_and_l50([scaffold.length for scaffold in assembly.scaffolds])[0],
     }
 
 
@@ -334,16 +345,6 @@ def _status(assembly: Assembly, options: AssemblyOptions) -> str:
     if not assembly.contigs:
         return "no contig reaches the least length"
     return f"stopped after {options.stop_after}" if assembly.state else "done"
-
-
-def n50(lengths: list[int]) -> int:
-    """Return the length at which longer contigs hold half of all bases."""
-    reached, total = 0, sum(lengths)
-    for length in sorted(lengths, reverse=True):
-        reached += length
-        if 2 * reached >= total:
-            return length
-    return 0
 
 
 def _summary(folder: Path, assembly: Assembly) -> str:

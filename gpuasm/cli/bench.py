@@ -1,4 +1,4 @@
-"""``gpuasm bench``: the engine's figures on this machine, beside those of the work it grew from."""
+"""``gpuasm bench``: time the graph engine on this machine, next to the published times of its predecessor."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def command() -> None:
 @_REPEAT
 @_SMALL
 @click.option("--hierholzer/--no-hierholzer", default=True, show_default=True, help="Time the sequential method too.")
-@click.option("--curve", is_flag=True, help="Instead: time against edges, CPU beside device.")
+@click.option("--curve", is_flag=True, help="Instead: time against edges, on CPU and device.")
 @click.option(
     "--most",
     type=click.IntRange(12, 31),
@@ -62,7 +62,7 @@ def euler(
 ) -> None:
     """Time Euler circuits: deep, shallow, and many circuits, with both pairings, vertices in order and shuffled.
 
-    Graph and result stay where they are computed. Beside each row stands what the original work printed.
+    Graph and result stay where they are computed. Each row also contains the time that the original work printed.
 
     \b
     gpuasm bench euler --small
@@ -191,7 +191,7 @@ def _primitive_runs(xp: Any, share: int) -> Iterator[tuple[str, int, Callable[[]
     import numpy as np
 
     from gpuasm.arrays import to_namespace
-    from gpuasm.primitives.cycles import rank_cycles
+    from gpuasm.primitives.cycle_ranking import rank_cycles
     from gpuasm.primitives.distinct import distinct
     from gpuasm.primitives.row_of_edge import row_of_edge
     from gpuasm.primitives.spanning_forest import spanning_forest

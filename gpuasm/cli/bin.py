@@ -15,7 +15,7 @@ from gpuasm.errors import DataError, UsageError
 if TYPE_CHECKING:
     from gpuasm.cli.session import Session
     from gpuasm.clustering.bins.bins import Binning, BinOptions, ContigMap
-    from gpuasm.clustering.bins.pieces import Contigs
+    from gpuasm.clustering.bins.windows import Contigs
 
 _LOG = logging.getLogger(__name__)
 _LENGTH = click.IntRange(min=1)
@@ -32,7 +32,7 @@ _LENGTH = click.IntRange(min=1)
     type=INPUT,
     multiple=True,
     metavar="TABLE",
-    help="Depth of the contigs in one or several samples; may be repeated.  [default: what the headers of CONTIGS say]",
+    help="Depth of the contigs in one or several samples; may be repeated.  [default: the headers of CONTIGS]",
 )
 @click.option("--no-depth", is_flag=True, help="Bin by composition alone.")
 @click.option(
@@ -83,8 +83,8 @@ def command(
     """Sort the contigs of an assembly into bins, one for each genome, by composition and depth.
 
     DIR receives bins/bin_001.fasta and so on, unbinned.fasta, bins.tsv, contigs.tsv, map.npz, map.tsv, training.tsv,
-    run.json and report.html. All of them are always written; where there are no bins, run.json says why. With
-    --stop-after map it is map.npz, map.tsv, training.tsv and run.json.
+    run.json and report.html. All of them are always written; where there are no bins, run.json contains the
+    reason. With --stop-after map it is map.npz, map.tsv, training.tsv and run.json.
 
     \b
     Examples:
@@ -153,7 +153,7 @@ class _Run:
     def _write(
         self, read: tuple[Contigs, list[str]], found: tuple[ContigMap | None, Binning | None], status: str
     ) -> str:
-        """Write every output; return what to tell the user."""
+        """Write every output; return a summary for the user."""
         from gpuasm.cli.bin_outputs import describe_map, write_binning, write_map
         from gpuasm.report import write_bin_report
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuasm.cli.contig_map_file import save_contig_map
 from gpuasm.clustering.bins.bins import Binning, ContigMap
-from gpuasm.clustering.bins.pieces import Contigs
+from gpuasm.clustering.bins.windows import Contigs
 from gpuasm.io import write_fasta, write_tsv
 from gpuasm.report.statistics import summarise_lengths
 
@@ -149,7 +149,7 @@ def _write_contig_table(
 
 
 def _places(contigs: Contigs, contig_map: ContigMap, binning: Binning) -> dict[str, Any]:
-    """Return the columns of contigs that say where they belong."""
+    """Return the columns with the bin of each contig."""
     row, column = np.divmod(binning.contig_units, contig_map.som.columns)
     values = (
         [bin_name(b) for b in binning.bin_of_contig.tolist()],
@@ -165,7 +165,7 @@ def _places(contigs: Contigs, contig_map: ContigMap, binning: Binning) -> dict[s
 
 
 def _notes(contigs: Contigs, binning: Binning) -> list[str]:
-    """Say what is peculiar about each contig."""
+    """Return remarks about each contig."""
     bin_of = binning.bin_of_contig
     bases = np.bincount(np.maximum(0, bin_of), contigs.length * (bin_of >= 0), binning.n_bins)[bin_of]
     is_plasmid = contigs.is_circular & (contigs.length < _PLASMID_SHARE * bases)
@@ -184,13 +184,13 @@ def describe_map(contig_map: ContigMap | None, binning: Binning | None) -> dict[
         "columns": som.columns,
         "quantisation": som.history_[-1].quantisation,
         "topographic": som.history_[-1].topographic,
-        "telling_axes": contrast.n_telling,
-        "strength": contrast.strength[: contrast.n_telling + 1].tolist(),
+        "discriminating_axes": contrast.n_discriminating,
+        "strength": contrast.strength[: contrast.n_discriminating + 1].tolist(),
         "strength_of_noise": contrast.threshold,
     }
     if binning:
         described |= {
-            "pieces": binning.pieces.n, "valleys": binning.regions.n_valleys, "regions": binning.regions.n,
+            "windows": binning.windows.n, "valleys": binning.regions.n_valleys, "regions": binning.regions.n,
         }  # fmt: skip
     return described
 
@@ -201,7 +201,7 @@ def _map_rows(contig_map: ContigMap, binning: Binning | None) -> list[tuple[Any,
     hits: list[int | None] = [None] * len(height)
     bins = [""] * len(height)
     if binning:
-        hits = np.bincount(binning.piece_unit, minlength=len(height)).tolist()
+        hits = np.bincount(binning.window_unit, minlength=len(height)).tolist()
         bins = [bin_name(int(b)) for b in binning.bin_of_region[binning.regions.of_unit]]
     return [(*divmod(u, som.columns), height[u], hits[u], bins[u]) for u in range(len(height))]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Also write JSON here.")
 @common_options
 def command(*, inputs: ReadInputs, json_path: Path | None, common: CommonOptions) -> None:
-    """Examine reads before work starts, and say whether they can be assembled.
+    """Examine reads before work starts, and report whether they can be assembled.
 
     Shows a table with a line for each file, what is worth a warning, and every problem with the record where it is.
     Adapters and reads of PhiX174 are counted, and what takes them out is named; nothing is changed here.

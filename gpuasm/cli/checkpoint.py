@@ -35,7 +35,7 @@ _TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
     """Return what must be the same for a checkpoint to be of use: version, options, and the files as they lie there.
 
-    Files are told by path, size and time of change: reading them again to compare their content would take longer
+    Files are identified by path, size and time of change: reading them again to compare their content would take longer
     than what a checkpoint saves. A pipe's time of change is its own, so that reads from one are never taken for those
     of another. Threads, memory and device may change, and so may the stage to stop after.
     """
@@ -49,7 +49,7 @@ def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
 def _stamp(path: Path) -> tuple[int, int]:
     try:
         status = os.fstat(0) if path == _STANDARD_INPUT else path.stat()
-    except OSError:  # reading it will say what is wrong
+    except OSError:  # its reader reports the error
         return 0, 0
     return status.st_size, status.st_mtime_ns
 
@@ -70,7 +70,7 @@ class Checkpoint:
 
     def save(self, state: AssemblyState) -> None:
         """Replace the checkpoint by this state."""
-        from gpuasm.assembly.state_arrays import state_to_arrays
+        from gpuasm.assembly.state import state_to_arrays
 
         with atomic_output(self.path, "wb") as file:
             np.savez(file, allow_pickle=False, mark=np.array(self.mark), **state_to_arrays(state))
@@ -85,7 +85,7 @@ class Checkpoint:
         """
         if not self.path.exists():
             return None
-        from gpuasm.assembly.state_arrays import state_from_arrays
+        from gpuasm.assembly.state import state_from_arrays
 
         with self._damage_explained(), np.load(self.path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuasm.clustering.bins.pieces import Contigs
+from gpuasm.clustering.bins.windows import Contigs
 from gpuasm.io.contigs import ContigRecord, read_contigs, read_depth_table
 
 _LOG = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ def no_contigs() -> Contigs:
 
 
 def read_contigs_with_depth(path: Path, depth_paths: tuple[Path, ...], *, use_depth: bool) -> tuple[Contigs, list[str]]:
-    """Read contigs, and their depth from tables or else from their headers, if all headers tell it.
+    """Read contigs, and their depth from tables or else from their headers, if all of these state it.
 
     Returns
     -------

@@ -45,9 +45,9 @@ def command(
 ) -> None:
     """Count the canonical k-mers of reads, exactly, for any odd k.
 
-    The counts are an array ``kmers`` of (n, ceil(k / 32)) uint64, 32 bases a word, A 0, C 1, G 2, T 3, the first base
+    The counts are an array ``kmers`` of (n, ceil(k / 32)) uint64 with 32 bases each, A 0, C 1, G 2, T 3, the first base
     in the highest bits, each k-mer on the strand whose text is the lesser, in ascending order; and ``counts``, (n,)
-    uint32. The summary goes to standard output.
+    uint32. The summary is printed on standard output.
 
     \b
     Examples:
@@ -63,7 +63,7 @@ def command(
 
     check_k(k)
     check_standard_output(output, spectrum_path, json_path)
-    # Above k = 31 counts alone need not tell rare shorter k-mers apart; the spectrum does, and the summary tells of it.
+    # Above k = 31 the counts may omit rare shorter k-mers; spectrum and summary need them.
     is_whole = k <= MAX_PLAIN_K or min_count == 1 or bool(spectrum_path or json_path) or not output
     with run_session(common) as session:
         read_set = read_inputs(inputs, session.stages)
@@ -93,7 +93,7 @@ def command(
 
 
 def _count(reads: Reads, k: int, session: Session, *, min_count: int, below: int) -> tuple[Tally, Spectrum]:
-    """Count; ``below`` is the least multiplicity that shorter k-mers of the chain must have to be told apart."""
+    """Count; ``below`` is the least multiplicity of shorter k-mers of the chain that are kept apart."""
     from gpuasm.kmers import analyse_spectrum, doubling_chain, tally_by_doubling
 
     with session.stages.stage("count k-mers", k=k) as stage:
@@ -116,7 +116,7 @@ def _write_counts(path: Path, reads: Reads, tally: Tally) -> None:
     from gpuasm.io import atomic_output
     from gpuasm.kmers import spell_kmers
 
-    kmers, counts = spell_kmers(reads.words, tally)
+    kmers, counts = spell_kmers(reads.packed, tally)
     with atomic_output(path, "wb") as file:
         np.savez(file, kmers=kmers, counts=counts, k=np.int64(tally.k))
 

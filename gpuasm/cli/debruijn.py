@@ -1,4 +1,4 @@
-"""``gpuasm debruijn``: sequences that hold each word of a length once, and where in them a word stands."""
+"""``gpuasm debruijn``: de Bruijn sequences, and the position of a string in them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _GRAPH_BYTES = 48
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which sequence is wanted."""
+class SequenceRequest:
+    """The requested sequence."""
 
     alphabet: str
     order: int
@@ -31,13 +31,15 @@ class Wanted:
 @click.command(short_help="Write de Bruijn sequences of any alphabet and order.")
 @click.option("--alphabet", metavar="LETTERS", help="The letters, each once, in their order.  [default: 0123456789]")
 @click.option(
-    "--order", type=click.IntRange(min=1), metavar="N", help="Length of the words.  [default: that of --find]"
+    "--order", type=click.IntRange(min=1), metavar="N", help="Length of the substrings.  [default: that of --find]"
 )
-@click.option("--linear", is_flag=True, help="Repeat the first letters at the end, so that no word wraps around.")
+@click.option("--linear", is_flag=True, help="Repeat the first letters at the end, so that no substring wraps around.")
 @click.option(
-    "--pin", type=click.IntRange(min=1), metavar="N", help="Digits to type that hold every PIN of N digits, linear."
+    "--pin", type=click.IntRange(min=1), metavar="N", help="Digits to type that contain every PIN of N digits, linear."
 )
-@click.option("--find", "word", metavar="WORD", help="Print where this word begins, from 0, instead of the sequence.")
+@click.option(
+    "--find", "text", metavar="STRING", help="Print where this string begins, from 0, instead of the sequence."
+)
 @click.option(
     "--method",
     type=click.Choice(["implicit", "parallel", "hierholzer"]),
@@ -67,7 +69,7 @@ class Wanted:
     type=OUTPUT,
     default="-",
     metavar="FILE",
-    help="The sequence, or the place of the word.  [default: standard output]",
+    help="The sequence, or the position of the string.  [default: standard output]",
 )
 def command(
     *,
@@ -75,17 +77,17 @@ def command(
     order: int | None,
     linear: bool,
     pin: int | None,
-    word: str | None,
+    text: str | None,
     method: str,
     seed: int,
     device: str,
     memory: str | None,
     output: Path,
 ) -> None:
-    """Write a de Bruijn sequence: a circle of letters in which each word of a length occurs exactly once.
+    """Write a de Bruijn sequence: a cyclic sequence in which each string of N letters occurs exactly once.
 
-    It is an Euler circuit of the graph whose edges are these words. Begin to read it anywhere; to type it from end to
-    end, take --linear, which repeats the first N - 1 letters.
+    It is an Euler circuit of the graph whose edges are these strings. To read it from end to end, use --linear, which
+    repeats the first N - 1 letters.
 
     \b
     Examples:
@@ -94,65 +96,69 @@ def command(
       gpuasm debruijn --find 4711
       gpuasm debruijn --alphabet ACGT --order 12 -o sequence.txt
     """
-    from gpuasm.graph.debruijn_sequence import find_word, number_letters, spell
+    from gpuasm.graph.debruijn_sequence import find_string, number_letters, spell
     from gpuasm.io import atomic_output
     from gpuasm.resources import memory_budget
 
-    wanted = _resolve(alphabet, order, pin, word, linear=linear)
-    numbers = number_letters(wanted.alphabet)
-    query = None if word is None else _as_numbers(word, numbers)
-    symbols = _make(wanted, memory_budget(memory), method=method, seed=seed, device=device)
+    request = _resolve(alphabet, order, pin, text, linear=linear)
+    numbers = number_letters(request.alphabet)
+    query = None if text is None else _as_numbers(text, numbers)
+    symbols = _make(request, memory_budget(memory), method=method, seed=seed, device=device)
     if query is None:
         with atomic_output(output) as file:
-            file.writelines(spell(symbols, wanted.alphabet))
+            file.writelines(spell(symbols, request.alphabet))
             file.write("\n")
         return
-    place = find_word(symbols, query, linear=wanted.linear)
+    place = find_string(symbols, query, linear=request.linear)
     if place < 0:
         raise DataError(
-            f"{word} in the sequence of order {wanted.order}",
+            f"{text} in the sequence of order {request.order}",
             "that it does not occur",
-            f"words of up to {wanted.order} letters always do",
+            f"strings of up to {request.order} letters always do",
         )
     with atomic_output(output) as file:
         file.write(f"{place}\n")
 
 
-def _resolve(alphabet: str | None, order: int | None, pin: int | None, word: str | None, *, linear: bool) -> Wanted:
+def _resolve(
+    alphabet: str | None, order: int | None, pin: int | None, text: str | None, *, linear: bool
+) -> SequenceRequest:
     if pin is not None:
         if alphabet is not None or order is not None:
-            raise UsageError("--pin alone", "--alphabet or --order beside it", "leave one of the two out")
-        return Wanted(_DIGITS, pin, linear=True)
-    if word == "":
-        raise UsageError("a word of at least one letter after --find", "none", "write for example --find 4711")
-    if order is None and word is None:
-        raise UsageError("--order, --pin or --find", "none of them", "say how long the words are, as in --order 4")
-    return Wanted(_DIGITS if alphabet is None else alphabet, order or len(word or ""), linear)
+            raise UsageError("--pin alone", "--alphabet or --order with it", "leave one of the two out")
+        return SequenceRequest(_DIGITS, pin, linear=True)
+    if text == "":
+        raise UsageError("a string of at least one letter after --find", "none", "write for example --find 4711")
+    if order is None and text is None:
+        raise UsageError(
+            "--order, --pin or --find", "none of them", "give the length of the substrings, as in --order 4"
+        )
+    return SequenceRequest(_DIGITS if alphabet is None else alphabet, order or len(text or ""), linear)
 
 
-def _as_numbers(word: str, numbers: dict[str, int]) -> np.ndarray:
+def _as_numbers(text: str, numbers: dict[str, int]) -> np.ndarray:
     import numpy as np
 
-    strange = next((letter for letter in word if letter not in numbers), None)
+    strange = next((letter for letter in text if letter not in numbers), None)
     if strange is not None:
         letters = "".join(numbers)
-        raise UsageError(f"a word of the letters {letters}", f"{strange!r} in {word!r}", "change it or --alphabet")
-    return np.array([numbers[letter] for letter in word], np.int64)
+        raise UsageError(f"a string of the letters {letters}", f"{strange!r} in {text!r}", "change it or --alphabet")
+    return np.array([numbers[letter] for letter in text], np.int64)
 
 
-def _make(wanted: Wanted, memory: int, *, method: str, seed: int, device: str) -> np.ndarray:
+def _make(request: SequenceRequest, memory: int, *, method: str, seed: int, device: str) -> np.ndarray:
     """Return the letters of the sequence, as numbers."""
     from gpuasm.graph.debruijn_sequence import debruijn_symbols, require_room, symbols_of_tour
 
-    size = len(wanted.alphabet)
+    size = len(request.alphabet)
     if method == "implicit":
-        return debruijn_symbols(size, wanted.order, linear=wanted.linear, memory=memory)
+        return debruijn_symbols(size, request.order, linear=request.linear, memory=memory)
     from gpuasm.arrays import namespace_of, to_host
     from gpuasm.graph.finding import find_euler_tour
     from gpuasm.graph.generators import de_bruijn_graph
 
-    require_room(size, wanted.order, _GRAPH_BYTES, memory)
+    require_room(size, request.order, _GRAPH_BYTES, memory)
     xp = namespace_of(device if method == "parallel" else "cpu")
-    graph = de_bruijn_graph(wanted.alphabet, wanted.order, xp=xp)
+    graph = de_bruijn_graph(request.alphabet, request.order, xp=xp)
     tour = find_euler_tour(graph, method="parallel" if method == "parallel" else "hierholzer", seed=seed)
-    return to_host(symbols_of_tour(tour, size, wanted.order, linear=wanted.linear))
+    return to_host(symbols_of_tour(tour, size, request.order, linear=request.linear))

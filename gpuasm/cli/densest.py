@@ -21,7 +21,9 @@ _METHODS = ("rank", "peel", "power", "degree", "batches")
 
 @click.command(short_help="Find the densest subgraph, of K vertices or of any size.")
 @click.argument("graph_path", metavar="GRAPH", type=INPUT)
-@click.option("-k", type=click.IntRange(min=1), metavar="K", help="Vertices wanted.  [default: any number, by peeling]")
+@click.option(
+    "-k", type=click.IntRange(min=1), metavar="K", help="Number of vertices.  [default: any number, by peeling]"
+)
 @click.option(
     "-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The members.  [default: standard output]"
 )
@@ -58,7 +60,7 @@ _METHODS = ("rank", "peel", "power", "degree", "batches")
 @click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Manifest of the run, with the summary.")
 @common_options
 def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
-    """Find vertices with as many edges among them as can be found, and say how many there can be at most.
+    """Find vertices with as many edges among them as possible, and an upper bound of these edges.
 
     GRAPH is adjacency text, an edge list, Matrix Market, GFA or .npz; directions, parallel edges and self-loops do not
     count. The table has a line for each member: name, degree, and its edges (or their weight) within.
@@ -77,7 +79,7 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
     from gpuasm.cli.graph_memory import MemoryPlan
     from gpuasm.cli.graph_needs import densest_work
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import check_standard_output, tell
+    from gpuasm.cli.summaries import check_standard_output, print_summary
 
     _check(options)
     check_standard_output(options["output"], options["json_path"])
@@ -94,23 +96,23 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
                 inputs=[{"path": str(found.given.path)}],
                 results=found.figures,
             )
-    tell(summary_lines(found), (options["output"], options["json_path"]), quiet=common.quiet)
+    print_summary(summary_lines(found), (options["output"], options["json_path"]), quiet=common.quiet)
 
 
 def _check(options: dict[str, Any]) -> None:
     k, method = options["k"], options["method"]
     if k is None and method not in (None, "peel", "batches"):
-        raise UsageError(f"-k K, for --method {method}", "none", "say how many vertices, or take --method peel")
+        raise UsageError(f"-k K, for --method {method}", "none", "give the number of vertices, or take --method peel")
     if k is not None and method == "batches":
         raise UsageError("--method batches without -k", f"-k {k}", "leave -k out, or take --method rank or peel")
     if options["bipartite"] and (k is None or method not in (None, "rank")):
-        raise UsageError("-k K and no --method, for --bipartite", "others", "say how many rows with -k")
+        raise UsageError("-k K and no --method, for --bipartite", "others", "give the number of rows with -k")
     if options["bipartite"] and options["assembly"]:
         raise UsageError("one of --bipartite and --assembly", "both", "segments have no sides: leave one out")
     if options["n_columns"] and not options["bipartite"]:
         raise UsageError("--bipartite, for --columns", "none", "add --bipartite")
     if options["assembly"] and options["weighted"]:
-        raise UsageError("--assembly alone", "--weighted beside it", "links have no weights: leave --weighted out")
+        raise UsageError("--assembly alone", "--weighted with it", "links have no weights: leave --weighted out")
     picture = options["picture"]
     if picture is not None and picture.suffix.lower().removeprefix(".") not in _PICTURES:
         raise UsageError(f"a picture: .{', .'.join(_PICTURES)}", repr(picture.name), "choose one of these suffixes")

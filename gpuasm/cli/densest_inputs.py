@@ -17,7 +17,7 @@ from gpuasm.io.gfa_segments import SegmentGraph, read_segment_graph
 
 @dataclass(frozen=True)
 class GivenGraph:
-    """A graph as it was read: weights beside it, segments if it is an assembly graph."""
+    """A graph as it was read, with its weights, or with its segments if it is an assembly graph."""
 
     path: Path
     graph: DirectedGraph
@@ -30,12 +30,12 @@ class GivenGraph:
 
 
 def read_input(path: Path, *, weighted: bool, assembly: bool) -> GivenGraph:
-    """Read a graph, with weights or as segments if asked for.
+    """Read a graph, with weights or as segments if requested.
 
     Raises
     ------
     DataError
-        If its content is wrong, or weights are asked for and there are none.
+        If its content is wrong, or weights are requested and there are none.
     """
     if assembly:
         segments = read_segment_graph(path)

@@ -52,7 +52,7 @@ def of_size(given: GivenGraph, k: int, how: tuple[SearchOptions, Session]) -> Fo
     if given.segments is not None:
         joined = np.flatnonzero(graph.degree > 0)
         if joined.size <= k:
-            return _subgraph(given, joined, {"note": "no more segments are joined by links than were asked for"})
+            return _subgraph(given, joined, {"note": "no more segments are joined by links than were requested"})
     found = densest_subgraph(graph.moved_to(session.xp), k, search, stages=session.stages)
     others = {f"average degree by {name}": 2 * weight / k for name, weight in found.baselines.items()}
     bounds = {f"bound by {name}": bound for name, bound in found.bounds.items()}
@@ -138,7 +138,7 @@ def _between(given: GivenGraph, rows: np.ndarray, columns: np.ndarray) -> np.nda
 
 
 def write_outputs(found: Found, output: Path, picture: Path | None) -> None:
-    """Write the table of members, and the picture if asked for."""
+    """Write the table of members, and the picture if requested."""
     given = found.given
     names = [given.graph.label_of(v) for v in found.vertices]
     table: dict[str, Any] = {}

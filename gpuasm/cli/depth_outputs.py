@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuasm.assembly.consensus.depth_table import window_means
+from gpuasm.assembly.coverage.contig_depth import window_means
 from gpuasm.io import write_fasta, write_tsv
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Contig
-    from gpuasm.assembly.consensus.consensus import Checked
+    from gpuasm.assembly.verification.contig_checks import Checked
 
 WINDOW = 1000
 """Bases of a window of depth_windows.tsv."""

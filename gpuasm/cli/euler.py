@@ -48,7 +48,7 @@ STAGES = ("predecessors", "partition", "circuit graph", "swaps", "ranking")
 @click.option(
     "--assembly",
     is_flag=True,
-    help="GRAPH is an assembly graph, GFA: walk each segment as often as its depth says, and write a table.",
+    help="GRAPH is an assembly graph, GFA: walk each segment as often as its depth requires, and write a table.",
 )
 @click.option("--stages", "stages_path", type=OUTPUT, metavar="FILE", help="Seconds and circuits by stage, as TSV.")
 @common_options
@@ -69,7 +69,7 @@ def command(
     """Find a walk over every edge of a graph, once each: a circuit for each component with edges.
 
     GRAPH is adjacency text, an edge list, Matrix Market, GFA or .npz. The tour has a vertex name a line, one more than
-    edges, so a circuit's last line equals its first; an empty line stands between the walks of components. The parallel
+    edges, so a circuit's last line equals its first; an empty line separates the walks of components. The parallel
     method's tour is the same on every device.
 
     With --assembly, segments are edges between the junctions of links, as many as their copy number. The table has a
@@ -90,7 +90,7 @@ def command(
 
     if assembly:
         if path or as_edges or start is not None:
-            raise UsageError("--assembly alone", "--path, --edges or --start beside it", "leave one of the two out")
+            raise UsageError("--assembly alone", "--path, --edges or --start with it", "leave one of the two out")
         with run_session(common) as session:
             _walk_assembly(graph_path, output, session)
         return

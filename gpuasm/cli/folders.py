@@ -34,7 +34,7 @@ def check_folder(folder: Path) -> None:
     Raises
     ------
     OutputError
-        If a file is in its way, or there is no permission.
+        If a file has its name, or there is no permission.
     """
     remedy = "name another with -o, or change the permissions"
     there = folder.absolute()

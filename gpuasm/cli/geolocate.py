@@ -1,4 +1,4 @@
-"""``gpuasm geolocate``: where the vertices of a graph are, told by where their neighbours are."""
+"""``gpuasm geolocate``: infer the locations of the vertices of a graph from those of their neighbours."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _SPHERICAL = {"neighbours": None, "min_neighbours": 1, "max_radius": None, "stat
 )  # fmt: skip
 @click.option(
     "--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
-    help="Also hide this share of the known places, infer them, and tell the errors.",
+    help="Also hide this share of the known places, infer them, and report the errors.",
 )  # fmt: skip
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of what is hidden."
@@ -111,7 +111,7 @@ def command(
     from gpuasm.cli.graph_memory import MemoryPlan
     from gpuasm.cli.graph_needs import geolocate_work
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import tell
+    from gpuasm.cli.summaries import print_summary
 
     check_standard_input(graph_path, labels_path)
     _check(options, errors_path, map_path)
@@ -129,7 +129,7 @@ def command(
                 write_errors(errors_path, result, held)
         if manifest_path is not None:
             run.write_manifest(manifest_path, result, held)
-    tell(_summary(result, held), (output,), quiet=common.quiet)
+    print_summary(_summary(result, held), (output,), quiet=common.quiet)
 
 
 def _check(options: dict[str, Any], errors_path: Path | None, map_path: Path | None) -> None:
@@ -141,7 +141,7 @@ def _check(options: dict[str, Any], errors_path: Path | None, map_path: Path | N
             "leave them out, or leave --method out",
         )  # fmt: skip
     if errors_path is not None and not options["holdout"]:
-        raise UsageError("--holdout with --errors", "none", "say how much to hide, as in --holdout 0.2")
+        raise UsageError("--holdout with --errors", "none", "give the share to hide, as in --holdout 0.2")
     if map_path is not None:
         from gpuasm.cli.geolocate_outputs import kind_of_map
 
@@ -302,10 +302,10 @@ def _counts(result: Result) -> dict[str, Any]:
 
 
 def _summary(result: Result, held: HeldOut | None) -> list[str]:
-    """Return what to tell the user, a title and a value a line."""
-    told = {**_counts(result), **(held.summary() if held else {})}
+    """Return the lines of the summary, a title and a value each."""
+    values = {**_counts(result), **(held.summary() if held else {})}
     return [
         f"{name.replace('_', ' ')}\t{f'{value:.6g}' if isinstance(value, float) else value}"
-        for name, value in told.items()
+        for name, value in values.items()
         if value is not None
     ]

@@ -31,7 +31,7 @@ class Result:
     places : (n, 2) float64
     rounds : (n,) int32
     radius_km : (n,) float64
-        NaN where it cannot be told.
+        NaN where it is unknown.
     base : int
         What the first vertex of a graph without names is called.
     """
@@ -88,7 +88,7 @@ def located_samples(result: Result) -> LocatedSamples:
     if result.weights is not None:
         drawn = drawn[np.argsort(-result.weights[drawn], kind="stable")]
     pairs = np.sort(np.stack([source[drawn], target[drawn]]), axis=0)
-    drawn = drawn[np.sort(np.unique(pairs, axis=1, return_index=True)[1])]  # of edges both ways, the heavier
+    drawn = drawn[np.sort(np.unique(pairs, axis=1, return_index=True)[1])]  # the heavier of two opposite edges
     ends = [(samples[a], samples[b]) for a, b in zip(source[drawn[:MAX_EDGES]], target[drawn[:MAX_EDGES]], strict=True)]
     return LocatedSamples(
         samples, [((a.latitude or 0.0, a.longitude or 0.0), (b.latitude or 0.0, b.longitude or 0.0)) for a, b in ends]

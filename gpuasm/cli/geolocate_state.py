@@ -19,7 +19,7 @@ _KEYS = ("names", "checksums", "units", "rounds", "radius_km", "options")
 
 
 def write_state(path: Path, graph: DirectedGraph, locations: Locations, *, weights: np.ndarray | None) -> None:
-    """Keep locations, and what tells whether a vertex's edges have changed.
+    """Keep locations, and a checksum of each vertex's edges, which shows whether they have changed.
 
     Raises
     ------

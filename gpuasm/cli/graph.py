@@ -47,7 +47,7 @@ def command() -> None:
     """Generate, describe, convert and draw directed graphs.
 
     GRAPH is adjacency text ("a -> b, c", a line for each vertex), an edge list (two columns), Matrix Market, GFA 1 or
-    .npz, compressed or not, told by its content; - is standard input.
+    .npz, compressed or not; its content determines the format; - is standard input.
 
     \b
     gpuasm graph generate deep --vertices 15 --degree 5 -o deep.txt
@@ -58,7 +58,7 @@ def command() -> None:
 
 @command.group()
 def generate() -> None:
-    """Generate a graph; a seed stands for one graph, whatever the machine.
+    """Generate a graph; a seed gives the same graph on every machine.
 
     \b
     gpuasm graph generate deep --vertices 15 --degree 5
@@ -136,11 +136,11 @@ def _circuits(*, vertices: int, seed: int) -> DirectedGraph:
 
 @_generator(
     "debruijn",
-    click.option("--alphabet", default="01", show_default=True, metavar="LETTERS", help="Letters of the words."),
-    click.option("--order", type=_COUNT, required=True, metavar="N", help="Letters of a word, that is of an edge."),
+    click.option("--alphabet", default="01", show_default=True, metavar="LETTERS", help="Letters of the strings."),
+    click.option("--order", type=_COUNT, required=True, metavar="N", help="Letters of the string of an edge."),
 )
-def _debruijn(*, alphabet: str, order: int, seed: int) -> DirectedGraph:  # noqa: ARG001 - one way to make it
-    """De Bruijn graph: an edge for each word of an alphabet.
+def _debruijn(*, alphabet: str, order: int, seed: int) -> DirectedGraph:  # noqa: ARG001 - not random
+    """De Bruijn graph: an edge for each string of an alphabet.
 
     \b
     gpuasm graph generate debruijn --alphabet 01 --order 3 -o binary.txt
@@ -207,7 +207,7 @@ def info(graph_path: Path, json_path: Path | None) -> None:
     \b
     gpuasm graph info graph.txt
     """
-    from gpuasm.graph.describing import describe
+    from gpuasm.graph.directed_graph import describe
     from gpuasm.io import write_json
     from gpuasm.io.graphs import read_graph
 
@@ -335,7 +335,7 @@ def _part(graph: DirectedGraph, vertices: str | None) -> DirectedGraph:
 
 
 def _walk(graph: DirectedGraph, path: Path | None, *, euler: bool) -> list[int] | None:
-    """Return the edges of the walk asked for."""
+    """Return the edges of the requested walk."""
     if path is not None and euler:
         raise UsageError("one walk", "--walk and --euler", "leave one of the two out")
     if path is not None:

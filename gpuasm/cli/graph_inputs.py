@@ -26,12 +26,12 @@ def check_standard_input(*paths: Path | None) -> None:
 
 
 def read_given_graph(path: Path, *, weighted: bool) -> tuple[DirectedGraph, np.ndarray | None]:
-    """Read a graph, and its weights if they are asked for with ``--weighted``.
+    """Read a graph, and its weights if requested by ``--weighted``.
 
     Raises
     ------
     DataError
-        If the content is wrong, weights are asked for and there are none, or they are there and nobody asked.
+        If the content is wrong, weights are requested and there are none, or present and not requested.
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
     """

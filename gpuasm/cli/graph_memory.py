@@ -1,4 +1,4 @@
-"""What commands on graphs take of the host's memory, told before the graph is read and again before the work begins.
+"""Estimate the host memory of commands on graphs, before the graph is read and again before the work begins.
 
 Constants are bytes by vertex and by edge, measured as the highest mark of whole commands on graphs of up to ten million
 edges: docs/graphs.md has the table. The process comes on top, with what compiling its loops takes the first time.
@@ -30,15 +30,15 @@ class Size(NamedTuple):
 
 
 Estimate = Callable[[Size], float]
-"""Bytes beside the process; the graph is among them."""
+"""Bytes in addition to those of the process; they include the graph."""
 
-_DEVICE_PROCESS = 400 << 20  # more, for libraries and context of a device; not measured, nor is all that is beside one
+_DEVICE_PROCESS = 400 << 20  # more, for libraries and context of a device; not measured
 _NAME = 130  # a name as a string, its place in the tuple of names, and in the numbers of names
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a command does, and what it takes.
+    """A computation, and its memory.
 
     Attributes
     ----------
@@ -47,20 +47,20 @@ class Work:
     process
         Bytes of the process on the CPU before there is a graph.
     on_cpu
-        Beside the process, where the CPU does the work.
-    beside_device
-        What is on the host, where a device does it.
+        In addition to the process, if the CPU does the work.
+    host_with_device
+        Likewise, if a device does it.
     """
 
     name: str
     process: int
     on_cpu: Estimate
-    beside_device: Estimate
+    host_with_device: Estimate
 
 
 @dataclass
 class MemoryPlan:
-    """The estimate of one run, held against its budget.
+    """The estimate of one run, compared with its budget.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class MemoryPlan:
     work
         What it does.
     figures
-        For the manifest: bytes to read the graph (None if it cannot be told before), vertices, edges, and bytes of the
+        For the manifest: bytes to read the graph (None if unknown before), vertices, edges, and bytes of the
         whole.
     """
 
@@ -78,9 +78,9 @@ class MemoryPlan:
     figures: dict[str, int | None] = field(default_factory=lambda: {"reading_bytes": None})
 
     def before_reading(self, path: Path, *, weighted: bool = False, segments: bool = False) -> None:
-        """Refuse a graph that cannot be read; where headers tell its size, also one on which the work cannot be done.
+        """Refuse a graph that cannot be read; if headers state its size, also one on which the work cannot be done.
 
-        Standard input is not looked at.
+        Standard input is not examined.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class MemoryPlan:
     def before_work(
         self, n_vertices: int, n_edges: int, names: Sequence[str] | None = None, *, weighted: bool = False
     ) -> None:
-        """Refuse work that memory cannot hold, and say what it takes.
+        """Refuse work that exceeds the memory, and log what it takes.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class MemoryPlan:
         ResourceError
             If the budget is too small; with the number that would do.
         """
-        given = names if isinstance(names, tuple) else ()  # others are spelled when they are asked for
+        given = names if isinstance(names, tuple) else ()  # others are made on demand
         whole = self._whole(Size(n_vertices, n_edges, weighted), len(given), sum(map(len, given)))
         needed = max(whole, self.figures["reading_bytes"] or 0)
         self.figures |= {"vertices": n_vertices, "edges": n_edges, "host_bytes": needed}
@@ -142,7 +142,7 @@ class MemoryPlan:
     def _whole(self, size: Size, n_names: int, name_bytes: int) -> int:
         opened = self.session.namespace
         is_on_cpu = opened.done() and opened.exception() is None and opened.result().__name__ == "numpy"
-        own = self.work.on_cpu(size) if is_on_cpu else _DEVICE_PROCESS + self.work.beside_device(size)
+        own = self.work.on_cpu(size) if is_on_cpu else _DEVICE_PROCESS + self.work.host_with_device(size)
         return round(self.work.process + own + _bytes_of_names(n_names, name_bytes))
 
     def _require(self, needed: int, n: int, m: int) -> None:
@@ -150,7 +150,7 @@ class MemoryPlan:
 
 
 def bytes_to_read(size: GraphSize, *, weighted: bool = False, segments: bool = False) -> int:
-    """Return the bytes that reading a graph takes, beside the process.
+    """Return the bytes that reading a graph takes, in addition to the process.
 
     Parameters
     ----------

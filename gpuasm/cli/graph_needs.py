@@ -1,7 +1,7 @@
 """Bytes by vertex and by edge that each command on graphs takes, by its options: constants of the memory estimate.
 
 Where phases do not overlap, the largest counts. Undirected graphs are taken to hold each edge given twice, once for
-each end: where edges are repeated, or each other's twins, commands take less than is said here.
+each end: where edges are repeated, or each other's twins, commands take less than is estimated here.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def pagerank_work(options: Mapping[str, Any], *, threads: int) -> Work:
         visits = (80 + width * (3 + threads)) * walks
         return (85 * power + visits) * size.n + ((13 if power else 5) + 16 * size.weighted) * size.m + table(size.n)
 
-    def beside_device(size: Size) -> float:
+    def host_with_device(size: Size) -> float:
         return 85 * size.n + (4 + 16 * size.weighted) * size.m + table(size.n)
 
-    return Work("PageRank of a graph", 200 << 20, on_cpu, beside_device)
+    return Work("PageRank of a graph", 200 << 20, on_cpu, host_with_device)
 
 
 def densest_work(options: Mapping[str, Any]) -> Work:
@@ -93,10 +93,10 @@ def densest_work(options: Mapping[str, Any]) -> Work:
     def on_cpu(size: Size) -> float:
         return max(building(size), searching(size) if by_rank else 0) + 4000 * min(k, size.n) + drawing
 
-    def beside_device(size: Size) -> float:
+    def host_with_device(size: Size) -> float:
         return building(size) + 4000 * min(k, size.n) + drawing
 
-    return Work("dense subgraphs of a graph", 215 << 20, on_cpu, beside_device)
+    return Work("dense subgraphs of a graph", 215 << 20, on_cpu, host_with_device)
 
 
 def geolocate_work(options: Mapping[str, Any], *, draws: bool) -> Work:
@@ -107,7 +107,7 @@ def geolocate_work(options: Mapping[str, Any], *, draws: bool) -> Work:
     options
         Those of the command.
     draws
-        Whether GeoJSON or a map is made, for which all vertices and edges are laid out.
+        Whether GeoJSON or a map is made, which contain all vertices and edges.
     """
 
     def on_cpu(size: Size) -> float:

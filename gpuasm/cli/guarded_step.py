@@ -1,9 +1,8 @@
-"""One step of one sample of the workflow, run so that bad data stop this sample only.
+"""Run one step of one sample of the workflow, so that bad data stop this sample only.
 
 ``python -m gpuasm.cli.guarded_step --sample NAME --status FOLDER/STEP.json -- check reads.fastq`` runs ``gpuasm check``
-unless an earlier step of the sample failed. The status file says how it went. It is written when the command succeeds
-or refuses its data, and the promised outputs are then all there, if only as empty files. Any other failure is not the
-data's: it fails the step.
+unless an earlier step of the sample failed. The status file contains the outcome. It is written when the command
+succeeds or refuses its data; then all promised outputs exist, empty ones if need be. Any other failure fails the step.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.command()
 @click.option("--sample", required=True, help="The sample's name.")
-@click.option("--status", type=_FILE, required=True, help="Where to say how it went; the file's name is the step's.")
+@click.option("--status", type=_FILE, required=True, help="File for the outcome; its name is that of the step.")
 @click.option("--after", type=_FILE, help="Status of an earlier step; if that is not ok, this one is skipped.")
 @click.option("--output", "outputs", multiple=True, type=_FILE, help="A file that is there afterwards, if only empty.")
 @click.option("--fail", is_flag=True, help="Bad data fail the step too.")
@@ -70,7 +69,7 @@ def _run(arguments: tuple[str, ...]) -> tuple[int, str]:
 
 @contextmanager
 def _signals_left_to(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Let the command end by itself when it is asked to: it says so, and cleans up.
+    """Let the command end by itself on a signal, so that it prints the reason and cleans up.
 
     Ctrl-C reaches both of us; SIGTERM may have been sent to this process alone.
     """

@@ -1,4 +1,4 @@
-"""Reads of the files that a command line names, cleaned as it says."""
+"""Read the files that a command line names, and clean the reads as its options require."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpuasm.errors import UsageError
 if TYPE_CHECKING:
     from gpuasm.cli.options import ReadInputs
     from gpuasm.io import ReadSet
-    from gpuasm.io.ahead import ReadAhead
+    from gpuasm.io.read_ahead import ReadAhead
     from gpuasm.stages import Stages
 
 _LOG = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 
 def read_ahead(inputs: ReadInputs) -> ReadAhead:
     """Begin to read those files that are parsed first; the caller loads what is needed for it meanwhile."""
-    from gpuasm.io.ahead import ReadAhead
+    from gpuasm.io.read_ahead import ReadAhead
 
     named = inputs.as_arguments()
     if named["pairs"]:
@@ -45,26 +45,26 @@ def size_of_inputs(inputs: ReadInputs) -> int | None:
 
 
 def read_inputs(inputs: ReadInputs, stages: Stages, *, ahead: ReadAhead | None = None) -> ReadSet:
-    """Read all files, cut adapters off and leave PhiX174 out where that is asked for."""
+    """Read all files, trim adapters and remove PhiX174 if requested."""
     from gpuasm.io import read_reads
-    from gpuasm.io.cleaning import clean_reads
+    from gpuasm.io.read_cleaning import clean_reads
 
     read_set = read_reads(**inputs.as_arguments(), stages=stages, ahead=ahead)
     return clean_reads(read_set, **inputs.cleaning, stages=stages)
 
 
 def ask_for_mates(inputs: ReadInputs, read_set: ReadSet) -> None:
-    """Refuse READS that have mates by their names, and warn where ``--single`` says that they are to be without.
+    """Refuse READS that have mates by their names, and warn if they were given with ``--single``.
 
     Raises
     ------
     UsageError
         If files are named as READS that are mates of each other.
     """
-    from gpuasm.io.lost_mates import find_lost_mates
+    from gpuasm.io.unpaired_files import find_unpaired_files
 
     alone, meant = ({str(path) for path in paths} for paths in (inputs.reads, inputs.single))
-    for lost in find_lost_mates([file for file in read_set.files if file.path in alone | meant]):
+    for lost in find_unpaired_files([file for file in read_set.files if file.path in alone | meant]):
         if alone.issuperset(lost.paths):
             remedy = f"write {lost.remedy}, or --single before each file if they are to be used without"
             raise UsageError("reads without mates", str(lost), remedy)

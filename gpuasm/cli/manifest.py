@@ -1,4 +1,4 @@
-"""run.json: what was run, on what, with which versions, how long it took and what came out."""
+"""Write run.json: command, inputs, parameters, versions, machine, stages, results and warnings of a run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import numpy as np
 from gpuasm import arrays
 from gpuasm.stages import Stages
 
-SCHEMA_VERSION = 1
-"""Rises when a key of run.json changes its meaning or goes away; new keys leave it as it is."""
+SCHEMA_VERSION = 2
+"""Rises when a key of run.json changes its meaning or is removed, not if one is added; see docs/run_json.md."""
 
 _LIBRARIES = (
     "numpy",
@@ -127,7 +127,7 @@ def machine(device: str, threads: int | None = None) -> dict[str, Any]:
 
 
 def cpu_name() -> str:
-    """Return the name of the CPU as the system tells it, or the architecture."""
+    """Return the name of the CPU as the system reports it, or the architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -137,8 +137,8 @@ def cpu_name() -> str:
 
 def _command_line() -> str:
     context = click.get_current_context(silent=True)
-    words = context.find_root().obj["args"] if context else []
-    return shlex.join(["gpuasm", *words])
+    arguments = context.find_root().obj["args"] if context else []
+    return shlex.join(["gpuasm", *arguments])
 
 
 def plain(value: Any) -> Any:
@@ -152,5 +152,5 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
     if isinstance(value, float) and not np.isfinite(value):
-        return None  # JSON has no word for it
+        return None  # JSON has no number for it
     return value if isinstance(value, str | int | float | bool | None) else str(value)

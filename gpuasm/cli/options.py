@@ -17,7 +17,7 @@ _FILE = click.Path(path_type=Path, allow_dash=True)
 
 @dataclass(frozen=True)
 class CommonOptions:
-    """How to run: what ``--threads``, ``--device``, ``--memory``, ``--progress``, ``-q`` and ``-v`` said."""
+    """How to run: the values of ``--threads``, ``--device``, ``--memory``, ``--progress``, ``-q`` and ``-v``."""
 
     threads: int | None = None
     device: str = "auto"
@@ -29,9 +29,9 @@ class CommonOptions:
 
 @dataclass(frozen=True)
 class ReadInputs:
-    """Where the reads are: what ``-1``, ``-2``, ``--interleaved``, ``--single``, ``--bam`` and READS said.
+    """The files of reads: the values of ``-1``, ``-2``, ``--interleaved``, ``--single``, ``--bam`` and READS.
 
-    And how to clean them, for commands that do: what ``--trim``, ``--deduplicate`` and ``--remove-phix`` said.
+    And how to clean them, in commands that do: the values of ``--trim``, ``--deduplicate`` and ``--remove-phix``.
     """
 
     first: tuple[Path, ...] = ()
@@ -67,7 +67,7 @@ class ReadInputs:
 
     @property
     def cleaning(self) -> dict[str, Any]:
-        """The keyword arguments of :func:`gpuasm.io.cleaning.clean_reads`."""
+        """The keyword arguments of :func:`gpuasm.io.read_cleaning.clean_reads`."""
         return {"trim": self.trim, "deduplicate": self.deduplicate, "remove_phix": self.remove_phix}
 
 
@@ -87,7 +87,7 @@ def cleaned_read_options(*, trim: str) -> Callable[[Callable[..., Any]], Callabl
     Parameters
     ----------
     trim
-        What to do about adapters unless told: "auto", "yes" or "no".
+        The default of ``--trim``: "auto", "yes" or "no".
     """
     options = [
         *_READS,
@@ -96,10 +96,10 @@ def cleaned_read_options(*, trim: str) -> Callable[[Callable[..., Any]], Callabl
             type=click.Choice(["auto", "yes", "no"]),
             default=trim,
             show_default=True,
-            help="Cut adapters off reads; auto if at least one read in 200 runs into one.",
+            help="Trim adapters from reads; auto if at least one read in 200 contains one.",
         ),
-        click.option("--deduplicate", is_flag=True, help="Leave out pairs that are duplicates of another one."),
-        click.option("--remove-phix", is_flag=True, help="Leave out reads of phage PhiX174, the sequencers' control."),
+        click.option("--deduplicate", is_flag=True, help="Remove pairs that are duplicates of another one."),
+        click.option("--remove-phix", is_flag=True, help="Remove reads of phage PhiX174, the control of sequencers."),
     ]
     return lambda command: _gathered(command, ReadInputs, "inputs", options)
 
@@ -119,6 +119,21 @@ def parse_ks(text: str) -> tuple[int, ...]:
     return ks
 
 
+def parse_min_count(text: str) -> int | None:
+    """Read ``--min-count``: a number of at least 1, or None for auto.
+
+    Raises
+    ------
+    UsageError
+        If the text is neither.
+    """
+    if text == "auto":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError("--min-count auto or a number of at least 1", repr(text), "write for example --min-count 3")
+    return int(text)
+
+
 def _gathered(
     command: Callable[..., Any], kind: type, name: str, options: list[Callable[..., Any]]
 ) -> Callable[..., Any]:
@@ -129,7 +144,7 @@ def _gathered(
         values = {field.name: arguments.pop(field.name) for field in fields(kind) if field.name in arguments}
         return command(**arguments, **{name: kind(**values)})
 
-    # A command made by click keeps its options in this list; the wrapper's must go on with those of the wrapped.
+    # A command of click keeps its options in this list; that of the wrapper must continue that of the wrapped function.
     for option in reversed(options):
         option(gathering)
     return gathering
@@ -158,8 +173,8 @@ _COMMON = [
         show_default=True,
         help="How to show progress on standard error; auto draws bars on a terminal.",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
-    click.option("-v", "--verbose", is_flag=True, help="Say more."),
+    click.option("-q", "--quiet", is_flag=True, help="Show only warnings and errors."),
+    click.option("-v", "--verbose", is_flag=True, help="Show more messages."),
 ]
 
 _READS = [

@@ -51,7 +51,7 @@ def _links(graph: UnitigGraph, names: list[str]) -> Iterator[Link]:
 
 
 def write_unitigs(path: Path | str, graph: UnitigGraph) -> None:
-    """Write the unitigs of a graph as FASTA; a circle's first k - 1 bases stand again at its end."""
+    """Write the unitigs of a graph as FASTA; of a circular one the first k - 1 bases are repeated at its end."""
     names = segment_names(graph, [])
     circular = ["yes" if c else "no" for c in graph.is_circular.tolist()]
     write_fasta(
@@ -97,7 +97,7 @@ def write_agp(path: Path | str, scaffolds: list[Scaffold]) -> None:
         for scaffold in scaffolds:
             at, number = 1, 1
             for part in scaffold.parts:
-                size, strand = part.end - part.begin, "-" if part.is_turned else "+"
+                size, strand = part.end - part.begin, "-" if part.is_reverse else "+"
                 span = (part.contig.name, part.begin + 1, part.end, strand)
                 file.write(_agp_line(scaffold.name, at, size, number, "W", *span))
                 at, number = at + size, number + 1
@@ -121,8 +121,8 @@ def write_gap_table(path: Path | str, scaffolds: list[Scaffold]) -> None:
         path,
         {
             "scaffold": [name for name, _, _ in gaps],
-            "before": [a.contig.name + "+-"[a.is_turned] for _, a, _ in gaps],
-            "after": [b.contig.name + "+-"[b.is_turned] for _, _, b in gaps],
+            "before": [a.contig.name + "+-"[a.is_reverse] for _, a, _ in gaps],
+            "after": [b.contig.name + "+-"[b.is_reverse] for _, _, b in gaps],
             "gap": [a.gap for _, a, _ in gaps],
             "estimate": [join.size if join else None for join in joins],
             "standard_error": [f"{join.sd:.1f}" if join else None for join in joins],
@@ -144,7 +144,7 @@ def rows_of_spectrum(histogram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def describe_spectrum(spectrum: Spectrum) -> dict[str, object]:
-    """Return what a spectrum says, for run.json."""
+    """Return the key figures of a spectrum, for run.json."""
     return {
         "k": spectrum.k,
         "distinct_kmers": int(spectrum.histogram.sum()),

@@ -57,7 +57,7 @@ _COUPONS_EACH, _MOST_THREADS = 64, 128 * 128  # of the heat map
 )
 @click.option("--personalise", type=INPUT, metavar="FILE", help="Where walks begin: a vertex a line, and its share.")
 @click.option("--weighted", is_flag=True, help="Edges are taken in proportion to their weights in GRAPH.")
-@click.option("--compare", is_flag=True, help="Run the other method too, and say how far the walks are off.")
+@click.option("--compare", is_flag=True, help="Run the other method too, and report the error of the walks.")
 @click.option("--oriented", is_flag=True, help="Of GFA: a row for each strand of a segment, not for both together.")
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first rows.")
 @click.option("--picture", type=NAMED_OUTPUT, metavar="FILE", help="Ranks in their order: .png .svg .pdf.")
@@ -83,7 +83,7 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
     from gpuasm.cli.graph_needs import pagerank_work
     from gpuasm.cli.rank_outputs import draw_table, facts_of, picture_kind, table_of
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import check_standard_output, tell
+    from gpuasm.cli.summaries import check_standard_output, print_summary
     from gpuasm.io import write_tsv
 
     for path in filter(None, (options["picture"], options["heat_map"])):
@@ -107,17 +107,17 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
             parameters = options | plan.parameters()
             session.write_manifest(json_path, command="pagerank", parameters=parameters, inputs=inputs, results=facts)
     lines = (f"{n.replace('_', ' ')}\t{f'{v:.3g}' if isinstance(v, float) else v}" for n, v in facts.items())
-    tell(lines, (output, json_path), quiet=common.quiet)
+    print_summary(lines, (output, json_path), quiet=common.quiet)
 
 
 def _rank(graph_path: Path, plan: MemoryPlan, options: dict[str, Any]) -> Ranking:
-    """Read the graph and run what is asked for."""
+    """Read the graph and run the requested methods."""
     import numpy as np
 
     from gpuasm.cli.rank_outputs import Ranking, draw_heat_map
     from gpuasm.io.gfa_segments import read_segment_graph
     from gpuasm.io.graphs import is_gfa
-    from gpuasm.io.shares import read_shares
+    from gpuasm.io.personalisation import read_personalisation
     from gpuasm.ranking import WARP, power_iteration, random_walks, work_by_coupon
 
     session, stages, segments = plan.session, plan.session.stages, None
@@ -130,7 +130,7 @@ def _rank(graph_path: Path, plan: MemoryPlan, options: dict[str, Any]) -> Rankin
         segments = read_segment_graph(graph_path)
     teleport = None
     if options["personalise"]:
-        teleport = read_shares(options["personalise"], graph, by_segment=segments is not None)
+        teleport = read_personalisation(options["personalise"], graph, by_segment=segments is not None)
     there = graph.moved_to(session.xp)
     surfer = {"weights": weights, "teleport": teleport, "reset": options["reset"]}
     power = walks = None
@@ -164,6 +164,6 @@ def _read(path: Path, session: Session, *, weighted: bool) -> tuple[DirectedGrap
 
 
 def _has_strands(graph: DirectedGraph) -> bool:
-    """Tell whether the vertices are the strands of segments, as those of GFA are."""
+    """Return whether the vertices are the strands of segments, as those of GFA are."""
     names = [] if graph.names is None else [str(name) for name in graph.names]
     return bool(names) and names[1::2] == [name[:-1] + "-" for name in names[::2] if name.endswith("+")]

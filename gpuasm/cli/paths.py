@@ -1,4 +1,4 @@
-"""Files named on the command line: what can never be read or written is told before work starts."""
+"""Types of file arguments, which refuse paths that can never be read or written before work starts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class InputFile(_File):
     Raises
     ------
     NoInputError
-        If it is a folder. One that is not there is told when it is opened, as other programs may still be at it.
+        If it is a folder. A missing one is reported when it is opened, as another program may still write it.
     """
 
     def check(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an assembly will take, told before it starts: memory of host and device, and disk."""
+"""Estimate what an assembly will take before it starts: memory of host and device, and disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuasm import arrays
-from gpuasm.assembly.ladder import SPARSE
+from gpuasm.assembly.parameters import ITERATION
 from gpuasm.errors import ResourceError
 from gpuasm.kmers.estimate import estimate_spectrum
 from gpuasm.kmers.spectrum import analyse_spectrum
@@ -21,24 +21,23 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-# Measured on seven sets, with a margin of about a sixth: benchmarks/README.md says how. The graphs of all k take about
-# the same, also where the first is below 31, and more than the consensus check, which takes 100 bytes a base.
+# Measured, with a margin of about a sixth. The graphs of all k take about the same, and more than the consensus check.
 _PROCESS = 220 << 20
 _GRAPH_BYTES_PER_KMER = 200
 _TALLY_BYTES_PER_KMER = 120
 _CUT_BYTES_PER_WINDOW = 2
-# Names of the windows of reads that cross a junction of the first graph, four bytes each and marks of one: of most
-# samples few reads do; of thin ones and of some members of a community, whose first graph keeps more errors, a third;
-# and all reads where they are so deep that each base of the genome has many errors, as of a virus.
-_CROSSING_BYTES_PER_BASE, _WHERE_THIN, _WHERE_DEEP = 0.3, 1.6, 5.0
-_DEEP = 300
+# Names of the windows of reads that cross a junction of the first graph, four bytes each and marks of one: few reads of
+# most samples; a third at low coverage, whose first graph keeps more errors; and all reads at a coverage so high that
+# each base of the genome has many errors, as in a virus.
+_CROSSING_BYTES_PER_BASE, _AT_LOW_COVERAGE, _AT_HIGH_COVERAGE = 0.3, 1.6, 5.0
+_HIGH_COVERAGE = 300
 _DEVICE_BYTES_PER_KMER = 400
 _DEVICE_LEAST = 1 << 30
 _DISK_BYTES_PER_KMER = 24
 
 
 def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[str, int]:
-    """Estimate what assembling the reads takes, say so, and refuse what cannot fit.
+    """Estimate and log what assembling the reads takes, and refuse what cannot fit.
 
     Returns
     -------
@@ -52,7 +51,7 @@ def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[
     histogram = estimate_spectrum(reads, k)
     repeated = int(histogram[2:].sum())
     windows = int(np.maximum(reads.length.astype(np.int64) - k + 1, 0).sum())
-    own = sum(array.nbytes for array in (reads.words, reads.start, reads.length, reads.read))
+    own = sum(array.nbytes for array in (reads.packed, reads.start, reads.length, reads.read))
     counting = _CUT_BYTES_PER_WINDOW * windows + _TALLY_BYTES_PER_KMER * repeated
     crossing = int(_crossing_bytes_per_base(histogram, k, windows) * int(reads.length.sum(dtype=np.int64)))
     host = _PROCESS + 2 * own + max(counting, _GRAPH_BYTES_PER_KMER * repeated + crossing)
@@ -83,7 +82,8 @@ def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[
 
 
 def _crossing_bytes_per_base(histogram: np.ndarray, k: int, windows: int) -> float:
-    if windows > _DEEP * int(histogram[2:].sum()):
-        return _WHERE_DEEP
+    if windows > _HIGH_COVERAGE * int(histogram[2:].sum()):
+        return _AT_HIGH_COVERAGE
     spectrum = analyse_spectrum(histogram, k)
-    return _WHERE_THIN if spectrum.is_thin or spectrum.rare_share() > SPARSE else _CROSSING_BYTES_PER_BASE
+    is_low = spectrum.is_low_coverage or spectrum.rare_share() > ITERATION.missed_windows_share
+    return _AT_LOW_COVERAGE if is_low else _CROSSING_BYTES_PER_BASE

@@ -22,10 +22,10 @@ class NoProgress:
         self._out = out
 
     def __call__(self, event: StageEvent) -> None:
-        """Hear of a stage."""
+        """Show the event of a stage."""
 
     def message(self, text: str, level: str) -> None:
-        """Print what the program has to say."""
+        """Print a message of the program."""
         prefix = "" if level == "info" else f"{level}: "
         print(f"gpuasm: {prefix}{text}", file=self._out, flush=True)
 
@@ -78,7 +78,7 @@ class JsonProgress(NoProgress):
 
 
 class BarProgress(NoProgress):
-    """A bar for the stage under way, and a line that stays for each stage done."""
+    """A bar for the current stage, and a permanent line for each finished stage."""
 
     def __init__(self, out: TextIO) -> None:
         from rich.console import Console
@@ -157,7 +157,7 @@ def title(record: StageRecord) -> str:
 
 
 def advance_text(event: StageEvent) -> str:
-    """Say how far a stage is: "count k-mers: 1,200 of 4,800 reads (25 %), 600 reads/s, 6 s left"."""
+    """Describe the progress of a stage: "count k-mers: 1,200 of 4,800 reads (25 %), 600 reads/s, 6 s left"."""
     rate = event.done / event.elapsed_s if event.elapsed_s else 0.0
     parts = [f"{event.done:,} {event.unit}".strip()]
     if event.total:
@@ -170,7 +170,7 @@ def advance_text(event: StageEvent) -> str:
 
 
 def end_text(event: StageEvent) -> str:
-    """Say what a stage came to: "count k-mers (k=31): 2.4 s, distinct=4,710,112"."""
+    """Describe the outcome of a stage: "count k-mers (k=31): 2.4 s, distinct=4,710,112"."""
     counts = [f"{name}={_number(value)}" for name, value in event.record.counts.items()]
     outcome = "failed after " if event.failed else ""
     return f"{title(event.record)}: {', '.join([outcome + duration(event.record.wall_s), *counts])}"

@@ -22,7 +22,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Ranking:
-    """The ranks of a graph by the method that was asked for, and by the other one where both are compared.
+    """The ranks of a graph by the requested method, and by the other one if both are compared.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ def _names(ranking: Ranking, order: np.ndarray) -> dict[str, Any]:
 
 
 def facts_of(ranking: Ranking) -> dict[str, Any]:
-    """Return what is to be said of the whole: sizes, iterations, errors."""
+    """Return the lines of the summary: sizes, iterations, errors."""
     graph = ranking.graph
     facts: dict[str, Any] = {"vertices": graph.n_vertices, "edges": graph.n_edges, "method": ranking.method}
     if ranking.power is not None:
@@ -136,8 +136,8 @@ def draw_heat_map(path: Path, by_vertex: Any, by_coupon: Any) -> None:
     from gpuasm.ranking import idle_share
     from gpuasm.report.rank_figures import Work, draw_work
 
-    ways = {"by vertex": by_vertex, "by coupon": by_coupon}
-    parts = [Work(title, to_host(work), idle_share(work)) for title, work in ways.items()]
+    deals = {"by vertex": by_vertex, "by coupon": by_coupon}
+    parts = [Work(title, to_host(work), idle_share(work)) for title, work in deals.items()]
     picture = draw_work(parts, kind=picture_kind(path))
     with atomic_output(path, "wb") as file:
         file.write(picture)

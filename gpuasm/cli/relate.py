@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.options import CommonOptions, common_options, parse_min_count
 from gpuasm.cli.paths import OutputFile
 from gpuasm.errors import DataError, UsageError
 
@@ -20,7 +20,7 @@ _NUMBER = click.IntRange(min=1)
 
 
 @click.command(short_help="Compare samples by their k-mers: distances, graph, clusters, tree.")
-@click.argument("words", nargs=-1, required=True, metavar="SAMPLES...")
+@click.argument("samples", nargs=-1, required=True, metavar="SAMPLES...")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for results."
 )
@@ -64,13 +64,13 @@ _NUMBER = click.IntRange(min=1)
 )  # fmt: skip
 @click.option(
     "--sketches", "sketches_path", type=OutputFile(allow_dash=False, makes_folder=True), metavar="FILE",
-    help="Write the sketches too, as JSON that sourmash reads; they stand for their samples in later runs.",
+    help="Write the sketches too, as JSON that sourmash reads; they replace their samples in later runs.",
 )  # fmt: skip
-@click.option("--skip-bad", is_flag=True, help="Leave out samples that cannot be used, and say which.")
+@click.option("--skip-bad", is_flag=True, help="Leave out samples that cannot be used, and list them.")
 @common_options
 def command(
     *,
-    words: tuple[str, ...],
+    samples: tuple[str, ...],
     output: Path,
     each_sequence: bool,
     k: int,
@@ -107,7 +107,6 @@ def command(
     from gpuasm.cli.relate_outputs import write_sketches
     from gpuasm.cli.session import run_session
     from gpuasm.cli.sketching import SketchOptions
-    from gpuasm.cli.unitigs import parse_min_count
     from gpuasm.samples.neighbours import GraphOptions
 
     if size is not None and scaled is not None:
@@ -117,7 +116,7 @@ def command(
         run = _Run(output, session, SketchOptions(k, size, scaled, seed), GraphOptions(neighbours, threshold, mutual))
         run.reading = {"min_count": parse_min_count(min_count), "each_sequence": each_sequence, "skip_bad": skip_bad}
         run.distance, run.cluster_distance, run.pairs_within = distance, cluster_distance, pairs_within
-        run.read(words)
+        run.read(samples)
         make_own_folder(output, "relate")
         lines = run.compare()
         if sketches_path:
@@ -134,7 +133,7 @@ class _Run:
         self.distance, self.cluster_distance, self.pairs_within = "auto", 0.05, 1.0
         self.left_out: list[dict[str, str]] = []
 
-    def read(self, words: tuple[str, ...]) -> None:
+    def read(self, samples: tuple[str, ...]) -> None:
         """Read and sketch all samples.
 
         Raises
@@ -147,7 +146,7 @@ class _Run:
 
         session, sketcher = self.session, Sketcher(self.sketching, self.session.xp)
         with session.stages.stage("sketch samples", unit="files", k=self.sketching.k) as stage:
-            files = find_samples(words)
+            files = find_samples(samples)
             stage.set_total(len(files))
             seen: set[str] = set()
             for sample in read_all(files, k=self.sketching.k, left_out=self.left_out, **self.reading):
@@ -164,7 +163,7 @@ class _Run:
             raise UsageError("scaled sketches for containment", "sketches of a size", "add --scaled N")
 
     def compare(self) -> list[str]:
-        """Compare, write all files, and return what to tell the user."""
+        """Compare, write all files, and return the lines of the summary."""
         from gpuasm.cli.relate_outputs import check_memory, summary, write_relation
         from gpuasm.samples.comparison import compare
         from gpuasm.samples.relation import relate

@@ -9,9 +9,9 @@ import numpy as np
 
 from gpuasm.cli.sample_inputs import Sample
 from gpuasm.errors import ResourceError, UsageError
-from gpuasm.samples.chance import p_values
+from gpuasm.samples.p_values import p_values
 from gpuasm.samples.distances import containment, containment_distance, jaccard, mash_distance
-from gpuasm.samples.holders import PART
+from gpuasm.samples.hash_index import PART
 from gpuasm.samples.relation import Relation
 from gpuasm.samples.sketches import Sketches
 from gpuasm.samples.trees import newick
@@ -31,7 +31,7 @@ def check_memory(sketches: Sketches, memory: int) -> None:
 
 
 def inputs_of(samples: list[Sample]) -> list[dict[str, Any]]:
-    """Return what run.json says of each file: how many samples it holds, of which kind, and their bases."""
+    """Return the entry of each file in run.json: the number and kind of its samples, and their bases."""
     found: dict[str, dict[str, Any]] = {}
     for sample in samples:
         row = found.setdefault(sample.file, {"path": sample.file, "kind": sample.kind, "samples": 0, "bases": 0})
@@ -41,7 +41,7 @@ def inputs_of(samples: list[Sample]) -> list[dict[str, Any]]:
 
 
 def summary(relation: Relation) -> list[str]:
-    """Return what to tell the user, a title and a value a line."""
+    """Return the lines of the summary, a title and a value each."""
     nearest = [distance for _, distance in relation.nearest() if distance is not None]
     return [
         f"samples\t{relation.n}",

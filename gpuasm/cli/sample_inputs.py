@@ -21,7 +21,7 @@ _FILE_COLUMNS = ("file", "contigs", "assembly", "genome", "reads_1")
 
 @dataclass(frozen=True)
 class SampleFiles:
-    """Where a sample is: its name, "" where its file says it, and one file, or one for each mate."""
+    """The files of a sample: its name, "" if its file contains it, and one file, or one for each mate."""
 
     name: str
     paths: tuple[str, ...]
@@ -55,7 +55,7 @@ class Sample:
         return replace(self, content=None)
 
 
-def find_samples(words: tuple[str, ...]) -> list[SampleFiles]:
+def find_samples(arguments: tuple[str, ...]) -> list[SampleFiles]:
     """Return the files behind FILE, NAME=FILE and sheets, in their order.
 
     Raises
@@ -66,10 +66,10 @@ def find_samples(words: tuple[str, ...]) -> list[SampleFiles]:
         If a file is not there.
     """
     found: list[SampleFiles] = []
-    for word in words:
-        name, equals, path = word.partition("=")
-        if not equals or Path(word).exists():
-            name, path = "", word
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if not equals or Path(argument).exists():
+            name, path = "", argument
         if not name and _is_sheet(_head_of(path)):
             found += _read_sheet(path)
         else:
@@ -87,7 +87,7 @@ def read_samples(files: SampleFiles, *, k: int, min_count: int | None, each_sequ
     k
         Of the k-mers; the sketches of a file that have another k are passed over.
     min_count
-        How often a k-mer of reads must occur to count; None lets the spectrum tell.
+        How often a k-mer of reads must occur to count; None takes it from the spectrum.
     each_sequence
         Whether each sequence of a FASTA file is a sample.
 
@@ -119,7 +119,7 @@ def _head_of(path: str) -> bytes:
 
     check_inputs([path])
     if path == "-":
-        raise UsageError("files", "standard input", "write the sample to a file: its kind is told by a look at it")
+        raise UsageError("files", "standard input", "write the sample to a file: the content determines its kind")
     blocks = Source(path, block_bytes=1 << 12).blocks()
     try:
         return next(blocks, b"")
@@ -130,7 +130,7 @@ def _head_of(path: str) -> bytes:
 
 
 def _is_sheet(head: bytes) -> bool:
-    """Tell a sample sheet by its first line that is no comment."""
+    """Return whether a file is a sample sheet, by its first line that is no comment."""
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     return next((line for line in lines if line.strip() and line[0] != "#"), "").startswith("sample\t")
 
@@ -184,7 +184,7 @@ def _assemblies_of(files: SampleFiles, k: int, *, each_sequence: bool) -> Iterat
 
 
 def _check_has_kmer(text: Reads, k: int, path: str, place: str | None) -> None:
-    longest = int(text.length.max()) if text.n_pieces else 0
+    longest = int(text.length.max()) if text.n_segments else 0
     if longest < k:
         raise DataError(
             f"{k} bases A, C, G or T in a row", f"{longest}", "leave the sample out, or take a smaller -k",
@@ -229,7 +229,7 @@ def _sketches_of(files: SampleFiles, k: int) -> Iterator[Sample]:
 def read_all(
     every: list[SampleFiles], *, k: int, min_count: int | None, each_sequence: bool, skip_bad: bool, left_out: list[Any]
 ) -> Iterator[Sample]:
-    """Read the samples of all files; those that cannot be used are an error, or told in ``left_out``.
+    """Read the samples of all files; those that cannot be used are an error, or listed in ``left_out``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What every command that computes does first and last: threads, device, memory, messages, stages and their timings."""
+"""Set up and end every command that computes: threads, device, memory, messages, stages and their timings."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gpuasm import arrays, first_run, resources
+from gpuasm import arrays, precompilation, resources
 from gpuasm.cli.options import CommonOptions
 from gpuasm.cli.progress import MessageHandler, NoProgress, make_progress
-from gpuasm.cli.turns import take_short_turns
-from gpuasm.driver import has_driver
+from gpuasm.cli.switch_interval import shorten_switch_interval
+from gpuasm.driver import compute_capability, has_driver
 from gpuasm.stages import Stages
 
 _PATIENCE_S = 5.0
-"""Seconds for what has begun on a device to end when the run has failed; it takes less than one."""
+"""Most seconds to wait for the work of a device when the run has failed."""
 
 _COMPILED_ANEW = (
     "compiled code cannot be kept, as neither gpuasm's folder nor that of your cache can be written: each run compiles "
     "for half a minute to two minutes; let GPUASM_CACHE_DIR name a folder that stays"
 )
 _OPENER = "open device"
-"""The thread that opens the device, and rehearses on it."""
+"""The thread that opens the device and warms it up."""
 
 
 @dataclass
@@ -46,10 +47,10 @@ class Session:
         The warnings so far, for run.json.
     namespace
         Becomes the array namespace; a device takes a second to open, in which reads can be read.
-    asked_for
+    requested
         The device as the user names it.
-    is_wanted
-        Set when somebody asks for the device.
+    is_requested
+        Set when the device is requested.
     """
 
     stages: Stages
@@ -57,15 +58,15 @@ class Session:
     memory: int
     warnings: list[str]
     namespace: Future[Any]
-    asked_for: str
-    is_wanted: threading.Event = field(default_factory=threading.Event)
+    requested: str
+    is_requested: threading.Event = field(default_factory=threading.Event)
 
     @property
     def xp(self) -> Any:
         """The array namespace of the device, numpy or cupy; waits until the device is open, and makes it current."""
-        self.is_wanted.set()
+        self.is_requested.set()
         xp = self.namespace.result()
-        arrays.make_current(xp, self.asked_for)  # another thread has opened it
+        arrays.make_current(xp, self.requested)  # another thread has opened it
         return xp
 
     @property
@@ -92,21 +93,20 @@ class Session:
         )  # fmt: skip
 
 
-Rehearsal = Callable[[Any, Callable[[], bool]], None]
-"""What loads the code that a device will need: takes its namespace, and what tells when the device is wanted."""
+WarmUp = Callable[[Any, Callable[[], bool]], None]
+"""Loads the code that a device will need; takes its namespace, and a function that returns whether it is requested."""
 
 
 @contextmanager
-def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> Iterator[Session]:
-    """Set up what ``common`` asks for, and show the timings when the block ends.
+def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iterator[Session]:
+    """Set up a run as ``common`` requires, and show the timings when the block ends.
 
     Parameters
     ----------
     common
         The options of all commands.
-    rehearse
-        Called in a thread when a device (not the CPU) has been opened and nobody wants it yet. What it raises is
-        passed over.
+    warm_up
+        Called in a thread when a device (not the CPU) is open and not requested yet. Its errors are ignored.
 
     Raises
     ------
@@ -118,49 +118,50 @@ def run_session(common: CommonOptions, *, rehearse: Rehearsal | None = None) -> 
         If the process may not have the addresses that compiled loops take.
     """
     from gpuasm import parallel
-    from gpuasm.kept_loops import keeps_code
+    from gpuasm.compiled_cache import has_folder
 
-    take_short_turns()
+    shorten_switch_interval()
     resources.require_address_space()
     memory = resources.memory_budget(common.memory)
-    is_wanted, on_stage = threading.Event(), threading.Lock()
-    namespace = _open_device(common.device, _Rehearsed(rehearse, is_wanted, on_stage))
+    is_requested, is_running = threading.Event(), threading.Lock()
+    namespace = _open_device(common.device, _WarmUp(warm_up, is_requested, is_running))
     parallel.set_threads(common.threads)
     display = make_progress("none" if common.quiet else common.progress)
     stages = Stages(display)
     try:
         with _messages(display, common) as handler:
-            if not keeps_code():
+            if not has_folder():
                 logging.getLogger(__name__).warning(_COMPILED_ANEW)
             threads = parallel.thread_count()
             on_device = not namespace.done() or namespace.result().__name__ != "numpy"
-            kinds = (first_run.HOST, first_run.CUDA) if on_device else (first_run.CPU,)
-            with first_run.helped(*(kinds if rehearse else ()), threads=threads, memory=memory):
-                yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_wanted)
+            capability = partial(compute_capability, common.device) if on_device else lambda: None
+            helpers = precompilation.compiling_in_background(threads=threads, memory=memory, capability=capability)
+            with helpers if warm_up else nullcontext():
+                yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_requested)
     finally:
-        is_wanted.set()  # whoever rehearses ends, as a process must not while a device has work in hand
-        if on_stage.acquire(timeout=_PATIENCE_S):
-            on_stage.release()
+        is_requested.set()  # ends the warm-up: a process must not end while its device works
+        if is_running.acquire(timeout=_PATIENCE_S):
+            is_running.release()
         display.finish(stages)
 
 
 @dataclass(frozen=True)
-class _Rehearsed:
-    """What to rehearse, until when, and the lock that is held meanwhile."""
+class _WarmUp:
+    """The warm-up, the event that ends it, and the lock that is held meanwhile."""
 
-    rehearse: Rehearsal | None
-    is_wanted: threading.Event
-    on_stage: threading.Lock
+    warm_up: WarmUp | None
+    is_requested: threading.Event
+    is_running: threading.Lock
 
     def on(self, xp: Any) -> None:
-        """Rehearse on a device that is open and that nobody wants yet."""
-        with self.on_stage:
-            if self.rehearse and xp.__name__ != "numpy" and not self.is_wanted.is_set():
-                with suppress(Exception):  # what is wrong is told by whoever does it in earnest
-                    self.rehearse(xp, self.is_wanted.is_set)
+        """Warm up a device that is open and not requested yet."""
+        with self.is_running:
+            if self.warm_up and xp.__name__ != "numpy" and not self.is_requested.is_set():
+                with suppress(Exception):  # the run itself reports errors
+                    self.warm_up(xp, self.is_requested.is_set)
 
 
-def _open_device(name: str, rehearsed: _Rehearsed) -> Future[Any]:
+def _open_device(name: str, warm_up_run: _WarmUp) -> Future[Any]:
     """Open the device in a thread; where that is quick, as on the CPU, or cannot succeed, at once."""
     opened: Future[Any] = Future()
     if name == "cpu" or importlib.util.find_spec("cupy") is None or not has_driver():
@@ -171,13 +172,13 @@ def _open_device(name: str, rehearsed: _Rehearsed) -> Future[Any]:
         try:
             xp = arrays.namespace_of(name)
             if xp.__name__ != "numpy":
-                arrays.keep_reductions_plain(xp)
+                arrays.disable_cub_reductions(xp)
                 xp.zeros(1).sum()  # makes the context, and loads what every kernel needs
             opened.set_result(xp)
-        except BaseException as error:  # whoever asks for the device gets it
+        except BaseException as error:  # raised where the device is requested
             opened.set_exception(error)
             return
-        rehearsed.on(xp)
+        warm_up_run.on(xp)
 
     threading.Thread(target=open_it, name=_OPENER, daemon=True).start()
     return opened
@@ -187,7 +188,7 @@ def _open_device(name: str, rehearsed: _Rehearsed) -> Future[Any]:
 def _messages(display: NoProgress, common: CommonOptions) -> Iterator[MessageHandler]:
     """Send what gpuasm logs to the display while the block runs."""
     logger, handler = logging.getLogger("gpuasm"), MessageHandler(display)
-    handler.addFilter(lambda record: record.threadName != _OPENER)  # a rehearsal's messages are about made-up reads
+    handler.addFilter(lambda record: record.threadName != _OPENER)  # messages of the warm-up are about simulated reads
     level = logging.WARNING if common.quiet else logging.DEBUG if common.verbose else logging.INFO
     before = logger.level, logger.propagate
     logger.addHandler(handler)

@@ -143,7 +143,7 @@ def _plasmid_size(text: str) -> tuple[int, float]:
     help="Share of bases read as N.",
 )
 @click.option("--single", is_flag=True, help="First mates only.")
-@click.option("--circular", is_flag=True, help="All sequences are circular, whatever their headers say.")
+@click.option("--circular", is_flag=True, help="All sequences are circular, whatever their files state.")
 @click.option(
     "--abundance-sd",
     type=click.FloatRange(min=0),
@@ -168,9 +168,10 @@ def reads(
     threads: int | None,
     **options: Any,
 ) -> None:
-    """Simulate reads of GENOMES, FASTA files of one genome each, as a HiSeq 2500 would read them.
+    """Simulate reads of GENOMES with the errors of a HiSeq 2500, from one FASTA, GenBank or EMBL file for each genome.
 
-    A header may say circular=yes and copies=N. Several files make a community; --fold is its mean depth.
+    Files may be compressed. A FASTA header may contain circular=yes and copies=N. Several files make a community; its
+    mean depth is --fold.
 
     \b
     gpuasm simulate reads genome.fasta --fold 60 -1 reads_1.fastq.gz -2 reads_2.fastq.gz
@@ -191,7 +192,7 @@ def reads(
 
 def _output_paths(first: Path, second: Path | None, truth: Path | None, *, single: bool) -> list[Path]:
     if single == (second is not None):
-        found = "-2 beside --single" if single else "no -2"
+        found = "-2 with --single" if single else "no -2"
         raise UsageError("-1 and -2, or -1 and --single", found, "name one file for each mate that is simulated")
     paths = [path for path in (first, second, truth) if path is not None]
     if len(set(paths)) < len(paths):

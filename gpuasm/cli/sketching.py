@@ -1,4 +1,4 @@
-"""Sketches of the samples of a command line, of the kind asked for or the one that suits them."""
+"""Sketch the samples of a command line, with the requested kind of sketch or the one that suits them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_HASHES = 20_000_000
 
 @dataclass(frozen=True)
 class SketchOptions:
-    """What the command line asked for; size and scaled are None where it left that open."""
+    """The options of the command line; size and scaled are None if not given."""
 
     k: int = 21
     size: int | None = None
@@ -32,7 +32,7 @@ class SketchOptions:
 
     @property
     def kind(self) -> SketchKind | None:
-        """The kind asked for; None where the samples decide."""
+        """The requested kind; None if the samples determine it."""
         if self.scaled is not None:
             return SketchKind.scaled(self.k, self.scaled, seed=self.seed)
         return SketchKind.bottom(self.k, self.size, seed=self.seed) if self.size is not None else None
@@ -44,7 +44,7 @@ class Sketcher:
     Parameters
     ----------
     options
-        What is asked for.
+        The requested kind.
     xp
         Where to compute.
     """

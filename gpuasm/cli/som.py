@@ -1,4 +1,4 @@
-"""``gpuasm som``: train self-organising maps of tables, lay other tables on them, draw them."""
+"""``gpuasm som``: train self-organising maps of tables, map other tables, draw them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _WHAT = ("overview", "umatrix", "density", "ustar", "hits", "clusters", "classes
 
 @click.group(name="som")
 def command() -> None:
-    """Train self-organising maps of tables, lay other tables on them, and draw them.
+    """Train self-organising maps of tables, map other tables to them, and draw them.
 
     TABLE is text with tabs, commas or blanks between fields, with or without a header and a column of names; .npy or
-    .npz; or .lrn of Databionic ESOM; told by its content. Missing values are empty, NA or nan.
+    .npz; or .lrn of Databionic ESOM. Its content determines the format. Missing values are empty, NA or nan.
 
     \b
     gpuasm som train measured.tsv -o map
@@ -60,7 +60,7 @@ def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--classes", "classes_path", type=INPUT, metavar="FILE", help="Names and classes of rows; or .cls.")
 @click.option("--size", metavar="RxC", help="Units, as 30x45.  [default: one for each row, from 20x30 to 164x246]")
 @_choice("--normalise", ("none", "minmax", "zscore", "robust"), "zscore", "How columns are brought to one scale.")
-@_choice("--topology", ("planar", "toroidal"), "planar", "Whether opposite edges of the map meet.")
+@_choice("--topology", ("planar", "toroidal"), "planar", "Whether opposite edges of the map are joined.")
 @_choice("--lattice", ("rectangular", "hexagonal"), "rectangular", "Units with eight neighbours, or six.")
 @_choice(
     "--neighbourhood", ("gaussian", "bubble", "triangle", "mexican_hat"), "gaussian", "What a row does to units around."
@@ -80,7 +80,7 @@ def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )  # fmt: skip
 @click.option(
     "--lvq", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
-    help="Epochs in which labelled units learn to tell classes.",
+    help="Epochs in which labelled units learn to separate classes.",
 )  # fmt: skip
 @click.option("--esom", is_flag=True, help="Also write map.lrn, .wts, .bm, .umx, .names and .cls of Databionic ESOM.")
 @common_options
@@ -88,7 +88,7 @@ def train(*, table: Path, output: Path, common: CommonOptions, **options: Any) -
     """Train a map of TABLE.
 
     DIR receives map.npz, map.tsv (units), rows.tsv (where each row lies), training.tsv and run.json. All of them are
-    always written; where there is no map they are empty, and run.json says why.
+    always written; where there is no map they are empty, and run.json contains the reason.
 
     \b
     Examples:
@@ -141,9 +141,9 @@ class _Training:
             matrix = self._read(table)
             trained = self._train(matrix)
         except DataError as error:
-            told = error.of_file(table)
-            self._write(table, None, None, str(told))
-            raise told from error
+            located = error.of_file(table)
+            self._write(table, None, None, str(located))
+            raise located from error
         return self._write(table, trained, matrix, "done")
 
     def _read(self, table: Path) -> Matrix:
@@ -202,7 +202,7 @@ class _Training:
         from gpuasm.clustering import MapClassifier, label_units
 
         som, method = trained.som, self.options["clusters"]
-        with self.session.stages.stage("look at map"):
+        with self.session.stages.stage("analyse map"):
             trained.density = som.p_matrix(values)
             if method != "none":
                 trained.cluster = som.clusters(method, values, depth=self.options["depth"])
@@ -212,7 +212,7 @@ class _Training:
             with self.session.stages.stage("learn classes") as stage:
                 trained.classifier = MapClassifier(som, epochs=self.options["lvq"], seed=self.options["seed"])
                 trained.classifier.fit(values, self.classes)
-                stage.note(told_right=max(trained.classifier.history_))
+                stage.note(accuracy=max(trained.classifier.history_))
 
     def _write(self, table: Path, trained: TrainedMap | None, matrix: Matrix | None, status: str) -> str:
         from gpuasm.cli.som_outputs import write_esom, write_trained
@@ -236,7 +236,7 @@ class _Training:
         text += f", topographic error {described['topographic']:.1%}"
         if trained.cluster is not None:
             text += f", {described['clusters']} clusters"
-        return text if trained.labels is None else text + f", {described['told_right']:.1%} of classes told right"
+        return text if trained.labels is None else text + f", {described['accuracy']:.1%} of classes correct"
 
 
 def _describe(trained: TrainedMap | None) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def _describe(trained: TrainedMap | None) -> dict[str, Any]:
         weight = hits[labels.labelled]
         share = float((labels.share[labels.labelled] * weight).sum() / weight.sum())
         described |= {"classes": labels.classes, "labelled_units": labels.labelled.size}
-        described["told_right"] = max(trained.classifier.history_) if trained.classifier else share
+        described["accuracy"] = max(trained.classifier.history_) if trained.classifier else share
     return described
 
 
@@ -271,8 +271,8 @@ def _describe(trained: TrainedMap | None) -> dict[str, Any]:
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The table.  [default: standard output]")
 @_column_options
 @common_options
-def lay(*, map_path: Path, table: Path, output: Path, common: CommonOptions, **columns: str | None) -> None:
-    """Lay TABLE on MAP: the two nearest units of each row, their distances, cluster and class.
+def map_(*, map_path: Path, table: Path, output: Path, common: CommonOptions, **columns: str | None) -> None:
+    """Map the rows of TABLE to MAP: the two nearest units of each, their distances, cluster and class.
 
     Columns are taken by name if both tables have names, else in their order.
 

@@ -33,7 +33,7 @@ class TrainedMap:
     cluster : (units,) int32 or None
     labels : UnitLabels or None
     classifier : MapClassifier or None
-        Labelled units, moved to where they tell the classes best.
+        Labelled units, moved to where they separate the classes best.
     """
 
     som: SelfOrganisingMap
@@ -66,7 +66,7 @@ def save_trained_map(path: Path, trained: TrainedMap | None) -> None:
             arrays |= {
                 "prototypes": classifier.prototypes_,
                 "prototype_classes": classifier.prototype_classes_,
-                "told_right": np.array(classifier.history_),
+                "accuracy": np.array(classifier.history_),
             }
         np.savez(file, **arrays)
 
@@ -109,7 +109,7 @@ def _restored(found: dict[str, np.ndarray], xp: Any) -> TrainedMap:
         classifier = MapClassifier(trained.som)
         classifier.som_, classifier.classes_ = trained.som, trained.labels.classes
         classifier.prototypes_, classifier.prototype_classes_ = found["prototypes"], found["prototype_classes"]
-        classifier.history_ = found["told_right"].tolist()
+        classifier.history_ = found["accuracy" if "accuracy" in found else "told_right"].tolist()
         classifier.n_features_in_ = trained.som.n_features_in_
         trained.classifier = classifier
     return trained

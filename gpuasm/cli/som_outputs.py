@@ -1,4 +1,4 @@
-"""What ``gpuasm som`` writes."""
+"""Write the files of ``gpuasm som``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuasm.arrays import to_host, to_namespace
 from gpuasm.cli.som_file import TrainedMap, save_trained_map
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.clustering.classes.labelling import numbered_classes
-from gpuasm.clustering.surfaces.ustar import u_star
+from gpuasm.clustering.surfaces.matrices import u_star
 from gpuasm.errors import DataError
 from gpuasm.io import esom, write_tsv
 from gpuasm.io.matrices import Matrix
@@ -36,7 +36,7 @@ def checked_table(matrix: Matrix, path: Path, *, is_training: bool) -> None:
     if infinite.size:
         row, column = (names[i] for names, i in zip((matrix.names, matrix.columns), infinite[0], strict=True))
         raise DataError(
-            "finite numbers", "infinity", "mend it, or leave it empty if it is missing",
+            "finite numbers", "infinity", "correct it, or leave it empty if it is missing",
             path=path, place=f"row {row!r}, column {column!r}",
         )  # fmt: skip
     is_missing = np.isnan(matrix.values)
@@ -99,17 +99,17 @@ def unit_table(trained: TrainedMap) -> dict[str, Any]:
 
 
 def row_table(trained: TrainedMap, matrix: Matrix) -> dict[str, Any]:
-    """Return the columns that say where rows lie on a map, and what cluster and class the map thinks them to be."""
+    """Return the columns with the units of rows on a map, and the cluster and class that the map predicts."""
     som = trained.som
-    found = som.best_units(_beside(som, matrix))
+    found = som.best_units(_values_for(som, matrix))
     first, second = to_host(found.first), to_host(found.second)
     distance, second_distance = to_host(found.distance_first), to_host(found.distance_second)
     has_second, n = second >= 0, first.size
     (row, column), (row_2, column_2) = (np.divmod(units, som.grid_.columns) for units in (first, second))
-    told: list[Any] = [None] * n
+    predicted: list[Any] = [None] * n
     share: list[Any] = [None] * n
     if trained.labels is not None:
-        told, share = _told(trained, matrix)
+        predicted, share = _predicted_classes(trained, matrix)
     return {
         "name": matrix.names,
         "row": row,
@@ -119,17 +119,17 @@ def row_table(trained: TrainedMap, matrix: Matrix) -> dict[str, Any]:
         "second_column": [int(v) if ok else None for v, ok in zip(column_2, has_second, strict=True)],
         "second_distance": [float(v) if ok else None for v, ok in zip(second_distance, has_second, strict=True)],
         "cluster": [None] * n if trained.cluster is None else trained.cluster[first] + 1,
-        "class": told,
+        "class": predicted,
         "class_share": share,
     }
 
 
-def _told(trained: TrainedMap, matrix: Matrix) -> tuple[list[Any], list[Any]]:
+def _predicted_classes(trained: TrainedMap, matrix: Matrix) -> tuple[list[Any], list[Any]]:
     """Return the class of the nearest labelled unit of each row, and how pure that unit was when it was labelled."""
     labels = trained.labels
     assert labels is not None
     prototypes = trained.classifier or labelled_units(trained)
-    nearest = prototypes.prototypes(_beside(trained.som, matrix))
+    nearest = prototypes.prototypes(_values_for(trained.som, matrix))
     of_prototype = prototypes.prototype_classes_[nearest]
     return [labels.classes[c] for c in of_prototype], labels.share[labels.labelled][nearest].tolist()
 
@@ -147,7 +147,7 @@ def labelled_units(trained: TrainedMap) -> Any:
     return classifier
 
 
-def _beside(som: SelfOrganisingMap, matrix: Matrix) -> Any:
+def _values_for(som: SelfOrganisingMap, matrix: Matrix) -> Any:
     """Return the values of a table where the map's weights live."""
     from gpuasm.arrays import array_namespace
 
@@ -166,7 +166,7 @@ def write_esom(folder: Path, trained: TrainedMap | None, matrix: Matrix | None, 
         return
     som = trained.som
     shape, units = (som.grid_.rows, som.grid_.columns), to_host(som.labels_)
-    esom.write_lrn(paths[".lrn"], to_host(som.normalised(_beside(som, matrix))), matrix.columns)
+    esom.write_lrn(paths[".lrn"], to_host(som.normalised(_values_for(som, matrix))), matrix.columns)
     esom.write_wts(paths[".wts"], to_host(som.weights_), shape)
     esom.write_bm(paths[".bm"], units, shape)
     esom.write_umx(paths[".umx"], som.u_matrix())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.cli.som_file import TrainedMap
-from gpuasm.clustering.surfaces.ustar import u_star
+from gpuasm.clustering.surfaces.matrices import u_star
 from gpuasm.errors import UsageError
 from gpuasm.report.som_figures import Panel
 
@@ -23,7 +23,7 @@ def panels_of(trained: TrainedMap, what: str, columns: tuple[str, ...] = ()) -> 
     what
         "overview", or one of its parts.
     columns
-        Names of columns whose planes are wanted; all, up to 100, without.
+        Names of columns whose planes are drawn; without any, the first 100.
 
     Raises
     ------
@@ -59,11 +59,11 @@ def _part(trained: TrainedMap, what: str) -> list[Panel]:
     return []
 
 
-def _planes(trained: TrainedMap, wanted: tuple[str, ...]) -> list[Panel]:
+def _planes(trained: TrainedMap, requested: tuple[str, ...]) -> list[Panel]:
     planes = trained.som.component_planes()
     names = trained.columns or [f"column_{i + 1}" for i in range(len(planes))]
-    unknown = [name for name in wanted if name not in names]
+    unknown = [name for name in requested if name not in names]
     if unknown:
         raise UsageError("a column of the map", repr(unknown[0]), f"name one of {', '.join(names[:8])}")
-    chosen = [names.index(name) for name in wanted] if wanted else range(min(len(names), _MOST_PLANES))
+    chosen = [names.index(name) for name in requested] if requested else range(min(len(names), _MOST_PLANES))
     return [Panel(names[i], planes[i]) for i in chosen]

@@ -1,4 +1,4 @@
-"""Where commands say what came out, in lines of a title and a value."""
+"""Print the summary of a command, in lines of a title and a value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuasm.errors import UsageError
 
 
 def check_standard_output(*paths: Path | None) -> None:
-    """Refuse two outputs of one run that both go to standard output.
+    """Refuse two outputs of one run that are both standard output.
 
     Raises
     ------
@@ -22,8 +22,8 @@ def check_standard_output(*paths: Path | None) -> None:
         raise UsageError("standard output for one file", "two that go there", "name a file for one of them")
 
 
-def tell(lines: Iterable[str], written: Iterable[Path | None], *, quiet: bool) -> None:
-    """Print a summary: on standard error where a file of the run goes to standard output, unless to be quiet.
+def print_summary(lines: Iterable[str], written: Iterable[Path | None], *, quiet: bool) -> None:
+    """Print a summary; on standard error, unless quiet, if a file of the run is written to standard output.
 
     Parameters
     ----------

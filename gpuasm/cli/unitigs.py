@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options
+from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options, parse_min_count
 from gpuasm.cli.paths import OUTPUT
-from gpuasm.errors import UsageError
 
 
 @click.command(short_help="Build the compacted de Bruijn graph of reads.")
@@ -84,18 +83,3 @@ def command(
     if "-" not in (str(output), str(fasta), str(json_path)):
         longest = int(graph.length.max()) if graph.n else 0
         click.echo(f"{graph.n} unitigs, {graph.bases.size} bases, longest {longest}")
-
-
-def parse_min_count(text: str) -> int | None:
-    """Read ``--min-count``: a number of at least 1, or None for auto.
-
-    Raises
-    ------
-    UsageError
-        If the text is neither.
-    """
-    if text == "auto":
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError("--min-count auto or a number of at least 1", repr(text), "write for example --min-count 3")
-    return int(text)

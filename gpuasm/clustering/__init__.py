@@ -1,4 +1,4 @@
-"""Self-organising maps: training, best units, what their surfaces show, clusters and classes."""
+"""Self-organising maps: training, best units, surfaces, clusters and classes."""
 
 from gpuasm.clustering.classes.labelling import UnitLabels, label_units
 from gpuasm.clustering.classes.lvq import MapClassifier

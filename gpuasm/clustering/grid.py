@@ -1,4 +1,4 @@
-"""The grid of a map: where its units lie, and which of them touch."""
+"""The grid of a map: positions of its units, and their neighbours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpuasm.errors import UsageError
 TOPOLOGIES = ("planar", "toroidal")
 LATTICES = ("rectangular", "hexagonal")
 ROW_HEIGHT = 3**0.5 / 2
-"""Distance between two rows of a hexagonal lattice whose units are 1 apart."""
+"""Distance between two rows of a hexagonal lattice with units at distance 1."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class MapGrid:
             raise UsageError("fewer than 2,147,483,648 units", f"{self.n_units:,}", "train a smaller map")
         if self.is_hexagonal and self.is_toroidal and self.rows % 2:
             raise UsageError(
-                "an even number of rows on a hexagonal torus, so that shifted rows meet rows that are not",
+                "an even number of rows on a hexagonal torus, so that shifted rows are next to unshifted ones",
                 f"{self.rows} rows",
                 "add a row or take the planar topology",
             )
@@ -86,7 +86,7 @@ class MapGrid:
         return steps * ROW_HEIGHT if self.is_hexagonal else steps
 
     def neighbours(self) -> np.ndarray:
-        """Return (units, 8 or 6) int32: the units that touch each unit, ascending, then -1 for those there are not."""
+        """Return (units, 8 or 6) int32: the neighbours of each unit, ascending, then -1 for missing ones."""
         row, column = np.divmod(np.arange(self.n_units), self.columns)
         sides_of: list[np.ndarray] = []
         for step in (-1, 0, 1):
@@ -98,7 +98,7 @@ class MapGrid:
                 sides = [np.full(self.n_units, side) for side in (-1, 0, 1)]
             sides_of += [self._unit_at(row + step, column + side) for side in sides]
         found = np.sort(np.column_stack(sides_of).astype(np.int32), axis=1)
-        # On a torus of one or two rows a unit may be met twice, or be its own neighbour.
+        # On a torus of one or two rows a unit may be a neighbour twice, or of itself.
         found[:, 1:][found[:, 1:] == found[:, :-1]] = -1
         found[(found < 0) | (found == np.arange(self.n_units)[:, None])] = self.n_units
         found.sort(axis=1)
@@ -106,7 +106,7 @@ class MapGrid:
         return found
 
     def image(self, values: Array) -> Array:
-        """Return values of units as (rows, columns, ...), as they lie on the map."""
+        """Return values of units as (rows, columns, ...), by their positions on the map."""
         return values.reshape(self.rows, self.columns, *values.shape[1:])
 
     def _wrapped(self, distance: np.ndarray, length: int) -> np.ndarray:

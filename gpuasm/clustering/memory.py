@@ -1,4 +1,4 @@
-"""What training a map needs, and the refusal when there is less."""
+"""Estimate the memory for training a map, and refuse if there is less."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from gpuasm.resources import memory_budget, require_memory
 
 
 def bytes_for_map(n: int, d: int, grid: MapGrid) -> int:
-    """Return an upper estimate of the bytes that training takes beside the rows themselves.
+    """Return an upper estimate of the bytes of training, without the rows themselves.
 
-    Rows are laid out anew, as they are and centred; sums are float64; a map holds sums, what is smoothed along one axis
-    (twice on a hexagonal lattice) and along both, and its weights several times.
+    There are two copies of the rows, one of them centred. Sums are float64. A map needs sums, sums smoothed along one
+    axis (twice on a hexagonal lattice) and along both, and several copies of its weights.
     """
     pieces = min(n, grid.n_units) + n // 256
     channels = 2 * d
@@ -27,7 +27,7 @@ def require_memory_for_map(rows: Array, grid: MapGrid) -> None:
     Raises
     ------
     ResourceError
-        If the estimate exceeds what is free where the rows live.
+        If the estimate exceeds the free memory of the rows' device.
     """
     n, d = rows.shape
     budget = memory_budget() if array_namespace(rows) is np else free_device_memory()

@@ -1,4 +1,4 @@
-"""Columns brought to one scale before a map is trained, so that none counts more for the unit it is measured in."""
+"""Normalise columns before a map is trained, so that units of measurement have no influence."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MEAN_AD_TO_SD = 1.2533
 
 @dataclass(frozen=True)
 class Normalisation:
-    """What is taken off each column, and what it is divided by; missing values stay missing.
+    """Shift and scale of each column; missing values stay missing.
 
     Attributes
     ----------
     kind : str
         One of `KINDS`.
     shift, scale : (d,) float64
-        On the host. A column that is constant has scale 1, so that it becomes zeros.
+        On the host. A constant column has scale 1, so it becomes zeros.
     """
 
     kind: str
@@ -33,36 +33,36 @@ class Normalisation:
     scale: np.ndarray
 
     def apply(self, rows: Array) -> Array:
-        """Return (rows - shift) / scale as float32, computed in float64, where the rows live."""
+        """Return (rows - shift) / scale as float32, computed in float64, in the memory of the rows."""
         if self.kind == "none":
             return rows.astype(np.float32, copy=False)
-        shift, scale = self._beside(rows)
+        shift, scale = self._in_memory_of(rows)
         return ((rows - shift) / scale).astype(np.float32)
 
     def undo(self, rows: Array) -> Array:
-        """Return rows * scale + shift as float32, computed in float64: what `apply` was given."""
+        """Return rows * scale + shift as float32, computed in float64: the inverse of `apply`."""
         if self.kind == "none":
             return rows.astype(np.float32, copy=False)
-        shift, scale = self._beside(rows)
+        shift, scale = self._in_memory_of(rows)
         return (rows * scale + shift).astype(np.float32)
 
-    def _beside(self, rows: Array) -> tuple[Array, Array]:
+    def _in_memory_of(self, rows: Array) -> tuple[Array, Array]:
         xp = array_namespace(rows)
         return to_namespace(xp, self.shift), to_namespace(xp, self.scale)
 
 
 def fit_normalisation(rows: Array, kind: str) -> Normalisation:
-    """Learn a normalisation from rows.
+    """Compute a normalisation from rows.
 
     Parameters
     ----------
     rows : (n, d) numbers
-        NaN where a value is missing; no column without any value.
+        NaN for missing values; each column has at least one value.
     kind
         "none"; "minmax": least value to 0 and largest to 1; "zscore": mean 0 and standard deviation 1; "robust":
         median 0, and median absolute deviation 1 / 1.4826, so that normal columns have standard deviation 1 and
-        outliers do not count. Where more than half of a column are one value, the mean absolute deviation from the
-        median stands in.
+        outliers have no influence. If more than half of a column has one value, the mean absolute deviation from the
+        median is used instead.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def fit_normalisation(rows: Array, kind: str) -> Normalisation:
 
 def _shift_and_scale(column: np.ndarray, kind: str) -> tuple[float, float]:
     least, most = float(column.min()), float(column.max())
-    if least == most:  # its mean may be off by a rounding, which a tiny deviation would then blow up
+    if least == most:  # its mean may have a rounding error, which a tiny deviation would amplify
         return least, 1.0
     if kind == "minmax":
         return least, most - least

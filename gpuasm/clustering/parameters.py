@@ -1,4 +1,4 @@
-"""What scikit-learn wants of an estimator: parameters by name, as the constructor takes them."""
+"""Parameters by name, as in the constructor: the interface of scikit-learn's estimators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpuasm.errors import UsageError
 
 
 class Parameters:
-    """Base of estimators: each parameter of the constructor is kept as an attribute of its name."""
+    """Base of estimators: each parameter of the constructor is an attribute of the same name."""
 
     @classmethod
     def _names(cls) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Checks of the rows that a map is trained with, or that are laid on it."""
+"""Checks of the rows with which a map is trained, or which are placed on it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.errors import DataError
 
 _LARGEST = 1e15
-"""Squares of larger values, added up, could leave the range of float32."""
+"""Sums of squares of larger values could exceed the range of float32."""
 
 
 def checked_rows(rows: Array, *, n_columns: int | None = None) -> Array:
-    """Return rows as C-contiguous float32, where they live.
+    """Return rows as C-contiguous float32 in their memory.
 
     Parameters
     ----------
     rows : (n, d) numbers
-        NaN where a value is missing.
+        NaN for missing values.
     n_columns
-        Columns there must be, if a map is trained already.
+        Required number of columns, if a map is already trained.
 
     Raises
     ------
     DataError
-        If there are no rows or columns, other columns than the map has, infinite or huge values, or a row or a column
-        without any value.
+        If there are no rows or columns, another number of columns than in the map, infinite or huge values, or a row
+        or a column without any value.
     """
     xp = array_namespace(rows)
     rows = xp.ascontiguousarray(xp.asarray(rows, dtype=np.float32))
@@ -42,7 +42,7 @@ def checked_rows(rows: Array, *, n_columns: int | None = None) -> Array:
         raise DataError(
             f"values up to {_LARGEST:g}, or NaN where one is missing",
             f"{float(rows[row, column])}",
-            "scale the column, or mend the value",
+            "scale the column, or correct the value",
             place=f"row {row}, column {column}",
         )
     for axis, name in ((1, "row"), (0, "column")):

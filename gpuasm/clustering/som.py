@@ -16,8 +16,7 @@ from gpuasm.clustering.rows import checked_rows
 from gpuasm.clustering.search.search import BestUnits, Searcher
 from gpuasm.clustering.surfaces.density import density_around, pareto_radius
 from gpuasm.clustering.surfaces.immersion import u_star_clusters
-from gpuasm.clustering.surfaces.surface import distance_to_neighbours
-from gpuasm.clustering.surfaces.ustar import u_star
+from gpuasm.clustering.surfaces.matrices import distance_to_neighbours, u_star
 from gpuasm.clustering.surfaces.watershed import watersheds
 from gpuasm.clustering.training.batch import BatchTraining, EpochErrors
 from gpuasm.clustering.training.neighbourhood import neighbourhood_of
@@ -31,7 +30,7 @@ CLUSTERINGS = ("watershed", "ustar")
 
 
 class SelfOrganisingMap(Parameters):
-    """A map of units, each a point among the rows, such that units close on the map are close among the rows.
+    """A map of units, each a point in the space of the rows; neighbouring units on the map are close in that space.
 
     Parameters
     ----------
@@ -42,31 +41,30 @@ class SelfOrganisingMap(Parameters):
     neighbourhood : "gaussian", "bubble", "triangle" or "mexican_hat"
         See `neighbourhood_of`.
     metric : "euclidean", "cosine", "manhattan" or "chebyshev"
-        How rows are compared with units. Units become weighted means of rows whatever the metric.
+        Distance of rows and units. With every metric units become weighted means of rows.
     training : "batch" or "online"
-        All rows at once, or one after another, in an order drawn for each epoch: slower, and seldom better.
+        All rows at once, or one after another in a random order for each epoch, which is slower and seldom better.
     epochs
-        How often all rows are looked at.
+        Passes over all rows.
     start : "pca", "linear", "random", or (units, d) array
         See `start_weights`.
     radius : (first, last) or None
         Radius of the neighbourhood in the first and the last epoch, in distances between units; for "gaussian" its
-        standard deviation. Without: a quarter of the shorter side, at least 1, and 0.5.
+        standard deviation. None: a quarter of the shorter side, at least 1, and 0.5.
     decay : "linear" or "exponential"
-        How the radius, and the rate, fall.
+        Decay of the radius and of the rate.
     rate : (first, last)
-        How far a row pulls its best unit, in online training.
+        Share of the distance by which a row moves its best unit, in online training.
     normalise : "none", "minmax", "zscore" or "robust"
-        How columns are brought to one scale; see `fit_normalisation`. Learned by `fit`, and then applied to all rows
-        that the map is given.
+        Normalisation of columns, see `fit_normalisation`. It is computed by `fit` and applied to all rows.
     seed
-        For a random start, and for the order of rows in online training.
+        Seed of a random start, and of the order of rows in online training.
 
     Attributes
     ----------
     grid_ : MapGrid
     weights_ : (units, d) float32
-        Where the rows of `fit` live, on the scale of normalised rows. Unit u lies in row u // columns of the map.
+        In the memory of the rows of `fit`, on the scale of normalised rows. Unit u is in row u // columns of the map.
     normalisation_ : Normalisation
     labels_ : (n,) int32
         Best unit of each row of `fit`.
@@ -77,8 +75,8 @@ class SelfOrganisingMap(Parameters):
     Notes
     -----
     The same rows and parameters give the same bytes on the CPU and on CUDA, with any number of threads. Missing values
-    (NaN) are left out of distances and means; columns that are constant change nothing. There may be fewer rows than
-    units: units between rows are interpolated.
+    (NaN) are excluded from distances and means; constant columns have no effect. There may be fewer rows than units:
+    units between rows are interpolated.
     """
 
     def __init__(
@@ -113,7 +111,7 @@ class SelfOrganisingMap(Parameters):
         Parameters
         ----------
         X : (n, d) numbers
-            On the host or a device; NaN where a value is missing.
+            On the host or a device; NaN for missing values.
         y
             Not used; pipelines pass it.
         progress
@@ -124,9 +122,9 @@ class SelfOrganisingMap(Parameters):
         UsageError
             If a parameter is out of its range.
         DataError
-            If rows are not as `checked_rows` wants them.
+            If rows do not pass `checked_rows`.
         ResourceError
-            If memory does not suffice.
+            If there is not enough memory.
         """
         grid = MapGrid(self.rows, self.columns, self.topology, self.lattice)
         if self.training not in TRAININGS:
@@ -137,7 +135,7 @@ class SelfOrganisingMap(Parameters):
             raise UsageError("at least one epoch", repr(self.epochs), "give a whole number such as 20")
         bounds, falling_rate = radii(grid, self.radius), rates(self.rate)
         steps = [decayed(bounds, epoch, self.epochs, decay=self.decay) for epoch in range(self.epochs)]
-        neighbourhood_of(MapGrid(2, 2), self.neighbourhood, 1.0)  # an unknown name is told before anything is done
+        neighbourhood_of(MapGrid(2, 2), self.neighbourhood, 1.0)  # reports an unknown name before any computation
         X = _as_array(X)  # noqa: N806
         checked = checked_rows(X)
         normalisation = fit_normalisation(X, self.normalise)
@@ -167,18 +165,18 @@ class SelfOrganisingMap(Parameters):
         return self.fit(X, y).labels_
 
     def fit_transform(self, X: Array, y: Any = None) -> Array:  # noqa: N803
-        """Train the map and return the place of each row on it; see `transform`."""
+        """Train the map and return the position of each row on it; see `transform`."""
         return self._places(self.fit(X, y).labels_)
 
     def normalised(self, X: Array) -> Array:  # noqa: N803
-        """Return rows as the map compares them, (n, d) float32.
+        """Return normalised rows, (n, d) float32.
 
         Raises
         ------
         UsageError
             If the map is not trained.
         DataError
-            If rows are not as `checked_rows` wants them.
+            If rows do not pass `checked_rows`.
         """
         X = _as_array(X)  # noqa: N806
         checked = checked_rows(X, n_columns=self._weights().shape[1])
@@ -194,28 +192,28 @@ class SelfOrganisingMap(Parameters):
         return self.best_units(X).first
 
     def transform(self, X: Array) -> Array:  # noqa: N803
-        """Return the place of each row's best unit on the map: its row and its column, (n, 2) int32.
+        """Return the position of each row's best unit on the map: its row and its column, (n, 2) int32.
 
-        Not the distances to all units, as other clusterings have it: these seldom fit into memory.
+        Unlike other clusterings it does not return the distances to all units, which seldom fit into memory.
         """
         return self._places(self.predict(X))
 
     def u_matrix(self) -> np.ndarray:
-        """Return the mean distance of each unit to those that touch it, (rows, columns) float32, on the host."""
+        """Return the mean distance of each unit to its neighbours, (rows, columns) float32, on the host."""
         return self.grid_.image(distance_to_neighbours(to_host(self._weights()), self.grid_, self.metric))
 
     def p_matrix(self, X: Array) -> np.ndarray:  # noqa: N803
-        """Return how many rows lie within the Pareto radius of each unit, (rows, columns) float64, on the host."""
+        """Return the number of rows within the Pareto radius of each unit, (rows, columns) float64, on the host."""
         X = self.normalised(X)  # noqa: N806
         radius = pareto_radius(X, self.metric)
         return density_around(self._weights(), X, radius, metric=self.metric, grid=self.grid_)
 
     def u_star_matrix(self, X: Array) -> np.ndarray:  # noqa: N803
-        """Return the U-matrix lowered where rows are dense, (rows, columns) float64, on the host; see `u_star`."""
+        """Return the U-matrix weighted by the density of rows, (rows, columns) float64, on the host; see `u_star`."""
         return u_star(self.u_matrix(), self.p_matrix(X))
 
     def clusters(self, method: str = "watershed", X: Array | None = None, *, depth: float = 0.2) -> np.ndarray:  # noqa: N803
-        """Cut the map into clusters; ``clusters()[som.predict(X)]`` are those of rows.
+        """Divide the map into clusters; ``clusters()[som.predict(X)]`` are those of rows.
 
         Parameters
         ----------
@@ -223,9 +221,9 @@ class SelfOrganisingMap(Parameters):
             "watershed": the valleys of the U-matrix; "ustar": U*C, by walks on U-matrix and P-matrix and the valleys of
             the U*-matrix. See `watersheds` and `u_star_clusters`.
         X : (n, d) numbers
-            Rows whose density counts, for "ustar".
+            Rows that define the density, for "ustar".
         depth
-            Valleys less deep than this share of the walls' height are joined; U*C was published with 0.
+            Valleys of less depth than this share of the walls' height are merged; 0 as published for U*C.
 
         Returns
         -------
@@ -242,21 +240,21 @@ class SelfOrganisingMap(Parameters):
         if method == "watershed":
             return watersheds(heights, self.grid_, depth=depth)
         if X is None:
-            raise UsageError("rows, whose density counts in U*C", "none", "give those that the map was trained with")
+            raise UsageError("rows for the density of U*C", "none", "give those that the map was trained with")
         density = self.p_matrix(X)
         return u_star_clusters(heights, density, u_star(heights, density), self.grid_, depth=depth)
 
     def component_planes(self) -> np.ndarray:
-        """Return the weights as they lie on the map, (d, rows, columns) float32, on the host and the data's scale."""
+        """Return the weights by position on the map, (d, rows, columns) float32, on the host and the data's scale."""
         return np.moveaxis(self.grid_.image(self.normalisation_.undo(to_host(self._weights()))), 2, 0)
 
     def hit_map(self, X: Array | None = None) -> np.ndarray:  # noqa: N803
-        """Return the rows of each unit, of ``X`` or of the rows of `fit`: (rows, columns) int64, on the host."""
+        """Return the number of rows of ``X``, or of `fit`, in each unit: (rows, columns) int64, on the host."""
         units = self.labels_ if X is None else self.predict(X)
         return self.grid_.image(np.bincount(to_host(units), minlength=self.grid_.n_units))
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what this is; only scikit-learn asks, so it can be imported."""
+        """Return the tags for scikit-learn, which is the only caller and can thus be imported."""
         from sklearn.utils import InputTags, Tags, TargetTags  # noqa: PLC0415
 
         return Tags(
@@ -266,7 +264,7 @@ class SelfOrganisingMap(Parameters):
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether `fit` was called."""
+        """Return whether `fit` was called."""
         return hasattr(self, "weights_")
 
     def _places(self, units: Array) -> Array:
@@ -279,5 +277,5 @@ class SelfOrganisingMap(Parameters):
 
 
 def _as_array(values: Any) -> Array:
-    """Return lists, tables and the like as an array; arrays stay where they are."""
+    """Return lists and tables as an array; arrays stay in their memory."""
     return values if hasattr(values, "dtype") and hasattr(values, "reshape") else np.asarray(values, dtype=np.float64)

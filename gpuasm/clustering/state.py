@@ -1,4 +1,4 @@
-"""A trained map as plain arrays, to be kept in any file that holds arrays, and back."""
+"""Convert a trained map to plain arrays for any file of arrays, and back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gpuasm.clustering.training.batch import EpochErrors
 from gpuasm.errors import DataError, GpuasmError, UsageError
 
 VERSION = 1
-"""Rises when an array changes its meaning or goes away."""
+"""Increases when an array changes its meaning or is removed."""
 
 
 def state_of(som: SelfOrganisingMap) -> dict[str, np.ndarray]:
-    """Return what a trained map is made of: ``numpy.savez("map.npz", **state_of(som))`` saves it.
+    """Return the arrays of a trained map: ``numpy.savez("map.npz", **state_of(som))`` saves it.
 
     Raises
     ------
@@ -41,19 +41,19 @@ def state_of(som: SelfOrganisingMap) -> dict[str, np.ndarray]:
 
 
 def map_of(state: Mapping[str, np.ndarray], *, xp: Any = np) -> SelfOrganisingMap:
-    """Return the map that `state_of` took apart: ``map_of(numpy.load("map.npz"))``.
+    """Return the map of the arrays of `state_of`: ``map_of(numpy.load("map.npz"))``.
 
     Parameters
     ----------
     state
-        Its arrays; others may be among them.
+        Its arrays; others are ignored.
     xp
         Namespace for the weights and the units of rows.
 
     Raises
     ------
     DataError
-        If an array is missing or does not fit, or a later version wrote them.
+        If an array is missing or does not fit, or is of a later version.
     """
     try:
         version = int(state["som_version"])
@@ -80,7 +80,7 @@ def map_of(state: Mapping[str, np.ndarray], *, xp: Any = np) -> SelfOrganisingMa
 
 
 def _plain(value: Any) -> Any:
-    """Return a parameter as JSON knows it; weights to start from are not kept, as the trained ones are."""
+    """Return a parameter as a JSON value; initial weights are omitted, as the trained ones are kept."""
     if isinstance(value, tuple | list):
         return [_plain(v) for v in value]
     if isinstance(value, np.generic):

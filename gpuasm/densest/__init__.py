@@ -1,10 +1,10 @@
-"""Dense subgraphs: of k vertices, with a bound on what can be; the densest of any size by peeling; of two sides."""
+"""Dense subgraphs: of k vertices, with an upper bound; of any size, by peeling; of rows and columns."""
 
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.batch_peeling import BatchPeeling, peel_in_batches
 from gpuasm.densest.blocks import DenseBlock, densest_block
 from gpuasm.densest.finding import DenseSubgraph, densest_subgraph
-from gpuasm.densest.options import SearchOptions
+from gpuasm.densest.inputs import SearchOptions
 from gpuasm.densest.peeling import Peeling, peel
 from gpuasm.densest.power_method import power_support
 

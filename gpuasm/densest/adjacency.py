@@ -10,13 +10,13 @@ from gpuasm.parallel import for_each
 from gpuasm.primitives.row_classes import row_classes
 
 _BOUNDS, _LANES = (17, 513), (4, 32, 1024)
-"""The bounds of the classes of rows by length, and how many threads sum a row of each class."""
+"""Bounds of the classes of rows by length, and number of threads that sum a row of each class."""
 
 
 class Adjacency:
-    """The symmetric matrix of a graph, as far as its products go.
+    """The symmetric adjacency matrix of a graph, for products with vectors.
 
-    Sums have a fixed order on each device; of whole numbers below 2^53 they are exact, so the same on all.
+    Sums have a fixed order on each device; sums of integers below 2^53 are exact, so equal on all devices.
     """
 
     def __init__(self, graph: UndirectedGraph) -> None:
@@ -45,7 +45,7 @@ class Adjacency:
     def _launch(self, vector: Array, result: Array) -> None:
         graph = self.graph
         (multiply,) = cuda_functions(_CUDA[graph.columns.dtype.name, graph.weights is not None], "multiply_rows")
-        weights = vector if graph.weights is None else graph.weights  # without weights any pointer does
+        weights = vector if graph.weights is None else graph.weights  # without weights the pointer is unused
         for rows, lanes in zip(reversed(self._classes), reversed(_LANES), strict=True):
             if rows.size:
                 threads = max(lanes, 256)

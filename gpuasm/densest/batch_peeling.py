@@ -1,6 +1,6 @@
-"""Peeling in batches, for devices: all vertices of at most about average degree go at once.
+"""Peeling in batches, for devices: all vertices of at most about average degree are removed at once.
 
-With ``slack`` e the densest of what was left is at least 1 / (2 + 2e) as dense as the densest subgraph, after
+With ``slack`` e the densest remaining subgraph is at least 1 / (2 + 2e) as dense as the densest subgraph, after
 O(log n / e) passes (Bahmani, Kumar and Vassilvitskii 2012, doi:10.14778/2140436.2140442).
 """
 
@@ -19,20 +19,20 @@ _SMALLER = 4
 
 @dataclass(frozen=True)
 class BatchPeeling:
-    """What peeling in batches found.
+    """The result of peeling in batches.
 
     Attributes
     ----------
     vertices : (s,) int64
-        The densest subgraph seen, rising; on the host or a device, as the graph.
+        The densest subgraph found, ascending; on the host or a device, as the graph.
     weight
-        Of the edges within it.
+        Weight of the edges within it.
     loads : (n,) float64
-        The degree of each vertex when it went; the sum of the s largest is at least the weight within any s vertices.
+        The degree of each vertex at its removal; the sum of the s largest is at least the weight within any s vertices.
     core : (c,) int64
-        What was left when peeling stopped, rising.
+        The remaining vertices, ascending.
     passes
-        How many times vertices went.
+        Number of batches removed.
     """
 
     vertices: Array
@@ -50,9 +50,9 @@ def peel_in_batches(adjacency: Adjacency, *, slack: float = 0.1, stop: int = 0) 
     adjacency
         Of the graph.
     slack
-        How far above the average a degree may be to go, as a share.
+        A vertex is removed if its degree exceeds the average by at most this share.
     stop
-        Stop before fewer than so many vertices are left. What is left then has its degrees as loads.
+        Stop before fewer than so many vertices remain. The loads of these are their degrees.
     """
     xp = array_namespace(adjacency.graph.columns)
     loads = xp.zeros(adjacency.n, np.float64)

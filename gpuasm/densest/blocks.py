@@ -7,9 +7,9 @@ m = s_(d+1), the weight from X to Y is
                       <= sum_(i<=d) (s_i - m) a_i b_i + m sqrt(k l),
 
 the first by Cauchy and Schwarz, the second by Aczel: sqrt((k - |a|^2)(l - |b|^2)) <= sqrt(k l) - |a||b|. The last sum
-is a bilinear form of a sum of rows of U sqrt(s - m) and one of rows of V sqrt(s - m): for each sum over X the best Y is
-had by the l largest products with it, and the value is convex in the sum over X, so with d = 1 and 2 the largest is
-found as in `gpuasm.densest.supports`. Singular pairs are eigenpairs of the graph that has a vertex for each row and one
+is a bilinear form of a sum of rows of U sqrt(s - m) and one of rows of V sqrt(s - m): for each sum over X the best Y
+has the l largest products with it, and the value is convex in the sum over X. So with d = 1 and 2 the largest is found
+as in `gpuasm.densest.supports`. Singular pairs are eigenpairs of the graph that has a vertex for each row and one
 for each column; an error e of those adds at most 4 e sqrt(k l), as in `gpuasm.densest.bounds`.
 """
 
@@ -23,8 +23,7 @@ from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.bounds import raised, scaled_vectors
 from gpuasm.densest.candidates import random_directions
-from gpuasm.densest.checks import check_block
-from gpuasm.densest.options import SearchOptions
+from gpuasm.densest.inputs import SearchOptions, check_block
 from gpuasm.densest.selection import top_k
 from gpuasm.densest.spectrum import Spectrum, largest_eigenpairs
 from gpuasm.densest.supports import SupportFunction, Value, search_line, search_plane, search_sphere
@@ -43,13 +42,13 @@ class DenseBlock:
     Attributes
     ----------
     rows : (k,) int64
-        Where edges come from, rising.
+        Sources of the edges, ascending.
     columns : (l,) int64
-        Where they lead to, rising; a vertex may be on both sides.
+        Targets of the edges, ascending; a vertex may be on both sides.
     weight
-        Of the edges from rows to columns; parallel ones count once without weights.
+        Weight of the edges from rows to columns; parallel ones count once without weights.
     start
-        What kind of candidate it came from.
+        Kind of its initial candidate.
     bounds
         Bounds on weight / sqrt(k l) of any block, by kind.
     baselines
@@ -67,17 +66,17 @@ class DenseBlock:
 
     @property
     def density(self) -> float:
-        """Edge weight by pair of a row and a column."""
+        """Edge weight per pair of a row and a column."""
         return self.weight / max(1, self.rows.size * self.columns.size)
 
     @property
     def average_degree(self) -> float:
-        """Edge weight by the root of rows times columns: of a symmetric block the average degree."""
+        """Edge weight divided by the root of rows times columns: of a symmetric block the average degree."""
         return self.weight / max(1, self.rows.size * self.columns.size) ** 0.5
 
     @property
     def bound(self) -> float:
-        """What the average degree of no block of this size exceeds."""
+        """Upper bound of the average degree of any block of this size."""
         return min(self.bounds.values())
 
 
@@ -89,24 +88,24 @@ def densest_block(
     weights: Array | None = None,
     stages: Stages | NoStages | None = None,
 ) -> DenseBlock:
-    """Find k rows and l columns with as much edge weight from the ones to the others as can be found.
+    """Find k rows and l columns with as much edge weight from the rows to the columns as possible.
 
     Candidates are the supports of the rank-d form (Papailiopoulos et al. 2014) and the rows of greatest out-degree.
-    From the best of them rows and columns are taken in turn as those most joined to the others, which never lowers the
-    weight, until they stay.
+    From the best of them, rows and columns are alternately replaced by those with most weight to the other side, which
+    never lowers the weight, until they are stable.
 
     Parameters
     ----------
     graph
         On the host or a device. Self-loops count: a vertex is a row and a column.
     sizes
-        Rows and columns wanted.
+        Numbers of rows and columns.
     options
-        Only rank, directions, starts, seed and what the eigensolver takes matter.
+        Only rank, directions, starts, seed and the limits of the eigensolver are used.
     weights : (m,) numbers, optional
-        Of the edges; those of parallel edges are summed.
+        Weights of the edges; those of parallel edges are summed.
     stages
-        Where to report.
+        Record of the stages.
 
     Raises
     ------
@@ -136,7 +135,7 @@ def densest_block(
         stage.note(candidates=len(rows))
     with stages.stage("improve") as stage:
         by_degree = to_host(top_k(sides.strength[None, :n], sizes[0]))
-        found = [(*_climb(adjacency, own, sizes), kind) for kind, own in _starts(rows, by_degree)]
+        found = [(*_alternate(adjacency, own, sizes), kind) for kind, own in _starts(rows, by_degree)]
         best = max(found, key=lambda one: one[0])
         stage.note(start=best[3])
     baselines = {"power": found[0][0]}
@@ -161,7 +160,7 @@ def _degree_bound(sides: UndirectedGraph, sizes: tuple[int, int]) -> float:
 
 
 def _low_rank_rows(spectrum: Spectrum, sizes: tuple[int, int], options: SearchOptions) -> tuple[float, np.ndarray]:
-    """Return the bound by singular values, and supports of rows, those of the largest forms first."""
+    """Return the bound by singular values, and supports of rows, in descending order of their forms."""
     n, root = spectrum.vectors.shape[0] // 2, (sizes[0] * sizes[1]) ** 0.5
     floor = max(float(spectrum.values[-1]), 0.0)
     points = scaled_vectors(spectrum, spectrum.rank, floor) * 2**0.5  # of a pair each half has length 1 / sqrt(2)
@@ -204,8 +203,8 @@ def _reached(support: SupportFunction, sums: np.ndarray) -> np.ndarray:
     return (corners.sums * sums).sum(axis=1)
 
 
-def _climb(adjacency: Adjacency, rows: np.ndarray, sizes: tuple[int, int]) -> tuple[float, np.ndarray, np.ndarray]:
-    """Take columns and rows in turn as those most joined to the others: weight, rows, columns where they stay."""
+def _alternate(adjacency: Adjacency, rows: np.ndarray, sizes: tuple[int, int]) -> tuple[float, np.ndarray, np.ndarray]:
+    """Replace columns and rows alternately by those with most weight; return the stable weight, rows and columns."""
     xp, n, weight = array_namespace(adjacency.graph.columns), adjacency.n // 2, -1.0
     rows = xp.asarray(rows)
     for _ in range(_MOST_STEPS):

@@ -1,4 +1,4 @@
-"""What no subgraph of k vertices can exceed: bounds on the average degree 2 w(S) / k, each with its proof.
+"""Upper bounds of the average degree 2 w(S) / k of any k vertices, each with its proof.
 
 **By eigenvalues.** Let A have eigenvalues l_1 >= l_2 >= ... with orthonormal vectors v_i, x be the indicator of S,
 |S| = k, and a_i = v_i . x, so that the a_i^2 sum to k. With m = l_(d+1), which may be negative,
@@ -7,20 +7,19 @@
            = sum_(i<=d) (l_i - m) a_i^2 + m k,
 
 as no eigenvalue after the d-th is above m. The first sum has no negative terms: it is |sum of the rows of P in S|^2,
-where P has the columns sqrt(l_i - m) v_i, so it is searched as it stands, by `gpuasm.densest.supports`. Papailiopoulos
+where P has the columns sqrt(l_i - m) v_i, so `gpuasm.densest.supports` maximises it directly. Papailiopoulos
 et al. (2014, PMLR 32(2), 1890-1898) take the d eigenvalues of largest size and |l_(d+1)|, and need two supports where
-some are negative; taken by value and shifted by m they need one, and the bound is no larger: with d vectors it never
-exceeds that with d - 1, nor l_1, and their a-posteriori bound opt_d + |l_(d+1)| k has l_i for l_i - m.
+some are negative. Taken by value and shifted by m they need one support, and the bound is no larger: with d vectors it
+exceeds neither that with d - 1 nor l_1. Their a-posteriori bound opt_d + |l_(d+1)| k has l_i for l_i - m.
 
 With d = 1 and 2 the largest first sum is found exactly. With d > 2 it is at most the largest for the first two columns
 plus the largest of each other column alone, and never above (l_1 - m) k.
 
-*Not exact vectors.* Let V be orthonormal with residual R = AV - V diag(l), |R| <= e. Split x = Va + z with z square to
-V. Then x'Ax <= a'diag(l)a + e|a|^2 + 2 e|a||z| + m'|z|^2, where m' is the largest eigenvalue of A on the complement of
-V: at most e above that of rank d + 1, which is at most e above its computed value. As |a|^2 + |z|^2 = k, all that is at
-most 4 e k more than with exact vectors. What is *not* proven is that the eigensolver has missed no eigenvalue: it
-starts from a vector with a part of every one, as good solvers do, and that must do. Graphs of at most 256 vertices are
-solved in full.
+*Inexact vectors.* Let V be orthonormal with residual R = AV - V diag(l), |R| <= e. Split x = Va + z with z orthogonal
+to V. Then x'Ax <= a'diag(l)a + e|a|^2 + 2 e|a||z| + m'|z|^2, where m' is the largest eigenvalue of A on the complement
+of V: at most e above that of rank d + 1, which is at most e above its computed value. As |a|^2 + |z|^2 = k, this is at
+most 4 e k more than with exact vectors. It is *not* proven that the eigensolver has missed no eigenvalue; its first
+vector has a component along each eigenvector. Graphs of at most 256 vertices are solved completely.
 
 **By degrees.** A vertex has at most min(degree, k - 1) edges within S; with weights, at most its strength and at most
 k - 1 times its heaviest edge. The k largest of these sum to at least 2 w(S).
@@ -43,7 +42,7 @@ _ROUNDING = 1e-9
 
 
 def scaled_vectors(spectrum: Spectrum, rank: int, floor: float) -> Array:
-    """Return the first ``rank`` vectors, each times the root of its eigenvalue above ``floor``, (n, rank)."""
+    """Return the first ``rank`` vectors, scaled by the root of its eigenvalue minus ``floor``, (n, rank)."""
     xp = array_namespace(spectrum.vectors)
     return spectrum.vectors[:, :rank] * xp.asarray(np.sqrt(np.maximum(spectrum.values[:rank] - floor, 0.0)))
 
@@ -56,7 +55,7 @@ def search_rank(points: Array, k: int) -> Search:
 
 
 def spectral_bound(spectrum: Spectrum, k: int) -> tuple[float, list[Search]]:
-    """Return a bound on the average degree of k vertices by eigenvalues, and the searches it took."""
+    """Return a bound on the average degree of k vertices by eigenvalues, and the searches behind it."""
     values, rank = spectrum.values, spectrum.rank
     searches = []
     bound = float(values[0])
@@ -91,7 +90,7 @@ def load_bound(loads: Array, k: int) -> float:
 
 
 def raised(bound: float) -> float:
-    """Return a bound raised by what rounding may have taken from it."""
+    """Return a bound raised by the rounding error."""
     return float(bound + _ROUNDING * max(1.0, abs(bound)))
 
 

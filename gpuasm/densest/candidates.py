@@ -1,4 +1,4 @@
-"""Candidates for the densest subgraph of k vertices, and the choice among them."""
+"""Find candidates for the densest subgraph of k vertices, and choose among them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from gpuasm.arrays import array_namespace, to_host
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.batch_peeling import peel_in_batches
 from gpuasm.densest.bounds import degree_bound, load_bound, scaled_vectors, spectral_bound
+from gpuasm.densest.inputs import SearchOptions
 from gpuasm.densest.local_search import improve, weights_within
-from gpuasm.densest.options import SearchOptions
 from gpuasm.densest.peeling import peel
 from gpuasm.densest.power_method import power_support
 from gpuasm.densest.selection import top_k
@@ -17,24 +17,24 @@ from gpuasm.densest.spectrum import Spectrum, largest_eigenpairs
 from gpuasm.densest.supports import SupportFunction, search_sphere
 from gpuasm.graph.undirected_graph import UndirectedGraph
 from gpuasm.parallel import ordered_map
-from gpuasm.sequence.randomness import random_units, stream_key
+from gpuasm.primitives.randomness import random_units, stream_key
 
 
 class CandidateSearch:
-    """Supports of k vertices found in several ways, and bounds that fell off on the way.
+    """Supports of k vertices by several methods, with the bounds that these methods yield.
 
     Attributes
     ----------
     supports
-        (b, k) int64 arrays of vertices by kind; each kind's own answer comes first.
+        (b, k) int64 arrays of vertices by kind; the main result of each kind comes first.
     bounds
-        On the average degree, by kind.
+        Bounds of the average degree, by kind.
     baselines
-        The weight within the own answer of each kind that is a method by itself.
+        The weight within the main result of each kind that is a method by itself.
     spectrum
         None before `find_eigenpairs`.
     pool
-        The subgraph on the host in which candidates are weighed and improved: the candidates and a dense core.
+        The subgraph on the host in which candidates are improved: the candidates and a dense core.
     numbers : (p,) int64
         The vertices of the pool.
     """
@@ -50,12 +50,12 @@ class CandidateSearch:
         self.spectrum: Spectrum | None = None
 
     def by_degree(self) -> None:
-        """Take the vertices of greatest degree."""
+        """Add the vertices of greatest degree."""
         self.supports["degree"] = to_host(top_k(self._graph.strength[None], self._k))
         self.bounds["degrees"] = degree_bound(self._graph, self._k)
 
     def find_eigenpairs(self) -> Spectrum:
-        """Compute the eigenvectors that `by_rank` needs."""
+        """Compute the eigenvectors for `by_rank`."""
         options = self._options
         self.spectrum = largest_eigenpairs(
             self._adjacency,
@@ -67,7 +67,7 @@ class CandidateSearch:
         return self.spectrum
 
     def by_rank(self) -> None:
-        """Take the supports met in the search of the low-rank form, each once."""
+        """Add the supports found in the search of the low-rank form, each once."""
         spectrum, k = self.spectrum, self._k
         assert spectrum is not None
         self.bounds["eigenvalues"], searches = spectral_bound(spectrum, k)
@@ -79,11 +79,11 @@ class CandidateSearch:
         self.supports["rank"] = np.unique(np.concatenate([corners.supports for corners in found]), axis=0)
 
     def by_power(self) -> None:
-        """Take the support that the truncated power method ends with."""
+        """Add the result of the truncated power method."""
         self.supports["power"] = to_host(power_support(self._adjacency, self._k))[None]
 
     def by_peeling(self) -> None:
-        """Take what peeling leaves, of a large graph after peeling in batches down to a core; and make the pool."""
+        """Add the last vertices of peeling; peel a large graph in batches down to a core first. Make the pool."""
         if self._graph.columns.size <= self._options.whole_slots:
             self._peel_all()
         else:
@@ -107,7 +107,7 @@ class CandidateSearch:
         inner = self.pool.induced(np.searchsorted(self.numbers, core))
         peeling = peel(inner, rounds=self._rounds(inner))
         self.supports["peel"] = core[np.array(peeling.left(self._k))]
-        # Edges within the core are given to an end anew; all others were given to the end that went first.
+        # Edges within the core are assigned again; all others were assigned to the end removed first.
         loads = to_host(peeled.loads)
         loads[core] = peeling.loads
         self.bounds["peeling"] = load_bound(loads, self._k)
@@ -124,7 +124,7 @@ class CandidateSearch:
         return np.unique(np.concatenate([core, *(support.ravel() for support in self.supports.values())]))
 
     def best(self) -> tuple[np.ndarray, str]:
-        """Return the best support after improvement, as vertices of the pool, and the kind it came from."""
+        """Return the best support after improvement, as vertices of the pool, and its kind."""
         supports = {name: np.searchsorted(self.numbers, own) for name, own in self.supports.items()}
         weights = {name: weights_within(self.pool, own) for name, own in supports.items()}
         self.baselines |= {name: float(own[0]) for name, own in weights.items() if name != "rank"}
@@ -134,12 +134,12 @@ class CandidateSearch:
         candidates = np.concatenate(list(supports.values()))
         kinds = np.repeat(list(supports), [len(own) for own in supports.values()])
         order = np.argsort(-np.concatenate(list(weights.values())), kind="stable")
-        # The best of each kind is improved in any case: they lie apart, while the best of all may be much alike.
+        # The best of each kind is always improved: they differ, while the best of all may be nearly alike.
         tops = [int(order[np.flatnonzero(kinds[order] == name)[0]]) for name in supports]
         chosen = list(dict.fromkeys([*tops, *order[: self._options.starts].tolist()]))
         improved = self._improved(candidates[chosen])
         heaviest = weights_within(self.pool, improved)
-        # Of equals the one whose members come first, so that the order of the candidates does not matter.
+        # Of equals the lexicographically first, so that the order of the candidates does not matter.
         top = min(np.flatnonzero(heaviest == heaviest.max()).tolist(), key=lambda i: improved[i].tolist())
         return improved[top], str(kinds[chosen[top]])
 
@@ -149,7 +149,7 @@ class CandidateSearch:
 
 
 def random_directions(d: int, n: int, *, seed: int) -> np.ndarray:
-    """Return unit vectors: the axes both ways and n random ones, (2 d + n, d)."""
+    """Return unit vectors: the axes in both directions and n random ones, (2 d + n, d)."""
     units = random_units(stream_key(seed, "directions"), 0, 2 * n * d).reshape(2, n, d)
     normal = np.sqrt(-2 * np.log1p(-units[0])) * np.cos(2 * np.pi * units[1])
     normal = np.concatenate([np.eye(d), -np.eye(d), normal])

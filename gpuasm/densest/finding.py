@@ -1,4 +1,4 @@
-"""The densest subgraph of k vertices: candidates of several kinds, improved, with a bound on what could be."""
+"""The densest subgraph of k vertices: candidates of several kinds, improved by exchanges, with an upper bound."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 from gpuasm.arrays import is_on_device
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.candidates import CandidateSearch
-from gpuasm.densest.checks import check_graph
-from gpuasm.densest.host_loops import load_host_loops
-from gpuasm.densest.local_search import weights_within
-from gpuasm.densest.options import SearchOptions
+from gpuasm.densest.inputs import SearchOptions, check_graph
+from gpuasm.densest.local_search import improve, weights_within
+from gpuasm.densest.peeling import peel
 from gpuasm.graph.undirected_graph import UndirectedGraph
-from gpuasm.parallel import meanwhile
+from gpuasm.parallel import in_background
 from gpuasm.stages import NoStages, Stages
 
 
@@ -26,17 +25,17 @@ class DenseSubgraph:
     Attributes
     ----------
     vertices : (k,) int64
-        Rising.
+        Ascending.
     weight
-        Of the edges within; their number, if they have no weights.
+        Weight of the edges within; their number, if they have no weights.
     start
-        What kind of candidate it came from.
+        Kind of its initial candidate.
     bounds
         Bounds on the average degree of any k vertices, by kind.
     baselines
-        The weight within the support of each other method, as that method gives it.
+        The weight within the unimproved support of each other method.
     eigenvalues : (d + 1,) float64
-        Empty where none were needed.
+        Empty if not computed.
     """
 
     vertices: np.ndarray
@@ -52,32 +51,32 @@ class DenseSubgraph:
 
     @property
     def average_degree(self) -> float:
-        """Twice the edge weight by vertex."""
+        """Twice the edge weight per vertex."""
         return 2 * self.weight / max(1, self.k)
 
     @property
     def density(self) -> float:
-        """Edge weight by pair of vertices: 1 for a clique without weights."""
+        """Edge weight per pair of vertices: 1 for a clique without weights."""
         return 2 * self.weight / max(1, self.k * (self.k - 1))
 
     @property
     def bound(self) -> float:
-        """What the average degree of no k vertices exceeds: the least of the bounds."""
+        """Upper bound of the average degree of any k vertices: the least of the bounds."""
         return min(self.bounds.values())
 
 
 def densest_subgraph(
     graph: UndirectedGraph, k: int, options: SearchOptions | None = None, *, stages: Stages | NoStages | None = None
 ) -> DenseSubgraph:
-    """Find k vertices with as much edge weight among them as can be found, and a bound on how much there can be.
+    """Find k vertices with as much edge weight among them as possible, and an upper bound of that weight.
 
-    The candidates are the supports over which the low-rank form of the adjacency matrix is longest (Papailiopoulos et
-    al. 2014, PMLR 32(2), 1890-1898), what peeling leaves, the end of the truncated power method and the greatest
-    degrees. They are weighed by the edges within; the best are improved by exchanges of vertices, and the best of all
-    is returned. So it is at least as dense as each of ``baselines``.
+    The candidates are the supports that maximise the low-rank form of the adjacency matrix (Papailiopoulos et al. 2014,
+    PMLR 32(2), 1890-1898), the last k vertices of peeling, the result of the truncated power method and the vertices of
+    greatest degree. Those with most weight within are improved by exchanges of vertices, and the best is returned. So
+    it is at least as dense as each of ``baselines``.
 
-    The improvement runs on the host in whole numbers where there are no weights. Host and device then give the same
-    members as long as their eigenvectors lead to the same candidates; that is not certain where scores nearly tie.
+    Without weights the improvement uses integers on the host. Host and device then find the same vertices if their
+    eigenvectors give the same candidates, which is not certain for nearly equal scores.
 
     Parameters
     ----------
@@ -86,9 +85,9 @@ def densest_subgraph(
     k
         From 2 to n.
     options
-        As `SearchOptions` has them, if None.
+        None: the defaults of `SearchOptions`.
     stages
-        Where to report.
+        Record of the stages.
 
     Raises
     ------
@@ -100,7 +99,7 @@ def densest_subgraph(
     options, stages = options or SearchOptions(), stages or NoStages()
     check_graph(graph, k)
     search = CandidateSearch(Adjacency(graph), k, options)
-    with meanwhile(lambda: load_host_loops(graph)) if is_on_device(graph.columns) else nullcontext():
+    with in_background(lambda: load_host_loops(graph)) if is_on_device(graph.columns) else nullcontext():
         vertices, start = _searched(search, options, stages)
     weight = float(weights_within(search.pool, vertices[None])[0])
     values = search.spectrum.values if search.spectrum else np.empty(0)
@@ -108,7 +107,7 @@ def densest_subgraph(
 
 
 def _searched(search: CandidateSearch, options: SearchOptions, stages: Stages | NoStages) -> tuple[np.ndarray, str]:
-    """Find candidates, improve them, and return the best as vertices of the pool, and the kind it came from."""
+    """Find candidates, improve them, and return the best as vertices of the pool, and its kind."""
     search.by_degree()
     if options.method == "rank":
         with stages.stage("eigenvectors", rank=options.rank) as stage:
@@ -126,3 +125,17 @@ def _searched(search: CandidateSearch, options: SearchOptions, stages: Stages | 
         vertices, start = search.best()
         stage.note(start=start)
     return vertices, start
+
+
+def load_host_loops(graph: UndirectedGraph) -> None:
+    """Compile the host loops of the improvement, or load them from the disk, by a run on two vertices.
+
+    Their first compilation takes seconds, and overlaps with the work of the device.
+    """
+    columns = np.array([1, 0], graph.columns.dtype)
+    weights = None if graph.weights is None else np.ones(2)
+    pair = UndirectedGraph(np.arange(3), columns, weights=weights)
+    pair = pair.induced(np.arange(2))
+    peel(pair)
+    weights_within(pair, np.arange(2)[None])
+    improve(pair, np.arange(2))

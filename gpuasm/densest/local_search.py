@@ -1,4 +1,4 @@
-"""Supports improved by exchanging vertices, by the true weight of the edges within; on the host."""
+"""Improve supports by exchanges of vertices that raise the weight of the edges within; on the host."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gpuasm.graph.undirected_graph import UndirectedGraph
 from gpuasm.parallel import compiled, run_chunks
 
 _FEW = 24
-"""Of how many vertices inside and outside the pairs are tried."""
+"""Number of vertices inside and outside whose pairs are tried."""
 
 
 def weights_within(graph: UndirectedGraph, supports: np.ndarray) -> np.ndarray:
@@ -20,11 +20,11 @@ def weights_within(graph: UndirectedGraph, supports: np.ndarray) -> np.ndarray:
 
 
 def improve(graph: UndirectedGraph, support: np.ndarray, *, patience: int = 0, max_swaps: int = 20_000) -> np.ndarray:
-    """Return a support at least as heavy, (k,) int64, rising, by the best exchange of two vertices, again and again.
+    """Return a support at least as heavy, (k,) int64, ascending, by repeated best exchanges of two vertices.
 
-    Of the vertices inside with the least weight to the others and those outside with the most to them (the lowest
-    numbers first among equals) the pair that gains most is exchanged. With ``patience`` the search goes on as many
-    exchanges without a gain; a vertex that moved stays for some of them (tabu), and the best support seen is returned.
+    Of the vertices inside with the least weight to the support and those outside with the most (the lowest numbers
+    first among equals) the pair of greatest gain is exchanged. With ``patience`` the search continues for as many
+    exchanges without a gain; a moved vertex is fixed for some of them (tabu), and the best support is returned.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def improve(graph: UndirectedGraph, support: np.ndarray, *, patience: int = 0, m
         On the host.
     support : (k,) integers
     patience
-        Exchanges without a new best after which to stop.
+        Exchanges without a new best support after which to stop.
     max_swaps
-        Exchanges after which to stop at any rate.
+        Greatest number of exchanges.
     """
     inside = np.zeros(graph.n_vertices, np.bool_)
     inside[support] = True
@@ -63,7 +63,7 @@ def _weigh_all(first, last, offsets, columns, weights, supports, found):
 def _swap(offsets, columns, weights, inside, patience, max_swaps):
     n = inside.size
     joined, free_at = np.zeros(n, np.float64), np.zeros(n, np.int64)
-    # Only vertices that are or were inside or next to it can be worth a look.
+    # Only vertices that are or were in the support, or next to it, can be useful.
     near, is_near, n_near = np.empty(n, np.int64), np.empty(n, np.bool_), 0
     _copy(inside, is_near)
     for v in range(n):
@@ -96,7 +96,7 @@ def _swap(offsets, columns, weights, inside, patience, max_swaps):
 
 @compiled()
 def _copy(source, target):
-    # A loop compiles in a tenth of the time that a slice takes.
+    # A loop compiles faster than a slice.
     for v in range(source.size):
         target[v] = source[v]
 
@@ -115,7 +115,7 @@ def _join(v, sign, offsets, columns, weights, joined, near, is_near, n_near):
 
 @compiled()
 def _few(joined, near, inside, free_at, step, sign, found):
-    # The vertices outside (sign 1) most joined to the support, or inside (-1) least, best first, then lowest.
+    # The vertices outside (sign 1) with most weight to the support, or inside (-1) with least, best first, then lowest.
     n_found = 0
     for v in near:
         if inside[v] == (sign > 0) or free_at[v] > step:

@@ -1,11 +1,11 @@
-"""Greedy peeling: the vertex of least degree goes, again and again, and the densest of what was left is kept.
+"""Greedy peeling: remove the vertex of least degree repeatedly, and keep the densest of the remaining subgraphs.
 
-What is left is at least half as dense as the densest subgraph (Charikar 2000, doi:10.1007/3-540-44436-X_10). Repeated
-with each vertex's degrees at its removals so far added to its degree, it comes ever closer (Greedy++: Boob et al. 2020,
-doi:10.1145/3366423.3380140).
+It is at least half as dense as the densest subgraph (Charikar 2000, doi:10.1007/3-540-44436-X_10). Greedy++ repeats
+peeling with loads: each vertex's degrees at its earlier removals are added to its degree. The result approaches the
+densest subgraph (Boob et al. 2020, doi:10.1145/3366423.3380140).
 
-These loads also bound every subgraph from above. At each removal an edge is given to the end that goes first, so after
-T rounds the loads of any S sum to at least T w(S), where w(S) is the weight of the edges within S. So
+The loads also bound every subgraph from above. Each round assigns every edge to the end removed first, so after T
+rounds the loads of any S sum to at least T w(S), where w(S) is the weight of the edges within S. So
 w(S) <= (the sum of the |S| largest loads) / T.
 """
 
@@ -26,20 +26,20 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Peeling:
-    """What peeling found.
+    """The result of peeling.
 
     Attributes
     ----------
     vertices : (s,) int64
-        The densest subgraph seen, rising.
+        The densest subgraph found, ascending.
     weight
-        Of the edges within it: their number, if they have no weights.
+        Weight of the edges within it; their number, if they have no weights.
     loads : (n,) float64
-        The mean over the rounds of each vertex's degree when it went.
+        Mean over the rounds of each vertex's degree at its removal.
     load_bounds : (n,) float64
-        Entry s - 1: at least the weight within any s vertices, by the loads.
+        Entry s - 1: upper bound of the weight within any s vertices, by the loads.
     tails : list of (n,) int32
-        The order of removal of each round; the last s of it are what was left of s vertices.
+        The order of removal in each round; its last s vertices are the remaining subgraph of s vertices.
     """
 
     vertices: np.ndarray
@@ -50,25 +50,25 @@ class Peeling:
 
     @property
     def density(self) -> float:
-        """Edge weight by vertex, half the average degree."""
+        """Edge weight per vertex, half the average degree."""
         return self.weight / max(1, self.vertices.size)
 
     @property
     def density_bound(self) -> float:
-        """At least the edge weight by vertex of any subgraph."""
+        """Upper bound of the edge weight per vertex of any subgraph."""
         sizes = np.arange(1, self.load_bounds.size + 1)
         return float((self.load_bounds / sizes).max(initial=0.0))
 
     def left(self, k: int) -> list[np.ndarray]:
-        """Return the k vertices left last in each round, rising."""
+        """Return the last k vertices of each round, ascending."""
         return [np.sort(order[order.size - k :]).astype(np.int64) for order in self.tails]
 
 
 def peel(graph: UndirectedGraph, *, rounds: int = 1) -> Peeling:
-    """Peel a graph on the host; in O(m + n) a round without weights, in O(m log m) with them.
+    """Peel a graph on the host; a round takes O(m + n) without weights, O(m log m) with them.
 
-    Vertices of one degree go as a stack gives them without weights, the lowest first with them; of equally dense
-    subgraphs the largest is kept, and the earliest round's.
+    Vertices of equal degree are removed in the order of a stack without weights, by number with weights. Of equally
+    dense subgraphs the largest of the earliest round is kept.
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ def peel(graph: UndirectedGraph, *, rounds: int = 1) -> Peeling:
     Raises
     ------
     UsageError
-        If there is to be no round.
+        If the number of rounds is below 1.
     """
     if rounds < 1:
-        raise UsageError("at least one round", str(rounds), "ask for one or more")
+        raise UsageError("at least one round", str(rounds), "choose one or more")
     n = graph.n_vertices
     total = 0.5 * float(graph.strength.sum())
     kind = np.int64 if graph.weights is None else np.float64
@@ -115,7 +115,7 @@ def _peel_stacks(offsets, columns, loads, order, removed):
     for v in range(n):
         key[v] = loads[v] + offsets[v + 1] - offsets[v]
         n_keys = max(n_keys, key[v] + 1)
-    # A stack of vertices for each key, linked both ways so that one can be taken out of the middle.
+    # A stack of vertices for each key, doubly linked so that any vertex can be removed.
     top, below, above = np.empty(n_keys, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     for i in range(n_keys):
         top[i] = -1
@@ -156,7 +156,7 @@ def _peel_stacks(offsets, columns, loads, order, removed):
 @compiled()
 def _peel_heap(offsets, columns, weights, loads, order, removed):
     n = loads.size
-    degree, gone = np.zeros(n, np.float64), np.zeros(n, np.bool_)
+    degree, is_removed = np.zeros(n, np.float64), np.zeros(n, np.bool_)
     heap = [(0.0, np.int64(0)) for _ in range(0)]
     for v in range(n):
         for slot in range(offsets[v], offsets[v + 1]):
@@ -166,13 +166,13 @@ def _peel_heap(offsets, columns, weights, loads, order, removed):
     i = 0
     while i < n:
         key, v = heapq.heappop(heap)
-        if gone[v] or key != loads[v] + degree[v]:
-            continue  # a later entry of the vertex holds its key of today
+        if is_removed[v] or key != loads[v] + degree[v]:
+            continue  # an outdated entry: a later one holds the current key
         order[i], removed[i] = v, degree[v]
-        gone[v] = True
+        is_removed[v] = True
         i += 1
         for slot in range(offsets[v], offsets[v + 1]):
             u = np.int64(columns[slot])
-            if not gone[u]:
+            if not is_removed[u]:
                 degree[u] = max(degree[u] - weights[slot], 0.0)
                 heapq.heappush(heap, (loads[u] + degree[u], u))

@@ -1,8 +1,8 @@
-"""The truncated power method: a support becomes the k vertices that it is joined to most, until it stays.
+"""The truncated power method: replace a support by the k vertices with most weight to it, until it is stable.
 
 Yuan and Zhang (2013), Journal of Machine Learning Research 14, 899-925: for the densest k-subgraph the vector has k
-entries of 1. Where a step would not raise the weight within, a multiple of the identity is added to the matrix, which
-changes no support's rank among supports of k, and makes the step rise once the sum has no negative eigenvalue.
+entries of 1. If a step does not raise the weight within, a multiple of the identity is added to the matrix. This does
+not change the order of supports of size k; once the matrix has no negative eigenvalue, no step lowers the weight.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from gpuasm.primitives.counting import count_true
 
 
 def power_support(adjacency: Adjacency, k: int, *, start: Array | None = None, max_steps: int = 100) -> Array:
-    """Return the support that the truncated power method ends with, (k,) int64, rising.
+    """Return the last support of the truncated power method, (k,) int64, ascending.
 
     Parameters
     ----------
     adjacency
         Of a graph of at least k vertices.
     k
-        Vertices wanted.
+        Vertices of the support.
     start : (k,) integers, optional
-        The first support; the vertices of the k greatest (weighted) degrees, if None.
+        The first support; None: the k vertices of greatest (weighted) degree.
     max_steps
-        Products with the matrix after which to stop.
+        Greatest number of products with the matrix.
     """
     xp = array_namespace(adjacency.graph.columns)
     support = top_k(adjacency.graph.strength[None], k)[0] if start is None else start

@@ -1,4 +1,4 @@
-"""The largest eigenvalues of a graph and their vectors, and how far off they may be."""
+"""The largest eigenvalues of a graph and their vectors, with an error bound."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gpuasm.densest.adjacency import Adjacency
 from gpuasm.errors import ConvergenceError
 from gpuasm.parallel import for_each
 from gpuasm.primitives.counting import count_true
-from gpuasm.sequence.randomness import random_bits, stream_key, unit_interval
+from gpuasm.primitives.randomness import random_bits, stream_key, unit_interval
 
 _DENSE = 256
 """Graphs of at most so many vertices are solved as dense matrices."""
 _WORST = 1e-2
-"""A residual above this share of the largest eigenvalue is no convergence."""
+"""A residual above this share of the largest eigenvalue means no convergence."""
 _POWER_STEPS = 6
 _MOST_CELLS = 2**31 - 1
 """The basis of the device's solver is addressed by 32 bits."""
@@ -32,13 +32,13 @@ class Spectrum:
     Attributes
     ----------
     values : (d + 1,) float64
-        Falling; on the host.
+        Descending; on the host.
     vectors : (n, d) float64
-        Orthonormal columns; of each the entry of largest size, the first of those, is positive.
+        Orthonormal columns; the first entry of largest size of each is positive.
     error
-        At least the spectral norm of ``A V - V diag(values)``, the last pair's residual included.
+        Upper bound of the spectral norm of ``A V - V diag(values)``, including the residual of the last pair.
     products
-        Products of the matrix with a vector that it took.
+        Number of products of the matrix with a vector.
     """
 
     values: np.ndarray
@@ -56,19 +56,19 @@ def largest_eigenpairs(
 ) -> Spectrum:
     """Return the largest eigenvalues and vectors of a graph: ARPACK on the host, thick-restart Lanczos on a device.
 
-    The first vector is a hash of the seed, so runs are alike; vectors agree between devices as far as the tolerance
-    and the gaps between the eigenvalues let them.
+    The first vector is a hash of the seed, so runs are reproducible; vectors agree between devices within the limits of
+    the tolerance and of the gaps between the eigenvalues.
 
     Parameters
     ----------
     adjacency
         Of a graph of at least two vertices.
     rank
-        How many vectors; lowered to n - 1.
+        Number of vectors; at most n - 1.
     tolerance
-        The residual wanted, as a share of the eigenvalue.
+        The largest residual, as a share of the eigenvalue.
     max_products
-        Products with the matrix after which to give up.
+        Greatest number of products with the matrix.
 
     Raises
     ------
@@ -88,14 +88,14 @@ def largest_eigenpairs(
     residuals = [float(xp.linalg.norm(images[i] - values[i] * vectors[:, i])) for i in range(rank + 1)]
     error = float(np.linalg.norm(residuals)) + 1e-12 * abs(values).max()
     if not np.isfinite(error) or error > _WORST * abs(values).max():
-        raise _not_converged(f"residual {error:.3g} beside eigenvalue {values.max():.3g}")
+        raise _not_converged(f"residual {error:.3g} for eigenvalue {values.max():.3g}")
     order = np.argsort(-values, kind="stable")
     kept = vectors[:, xp.asarray(order[:rank])]
     return Spectrum(values[order], kept * _signs(kept, xp), error, adjacency.products - before)
 
 
 def _dense(adjacency: Adjacency, count: int) -> Array:
-    """Return the vectors of the whole matrix's largest eigenvalues, computed on the host."""
+    """Return the vectors of the largest eigenvalues of the dense matrix, computed on the host."""
     graph = adjacency.graph.moved_to(np)
     matrix = np.zeros((adjacency.n, adjacency.n))
     rows = np.repeat(np.arange(adjacency.n), graph.degree)
@@ -115,7 +115,7 @@ def _krylov(adjacency: Adjacency, count: int, key: np.uint64, limits: tuple[floa
         norm = float(xp.linalg.norm(image))
         if norm == 0.0:
             break
-        start = start / xp.linalg.norm(start) + image / norm  # A + I does not swing where A is bipartite
+        start = start / xp.linalg.norm(start) + image / norm  # A + I does not oscillate if A is bipartite
     size = float(xp.linalg.norm(adjacency @ start) / xp.linalg.norm(start)) or 1.0
     operator = linalg.LinearOperator((n, n), matvec=lambda x: (adjacency @ x.ravel()) / size, dtype=np.float64)
     n_basis = min(n - 1, max(20, 3 * count))
@@ -133,7 +133,7 @@ def _krylov(adjacency: Adjacency, count: int, key: np.uint64, limits: tuple[floa
     vectors = linalg.eigsh(operator, count, which="LA", v0=start, ncv=n_basis, maxiter=max_products, tol=tolerance)[1]
     if not count_true(~xp.isfinite(vectors)):
         return vectors
-    # A space that the matrix maps into itself ends Lanczos' recurrence; ARPACK goes on in another.
+    # An invariant subspace ends Lanczos' recurrence; ARPACK restarts in another one.
     return to_namespace(xp, _krylov(Adjacency(adjacency.graph.moved_to(np)), count, key, limits))
 
 

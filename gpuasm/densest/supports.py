@@ -1,10 +1,10 @@
-"""Supports of k rows whose sum is long in some direction: what the low-rank form of the problem is searched with.
+"""Search supports of k rows with a long sum in some direction, which solve the low-rank form of the problem.
 
-For points p_v in the plane, ``h(u) = max u . sum(p_v, v in S)`` over |S| = k is had by the k largest ``u . p_v``. The
+For points p_v in the plane, ``h(u) = max u . sum(p_v, v in S)`` over |S| = k is that of the k largest ``u . p_v``. The
 sums of all S span a convex polygon whose corners those supports are (the spannogram), and a convex function of the sum
-is largest at a corner. `search_plane` walks the corners as Eisner and Severance (1976, doi:10.1145/321978.321982) do:
-between two known corners the next direction is square to the line that joins them. The tangents at two neighbouring
-corners meet in a point that bounds what lies between, so stretches that cannot hold the largest are left out.
+is largest at a corner. `search_plane` finds the corners as Eisner and Severance (1976, doi:10.1145/321978.321982):
+between two known corners the next direction is orthogonal to the line that joins them. The intersection of the tangents
+at two neighbouring corners bounds the sums between them, so intervals without the maximum are skipped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CELLS = 1 << 25
 _FIRST_ANGLES = 32
 _TINY = 1e-9
 _NARROW = 1e-6
-"""Stretches of fewer radians are not cut: within them a sum is, to this share, on the line between the corners."""
+"""Intervals of fewer radians are not divided: within them sums are, to this share, on the line between the corners."""
 
 
 class SupportFunction:
@@ -34,20 +34,19 @@ class SupportFunction:
     k
         From 1 to n.
     keep
-        Only so many points are looked at, the longest; sums in a direction are then bounded with the length of the
-        longest of the others.
+        Only so many of the longest points are used; bounds of sums include the length of the longest other point.
     """
 
     def __init__(self, points: Array, k: int, *, keep: int = 1 << 18) -> None:
         xp = array_namespace(points)
         self.k, self._xp = k, xp
-        keep, self._longest_left_out = max(keep, 2 * k), 0.0
+        keep, self._longest_excluded = max(keep, 2 * k), 0.0
         self._vertices = None
         if points.shape[0] > keep:
             lengths = (points * points).sum(axis=1)
             self._vertices = top_k(lengths[None], keep)[0]
             lengths[self._vertices] = 0
-            self._longest_left_out = float(lengths.max()) ** 0.5
+            self._longest_excluded = float(lengths.max()) ** 0.5
             points = points[self._vertices]
         self._points = xp.ascontiguousarray(points.T)
 
@@ -63,25 +62,25 @@ class SupportFunction:
         chosen = top_k(scores, self.k)
         sums = to_host(self._points[:, chosen].sum(axis=2)).T
         best = xp.take_along_axis(scores, chosen, axis=1)
-        left_out = xp.asarray(np.linalg.norm(directions, axis=1) * self._longest_left_out)[:, None]
-        bounds = best.sum(axis=1) if self._longest_left_out == 0 else xp.maximum(best, left_out).sum(axis=1)
+        excluded = xp.asarray(np.linalg.norm(directions, axis=1) * self._longest_excluded)[:, None]
+        bounds = best.sum(axis=1) if self._longest_excluded == 0 else xp.maximum(best, excluded).sum(axis=1)
         vertices = chosen if self._vertices is None else self._vertices[chosen]
         return Corners(np.array(directions), to_host(vertices), sums, to_host(bounds))
 
 
 @dataclass(frozen=True)
 class Corners:
-    """Supports found, in the order of their directions.
+    """Supports in the order of their directions.
 
     Attributes
     ----------
     directions : (b, d) float64
     supports : (b, k) int64
-        Vertices, rising in each row.
+        Vertices, ascending in each row.
     sums : (b, d) float64
-        Of the points of each support.
+        Sum of the points of each support.
     heights : (b,) float64
-        At least the sum of any k points in that direction.
+        Upper bound of the sum of any k points in that direction.
     """
 
     directions: np.ndarray
@@ -100,7 +99,7 @@ class Corners:
 
 @dataclass(frozen=True)
 class Search:
-    """What a search found: the corners, the largest value at one, and a bound on the value of any sum."""
+    """Result of a search: the corners, the largest value at one, and an upper bound of the value of any sum."""
 
     corners: Corners
     best: float
@@ -129,17 +128,17 @@ def search_plane(support: SupportFunction, value: Value, bound: Value, *, max_di
     Parameters
     ----------
     support
-        Of points (n, 2).
+        Support function of points (n, 2).
     value
-        Of a sum that a support has.
+        Value of the sum of a support.
     bound
-        At least the value of any point, convex; ``value`` itself where that can be had of any point.
+        Convex upper bound of the value of any point; ``value`` itself if it is defined for any point.
     max_directions
-        Directions after which to stop; the bound holds all the same.
+        Greatest number of directions; the bound is valid in any case.
     """
     turn = 2 * np.pi * np.arange(_FIRST_ANGLES) / _FIRST_ANGLES
     corners = support(np.column_stack([np.cos(turn), np.sin(turn)]))
-    values, limits = value(corners.sums), np.full(len(turn), np.nan)  # limits of the stretch after each corner
+    values, limits = value(corners.sums), np.full(len(turn), np.nan)  # limits of the interval after each corner
     while True:
         widths = np.mod(np.roll(turn, -1) - turn, 2 * np.pi)
         best = float(values.max())
@@ -160,18 +159,18 @@ def search_plane(support: SupportFunction, value: Value, bound: Value, *, max_di
 
 
 def _limits(corners: Corners, turn: np.ndarray, widths: np.ndarray, chosen: np.ndarray, bound: Value) -> np.ndarray:
-    """Return a bound on the value in each chosen stretch: at its apex, or where it is narrow at its ends."""
+    """Return a bound on the value in each chosen interval: at its apex, or if narrow at its ends."""
     if not chosen.any():
         return np.empty(0)
-    apexes = bound(_meeting_points(corners, turn, widths)[chosen])
+    apexes = bound(_tangent_intersections(corners, turn, widths)[chosen])
     raised = corners.heights - (corners.sums * corners.directions).sum(axis=1)
     ends = corners.sums + np.maximum(raised, 0)[:, None] * corners.directions
     at_ends = np.maximum(bound(ends[chosen]), bound(np.roll(ends, -1, axis=0)[chosen]))
     return np.where(widths[chosen] < _NARROW, at_ends * (1 + 2 * _NARROW), apexes)
 
 
-def _meeting_points(corners: Corners, turn: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Return where the tangent at each corner meets that at the next."""
+def _tangent_intersections(corners: Corners, turn: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Return the intersection of the tangents at each corner and the next."""
     heights, after = corners.heights, np.roll(corners.heights, -1)
     aside = (after - heights * np.cos(widths)) / np.sin(np.maximum(widths, _NARROW))
     return np.column_stack(
@@ -180,7 +179,7 @@ def _meeting_points(corners: Corners, turn: np.ndarray, widths: np.ndarray) -> n
 
 
 def _split(corners: Corners, turn: np.ndarray, widths: np.ndarray, open_: np.ndarray) -> np.ndarray:
-    """Return how far from its start to cut each open stretch: square to the line between its corners."""
+    """Return where to divide each open interval, from its start: orthogonal to the line between its corners."""
     edges = np.roll(corners.sums, -1, axis=0)[open_] - corners.sums[open_]
     angle = np.mod(np.arctan2(-edges[:, 0], edges[:, 1]) - turn[open_], 2 * np.pi)
     width = widths[open_]
@@ -189,7 +188,7 @@ def _split(corners: Corners, turn: np.ndarray, widths: np.ndarray, open_: np.nda
 
 
 def search_sphere(support: SupportFunction, directions: np.ndarray, *, rounds: int = 8) -> list[Corners]:
-    """Climb from many directions: each support's sum is its next direction, which never shortens the sum."""
+    """Iterate from many directions: each support's sum is the next direction, which never shortens the sum."""
     found = []
     for _ in range(rounds):
         corners = support(directions)

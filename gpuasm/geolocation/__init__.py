@@ -1,4 +1,4 @@
-"""Geolocation: where a vertex is, told by where its neighbours are."""
+"""Geolocation: infer the location of vertices from the locations of their neighbours."""
 
 from __future__ import annotations
 

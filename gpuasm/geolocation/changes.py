@@ -1,4 +1,4 @@
-"""Which vertices' edges are others than before, told by a number for each row."""
+"""Checksums of the edges of each vertex, to detect changed vertices."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _M1, _M2, _SHIFT = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53),
 
 
 def row_checksums(graph: DirectedGraph, keys: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return a number for each vertex that tells its edges and their weights, whatever their order.
+    """Return a checksum of the edges and weights of each vertex, independent of their order.
 
     Parameters
     ----------
     graph
         On the host or on a device.
     keys : (n,) uint64
-        A number for each vertex that stays its own when vertices are numbered anew.
+        A number for each vertex that does not change if vertices are renumbered.
     weights : (m,) float64, optional
 
     Returns
@@ -43,7 +43,7 @@ def keys_of_names(names: Sequence[str]) -> np.ndarray:
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    """Scatter the bits of numbers: the finaliser of MurmurHash3."""
+    """Mix the bits of numbers: the finaliser of MurmurHash3."""
     values = values ^ (values >> _SHIFT)
     values = values * _M1
     values = values ^ (values >> _SHIFT)

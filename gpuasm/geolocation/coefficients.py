@@ -1,9 +1,9 @@
-"""Polynomials that arcs, sines and cosines are made of, so that every device computes them by the same operations.
+"""Polynomial coefficients of arcs, sines and cosines, so that every device computes them by the same operations.
 
 With c the cosine of half the angle between two unit vectors, h its sine and a the half angle itself, the ratio a / h is
-smooth over all of c = 0..1, from opposite points to the same point: its only singularity is at c = -1. The same holds
+smooth over all of c = 0..1, from opposite points to the same point: its only singularity is at c = -1. The same is true
 for h / a. Both are polynomials in 2 c - 1 here (Chebyshev approximations of degree 21, error below 1e-17, and of degree
-11, error below 1e-10), even and odd powers apart, each from the lowest on. Sine and cosine are Taylor polynomials for
+11, error below 1e-10), even and odd powers separately, from the lowest on. Sine and cosine are Taylor polynomials for
 up to 45 degrees.
 """
 

@@ -1,9 +1,9 @@
-"""Geolocation exactly as Gunrock's application does it.
+"""Geolocation exactly as in Gunrock's application.
 
-Vertices without location look at their neighbours' of the round before: one gives its location, two the middle of their
-great circle, more a modified Weiszfeld median (doi:10.1073/pnas.97.4.1423) in degrees of latitude and longitude, begun
-at the mean, with arcs on a sphere of radius 6,371 km, and ended by a step of less than 0.001 degrees. Dates lines and
-poles are not seen. Who has a location keeps it.
+A vertex without location uses its neighbours' locations of the round before: one is copied, two give the midpoint of
+their great circle, more a modified Weiszfeld median (doi:10.1073/pnas.97.4.1423) in degrees of latitude and longitude.
+The median starts at the mean, with arcs on a sphere of radius 6,371 km, and ends with a step below 0.001 degrees. The
+date line and the poles have no special treatment. A location found is final.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ def gunrock_locations(
     Parameters
     ----------
     graph
-        With an edge each way between neighbours; several edges count as often, and weights do not matter.
+        With edges in both directions between neighbours; parallel edges count separately, and weights are ignored.
     places : (n, 2) float64
-        Latitude and longitude in degrees, NaN where unknown; where the graph is.
+        Latitude and longitude in degrees, NaN if unknown; in the memory of the graph.
     iterations
-        Rounds at most; None to go on until a round finds nothing.
+        Greatest number of rounds; None: until a round finds nothing.
     spatial_iterations
-        Steps of a median at most.
+        Greatest number of steps of a median.
 
     Returns
     -------
     places : (n, 2) float64
-        NaN where still unknown; longitudes from -180 to 180.
+        NaN if still unknown; longitudes from -180 to 180.
     rounds : (n,) int32
-        The round in which each place was found; 0 where it was given, -1 where it is unknown.
+        The round in which each place was found; 0 if given, -1 if unknown.
     """
     xp = array_namespace(graph.columns, places)
     places = xp.array(places, np.float64, order="C")
@@ -49,12 +49,12 @@ def gunrock_locations(
         number += 1
         if not state.run(number, spatial_iterations):
             break
-    state.turn_longitudes()
+    state.wrap_longitudes()
     return places, rounds
 
 
 class _RoundsOnHost:
-    """What `Rounds` is on a device."""
+    """The counterpart of `Rounds` on the host."""
 
     def __init__(self, row_offsets: np.ndarray, columns: np.ndarray, places: np.ndarray, rounds: np.ndarray) -> None:
         self._graph, self._places, self._rounds = (row_offsets, columns), places, rounds
@@ -66,11 +66,11 @@ class _RoundsOnHost:
 
     @property
     def waiting(self) -> np.ndarray:
-        """How many vertices are looked at in the next round, as an array of one number."""
+        """Number of vertices of the next round, as an array of one number."""
         return np.array([self.waiting_rows.size])
 
     def run(self, number: int, spatial_iterations: int) -> int:
-        """Run a round, and return how many vertices got a location in it."""
+        """Run a round, and return the number of vertices located in it."""
         rows = self.waiting_rows
         new_places, counts = np.empty((rows.size, 2)), np.empty(rows.size, np.int32)
         args = (self._is_known, self._places, spatial_iterations, self._longest, new_places, counts)
@@ -82,7 +82,7 @@ class _RoundsOnHost:
         self.waiting_rows = rows[~found]
         return int(found.sum())
 
-    def turn_longitudes(self) -> None:
-        """Turn longitudes beyond 180 degrees, as the middle of two places may have, back by whole turns."""
+    def wrap_longitudes(self) -> None:
+        """Reduce longitudes beyond 180 degrees, which a midpoint may have, by full turns."""
         far = np.flatnonzero(abs(self._places[:, 1]) > 180)
         self._places[far, 1] -= 360 * np.floor(self._places[far, 1] / 360 + 0.5)

@@ -1,9 +1,9 @@
 """A round of Gunrock's geolocation on the CPU: the same operations in the same order as `gunrock_cuda`.
 
-What a row adds up, it adds up in lanes, each in the order of the row, and the lanes are added pairwise. In a row of up
-to ``SHORT`` slots, neighbour k of those with a location belongs to lane k mod L, where L follows from how many they are
-and from the row's length; in longer rows slot s belongs to lane s mod L, with or without a location. Rows of more than
-``CHUNK`` slots are cut into chunks, whose sums are added one after another.
+Sums of a row are computed in lanes, each in the order of the row, and the lanes are added pairwise. In a row of up to
+``SHORT`` slots, located neighbour k belongs to lane k mod L, where L depends on the number of located neighbours and on
+the row's length; in longer rows slot s belongs to lane s mod L, located or not. Rows of more than ``CHUNK`` slots are
+divided into chunks, whose sums are added in sequence.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gpuasm.parallel import fused_multiply_add as fma
 
 SHORT, MIDDLE, CHUNK = 128, 512, 2048
 PLACES_OF_LANE = 4
-"""How many neighbours with a location a lane of a short row has at most."""
+"""Greatest number of located neighbours in a lane of a short row."""
 SLOTS_OF_SHORT_LANE = 16
-"""How many slots of a short row a lane reads at most."""
+"""Greatest number of slots of a short row that a lane reads."""
 STOP_DEGREES = 1e-3
 _SUMS = 4
 _VECTOR = 8
@@ -28,7 +28,7 @@ _LAT, _LON = 3, 4
 
 @inlined
 def lanes_of(n, length):
-    """Return how many lanes a row of this length, with n neighbours that have a location, is added up in."""
+    """Return the number of lanes of a row of this length with n located neighbours."""
     if length > SHORT:
         return 64 if length <= MIDDLE else 256
     lanes = 1
@@ -44,7 +44,7 @@ def round_loop(
     """Infer the places of some vertices from their neighbours' of the round before.
 
     ``new_places`` (r, 2) float64 and ``counts`` (r,) int32 take, for each of the r ``rows``, the place in degrees and
-    the number of neighbours with a location; without any, the place is not written.
+    the number of located neighbours; without any, the place is not written.
     """
     slots = np.empty(longest, np.int64)
     points = np.zeros((5, longest + _VECTOR))
@@ -67,7 +67,7 @@ def round_loop(
                 points[_LAT, 0], points[_LON, 0], points[_LAT, 1], points[_LON, 1]
             )
         elif n > 2:
-            if end - start <= SHORT:  # lanes are those of the neighbours with a location
+            if end - start <= SHORT:  # lanes are those of the located neighbours
                 for k in range(n):
                     slots[k] = k
             row = (slots, lanes_of(n, end - start), lanes)
@@ -76,7 +76,7 @@ def round_loop(
 
 @inlined
 def midpoint(lat_a, lon_a, lat_b, lon_b):
-    """Return the middle of the great circle between two places; the longitude may lie beyond 180 degrees."""
+    """Return the midpoint of the great circle between two places; the longitude may lie beyond 180 degrees."""
     sin_a, cos_a = sine_and_cosine(lat_a)
     sin_b, cos_b = sine_and_cosine(lat_b)
     sin_d, cos_d = sine_and_cosine(lon_b - lon_a)
@@ -105,7 +105,7 @@ def _median(points, n, spatial_iterations, weights, row):
 def _weigh(points, n, unit, weights):
     """Write one over half the arc from a place to each point; 0 for a point at the place.
 
-    Numbers behind the last point are written too: vector instructions take the points eight at a time.
+    Numbers after the last point are written too: vector instructions process eight points at a time.
     """
     for k in range((n + _VECTOR - 1) // _VECTOR * _VECTOR):
         x, y, z = points[0, k] - unit[0], points[1, k] - unit[1], points[2, k] - unit[2]
@@ -115,7 +115,7 @@ def _weigh(points, n, unit, weights):
 
 @compiled()
 def _add_up(points, n, weights, row):
-    """Sum, by lanes, the weights, the weighted latitudes and longitudes, and the number of weights that are 0."""
+    """Sum, by lanes, the weights, the weighted latitudes and longitudes, and the number of zero weights."""
     slots, n_lanes, lanes = row
     sums = (0.0, 0.0, 0.0, 0.0)
     if n_lanes == 1:
@@ -154,7 +154,7 @@ def _with_lanes(lanes, n_lanes, to):
 
 @inlined
 def next_place(lat, lon, n, sums):
-    """Return the place after a step of the modified Weiszfeld iteration, and whether all points are at the place."""
+    """Return the place after a step of the modified Weiszfeld iteration, and whether all points are there."""
     weight, by_lat, by_lon, at_place = sums
     if at_place == n:
         return lat, lon, True
@@ -162,7 +162,7 @@ def next_place(lat, lon, n, sums):
     to_lat, to_lon = by_lat * inverse, by_lon * inverse
     if at_place == 0.0:
         return to_lat, to_lon, False
-    # weights are of half arcs in radians; Gunrock's are of arcs in kilometres, and the rule is not free of their scale
+    # weights are of half arcs in radians, Gunrock's of arcs in kilometres, and the rule depends on their scale
     pull = weight * (0.5 / EARTH_RADIUS_KM)
     pull_lat, pull_lon = (to_lat - lat) * pull, (to_lon - lon) * pull
     length = np.sqrt(fma(pull_lat, pull_lat, pull_lon * pull_lon))

@@ -1,10 +1,10 @@
 """Rounds of Gunrock's geolocation on CUDA: the same operations in the same order as `gunrock_cpu`.
 
-The vertices without location are listed once, by the length of their rows. Rows of up to 128 slots are sorted anew in
-each round by how many of their neighbours have a location, and warps take them, from one lane to 32 for each; longer
-rows go to a block, and those of more than 2,048 slots are cut into chunks that blocks share. A bit for each vertex says
-whether it has a location, so that no others are read. Bits of what a round finds are set when it ends. Only what is
-still unknown is looked at again. Kinds of rows run side by side, so that the last of one are not waited for by others.
+The vertices without location are listed once, by the length of their rows. Rows of up to 128 slots are sorted in each
+round by their number of located neighbours, and warps process them with 1 to 32 lanes each. Longer rows are processed
+by a block; those of more than 2,048 slots are divided into chunks that blocks share. A bit of each vertex is set if it
+is located, so that no others are read. The bits are set at the end of a round. Only vertices without location are
+processed again. Kinds of rows run concurrently.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, cuda_functions, multiprocessor_count, side_by_side, to_host
+from gpuasm.arrays import Array, array_namespace, concurrent_streams, cuda_functions, multiprocessor_count, to_host
 from gpuasm.geolocation.gunrock_cpu import CHUNK
 from gpuasm.geolocation.gunrock_kernels import CUDA, LONGEST, VERTICES_OF_BLOCK
 from gpuasm.geolocation.gunrock_long_rows import SLOTS_OF_LANE, SUMS_BYTES
 from gpuasm.geolocation.gunrock_short_rows import BINS, ROWS_TO_COUNT, ROWS_TO_SORT
 
 _LANES = (64, 256)
-"""Of the lists between the first and the last."""
+"""Lists between the first and the last."""
 _NUMBERS = 5  # a unit vector, latitude, longitude
-_STEPS = 8  # of rows of several chunks between two looks at whether any goes on
+_STEPS = 8  # of rows of several chunks between two checks whether any is unfinished
 _RESIDENT = 4
-"""Blocks of `infer_short` on a multiprocessor at a time: as many as have registers."""
+"""Resident blocks of `infer_short` on a multiprocessor, limited by registers."""
 _MANY = 20_000
-"""Rows from which on launches side by side are worth their cost."""
+"""Least number of rows for concurrent launches."""
 
 _OF_LONG_ROWS = ("gather_chunks", "start_rows", "step_chunks", "move_rows", "finish_rows")
 _OF_SHORT_ROWS = ("count_known", "sort_rows", "infer_short")
-_KERNELS = ("work_lists", "turn_longitudes", *_OF_SHORT_ROWS, *(f"infer_{n}" for n in _LANES), *_OF_LONG_ROWS)
+_KERNELS = ("work_lists", "wrap_longitudes", *_OF_SHORT_ROWS, *(f"infer_{n}" for n in _LANES), *_OF_LONG_ROWS)
 
 
 def _kernel(name: str) -> Any:
@@ -45,9 +45,9 @@ class Rounds:
     row_offsets : (n + 1,) int64
     columns : (m,) int32
     places : (n, 2) float64
-        Latitude and longitude in degrees, NaN where unknown. It is written to.
+        Latitude and longitude in degrees, NaN if unknown; updated.
     rounds : (n,) int32
-        The round in which each vertex got its place; written to.
+        The round in which each vertex was located; updated.
     """
 
     def __init__(self, row_offsets: Array, columns: Array, places: Array, rounds: Array) -> None:
@@ -56,7 +56,7 @@ class Rounds:
         n, m = rounds.size, columns.size
         self._known = xp.empty(-(-n // 32), np.uint32)
         self._found = xp.zeros(self._known.size, np.uint32)
-        # No more rows than these can be longer than those of the list before.
+        # At most so many rows can be longer than those of the list before.
         capacities = [n, *(min(n, m // (length + 1)) for length in LONGEST)]
         self._lists, self._next = ([xp.empty(max(size, 1), np.int32) for size in capacities] for _ in range(2))
         self._counts, self._next_counts = (xp.zeros(len(capacities), np.int32) for _ in range(2))
@@ -68,15 +68,15 @@ class Rounds:
         self.waiting = to_host(self._counts)
 
     def run(self, number: int, spatial_iterations: int) -> int:
-        """Run a round, and return how many vertices got a location in it."""
+        """Run a round, and return the number of vertices located in it."""
         before = int(self.waiting.sum())
         self._next_counts[:] = 0
         state = (*self._graph, self._known, self._places, self._found, self._rounds, np.int32(number))
         steps = np.int32(spatial_iterations + 1)
-        # What is freed while other streams run may be given to them: rows that are made before are kept until the end.
+        # Memory freed while other streams run may be reused by them: rows made earlier are kept until the end.
         short = _ShortRows(self._lists[0], int(self.waiting[0])) if self.waiting[0] else None
         of_blocks = [k for k in (2, 1) if self.waiting[k]]
-        with side_by_side(self._xp, len(of_blocks) + 1, apart=before >= _MANY) as streams:
+        with concurrent_streams(self._xp, len(of_blocks) + 1, apart=before >= _MANY) as streams:
             for stream, k in zip(streams, of_blocks, strict=False):
                 with stream:
                     self._infer_by_blocks(k, (*state, steps))
@@ -102,23 +102,23 @@ class Rounds:
         args = (self._lists[k], np.int32(n_rows), *args, self._next[k], self._next_counts[k : k + 1])
         infer((blocks,), (lanes,), args, shared_mem=shared)
 
-    def turn_longitudes(self) -> None:
-        """Turn longitudes beyond 180 degrees, as the middle of two places may have, back by whole turns."""
+    def wrap_longitudes(self) -> None:
+        """Reduce longitudes beyond 180 degrees, which a midpoint may have, by full turns."""
         n = self._rounds.size
-        _kernel("turn_longitudes")((-(-n // 256),), (256,), (np.int64(n), self._rounds, self._places))
+        _kernel("wrap_longitudes")((-(-n // 256),), (256,), (np.int64(n), self._rounds, self._places))
 
 
 class _ShortRows:
-    """Rows of which warps take several; what they need in a round is there when it is made."""
+    """Rows of which a warp processes several; the buffers of a round are allocated once."""
 
     def __init__(self, rows: Array, n_rows: int) -> None:
         xp = array_namespace(rows)
         self._list, self._n_rows = rows, n_rows
         self._bins, self._sorted = xp.empty(n_rows, np.uint8), xp.empty(n_rows, np.int32)
-        self._numbers = xp.zeros((3, BINS + 1), np.int32)  # rows of each bin, and how many are listed and taken
+        self._numbers = xp.zeros((3, BINS + 1), np.int32)  # rows of each bin, and numbers of listed and started rows
 
     def run(self, args: tuple[Any, ...], next_list: Array, next_count: Array) -> None:
-        """Sort the rows by the neighbours that have a location, and infer the places of those that have any."""
+        """Sort the rows by their located neighbours, and infer the places of those that have any."""
         count, sort, infer = map(_kernel, _OF_SHORT_ROWS)
         n_rows = np.int32(self._n_rows)
         counts, filled, taken = self._numbers
@@ -133,7 +133,7 @@ class _ShortRows:
 
 
 class _LongRows:
-    """Rows that several blocks share, a chunk each; the neighbours found lie in global memory."""
+    """Rows that several blocks share, a chunk each; located neighbours are in global memory."""
 
     def __init__(self, graph: tuple[Array, Array], rows: Array) -> None:
         xp = array_namespace(rows)
@@ -147,7 +147,7 @@ class _LongRows:
         self._points = xp.empty(self._n_chunks * CHUNK * _NUMBERS, np.float64)
         self._held = xp.empty(self._n_chunks * 256, np.int32)
         self._sums = xp.empty(self._n_chunks * 4, np.float64)
-        self._centre = xp.empty((len(rows), 4), np.float64)  # latitude, longitude, neighbours, whether it goes on
+        self._centre = xp.empty((len(rows), 4), np.float64)  # latitude, longitude, neighbours, whether unfinished
 
     def run(self, state: tuple[Any, ...], spatial_iterations: int) -> None:
         known, places, found, rounds, number, next_list, next_count = state

@@ -1,4 +1,4 @@
-"""CUDA C++ of `gunrock_cuda`: the lists of rows, and what all rows share."""
+"""CUDA C++ of `gunrock_cuda`: the lists of rows, and the functions for all rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = (SHORT, MIDDLE, CHUNK)
 """Slots of the longest row of each list but the last."""
 
 VERTICES_OF_BLOCK = 256 * 16
-"""How many vertices a block of `work_lists` looks at."""
+"""Vertices of a block of `work_lists`."""
 
 _COMMON_CUDA = (
     f"""
@@ -88,7 +88,7 @@ __device__ __forceinline__ bool move(Place& at, Real n, const Real (&sums)[4]) {
     return fused(by_lat, by_lat, by_lon * by_lon) < STOP;
 }
 
-// The unit vector of a place that all lanes of a group hold: of two lanes each makes one angle's sine and cosine.
+// The unit vector of a place that all lanes of a group hold: each of two lanes computes one angle's sine and cosine.
 __device__ __forceinline__ Vector unit_by_lanes(Place at, int lanes) {
     if (lanes == 1) return unit_of(at);
     const bool is_odd = threadIdx.x & 1;
@@ -105,7 +105,7 @@ __device__ __forceinline__ void write(int v, Place at, double* places, u32* foun
     atomicOr(&found[v >> 5], 1u << (v & 31));
 }
 
-extern "C" __global__ void turn_longitudes(i64 n, const int* rounds, double* places) {
+extern "C" __global__ void wrap_longitudes(i64 n, const int* rounds, double* places) {
     const i64 v = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (v >= n || rounds[v] <= 0) return;
     const Real lon = places[2 * v + 1];

@@ -1,17 +1,17 @@
-"""CUDA C++ for rows of many slots: a block for each, or blocks that share it."""
+"""CUDA C++ for rows of many slots: one block, or several blocks, for each."""
 
 from __future__ import annotations
 
 SLOTS_OF_LANE = 8
-"""How many slots of a row a lane takes."""
+"""Slots of a row for each lane."""
 
 SUMS_BYTES = 8 * 4 * 8
-"""Of shared memory in which the warps of a block add up."""
+"""Shared memory for the sums of the warps of a block."""
 
 LONG_ROWS_CUDA = (
     f"#define EACH {SLOTS_OF_LANE}\n"
     """
-// Add what n neighbours of a lane give: number k of neighbour j is at numbers[(k * EACH + j) * stride].
+// Add the contributions of n neighbours of a lane: number k of neighbour j is at numbers[(k * EACH + j) * stride].
 __device__ __forceinline__ void weigh(const double* numbers, int stride, int n, Vector unit, Real (&sums)[4]) {
     #pragma unroll 2
     for (int j = 0; j < n; j++) {
@@ -27,7 +27,7 @@ __device__ __forceinline__ void weigh(const double* numbers, int stride, int n, 
     }
 }
 
-// Read a lane's neighbours with a location, first their places, all at once, then make their unit vectors.
+// Read a lane's located neighbours, first all their places, then compute their unit vectors.
 template <int LANES> __device__ __forceinline__ int gather(const int* columns, int length, int lane, const u32* known,
     const double* places, double* numbers, int stride, int& first) {
     int u[EACH], n = 0;
@@ -65,11 +65,11 @@ __device__ __forceinline__ void add_places(const double* numbers, int stride, in
     sums[3] = sums[3] + (double)n;
 }
 
-// The middle of the two neighbours of a block that has two, in the order of their slots.
+// The midpoint of the two neighbours of a block's row, in the order of their slots.
 template <int LANES> __device__ __forceinline__ Place middle_of_two(const double* numbers, int n, int first,
     double* across) {
     const int next = EACH * LANES;
-    // The lane with the earlier slot has the least number; only two lanes have any, if not one alone.
+    // The lane with the earlier slot has the least number; only one or two lanes have any.
     const Real slot = n > 0 ? first : 0;
     Real both[1] = {slot};
     add_lanes<LANES, 1>(both, across);
@@ -88,7 +88,7 @@ template <int LANES> __device__ __forceinline__ Place middle_of_two(const double
     return midpoint({four[0], four[1]}, {four[2], four[3]});
 }
 
-// Infer the places of rows that a block takes one after another.
+// Infer the places of rows that a block processes in sequence.
 template <int LANES> __device__ __forceinline__ void infer(const int* list, int n_rows, const i64* offsets,
     const int* columns, const u32* known, double* places, u32* found, int* rounds, int round, int n_steps,
     int* next_list, int* next_count) {
@@ -106,13 +106,13 @@ template <int LANES> __device__ __forceinline__ void infer(const int* list, int 
         const Real total = sums[3];
         Place at = {sums[1], sums[2]};
         if (total == 2.0) at = middle_of_two<LANES>(numbers, n, first, across);
-        bool goes_on = total > 2.0;
-        if (goes_on) at = {at.lat / total, at.lon / total};
-        for (int step = 0; step < n_steps && goes_on; step++) {
+        bool continues = total > 2.0;
+        if (continues) at = {at.lat / total, at.lon / total};
+        for (int step = 0; step < n_steps && continues; step++) {
             Real parts[4] = {0.0, 0.0, 0.0, 0.0};
             weigh(numbers, LANES, n, unit_by_lanes(at, LANES), parts);
             add_lanes<LANES, 4>(parts, across);
-            goes_on = !move(at, total, parts);
+            continues = !move(at, total, parts);
         }
         if (threadIdx.x == 0) {
             if (total == 0.0) next_list[atomicAdd(next_count, 1)] = v;

@@ -1,8 +1,7 @@
-"""CUDA C++ for rows of few slots: a warp takes several, each with as many lanes as its neighbours with a location need.
+"""CUDA C++ for rows of few slots: a warp processes several, each with the lanes that its located neighbours require.
 
-Rows that need as many lanes, and as many turns of them, lie one after another in a list, a bin of it. The lanes of a
-warp that have come to an end take the next rows of the bin when they are half of the warp: steps differ from row to row
-by two orders, and what a row needs is read once.
+Rows with equal numbers of lanes and of neighbours per lane form a bin, contiguous in a list. When half of the lanes of
+a warp are idle, they take the next rows of the bin: the numbers of steps of rows differ by two orders of magnitude.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 from gpuasm.geolocation.gunrock_cpu import PLACES_OF_LANE, SLOTS_OF_SHORT_LANE
 
 BINS = 24
-"""Of rows by lanes (1 to 32) and places a lane has (1 to 4); one more is of rows without any."""
+"""Bins of rows by lanes (1 to 32) and places in a lane (1 to 4), and one for rows without any."""
 
 ROWS_TO_COUNT, ROWS_TO_SORT = 64 * 16, 256 * 8
-"""Rows that a block of a kernel looks at."""
+"""Rows of a block of a kernel."""
 
 SHORT_ROWS_CUDA = (
     f"""
@@ -31,7 +30,7 @@ __device__ __forceinline__ int bin_of(int n, int length) {
     return k * PLACES + ((n - 1) >> k);
 }
 
-// Find the bin of each row from how many of its neighbours have a location; four lanes look at a row.
+// Find the bin of each row from its number of located neighbours; four lanes read a row.
 extern "C" __global__ void __launch_bounds__(256) count_known(int n_rows, const int* list, const i64* offsets,
     const int* columns, const u32* known, unsigned char* bins, int* counts) {
     __shared__ int here[BINS + 1];
@@ -65,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(256) count_known(int n_rows, const 
     if (t <= BINS && here[t]) atomicAdd(&counts[t], here[t]);
 }
 
-// Put rows in the order of their bins, and those without a neighbour with a location on the list of the next round.
+// Sort rows by their bins, and append those without a located neighbour to the list of the next round.
 extern "C" __global__ void __launch_bounds__(256) sort_rows(int n_rows, const int* list, const unsigned char* bins,
     const int* counts, int* filled, int* rows, int* next_list, int* next_count) {
     __shared__ int here[BINS + 1], base[BINS + 1];
@@ -91,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(256) sort_rows(int n_rows, const in
         if (of_row[k] >= 0) (of_row[k] < BINS ? rows : next_list)[base[of_row[k]] + ranks[k]] = list[begin + k * 256];
 }
 
-// The bin with which a warp begins: as many warps with each as its rows are work.
+// The first bin of a warp: warps are distributed among bins in proportion to the work of their rows.
 __device__ __forceinline__ int first_bin(const int* counts, int warp, int n_warps) {
     i64 work[BINS + 1];
     work[0] = 0;
@@ -113,7 +112,7 @@ template <int N> __device__ __forceinline__ void add_group(Real (&sums)[N], int 
         for (int k = 0; k < N; k++) sums[k] = sums[k] + Real(__shfl_xor_sync(FULL, sums[k].v, apart));
 }
 
-// List the neighbours with a location of each group's row, in their order; how many.
+// List the located neighbours of each group's row, in their order; return their number.
 __device__ __forceinline__ int list_known(const int* row, int length, const u32* known, Lanes lanes, int* mine) {
     const u32 group = (lanes.of_row == 32 ? FULL : (1u << lanes.of_row) - 1) << (lanes.of_warp - lanes.own);
     const u32 before = group & ((1u << lanes.of_warp) - 1);
@@ -151,7 +150,7 @@ template <int EACH_LANE> __device__ __forceinline__ void read(const int* mine, i
     }
 }
 
-// The place of a row with one neighbour, or the middle of its two.
+// The place of a row with one neighbour, or the midpoint of its two.
 template <int EACH_LANE> __device__ __forceinline__ Place of_one_or_two(const Neighbour (&near)[EACH_LANE], int n,
     Lanes lanes) {
     const int source = lanes.of_warp - lanes.own;
@@ -162,7 +161,7 @@ template <int EACH_LANE> __device__ __forceinline__ Place of_one_or_two(const Ne
     return n == 1 ? a : midpoint(a, b);
 }
 
-// A step of the median for all groups of a warp; whether it is the last one. A lane's places are weighed side by side.
+// A step of the median for all groups of a warp; whether it is the last one.
 template <int EACH_LANE> __device__ __forceinline__ bool step_of_rows(const Neighbour (&near)[EACH_LANE], int n,
     Lanes lanes, Place& at) {
     const Vector unit = unit_by_lanes(at, lanes.of_row);
@@ -191,7 +190,7 @@ template <int EACH_LANE> __device__ __forceinline__ bool step_of_rows(const Neig
     return move(at, (double)n, {sums[0], sums[1], sums[2], at_place[0]});
 }
 
-// The rows of a bin: lanes at rest take new ones when they are half of the warp, or all go on for some steps.
+// The rows of a bin: idle lanes take new ones when they are half of the warp; else all continue for some steps.
 template <int EACH_LANE> __device__ __forceinline__ void infer_bin(const int* rows, int n_rows, int* taken, Lanes lanes,
     int* mine, const i64* offsets, const int* columns, const u32* known, double* places, u32* found, int* rounds,
     int round, int n_steps) {
@@ -201,15 +200,15 @@ template <int EACH_LANE> __device__ __forceinline__ void infer_bin(const int* ro
     Neighbour near[EACH_LANE];
     #pragma unroll
     for (int j = 0; j < EACH_LANE; j++) near[j] = {{0.0, 0.0, 0.0}, {0.0, 0.0}};
-    bool goes_on = false, has_more = true;
+    bool continues = false, has_more = true;
     while (true) {
-        const u32 busy = __ballot_sync(FULL, goes_on);
+        const u32 busy = __ballot_sync(FULL, continues);
         if (has_more && __popc(busy) <= 16) {
             const int idle = (32 - __popc(busy)) / lanes.of_row;
             int first = lanes.of_warp == 0 ? atomicAdd(taken, idle) : 0;
             first = (int)__shfl_sync(FULL, first, 0);
             const int i = first + __popc(~busy & before) / lanes.of_row;
-            const bool is_new = !goes_on && i < n_rows;
+            const bool is_new = !continues && i < n_rows;
             has_more = first + idle < n_rows;
             if (is_new) v = rows[i];
             const i64 start = is_new ? offsets[v] : 0;
@@ -236,15 +235,15 @@ template <int EACH_LANE> __device__ __forceinline__ void infer_bin(const int* ro
             if (is_new) {
                 const Real total = (double)n;
                 at = {sums[0] / total, sums[1] / total};
-                goes_on = n > 2;
+                continues = n > 2;
             }
         } else if (busy == 0) break;
         else {
             #pragma unroll 1
             for (int again = 0; again < 4; again++) {
                 const bool is_last = step_of_rows(near, n, lanes, at);
-                if (goes_on && (is_last || ++step == n_steps)) {
-                    goes_on = false;
+                if (continues && (is_last || ++step == n_steps)) {
+                    continues = false;
                     if (lanes.own == 0) write(v, at, places, found, rounds, round);
                 }
             }

@@ -1,4 +1,4 @@
-"""How well places are inferred, told by hiding some that are known."""
+"""Hold-out evaluation: hide some known places, infer them, and measure the errors."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from gpuasm.graph.rows import rows_of_slots
 _A_METRE = 1e-3
 
 Inference = Callable[[Array], tuple[Array, Array]]
-"""What makes places (n, 2) of all vertices, and radii (n,) in km, of places of which some are hidden."""
+"""Infers places (n, 2) of all vertices, and radii (n,) in km, from places of which some are hidden."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Errors of places that were hidden and inferred, in kilometres; NaN where none was inferred.
+    """Errors of hidden places, in kilometres; NaN if none was inferred.
 
     Attributes
     ----------
     vertices : (h,) int64
-        Those hidden.
+        The hidden vertices.
     error_km : (h,) float64
-        Between the place inferred and the hidden one.
+        Distance between the inferred and the hidden place.
     commonest_km : (h,) float64
-        Of the first baseline: every vertex is at the commonest place that was left.
+        Error of the first baseline: every vertex is at the commonest visible place.
     nearest_km : (h,) float64
-        Of the second: every vertex is where its neighbour of the greatest weight, of those left, is.
+        Error of the second baseline: every vertex is at the visible neighbour of greatest weight.
     radius_km : (h,) float64
-        As inferred.
+        Inferred radius.
     """
 
     vertices: np.ndarray
@@ -47,9 +47,9 @@ class HeldOut:
     radius_km: np.ndarray
 
     def summary(self) -> dict[str, Any]:
-        """Return numbers, and medians over the vertices that were inferred, by name."""
+        """Return counts, and medians over the inferred vertices, by name."""
         done = ~np.isnan(self.error_km)
-        told = done & ~np.isnan(self.radius_km)
+        has_radius = done & ~np.isnan(self.radius_km)
         return {
             "held_out": len(self.vertices),
             "held_out_inferred": int(done.sum()),
@@ -59,7 +59,7 @@ class HeldOut:
             "commonest_place_mean_km": _mean(self.commonest_km[done]),
             "nearest_neighbour_median_km": _median(self.nearest_km[done]),
             "nearest_neighbour_mean_km": _mean(self.nearest_km[done]),
-            "within_radius": _mean((self.error_km <= self.radius_km + _A_METRE)[told]),
+            "within_radius": _mean((self.error_km <= self.radius_km + _A_METRE)[has_radius]),
         }
 
 
@@ -83,16 +83,16 @@ def hold_out(
     graph, places, weights
         As `locate` takes them.
     infer
-        What is tried.
+        The inference to evaluate.
     share
-        Of the known places, above 0 and below 1; at least one is hidden and one is left.
+        Share of the known places to hide, above 0 and below 1; at least one is hidden and one stays visible.
     seed
-        Which ones are hidden: the same on every machine.
+        Seed of the choice of hidden places, the same on every machine.
 
     Raises
     ------
     UsageError
-        If the share is none.
+        If the share is out of range.
     DataError
         If fewer than two places are known.
     """
@@ -108,8 +108,8 @@ def hold_out(
     left[to_namespace(xp, hidden)] = np.nan
     inferred, radius_km = infer(left)
     truth = places[to_namespace(xp, hidden)]
-    guesses = inferred[to_namespace(xp, hidden)], _commonest(left, size), _nearest(graph, left, hidden, weights)
-    error, commonest, nearest = (to_host(_kilometres(truth, guess)) for guess in guesses)
+    estimates = inferred[to_namespace(xp, hidden)], _commonest(left, size), _nearest(graph, left, hidden, weights)
+    error, commonest, nearest = (to_host(_kilometres(truth, estimate)) for estimate in estimates)
     return HeldOut(hidden, error, commonest, nearest, to_host(radius_km)[hidden])
 
 
@@ -118,7 +118,7 @@ def _kilometres(a: Array, b: Array) -> Array:
 
 
 def _commonest(places: Array, n: int) -> Array:
-    """Return n times the place that most vertices have; of several, the first."""
+    """Return the commonest place n times; of several, the first."""
     known = to_host(places)
     found, first, counts = np.unique(known[~np.isnan(known).any(axis=1)], axis=0, return_index=True, return_counts=True)
     best = np.lexsort((first, -counts))[0]
@@ -126,7 +126,7 @@ def _commonest(places: Array, n: int) -> Array:
 
 
 def _nearest(graph: DirectedGraph, places: Array, vertices: np.ndarray, weights: Array | None) -> Array:
-    """Return the place of each vertex's located neighbour of the greatest weight; of several, the first."""
+    """Return the place of each vertex's located neighbour of greatest weight; of several, the first."""
     xp = array_namespace(places)
     starts, slots = slots_of(graph.row_offsets, to_namespace(xp, vertices))
     row, neighbour = to_host(rows_of_slots(starts, len(slots))), to_host(graph.columns[slots])
@@ -136,6 +136,6 @@ def _nearest(graph: DirectedGraph, places: Array, vertices: np.ndarray, weights:
     row, neighbour, weight = row[usable], neighbour[usable], weight[usable]
     order = np.lexsort((np.arange(row.size), -weight, row))
     first = order[np.unique(row[order], return_index=True)[1]]
-    guesses = np.full((len(vertices), 2), np.nan)
-    guesses[row[first]] = known[neighbour[first]]
-    return to_namespace(xp, guesses)
+    estimates = np.full((len(vertices), 2), np.nan)
+    estimates[row[first]] = known[neighbour[first]]
+    return to_namespace(xp, estimates)

@@ -1,4 +1,4 @@
-"""CUDA C++ that adds up over groups of lanes: a thread, some of a warp, a warp or a block of eight warps."""
+"""CUDA C++ of sums over groups of lanes: a thread, part of a warp, a warp or a block of eight warps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Geolocation of vertices by the true spherical median of their neighbours, round after round."""
+"""Geolocation of vertices in rounds, by the exact spherical median of their neighbours."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from gpuasm.geolocation.spread import radii_of
 from gpuasm.graph.directed_graph import DirectedGraph
 
 KNOWN, UNKNOWN = 0, -1
-"""Rounds of vertices whose place was given, and of those without."""
+"""Rounds of vertices with a given place, and of those without a place."""
 
 
 @dataclass(frozen=True)
 class LocatingOptions:
-    """How places are inferred.
+    """Options of the inference.
 
     Attributes
     ----------
     iterations
-        Rounds at most; None to go on until a round changes nothing.
+        Greatest number of rounds; None: until a round changes nothing.
     nearest
-        Use this many neighbours of the greatest weight; all, if None.
+        Use this many neighbours of greatest weight; None: all.
     min_neighbours
-        Leave a vertex unknown while it has fewer located neighbours than this.
+        Do not locate a vertex with fewer located neighbours.
     max_radius_km
-        Leave a vertex unknown while its radius is larger, or cannot be told; None for no limit.
+        Do not locate a vertex whose radius is larger or undefined; None for no limit.
     share
         The share of the neighbours' weight that the radius holds.
     """
@@ -61,13 +61,13 @@ class Locations:
     Attributes
     ----------
     units : (n, 3) float64
-        Unit vectors; NaN where unknown.
+        Unit vectors; NaN if unknown.
     rounds : (n,) int32
-        The round in which each place was inferred; 0 where it was given, -1 where it is unknown.
+        The round in which each place was inferred; 0 if given, -1 if unknown.
     radius_km : (n,) float64
-        How far an inferred place may be off, see `spread.radii_of`; 0 where it was given, NaN where it cannot be told.
+        Uncertainty of an inferred place, see `spread.radii_of`; 0 if given, NaN if undefined.
     options
-        How they were inferred.
+        Options of the inference.
     """
 
     units: Array
@@ -77,11 +77,11 @@ class Locations:
 
     @property
     def places(self) -> Array:
-        """Latitudes and longitudes in degrees, (n, 2) float64; NaN where unknown."""
+        """Latitudes and longitudes in degrees, (n, 2) float64; NaN if unknown."""
         return places_of(self.units)
 
     def moved_to(self, xp: Any) -> Locations:
-        """Return the same with arrays where namespace ``xp`` keeps them."""
+        """Return the locations with arrays in the memory of ``xp``."""
         moved = {name: to_namespace(xp, getattr(self, name)) for name in ("units", "rounds", "radius_km")}
         return replace(self, **moved)
 
@@ -97,31 +97,31 @@ def locate(
 ) -> Locations:
     """Infer the places of vertices without one from their neighbours'.
 
-    In each round, a vertex without place that has enough neighbours with one gets the spherical median of the places
-    that they had when the round began; it keeps it. The result is the same bits on the host and on a device.
+    In each round, a vertex without place that has enough located neighbours gets the spherical median of their places
+    at the beginning of the round, which is final. The result is bitwise the same on the host and on a device.
 
     Parameters
     ----------
     graph
-        With an edge each way between neighbours.
+        With edges in both directions between neighbours.
     places : (n, 2) float64
-        Latitude and longitude in degrees, NaN where unknown; where the graph is.
+        Latitude and longitude in degrees, NaN if unknown; in the memory of the graph.
     weights : (m,) float64, optional
-        Of the edges, greater for nearer neighbours.
+        Weights of the edges, greater for nearer neighbours.
     previous
-        Locations of the same vertices, made with the same options, before edges of some vertices or given places
-        changed: what does not depend on those is taken from there. The result is that of computing all anew.
+        Locations of the same vertices with the same options, before edges of some vertices or given places changed:
+        locations that do not depend on the changes are copied. The result is that of a full computation.
     touched : (t,) integers
-        With ``previous``: the vertices whose edges or weights are others than then.
+        With ``previous``: the vertices whose edges or weights have changed.
 
     Raises
     ------
     UsageError
-        If the nearest neighbours are wanted without weights, or ``previous`` has other options or vertices.
+        If ``nearest`` is given without weights, or ``previous`` has other options or vertices.
     """
     options = options or LocatingOptions()
     if options.nearest is not None and weights is None:
-        raise UsageError("weights of edges to tell which neighbours are nearest", "none", "give a graph with weights")
+        raise UsageError("weights of edges to find the nearest neighbours", "none", "give a graph with weights")
     xp = array_namespace(graph.columns, places)
     units = units_of(xp.asarray(places, np.float64))
     is_known = ~xp.isnan(units[:, 0])
@@ -132,7 +132,7 @@ def locate(
         _check(previous, options, graph.n_vertices)
         state = _State(graph, weights, options, units=units, is_known=is_known, previous=previous.moved_to(xp))
         if touched is not None:
-            state.let_wait(xp.asarray(touched, np.int64), after=0)
+            state.mark_waiting(xp.asarray(touched, np.int64), after=0)
     number = 0
     while options.iterations is None or number < options.iterations:
         number += 1
@@ -149,10 +149,10 @@ def _check(previous: Locations, options: LocatingOptions, n: int) -> None:
 
 
 class _State:
-    """Who is where so far, and who waits to be looked at.
+    """Current places, and the vertices waiting for the next round.
 
-    With previous locations, every vertex that does not wait stands as it stood then: located from the round on that
-    ``rounds`` says. A vertex whose state after some round differs from then lets those wait that have an edge to it.
+    With previous locations, a vertex that does not wait has its previous state: located from round ``rounds`` on. If
+    the state of a vertex after some round differs from the previous one, the vertices with an edge to it wait.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class _State:
         xp = self._xp = array_namespace(units)
         self._graph, self._weights, self._options, self._previous = graph, weights, options, previous
         self.waiting = xp.zeros(len(units), bool)
-        self._seen = xp.zeros(len(units), np.int64)  # located neighbours when last looked at
+        self._seen = xp.zeros(len(units), np.int64)  # located neighbours when last processed
         if previous is None:
             self.units = units
             self.rounds = xp.where(is_known, KNOWN, UNKNOWN).astype(np.int32)
@@ -183,10 +183,10 @@ class _State:
         self.waiting |= ~is_known & was_known
         moved = is_known & was_known & (previous.units != units).any(axis=1)
         self._differs = moved | (is_known != was_known)
-        self.let_wait(self._with_edges_to(xp.flatnonzero(self._differs)), after=0)
+        self.mark_waiting(self._with_edges_to(xp.flatnonzero(self._differs)), after=0)
 
-    def let_wait(self, vertices: Array, *, after: int) -> None:
-        """Let vertices wait that have no place after a round, and take from them what they had later."""
+    def mark_waiting(self, vertices: Array, *, after: int) -> None:
+        """Mark vertices without a place after a round as waiting, and remove their later places."""
         late = vertices[(self.rounds[vertices] > after) | (self.rounds[vertices] == UNKNOWN)]
         self.waiting[late], self._seen[late] = True, 0
         self.units[late] = self.radius_km[late] = np.nan
@@ -204,12 +204,12 @@ class _State:
         located = self._infer(found, number)
         if self._previous is not None:
             differing = self._differing_after(number, waiting)
-            self.let_wait(self._with_edges_to(differing), after=number)
+            self.mark_waiting(self._with_edges_to(differing), after=number)
             return bool(located.size or differing.size or number < self._last)
         return bool(located.size)
 
     def _infer(self, found: Neighbourhoods, number: int) -> Array:
-        """Give places to the vertices of neighbourhoods, and return those that got one."""
+        """Assign places to the vertices of neighbourhoods, and return those located."""
         units, limit = self.units, self._options.max_radius_km
         medians = medians_of(found.starts, units[found.neighbours], found.weights)
         row = (found.starts, units[found.neighbours], found.weights)
@@ -222,7 +222,7 @@ class _State:
         return located
 
     def _differing_after(self, number: int, looked_at: Array) -> Array:
-        """Return which of the vertices looked at are now, for the first time, not what they were after this round."""
+        """Return which processed vertices differ, for the first time, from their previous state after this round."""
         xp, previous = self._xp, self._previous
         assert previous is not None
         then, now = previous.rounds[looked_at], self.rounds[looked_at]

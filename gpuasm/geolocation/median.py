@@ -1,4 +1,4 @@
-"""The median of points on a sphere: the place with the least sum of great-circle arcs to them."""
+"""The median of points on a sphere: the place of least sum of great-circle arcs to them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gpuasm.parallel import run_chunks
 
 
 def medians_of(starts: Array, points: Array, weights: Array) -> Array:
-    """Return the median of each row of points; see `median_cpu` for how it is found.
+    """Return the median of each row of points; see `median_cpu` for the method.
 
-    Of two points it is the middle of their great circle, if they weigh the same, and else the heavier one. Where
-    several places have the same sum of arcs, the northernmost minimum counts.
+    For two points it is the midpoint of their great circle if their weights are equal, else the heavier one. If several
+    minima have the same sum of arcs, it is the northernmost.
 
     Parameters
     ----------
     starts : (r + 1,) int64
-        Where the points of each row begin; no row is empty.
+        Start of the points of each row; no row is empty.
     points : (p, 3) float64
         Unit vectors.
     weights : (p,) float64
@@ -30,7 +30,7 @@ def medians_of(starts: Array, points: Array, weights: Array) -> Array:
     Returns
     -------
     (r, 3) float64
-        Unit vectors: the same bits on the host and on a device.
+        Unit vectors, bitwise the same on the host and on a device.
     """
     xp = array_namespace(starts, points, weights)
     medians = xp.empty((len(starts) - 1, 3), np.float64)
@@ -50,7 +50,7 @@ def spherical_median(places: Array, weights: Array | None = None) -> tuple[float
     places : (n, 2) float64
         Latitudes and longitudes in degrees.
     weights : (n,) float64, optional
-        Above 0; 1, if None.
+        Above 0; None: 1.
 
     Raises
     ------

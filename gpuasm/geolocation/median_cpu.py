@@ -1,10 +1,10 @@
 """The median of weighted points on a sphere, on the CPU: the same operations in the same order as `median_cuda`.
 
-The sum of weighted arcs to the points is smooth but for a kink at each point (and at its opposite), and convex where
-all points are within 90 degrees. Newton steps in the tangent plane, held to a trust region, go down; when a step would
-reach the nearest point, that point is tried itself, and it is the median if the pull of the others is no stronger than
-its weight. Where the points do not lie within 45 degrees of their mean, there may be several minima: the descent then
-begins at the mean, in 26 directions spread over the sphere and at the best of up to 64 points, and the lowest counts.
+The sum of weighted arcs to the points is smooth except at each point and its antipode, and convex where all points are
+within 90 degrees. It is minimised by Newton steps in the tangent plane within a trust region. If a step would reach the
+nearest point, that point is tested: it is the median if the gradient of the others is no larger than its weight. If the
+points are not within 45 degrees of their mean, there may be several minima: then the descent starts from the mean, from
+26 directions spread over the sphere and from the best of up to 64 points, and the lowest minimum is used.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from gpuasm.parallel import compiled, inlined
 from gpuasm.parallel import fused_multiply_add as fma
 
 SHORT, MIDDLE = 8, 1024
-"""Rows of up to these lengths are added up in one lane and in 32; longer ones in 256."""
+"""Rows of up to these lengths are summed in one lane and in 32; longer ones in 256."""
 
 N_SUMS = 7
 HALF_ARCS, AT_PLACE, PULL_1, PULL_2, BEND_11, BEND_12, BEND_22, NEAREST, NEAREST_POINT, FARTHEST = range(10)
 SAME_PLACE = 2.5e-25
-"""A quarter of the square of the chord, 1e-12, below which two points are one."""
+"""A quarter of the squared chord, 1e-12, below which two points are equal."""
 
 ONE_MINIMUM = 0.14644660940672624
-"""The same of 45 degrees: points within that of their mean have one minimum."""
+"""The same for 45 degrees: points within that distance of their mean have one minimum."""
 
 TRUST, SMALL_STEP, LEAST_STEP, NO_PULL, TIE = 0.5, 1e-6, 1e-13, 1e-13, 1e-12
 MAX_STEPS, MAX_POINTS_TRIED = 200, 64
@@ -70,7 +70,7 @@ def _median(points, weights, room):
 
 @inlined
 def is_better(value, place, lowest, best):
-    """Tell whether a minimum is lower; of equal ones the northernmost counts, then that of larger x, then of y."""
+    """Return whether a minimum is lower; of equal ones the northernmost, then that of larger x, then of larger y."""
     if value < lowest - TIE * value:
         return True
     if value > lowest + TIE * value:
@@ -96,7 +96,7 @@ def _best_point(points, weights, room):
 
 @compiled()
 def _descend(points, weights, begin, no_pull, room):
-    """Return the local minimum below a place, its sum of half arcs, and how far the farthest point was at the begin."""
+    """Return the local minimum from a place, its sum of half arcs, and the distance of the start's farthest point."""
     at, trial, lanes = room
     place, trust, refused = begin, TRUST, -1.0
     _measure(points, weights, place, (at, lanes))
@@ -134,7 +134,7 @@ def _descend(points, weights, begin, no_pull, room):
 
 @inlined
 def _point_at(points, place):
-    """Return the first point that is at a place, in its own digits; the place, if there is none."""
+    """Return the first point at a place, with its exact coordinates; else the place."""
     for k in range(len(points)):
         x, y, z = points[k, 0] - place[0], points[k, 1] - place[1], points[k, 2] - place[2]
         if 0.25 * fma(x, x, fma(y, y, z * z)) < SAME_PLACE:
@@ -164,7 +164,7 @@ def _step(at, pull, trust):
 
 @inlined
 def _axes(y):
-    """Return two directions at right angles to a unit vector and to each other."""
+    """Return two directions orthogonal to a unit vector and to each other."""
     if abs(y[2]) < 0.9:
         length = np.sqrt(fma(y[0], y[0], y[1] * y[1]))
         u = (-y[1] / length, y[0] / length, 0.0)
@@ -199,7 +199,7 @@ def _moved(y, step_1, step_2):
 
 @inlined
 def lanes_of(n):
-    """Return how many lanes a row of n points is added up in."""
+    """Return the number of lanes of a row of n points."""
     return 1 if n <= SHORT else 32 if n <= MIDDLE else 256
 
 
@@ -223,7 +223,7 @@ def _mean(points, weights, lanes):
 
 @compiled()
 def _measure(points, weights, y, room):
-    """Write the sum of half arcs from y, the pull of the points and how it changes near y, and who is near."""
+    """Write the sum of half arcs from y, the gradient and its derivative at y, and the points nearby."""
     into, lanes = room
     n, n_lanes = len(weights), lanes_of(len(weights))
     lanes[:, :n_lanes] = 0.0
@@ -243,7 +243,7 @@ def _measure(points, weights, y, room):
         per_sine, per_cosine = inverse_root(t), inverse_root(rest)
         lanes[HALF_ARCS, lane] = fma(weight, t * per_sine * arc_over_sine(rest * per_cosine), lanes[HALF_ARCS, lane])
         if rest < SAME_PLACE:
-            continue  # the opposite point pulls in no direction
+            continue  # the antipode has no gradient
         per_sine = 0.5 * (per_sine * per_cosine)
         r1 = fma(d0, u[0], fma(d1, u[1], d2 * u[2])) * per_sine
         r2 = fma(d0, v[0], fma(d1, v[1], d2 * v[2])) * per_sine

@@ -1,6 +1,6 @@
 """The median of weighted points on a sphere on CUDA: the same operations in the same order as `median_cpu`.
 
-Rows of up to 8 points go to a thread, of up to 1,024 to a warp, longer ones to a block.
+A thread processes rows of up to 8 points, a warp rows of up to 1,024, a block longer ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gpuasm.geolocation.sphere_cuda import SPHERE_CUDA
 
 _LANES = (1, 32, 256)
 _THREADS = (64, 128, 256)
-_ACROSS = 8 * median_cpu.N_SUMS * 8  # bytes in which the warps of a block add up
+_ACROSS = 8 * median_cpu.N_SUMS * 8  # bytes for the sums of the warps of a block
 _DEFINED = ("SAME_PLACE", "ONE_MINIMUM", "TRUST", "SMALL_STEP", "LEAST_STEP", "NO_PULL", "TIE")
 
 
@@ -40,7 +40,7 @@ _CUDA = (
     + "".join(f"#define {name} {getattr(median_cpu, name).hex()}\n" for name in _DEFINED)
     + f"#define MAX_STEPS {median_cpu.MAX_STEPS}\n#define MAX_TRIED {median_cpu.MAX_POINTS_TRIED}\n"
     + """
-// A row of points as a lane of its group sees it. All lanes of a group come to the same results.
+// A row of points as seen by a lane of its group. All lanes of a group have the same results.
 struct Row { const double *points, *weights; i64 n; int lane; double* across; };
 struct Measure {
     Real half_arcs, at_place, pull_1, pull_2, bend_11, bend_12, bend_22;
@@ -217,7 +217,7 @@ template <int LANES> __device__ void write_medians(i64 n_rows, const i64* rows, 
     const double* weights, double* medians) {
     extern __shared__ float4 shared[];
     const i64 i = (blockIdx.x * (i64)blockDim.x + threadIdx.x) / LANES;
-    if (i >= n_rows) return;  // whole groups, so that no lane waits for one that left
+    if (i >= n_rows) return;  // complete groups, so that no lane waits for one that returned
     const i64 start = starts[rows[i]], n = starts[rows[i] + 1] - start;
     const Row row = {points + 3 * start, weights + start, n, (int)(threadIdx.x % LANES), (double*)shared};
     const Vector at = median<LANES>(row);

@@ -1,4 +1,4 @@
-"""The located neighbours of some vertices, row after row: gathered once for all that is made of them."""
+"""Gather the located neighbours of some vertices, row by row."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gpuasm.graph.rows import rows_of_slots
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """Located neighbours of vertices that have enough of them.
+    """Located neighbours of the vertices that have enough of them.
 
     Attributes
     ----------
     vertices : (r,) int64
-        Those with enough.
+        The vertices with enough located neighbours.
     starts : (r + 1,) int64
-        Where the neighbours of each begin.
+        Start of the neighbours of each.
     neighbours : (p,) int64
         In the order of the edges.
     weights : (p,) float64
@@ -33,7 +33,7 @@ class Neighbourhoods:
 
 
 def slots_of(row_offsets: Array, vertices: Array) -> tuple[Array, Array]:
-    """Return the bounds (r + 1,) of the rows of some vertices put together, and the slots (p,) that they hold."""
+    """Return the bounds (r + 1,) of the concatenated rows of some vertices, and their slots (p,)."""
     xp = array_namespace(row_offsets, vertices)
     starts = xp.zeros(len(vertices) + 1, np.int64)
     xp.cumsum(row_offsets[vertices + 1] - row_offsets[vertices], out=starts[1:])
@@ -51,22 +51,22 @@ def neighbourhoods(
     nearest: int | None,
     at_least: int,
 ) -> Neighbourhoods:
-    """Gather the located neighbours of vertices that have more of them than when they were last looked at.
+    """Gather the located neighbours of vertices that have more of them than when last processed.
 
     Parameters
     ----------
     graph
         Its edges lead from a vertex to its neighbours.
     weights : (m,) float64 or None
-        Of the edges, greater for nearer neighbours; an edge of weight 0 is none. 1 each, if None.
+        Weights of the edges, greater for nearer neighbours; edges of weight 0 are ignored. None: 1 each.
     vertices : (q,) int64
     is_located : (n,) bool
     seen : (n,) int64
-        How many located neighbours each vertex had when it was last looked at; brought up to date.
+        Number of located neighbours of each vertex when last processed; updated.
     nearest
-        Take this many of the greatest weight, of equal ones the first; all, if None.
+        Use this many of greatest weight, of equal ones the first; None: all.
     at_least
-        Leave out vertices with fewer neighbours than this.
+        Omit vertices with fewer neighbours.
     """
     xp = array_namespace(graph.columns, vertices)
     starts, slots = slots_of(graph.row_offsets, vertices)
@@ -94,7 +94,7 @@ def _counts(row: Array, n_rows: int) -> Array:
 
 
 def _ranks(row: Array, weight: Array, n_rows: int) -> Array:
-    """Return the place of each entry among those of its row, the greatest weight first."""
+    """Return the rank of each entry in its row, by descending weight."""
     xp = array_namespace(row)
     keys = [xp.arange(row.size, dtype=np.float64), -weight, row.astype(np.float64)]
     order = xp.lexsort(xp.stack(keys))

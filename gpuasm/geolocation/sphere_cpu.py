@@ -1,6 +1,6 @@
-"""Angles, arcs and unit vectors from additions, multiplications and roots alone: the same bits as `sphere_cuda`.
+"""Angles, arcs and unit vectors from additions, multiplications and roots only, bitwise the same as `sphere_cuda`.
 
-Mathematical libraries differ in the last digit, and a stopping rule makes more of it. Nothing here calls one.
+Mathematical libraries differ in the last digit, which a stopping rule amplifies; so none is called here.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _nearly_inverse_root(value):
 
 @inlined
 def over_half_arc(t):
-    """Return 1 / a for t = sin(a) ** 2 and 0 <= a <= pi / 2 to within 1e-9 of it: what a median weighs points by."""
+    """Return 1 / a for t = sin(a) ** 2 and 0 <= a <= pi / 2 to within 1e-9 of it: the weight of a point in a median."""
     rest = max(0.0, 1.0 - t)
     x = fma(2.0, rest * _nearly_inverse_root(rest), -1.0)
     square = x * x
@@ -118,7 +118,7 @@ def place_of(x, y, z):
 
 @compiled()
 def units_loop(first, last, places, units):
-    """Write the unit vectors of places, NaN where one is unknown."""
+    """Write the unit vectors of places, NaN for unknown ones."""
     for i in range(first, last):
         if not (np.isnan(places[i, 0]) or np.isnan(places[i, 1])):
             units[i, 0], units[i, 1], units[i, 2] = unit_of(places[i, 0], places[i, 1])
@@ -128,7 +128,7 @@ def units_loop(first, last, places, units):
 
 @compiled()
 def places_loop(first, last, units, places):
-    """Write the places of vectors, NaN where they are."""
+    """Write the places of vectors, NaN for NaN."""
     for i in range(first, last):
         if not np.isnan(units[i, 0]):
             places[i, 0], places[i, 1] = place_of(units[i, 0], units[i, 1], units[i, 2])

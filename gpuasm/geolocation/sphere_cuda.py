@@ -1,4 +1,4 @@
-"""CUDA C++ of `sphere_cpu`: the same operations, none of them fused unless it says so."""
+"""CUDA C++ of `sphere_cpu`: the same operations, not fused unless explicitly."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POLYNOMIALS = (
 
 
 def _constants() -> str:
-    """Return the coefficients as text that is read as the same numbers."""
+    """Return the coefficients as C definitions of the same numbers."""
     lines = [_array(name, getattr(coefficients, name)) for name in _POLYNOMIALS]
     lines += [f"#define {name} {getattr(coefficients, name).hex()}" for name in ("DEGREES", "HALF_TURN")]
     return "\n".join(lines) + f"\n#define HALF_PER_RADIUS {(0.5 / coefficients.EARTH_RADIUS_KM).hex()}\n"
@@ -35,14 +35,14 @@ def _array(name: str, values: Sequence[float]) -> str:
 
 
 def units_of(places: Array) -> Array:
-    """Return the unit vectors (n, 3) float64 of places (n, 2) float64 in degrees; NaN where a place is unknown."""
+    """Return the unit vectors (n, 3) float64 of places (n, 2) float64 in degrees; NaN for unknown places."""
     units = array_namespace(places).empty((len(places), 3), np.float64)
     _run(units_loop, "units", (places, units))
     return units
 
 
 def places_of(units: Array) -> Array:
-    """Return latitudes and longitudes (n, 2) float64 in degrees, up to 180, of vectors (n, 3); NaN where they are."""
+    """Return latitudes and longitudes (n, 2) float64 in degrees, up to 180, of vectors (n, 3); NaN for NaN."""
     places = array_namespace(units).empty((len(units), 2), np.float64)
     _run(places_loop, "places", (units, places))
     return places
@@ -69,7 +69,7 @@ SPHERE_CUDA = (
     """
 typedef long long i64;
 
-// A double whose sums and products are rounded one by one, as on the CPU.
+// A double whose sums and products are rounded separately, as on the CPU.
 struct Real {
     double v;
     __device__ Real() {}

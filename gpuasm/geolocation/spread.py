@@ -1,4 +1,4 @@
-"""How far a place may be off, told from how far the neighbours it was inferred from lie apart."""
+"""Uncertainty of an inferred place, from the spread of its neighbours."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _ROUNDING = 1 - 1e-12
 
 
 def radii_of(medians: Array, neighbours: tuple[Array, Array, Array], own_radii: Array, *, share: float) -> Array:
-    """Return the radius around each median that holds a share of its neighbours' weight, in kilometres.
+    """Return the radius around each median that contains a share of its neighbours' weight, in kilometres.
 
-    A neighbour is in it with its own radius, so that errors add up along a chain of inferences. With n neighbours it is
-    the (n + 1) / n-fold share, at most all, that the radius holds: the next one would lie in it as often as the share
-    says. One neighbour that is not itself inferred has no spread, and the radius is NaN.
+    It contains a neighbour with its own radius, so errors accumulate along a chain of inferences. With n neighbours it
+    contains (n + 1) / n times the share, at most all: a further neighbour would be inside with the probability of
+    the share. A single neighbour with a given place has no spread, and the radius is NaN.
 
     Parameters
     ----------
     medians : (r, 3) float64
         Unit vectors.
     neighbours
-        ``starts`` (r + 1,) int64, where each row begins; ``points`` (p, 3) float64; and ``weights`` (p,) float64.
+        ``starts`` (r + 1,) int64, the start of each row; ``points`` (p, 3) float64; and ``weights`` (p,) float64.
     own_radii : (p,) float64
-        Of the neighbours, in kilometres: 0 for a given place, NaN for one of unknown radius, which counts as 0.
+        Radii of the neighbours, in kilometres: 0 for a given place, NaN if unknown, which counts as 0.
     share
         From 0 to 1.
     """
@@ -51,18 +51,18 @@ def radii_of(medians: Array, neighbours: tuple[Array, Array, Array], own_radii: 
 
 
 def radii_of_rounds(graph: DirectedGraph, places: Array, rounds: Array, *, share: float) -> Array:
-    """Return the radii (n,) of places that were inferred in rounds, 0 of those given, NaN of those unknown.
+    """Return the radii (n,) of places inferred in rounds: 0 for given places, NaN for unknown ones.
 
     Parameters
     ----------
     graph
-        As the places were inferred from; every edge counts as often as it is there.
+        The graph of the inference; parallel edges count separately.
     places : (n, 2) float64
         In degrees.
     rounds : (n,) int32
-        When each was inferred: 0 where it was given, -1 where it is unknown.
+        The round of each place: 0 if given, -1 if unknown.
     share
-        As `radii_of` takes it.
+        As in `radii_of`.
     """
     xp = array_namespace(places)
     units, radii = units_of(places), xp.where(rounds == 0, 0.0, np.nan)
@@ -83,12 +83,12 @@ def _radii_loop(first, last, starts, reach, weights, share, radii):
         n, total = b - a, 0.0
         for k in range(a, b):
             total += weights[k]
-        wanted = min(1.0, share * (n + 1.0) / n) * total * _ROUNDING
+        needed = min(1.0, share * (n + 1.0) / n) * total * _ROUNDING
         held = 0.0
         radii[i] = reach[b - 1]
         for k in range(a, b):
             held += weights[k]
-            if held >= wanted:
+            if held >= needed:
                 radii[i] = reach[k]
                 break
         if n == 1 and radii[i] == 0.0:
@@ -106,11 +106,11 @@ extern "C" __global__ void radii(long long n_rows, const long long* starts, cons
     double total = 0.0, held = 0.0;
     for (long long k = a; k < b; k++) total = __dadd_rn(total, weights[k]);
     const double fold = __ddiv_rn(__dmul_rn(share, __dadd_rn((double)n, 1.0)), (double)n);
-    const double wanted = __dmul_rn(__dmul_rn(fold < 1.0 ? fold : 1.0, total), ROUNDING);
+    const double needed = __dmul_rn(__dmul_rn(fold < 1.0 ? fold : 1.0, total), ROUNDING);
     double radius = reach[b - 1];
     for (long long k = a; k < b; k++) {
         held = __dadd_rn(held, weights[k]);
-        if (held >= wanted) { radius = reach[k]; break; }
+        if (held >= needed) { radius = reach[k]; break; }
     }
     if (n == 1 && radius == 0.0) radius = __longlong_as_double(0x7ff8000000000000LL);
     radii[i] = radius;

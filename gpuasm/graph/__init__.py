@@ -1,4 +1,4 @@
-"""Directed graphs: their class, how they are built, generated and drawn, and Euler circuits."""
+"""Directed graphs: building, generating and drawing them, and Euler circuits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a graph has Euler circuits or an Euler path, and why not."""
+"""Check from the degrees of a graph whether it has Euler circuits or an Euler path."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from gpuasm.arrays import array_namespace, to_host
 from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
-    from gpuasm.graph.directed_graph import DirectedGraph
+    from gpuasm.graph.csr_graph import CsrGraph
 
 _NAMED = 5
 
 
 @dataclass(frozen=True)
 class EulerCheck:
-    """What the degrees say.
+    """Whether the degrees allow Euler circuits or an Euler path.
 
     Attributes
     ----------
     n_unbalanced
-        Vertices with other numbers of edges in and out.
+        Vertices whose numbers of incoming and outgoing edges differ.
     start, end
-        Where an Euler path begins and ends; None where there is none, or where circuits do.
+        First and last vertex of an Euler path; None without a path, or if circuits suffice.
     reason
-        Why there are no circuits: the number of unbalanced vertices and the first five by name; "" where there are.
+        Why there are no circuits: the number of unbalanced vertices and the names of the first five; else "".
     """
 
     n_unbalanced: int
@@ -46,10 +46,10 @@ class EulerCheck:
         return self.start is not None
 
 
-def check_balance(graph: DirectedGraph) -> EulerCheck:
-    """Compare the numbers of edges in and out at every vertex.
+def check_balance(graph: CsrGraph) -> EulerCheck:
+    """Compare the numbers of incoming and outgoing edges of every vertex.
 
-    Components need no check: a path's two ends lie in the same one, as degrees sum up to nothing in each.
+    Components need no check: the two ends of a path lie in one component, as the surplus sums to 0 in each.
     """
     xp = array_namespace(graph.columns)
     surplus = graph.out_degree - graph.in_degree
@@ -71,19 +71,19 @@ def check_balance(graph: DirectedGraph) -> EulerCheck:
     return EulerCheck(n, start, end, f"{vertices}: {described}{more}")
 
 
-def require_eulerian(graph: DirectedGraph, *, path: bool = False) -> EulerCheck:
+def require_eulerian(graph: CsrGraph, *, path: bool = False) -> EulerCheck:
     """Refuse a graph without Euler circuits; with ``path`` one component may have a path instead.
 
     Raises
     ------
     DataError
-        It names the number of unbalanced vertices, and the first five of them.
+        With the number of unbalanced vertices and the names of the first five.
     """
-    check = graph.euler_check()
+    check = check_balance(graph)
     if check.has_circuits or (path and check.has_path):
         return check
-    wanted = "an Euler path or circuits" if path else "as many edges in as out at every vertex"
+    expected = "an Euler path or circuits" if path else "as many edges in as out at every vertex"
     remedy = "add or remove edges, or take components that are balanced"
     if check.has_path:
         remedy = f"ask for a path (from {graph.label_of(check.start or 0)}), {remedy}"
-    raise DataError(wanted, check.reason, remedy)
+    raise DataError(expected, check.reason, remedy)

@@ -1,4 +1,4 @@
-"""Graphs from what others have: edges, adjacency strings, functions, scipy's and networkx's objects."""
+"""Build graphs from edges, adjacency strings, functions, scipy matrices and networkx graphs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def from_edges(
     source, target : (m,) integers, from 0 to n - 1
         Host or device arrays, or sequences of numbers.
     n
-        How many vertices there are; the greatest number plus one, if None.
+        Number of vertices; None: the greatest number plus one.
     names
         A name for each vertex.
 
@@ -77,9 +77,9 @@ def from_named_edges(edges: Iterable[tuple[str, str]], *, vertices: Iterable[str
 def from_strings(lines: Iterable[str]) -> DirectedGraph:
     """Make a graph of adjacency strings, "a -> b, c": an edge from a to b and one from a to c.
 
-    Lines with the same source are merged; "a" alone, or "a ->", is a vertex without edges; each naming is an edge;
-    empty lines and those that begin with # are passed over. Vertices are numbered as they first occur; if the names
-    are exactly the numbers 0 to n - 1, they are the numbers, and the graph has no names.
+    Lines with the same source are merged; "a" alone, or "a ->", is a vertex without edges; a repeated target is a
+    parallel edge; empty lines and those that begin with # are skipped. Vertices are numbered as they first occur; if
+    the names are exactly the numbers 0 to n - 1, they are the numbers, and the graph has no names.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def parse_adjacency(line: str, number: int) -> tuple[str, list[str]] | None:
     Raises
     ------
     DataError
-        If it is no such line; it names the line by its number.
+        If the line has another form; with its number.
     """
     text = line.strip()
     if not text or text.startswith("#"):
@@ -165,7 +165,7 @@ def to_scipy(graph: DirectedGraph) -> Any:
 
 
 def from_networkx(graph: Any) -> DirectedGraph:
-    """Make a graph of a networkx graph; an undirected edge becomes one edge each way, a self-loop one.
+    """Make a graph of a networkx graph; an undirected edge becomes two edges, a self-loop one.
 
     Vertices are named by ``str`` of networkx's nodes; nodes that are exactly the numbers 0 to n - 1 become the numbers.
 
@@ -194,7 +194,7 @@ def to_networkx(graph: DirectedGraph) -> Any:
 
 
 def undirected(graph: DirectedGraph) -> DirectedGraph:
-    """Return the graph with an edge back for each edge: edge e's twin comes after all edges of its source's row."""
+    """Return the graph with a reverse edge for each edge; in each row the reverse edges come last."""
     xp = array_namespace(graph.columns)
     source, target = graph.edges()
     return from_edges(

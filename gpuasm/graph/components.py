@@ -1,8 +1,8 @@
-"""Weakly connected components, labelled by their least vertex, in time linear in the edges but for a log-star.
+"""Weakly connected components and a spanning forest of a graph: the same on every device.
 
-Trees are hooked so that a root is always the least vertex of its tree. So the labels are the same whatever the order
-of the edges, by union-find on the CPU and by racing hooks with pointer jumping on CUDA, after Jaiganesh and
-Burtscher (2018), doi:10.1145/3208040.3208041.
+Components are labelled by their least vertex: by union-find on the CPU, by concurrent hooking with pointer jumping on
+CUDA (Jaiganesh and Burtscher 2018, doi:10.1145/3208040.3208041). A root is always the least vertex of its tree, so the
+labels do not depend on the order of the edges.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions
-from gpuasm.parallel import compiled, inlined
+from gpuasm.parallel import compiled
+from gpuasm.primitives.spanning_forest import spanning_forest
+from gpuasm.primitives.union_find import root_of
 
 if TYPE_CHECKING:
-    from gpuasm.graph.directed_graph import DirectedGraph
+    from gpuasm.graph.csr_graph import CsrGraph
 
 
-def weak_components(graph: DirectedGraph) -> Array:
+def weak_components(graph: CsrGraph) -> Array:
     """Return the least vertex of the weakly connected component of each vertex, (n,) int64."""
     xp, n = array_namespace(graph.columns), graph.n_vertices
     parent = xp.arange(n, dtype=np.int64)
@@ -40,30 +42,34 @@ def number_components(labels: Array) -> tuple[Array, int]:
     return number_of_least[labels], int(is_least.sum())
 
 
+def spanning_edges(graph: CsrGraph) -> Array:
+    """Return the numbers of the edges of a spanning forest, (n_vertices - components,) int64, ascending.
+
+    It is the minimum forest where the weight of an edge is its number: it has the edges whose ends no edges of less
+    number join. Directions do not matter.
+    """
+    xp = array_namespace(graph.columns)
+    source, target = graph.edges()
+    chosen = spanning_forest(source, target.copy(), graph.n_vertices)  # it may overwrite its arguments
+    return xp.flatnonzero(chosen)
+
+
 def _grid(n: int) -> tuple[int]:
     return (min((n + 255) // 256, 1 << 20),)
-
-
-@inlined()
-def _root(parent, vertex):
-    while parent[vertex] != vertex:
-        parent[vertex] = parent[parent[vertex]]
-        vertex = parent[vertex]
-    return vertex
 
 
 @compiled()
 def _join_all(row_offsets, columns, parent):
     for source in range(row_offsets.size - 1):
-        mine = _root(parent, source)
+        own = root_of(parent, source)
         for slot in range(row_offsets[source], row_offsets[source + 1]):
-            other = _root(parent, np.int64(columns[slot]))
-            if other < mine:
-                parent[mine] = other
-                mine = other
-            elif mine < other:
-                parent[other] = mine
-    for vertex in range(parent.size):  # parents are less than their children, so they are final already
+            other = root_of(parent, np.int64(columns[slot]))
+            if other < own:
+                parent[own] = other
+                own = other
+            elif own < other:
+                parent[other] = own
+    for vertex in range(parent.size):  # a parent is less than its children, so it is final already
         parent[vertex] = parent[parent[vertex]]
 
 
@@ -74,7 +80,7 @@ __device__ i64 root_of(i64 vertex, i64* parent) {
     i64 above = p[vertex];
     while (above != vertex) {
         i64 next = p[above];
-        if (next != above) p[vertex] = next;  // halves the path; other threads only ever move it further up
+        if (next != above) p[vertex] = next;  // halves the path; other threads only shorten it
         vertex = above;
         above = next;
     }
@@ -94,7 +100,7 @@ extern "C" __global__ void hook_edges(i64 m, const i64* source, const i64* targe
     }
 }
 extern "C" __global__ void flatten(i64 n, i64* parent) {
-    // Halving here could put an old ancestor over a root that another thread has written already: only look.
+    // Path halving here could overwrite a root written by another thread, so paths are only read.
     for (i64 v = blockIdx.x * (i64)blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {
         volatile i64* p = parent;
         i64 root = p[v];

@@ -1,11 +1,11 @@
-"""de Bruijn sequences: Euler circuits of the graph whose edges are all words of a length, which is never built.
+"""de Bruijn sequences: Euler circuits of the graph whose edges are all strings of one length, which is never built.
 
-Vertices are the words of one letter less, as numbers; word e leads to vertex e mod n. Hierholzer's walk begins at the
-vertex of the last letter alone and takes the edges of each vertex in the order of the alphabet. Then it never has to
-turn back: the edge by which it leaves a vertex last appends the last letter, and these edges are a tree that leads to
-where it began, so the walk cannot be over before all edges are in it. Its letters are the least de Bruijn sequence in
-the order of the alphabet (Martin 1934, doi:10.1090/S0002-9904-1934-05988-3), which is also that of Fredricksen and
-Maiorana (1978), doi:10.1016/0012-365X(78)90002-X.
+Vertices are the strings of one letter less, as numbers; string e leads to vertex e mod n. Hierholzer's walk begins at
+the vertex of the last letter repeated and takes the edges of each vertex in the order of the alphabet. It never has to
+backtrack: the last edge out of each vertex appends the last letter, and these edges form a tree towards the start. So
+the walk does not end before it has all edges. Its letters are the least de Bruijn sequence in the order of the alphabet
+(Martin 1934, doi:10.1090/S0002-9904-1934-05988-3), which is also that of Fredricksen and Maiorana (1978),
+doi:10.1016/0012-365X(78)90002-X.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _BLOCK = 1 << 20
 
 
 def debruijn_symbols(n_letters: int, order: int, *, linear: bool = False, memory: int | None = None) -> np.ndarray:
-    """Return the least de Bruijn sequence: each word of ``order`` letters occurs in it once.
+    """Return the least de Bruijn sequence: each string of ``order`` letters occurs in it once.
 
     Parameters
     ----------
     n_letters
         Size of the alphabet, at least 1.
     order
-        Letters of a word, at least 1.
+        Letters of a string, at least 1.
     linear
-        Repeat the first ``order - 1`` letters at the end. Without them the words that wrap around are met only if the
-        sequence is read as a circle.
+        Repeat the first ``order - 1`` letters at the end. Without them some strings occur only if the sequence is read
+        as circular.
     memory
-        Bytes it may take; if None, those that are free.
+        Bytes it may take; if None, the free memory.
 
     Returns
     -------
@@ -50,20 +50,20 @@ def debruijn_symbols(n_letters: int, order: int, *, linear: bool = False, memory
     Raises
     ------
     UsageError
-        If there is no letter, or words have none.
+        If the alphabet or the strings are empty.
     ResourceError
-        If the sequence does not fit; it names the memory that would do.
+        If the sequence does not fit; with the memory it needs.
     """
     if n_letters < 1 or order < 1:
-        raise UsageError("at least one letter and words of at least one", f"{n_letters} and {order}", "give more")
+        raise UsageError("at least one letter and strings of at least one", f"{n_letters} and {order}", "give more")
     letter_type = np.min_scalar_type(n_letters - 1)
     require_room(n_letters, order, letter_type.itemsize, memory)
-    n_words = n_letters**order
-    end = np.arange(order - 1 if linear else 0) % n_words
-    walk = np.full(order - 1 + n_words + end.size, n_letters - 1, letter_type)
-    _walk(n_words, walk, np.zeros(n_words // n_letters, letter_type), n_letters, order)
+    n_strings = n_letters**order
+    end = np.arange(order - 1 if linear else 0) % n_strings
+    walk = np.full(order - 1 + n_strings + end.size, n_letters - 1, letter_type)
+    _walk(n_strings, walk, np.zeros(n_strings // n_letters, letter_type), n_letters, order)
     symbols = walk[order - 1 :]
-    symbols[n_words:] = symbols[end]
+    symbols[n_strings:] = symbols[end]
     return symbols
 
 
@@ -73,16 +73,16 @@ def require_room(n_letters: int, order: int, item_bytes: int, memory: int | None
     Parameters
     ----------
     n_letters, order
-        Of the sequence.
+        Alphabet size and string length of the sequence.
     item_bytes
-        Bytes it takes for a letter.
+        Bytes of a letter.
     memory
-        The budget in bytes; if None, what is free.
+        The budget in bytes; if None, the free memory.
 
     Raises
     ------
     ResourceError
-        If it is too long; with the memory that would do.
+        If it is too long; with the memory it needs.
     """
     budget = resources.memory_budget() if memory is None else memory
     what = f"the de Bruijn sequence of {n_letters} letters and order {order}"
@@ -90,8 +90,8 @@ def require_room(n_letters: int, order: int, item_bytes: int, memory: int | None
         digits = math.floor(max(order * math.log10(n_letters), math.log10(order)))
         needed, found = f"about 10^{digits} bytes of memory for {what}", f"{resources.format_bytes(budget)}"
         raise ResourceError(needed, f"a budget of {found}", "take a lower order or fewer letters")
-    n_words = n_letters**order
-    resources.require_memory((n_words + order + n_words // n_letters) * item_bytes, budget, what)
+    n_strings = n_letters**order
+    resources.require_memory((n_strings + order + n_strings // n_letters) * item_bytes, budget, what)
 
 
 def symbols_of_tour(tour: EulerTour, n_letters: int, order: int, *, linear: bool = False) -> Array:
@@ -109,19 +109,19 @@ def symbols_of_tour(tour: EulerTour, n_letters: int, order: int, *, linear: bool
     return array_namespace(symbols).concatenate([symbols, symbols[end]])
 
 
-def find_word(symbols: np.ndarray, word: np.ndarray, *, linear: bool = False) -> int:
-    """Return where a word first begins in a sequence, from 0; -1 if it does not occur.
+def find_string(symbols: np.ndarray, string: np.ndarray, *, linear: bool = False) -> int:
+    """Return the first position of a string in a sequence, from 0; -1 if it does not occur.
 
     Parameters
     ----------
     symbols : (m,)
         The sequence.
-    word : (w,)
+    string : (w,)
         Letters as numbers, at least one.
     linear
-        The sequence ends at its end; else it goes on at its beginning.
+        Whether the sequence is linear; else it is circular.
     """
-    return int(_find(symbols, word.astype(np.int64), symbols.size - word.size + 1 if linear else symbols.size))
+    return int(_find(symbols, string.astype(np.int64), symbols.size - string.size + 1 if linear else symbols.size))
 
 
 def number_letters(alphabet: str) -> dict[str, int]:
@@ -154,18 +154,18 @@ def _walk(n_steps, walk, next_letter, n_letters, order):
     vertex = n - 1
     for i in range(n_steps):
         letter = np.int64(next_letter[vertex])
-        next_letter[vertex] = letter + 1  # wraps around at most after the last one, when it is not needed again
+        next_letter[vertex] = letter + 1  # may overflow only after the last letter, when it is not used again
         walk[i + order - 1] = letter
         vertex = vertex * n_letters + letter - np.int64(walk[i]) * n
 
 
 @compiled()
-def _find(symbols, word, n_places):
+def _find(symbols, query, n_places):
     m = symbols.size
     for place in range(n_places):
         same = 0
-        while same < word.size and symbols[(place + same) if place + same < m else (place + same) % m] == word[same]:
+        while same < query.size and symbols[(place + same) if place + same < m else (place + same) % m] == query[same]:
             same += 1
-        if same == word.size:
+        if same == query.size:
             return place
     return -1

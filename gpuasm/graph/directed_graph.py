@@ -1,131 +1,32 @@
-"""Directed graphs as compressed sparse rows: edge e is slot e, and its target is ``columns[e]``."""
+"""Directed graphs: compressed sparse rows with their components, spanning forest, Euler check and drawing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.errors import DataError, UsageError
-from gpuasm.graph.names import WordNames, number_names, short_list
-from gpuasm.graph.rows import group_by, index_type, offsets_of, rows_of_slots
+from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.errors import UsageError
+from gpuasm.graph.balance import EulerCheck, check_balance
+from gpuasm.graph.components import number_components, spanning_edges, weak_components
+from gpuasm.graph.csr_graph import CsrGraph
+from gpuasm.graph.names import Label, short_list
+from gpuasm.graph.rows import group_by
 
 if TYPE_CHECKING:
-    from gpuasm.graph.balance import EulerCheck
     from gpuasm.graph.drawing import Drawing, DrawingOptions
-
-Label = str | int
-"""A vertex as users see it: its name, or its number in a graph without names."""
 
 _SHOWN_VERTICES, _SHOWN_TARGETS = 8, 12
 
 
-class DirectedGraph:
+class DirectedGraph(CsrGraph):
     """A directed graph; self-loops and several edges between the same vertices are allowed.
 
-    Arrays are on the host or on a device and stay there. They must not be changed afterwards: what is derived from
-    them is kept.
-
-    Parameters
-    ----------
-    row_offsets : (n + 1,) int64
-        Where the edges of each vertex begin; the last entry is the number of edges.
-    columns : (m,) int32, int64 where n is above 2^31 - 1
-        The vertex that each edge leads to.
-    names
-        A name for each vertex, or None: then vertices are called by their numbers.
-
-    Raises
-    ------
-    DataError
-        If the shapes or the number of names do not fit. The content is checked by `from_csr`.
+    See `CsrGraph` for its parameters.
     """
-
-    def __init__(self, row_offsets: Array, columns: Array, names: Sequence[str] | None = None) -> None:
-        if row_offsets.ndim != 1 or columns.ndim != 1 or row_offsets.size == 0:
-            raise DataError(
-                "row offsets (n + 1,) and columns (m,)",
-                f"shapes {row_offsets.shape} and {columns.shape}",
-                "give one-dimensional arrays",
-            )
-        array_namespace(row_offsets, columns)  # refuses a mixture of host and device
-        n = int(row_offsets.size) - 1
-        if names is not None and len(names) != n:
-            raise DataError(f"a name for each of {n} vertices", f"{len(names)} names", "give as many names as vertices")
-        self.row_offsets = row_offsets.astype(np.int64, copy=False)
-        self.columns = columns.astype(index_type(n), copy=False)
-        self.names = names if names is None or isinstance(names, (tuple, WordNames)) else tuple(names)
-
-    @classmethod
-    def from_csr(cls, row_offsets: Array, columns: Array, names: Sequence[str] | None = None) -> DirectedGraph:
-        """Make a graph of CSR arrays of any integer type after a look at their content.
-
-        Raises
-        ------
-        DataError
-            If offsets fall, do not go from 0 to the number of edges, or a column is no vertex.
-        """
-        xp = array_namespace(row_offsets, columns)
-        row_offsets, columns = xp.asarray(row_offsets), xp.asarray(columns)
-        n = int(row_offsets.size) - 1
-        if n >= 0 and (
-            int(row_offsets[0]) != 0
-            or int(row_offsets[-1]) != columns.size
-            or bool((row_offsets[1:] < row_offsets[:-1]).any())
-        ):
-            raise DataError(
-                f"row offsets that rise from 0 to {columns.size}", "others", "count the edges of each row anew"
-            )
-        if columns.size and (int(columns.min()) < 0 or int(columns.max()) >= n):
-            raise DataError(
-                f"columns from 0 to {n - 1}",
-                f"{int(columns.min())} to {int(columns.max())}",
-                "check the vertex numbers",
-            )
-        return cls(row_offsets, columns, names)
-
-    # Counts and degrees
-
-    @property
-    def n_vertices(self) -> int:
-        return int(self.row_offsets.size) - 1
-
-    @property
-    def n_edges(self) -> int:
-        return int(self.columns.size)
-
-    def __len__(self) -> int:
-        return self.n_vertices
-
-    @cached_property
-    def out_degree(self) -> Array:
-        """Edges that leave each vertex, (n,) int64."""
-        return self.row_offsets[1:] - self.row_offsets[:-1]
-
-    @cached_property
-    def in_degree(self) -> Array:
-        """Edges that enter each vertex, (n,) int64."""
-        offsets = offsets_of(self.columns, self.n_vertices)
-        return offsets[1:] - offsets[:-1]
-
-    # Edges and derived graphs
-
-    def edges(self) -> tuple[Array, Array]:
-        """Return source and target of each edge, both (m,) of the type of ``columns``."""
-        return rows_of_slots(self.row_offsets, self.n_edges), self.columns
-
-    def reverse(self) -> DirectedGraph:
-        """Return the graph with every edge turned round; edges into a vertex keep the order they had. It is kept."""
-        return self._reversed
-
-    @cached_property
-    def _reversed(self) -> DirectedGraph:
-        source, target = self.edges()
-        offsets, columns = group_by(target, source, self.n_vertices)
-        return DirectedGraph(offsets, columns, self.names)
 
     def induced(self, vertices: Iterable[Label] | Array) -> DirectedGraph:
         """Return the subgraph of some vertices and all edges between them.
@@ -133,7 +34,7 @@ class DirectedGraph:
         Parameters
         ----------
         vertices
-            Names or numbers, each once; they are numbered anew in this order. The names are kept; the vertices of a
+            Names or numbers, each once; they are renumbered in this order. The names are kept; the vertices of a
             graph without names are called by their old numbers.
         """
         xp, n = array_namespace(self.columns), self.n_vertices
@@ -148,12 +49,6 @@ class DirectedGraph:
         offsets, columns = group_by(source[kept], target[kept], chosen.size)
         return DirectedGraph(offsets, columns, [str(self.label_of(int(v))) for v in chosen])
 
-    def moved_to(self, xp: Any) -> DirectedGraph:
-        """Return the graph with its arrays where namespace ``xp`` keeps them; itself, if they are there."""
-        if array_namespace(self.columns) is xp:
-            return self
-        return DirectedGraph(to_namespace(xp, self.row_offsets), to_namespace(xp, self.columns), self.names)
-
     # Connectivity
 
     def components(self) -> Array:
@@ -162,104 +57,29 @@ class DirectedGraph:
 
     @cached_property
     def _components(self) -> Array:
-        from gpuasm.graph.components import weak_components  # noqa: PLC0415 - imports this module
-
         return weak_components(self)
 
     def is_connected(self) -> bool:
-        """Tell whether all vertices are in one weakly connected component."""
+        """Return whether all vertices are in one weakly connected component."""
         return bool((self.components() == 0).all())
 
     def spanning_edges(self) -> Array:
-        """Return the numbers of the edges of a spanning forest, directions aside; see `spanning_tree`."""
-        from gpuasm.graph.spanning_tree import spanning_edges  # noqa: PLC0415 - imports this module
-
+        """Return the numbers of the edges of a spanning forest, directions ignored; see `components`."""
         return spanning_edges(self)
 
     def is_eulerian(self, *, path: bool = False) -> bool:
-        """Tell whether each component has an Euler circuit, or with ``path`` one of them a path; see `euler_check`."""
+        """Return whether each component has an Euler circuit, or with ``path`` one a path; see `euler_check`."""
         check = self.euler_check()
         return check.has_circuits or (path and check.has_path)
 
     def euler_check(self) -> EulerCheck:
         """Return whether there are Euler circuits or a path, and why not."""
-        from gpuasm.graph.balance import check_balance  # noqa: PLC0415 - imports this module
-
         return check_balance(self)
-
-    # Vertices by name
-
-    def label_of(self, number: int) -> Label:
-        """Return the name of a vertex, or its number in a graph without names."""
-        return int(number) if self.names is None else self.names[int(number)]
-
-    def number_of(self, vertex: Any) -> int:
-        """Return the number of a vertex given by name or by number.
-
-        Raises
-        ------
-        UsageError
-            If there is no such vertex.
-        """
-        number = self._index(vertex) if isinstance(vertex, str) else int(vertex)
-        if not 0 <= number < self.n_vertices:
-            raise UsageError("a vertex of the graph", repr(vertex), f"take one of {self._some_labels()}")
-        return number
-
-    def successors(self, vertex: Label) -> list[Label]:
-        """Return the vertices that edges from this one lead to, in the order of the edges."""
-        number = self.number_of(vertex)
-        first, last = (int(x) for x in self.row_offsets[number : number + 2])
-        return [self.label_of(v) for v in to_host(self.columns[first:last])]
-
-    def predecessors(self, vertex: Label) -> list[Label]:
-        """Return the vertices that edges to this one come from, in the order of the edges."""
-        return self.reverse().successors(vertex)
-
-    def neighbours(self, vertex: Label) -> list[Label]:
-        """Return the vertices joined with this one by an edge in either direction, each once, in their order."""
-        near = {self.number_of(v) for v in (*self.successors(vertex), *self.predecessors(vertex))}
-        return [self.label_of(v) for v in sorted(near)]
-
-    def named_edges(self, edges: Array | None = None) -> Iterator[tuple[Label, Label]]:
-        """Yield source and target of the edges with these numbers, of all if None, by name."""
-        source, target = self.edges()
-        chosen = slice(None) if edges is None else edges
-        for a, b in zip(to_host(source[chosen]).tolist(), to_host(target[chosen]).tolist(), strict=True):
-            yield self.label_of(a), self.label_of(b)
-
-    def __getitem__(self, vertex: Label) -> list[Label]:
-        return self.successors(vertex)
-
-    def __iter__(self) -> Iterator[tuple[Label, list[Label]]]:
-        """Yield each vertex with the vertices that its edges lead to."""
-        block = 1 << 16  # a device hands over many rows at once
-        for first in range(0, self.n_vertices, block):
-            offsets = to_host(self.row_offsets[first : first + block + 1])
-            columns = to_host(self.columns[int(offsets[0]) : int(offsets[-1])]).tolist()
-            bounds = (offsets - offsets[0]).tolist()
-            for i in range(len(bounds) - 1):
-                yield self.label_of(first + i), [self.label_of(v) for v in columns[bounds[i] : bounds[i + 1]]]
-
-    def _index(self, name: str) -> int:
-        """Return the number of a name, -1 if there is none."""
-        if self.names is None:
-            return int(name) if name.isascii() and name.isdigit() else -1
-        if isinstance(self.names, WordNames):
-            return self.names.index(name) if name in self.names else -1
-        return self._numbers.get(name, -1)
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return number_names(self.names or ())
-
-    def _some_labels(self) -> str:
-        return short_list((self.label_of(i) for i in range(min(self.n_vertices, 6))), 5) or "none: it has no vertices"
 
     # Comparison and print
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the vertices have the same names and each the same edges, whatever their order."""
+        """Return whether the vertices have the same names and each the same edges, in any order."""
         if not isinstance(other, DirectedGraph):
             return NotImplemented
         if (self.n_vertices, self.n_edges) != (other.n_vertices, other.n_edges):
@@ -292,6 +112,32 @@ class DirectedGraph:
         from gpuasm.graph.drawing import draw_graph  # noqa: PLC0415 - graphviz only for those who draw
 
         return draw_graph(self, options, **changes)
+
+
+def describe(graph: DirectedGraph) -> dict[str, Any]:
+    """Return counts, degrees, components and the Euler check by name, in the order in which they are printed."""
+    xp, n = array_namespace(graph.columns), graph.n_vertices
+    source, target = graph.edges()
+    component, n_components = number_components(graph.components())
+    with_edges = graph.out_degree + graph.in_degree > 0
+    sizes = xp.bincount(component, minlength=1) if n else xp.zeros(1, int)
+    check = graph.euler_check()
+    return {
+        "vertices": n,
+        "edges": graph.n_edges,
+        "mean_degree": graph.n_edges / n if n else 0.0,
+        "most_edges_out": int(graph.out_degree.max()) if n else 0,
+        "most_edges_in": int(graph.in_degree.max()) if n else 0,
+        "self_loops": int((source == target).sum()),
+        "vertices_without_edges": n - int(with_edges.sum()),
+        "weak_components": n_components,
+        "largest_component": int(sizes.max()),
+        "euler_circuits": check.has_circuits,
+        "euler_path": check.has_path,
+        "path_from": None if check.start is None else graph.label_of(check.start),
+        "path_to": None if check.end is None else graph.label_of(check.end),
+        "why_no_circuits": check.reason or None,
+    }
 
 
 def _sorted_edges(graph: DirectedGraph, numbers: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

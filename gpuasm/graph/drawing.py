@@ -1,4 +1,4 @@
-"""Pictures of small graphs by Graphviz: components, spanning tree, walks, degrees; the only module that names it."""
+"""Drawings of small graphs by Graphviz: components, spanning tree, walks and degrees."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ import numpy as np
 
 from gpuasm.arrays import to_host
 from gpuasm.errors import DataError, DeviceError, UsageError
-from gpuasm.graph.spanning_tree import spanning_edges
+from gpuasm.graph.components import spanning_edges, weak_components
 
 if TYPE_CHECKING:
-    from gpuasm.graph.directed_graph import DirectedGraph, Label
+    from gpuasm.graph.csr_graph import CsrGraph
+    from gpuasm.graph.names import Label
 
 MOST_VERTICES, MOST_EDGES = 2_000, 20_000
-"""Larger graphs are refused: nobody could read the picture, and Graphviz would take hours."""
+"""Larger graphs are refused: the picture would be unreadable, and Graphviz would take hours."""
 
 _MOST_VERTICES_OF_DOT = 60
 _FRAMES = ["#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#e377c2", "#17becf", "#bcbd22", "#7f7f7f"]
@@ -30,26 +31,26 @@ _START, _END, _TREE, _REST, _LABEL = "#7fd17f", "#ff8080", "#d62728", "#1f77b4",
 
 @dataclass(frozen=True)
 class DrawingOptions:
-    """What to show.
+    """Options of a drawing.
 
     Attributes
     ----------
     clusters
         Frame each weakly connected component in a colour of its own.
     spanning_tree
-        "over" draws the edges of the spanning forest red and the others blue, "alone" leaves the others out.
+        "over" draws the edges of the spanning forest red and the others blue; "alone" omits the others.
     walk
         Edges in the order of a walk: they are numbered from 1 on, green and red in turn; its first vertex is green
         with a double border, and if it ends elsewhere, its last vertex is red. Each component may have a walk, one
         after the other.
     walk_labels
-        Texts in place of the numbers.
+        Labels instead of the numbers.
     into, out
         Vertices with at least as many edges in are green, with at least as many out yellow, with both blue.
     edge_numbers
         Write its number at each edge.
     engine
-        A program of Graphviz; dot for up to 60 vertices, sfdp for more, if None.
+        A program of Graphviz; None: dot for up to 60 vertices, else sfdp.
     """
 
     clusters: bool = False
@@ -64,7 +65,7 @@ class DrawingOptions:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture as Graphviz's text; a notebook shows it as SVG, where Graphviz is installed."""
+    """A picture in the DOT language; a notebook shows it as SVG if Graphviz is installed."""
 
     dot: str
     engine: str
@@ -99,8 +100,8 @@ class Drawing:
             return None  # the notebook shows the text instead
 
 
-def draw_graph(graph: DirectedGraph, options: DrawingOptions | None = None, **changes: Any) -> Drawing:
-    """Describe a picture of a graph.
+def draw_graph(graph: CsrGraph, options: DrawingOptions | None = None, **changes: Any) -> Drawing:
+    """Make the drawing of a graph.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ def draw_graph(graph: DirectedGraph, options: DrawingOptions | None = None, **ch
     Raises
     ------
     UsageError
-        If the graph is too large to draw, or the walk is none of this graph.
+        If the graph is too large to draw, or the walk is not one of this graph.
     """
     chosen = replace(options or DrawingOptions(), **changes)
     if graph.n_vertices > MOST_VERTICES or graph.n_edges > MOST_EDGES:
@@ -138,8 +139,8 @@ def draw_graph(graph: DirectedGraph, options: DrawingOptions | None = None, **ch
     return Drawing(picture.source, engine)
 
 
-def edges_of_tour(graph: DirectedGraph, tour: Sequence[Label]) -> list[int]:
-    """Return the edges of a walk given by its vertices; of several edges between two vertices, the next not yet used.
+def edges_of_tour(graph: CsrGraph, tour: Sequence[Label]) -> list[int]:
+    """Return the edges of a walk given by its vertices; of parallel edges, the next unused one.
 
     Raises
     ------
@@ -166,7 +167,7 @@ def edges_of_tour(graph: DirectedGraph, tour: Sequence[Label]) -> list[int]:
     return edges
 
 
-def _add_vertices(picture: graphviz.Digraph, graph: DirectedGraph, options: DrawingOptions) -> None:
+def _add_vertices(picture: graphviz.Digraph, graph: CsrGraph, options: DrawingOptions) -> None:
     styles = [_degree_style(graph, v, options) for v in range(graph.n_vertices)]
     if options.walk is not None and len(options.walk):
         for first, last in _ends_of_walks(graph, options.walk):
@@ -175,7 +176,7 @@ def _add_vertices(picture: graphviz.Digraph, graph: DirectedGraph, options: Draw
     homes = [picture] * graph.n_vertices
     frames = []
     if options.clusters:
-        labels = to_host(graph.components()).tolist()
+        labels = to_host(weak_components(graph)).tolist()
         least = sorted(set(labels))
         for number, vertex in enumerate(least):
             colour = _FRAMES[number % len(_FRAMES)]
@@ -190,7 +191,7 @@ def _add_vertices(picture: graphviz.Digraph, graph: DirectedGraph, options: Draw
         picture.subgraph(frame)
 
 
-def _degree_style(graph: DirectedGraph, vertex: int, options: DrawingOptions) -> dict[str, str]:
+def _degree_style(graph: CsrGraph, vertex: int, options: DrawingOptions) -> dict[str, str]:
     many_in = options.into is not None and int(graph.in_degree[vertex]) >= options.into
     many_out = options.out is not None and int(graph.out_degree[vertex]) >= options.out
     if many_in and many_out:
@@ -200,14 +201,14 @@ def _degree_style(graph: DirectedGraph, vertex: int, options: DrawingOptions) ->
     return {}
 
 
-def _ends_of_walks(graph: DirectedGraph, walk: Sequence[int]) -> list[tuple[int, int]]:
+def _ends_of_walks(graph: CsrGraph, walk: Sequence[int]) -> list[tuple[int, int]]:
     """Return the first and the last vertex of each component's walk."""
     source, target = graph.edges()
     edges = np.asarray(walk, np.int64)
     if edges.min() < 0 or edges.max() >= graph.n_edges:
         raise UsageError(f"edges from 0 to {graph.n_edges - 1}", "one outside", "give a walk of this graph")
     breaks = np.flatnonzero(target[edges[:-1]] != source[edges[1:]])
-    component = graph.components()
+    component = weak_components(graph)
     if np.any(component[target[edges[breaks]]] == component[source[edges[breaks + 1]]]):
         raise UsageError(
             "a walk of this graph", "edges that do not follow one another", "give its edges in their order"
@@ -217,7 +218,7 @@ def _ends_of_walks(graph: DirectedGraph, walk: Sequence[int]) -> list[tuple[int,
     return list(zip(source[edges[first]].tolist(), target[edges[last]].tolist(), strict=True))
 
 
-def _add_edges(picture: graphviz.Digraph, graph: DirectedGraph, options: DrawingOptions) -> None:
+def _add_edges(picture: graphviz.Digraph, graph: CsrGraph, options: DrawingOptions) -> None:
     styles: list[dict[str, str]] = [{} for _ in range(graph.n_edges)]
     texts: list[list[str]] = [[str(e)] if options.edge_numbers else [] for e in range(graph.n_edges)]
     if options.spanning_tree != "no":

@@ -1,10 +1,10 @@
-"""Euler circuits in parallel: pair, find circuits, join them where they meet, read off the order.
+"""Euler circuits in parallel: pair edges, find the circuits, join those that share a vertex, and order the edges.
 
 After Awerbuch, Israeli and Shiloach (1984), doi:10.1145/800057.808688. Neighbouring outgoing edges i and i + 1 of one
 vertex that lie on different circuits are a *link*: exchanging the two edges that lead into them makes one circuit of
-two. The links of a minimum spanning forest join all circuits of a component, whatever the order of the exchanges; the
-exchanges of links that touch are one rotation, so all of them are done at once. Everything is determined by the graph,
-the pairing and the seed: every device finds the same circuit.
+two. The links of a minimum spanning forest join all circuits of a component, in any order of the exchanges. The
+exchanges of adjacent links are one rotation, so all are done at once. Graph, pairing and seed determine the result:
+every device finds the same circuit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from gpuasm.graph import splicing
 from gpuasm.graph.pairing import PairingName, exchange, pair_edges
 from gpuasm.graph.tours import EulerTour
 from gpuasm.parallel import for_each
-from gpuasm.primitives.cycles import Cycles, rank_cycles
+from gpuasm.primitives.cycle_ranking import rank_cycles
+from gpuasm.primitives.cycles import Cycles
 from gpuasm.primitives.spanning_forest import spanning_forest
 from gpuasm.stages import NoStages, Stages
 
@@ -34,13 +35,13 @@ def find_euler_circuits(
     Parameters
     ----------
     graph
-        Every vertex has as many edges in as out; `DirectedGraph.is_eulerian` tells.
+        Every vertex has as many incoming as outgoing edges; see `DirectedGraph.is_eulerian`.
     pairing
-        How edges are paired at first: "mixed" leaves few circuits to join, "fifo" is the textbook's.
+        Initial pairing of the edges: "mixed" leaves few circuits to join, "fifo" is the textbook's.
     seed
-        Of the mixing.
+        Seed of the mixed pairing.
     stages
-        Hears of the stages: predecessors, partition, circuit graph, swaps, ranking.
+        Record of the stages: predecessors, partition, circuit graph, swaps, ranking.
 
     Returns
     -------
@@ -96,4 +97,4 @@ def _end_rows(vertex, row_offsets, differs):
 
 
 def _no_wait(xp: Any) -> None:
-    """Let the device go on: nobody reads the clock between stages."""
+    """Do not synchronise: stages are not timed."""

@@ -1,21 +1,18 @@
-"""Euler paths: circuits of the graph with one more edge, from the end of the path to its start, taken out again."""
+"""Euler paths: add an edge from the end of the path to its start, find circuits, and remove the edge again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpuasm.arrays import array_namespace
 from gpuasm.graph.balance import require_eulerian
+from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.tours import EulerTour
 
-if TYPE_CHECKING:
-    from gpuasm.graph.directed_graph import DirectedGraph
-
-CircuitFinder = Callable[["DirectedGraph"], EulerTour]
-"""What finds an Euler circuit of each component: `hierholzer`, or `find_euler_circuits` with its options bound."""
+CircuitFinder = Callable[[DirectedGraph], EulerTour]
+"""A search for an Euler circuit of each component: `hierholzer`, or `find_euler_circuits` with its options bound."""
 
 
 def find_euler_path(graph: DirectedGraph, find_circuits: CircuitFinder) -> EulerTour:
@@ -24,14 +21,14 @@ def find_euler_path(graph: DirectedGraph, find_circuits: CircuitFinder) -> Euler
     Parameters
     ----------
     graph
-        Balanced but for two vertices: the start has one edge more out than in, the end one more in than out. Where all
+        Balanced except for two vertices: the start has one outgoing edge more, the end one incoming edge more. If all
         are balanced, the circuits are paths too.
     find_circuits
-        How to find circuits.
+        The search for circuits.
 
     Returns
     -------
-    EulerTour, on the device of the graph; components by their least edge, where the added edge counts as the last one
+    EulerTour, on the device of the graph; components by their least edge; the added edge counts as the last edge
     of the path's end.
 
     Raises
@@ -39,9 +36,6 @@ def find_euler_path(graph: DirectedGraph, find_circuits: CircuitFinder) -> Euler
     DataError
         If there is no such path.
     """
-    # Imported late: a module of the graph class may import this one.
-    from gpuasm.graph.directed_graph import DirectedGraph  # noqa: PLC0415
-
     check = require_eulerian(graph, path=True)
     if check.start is None or check.end is None:
         return find_circuits(graph)
@@ -55,7 +49,7 @@ def find_euler_path(graph: DirectedGraph, find_circuits: CircuitFinder) -> Euler
 
 
 def _without(tour: EulerTour, edge: int) -> EulerTour:
-    """Take an edge out of its circuit, so that a path remains, and number the edges as if it had not been there."""
+    """Remove an edge from its circuit, which leaves a path, and renumber the other edges."""
     xp, edges = array_namespace(tour.edges), tour.edges
     at = xp.flatnonzero(edges == edge)
     walk = int(xp.searchsorted(tour.start, at, side="right")[0]) - 1

@@ -1,4 +1,4 @@
-"""Euler circuits and paths by whichever method is wanted, or the faster one."""
+"""Find Euler circuits and paths by a requested method or the faster one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MethodName = Literal["auto", "parallel", "hierholzer"]
 
 LEAST_EDGES_FOR_DEVICE = 3 << 16
-"""From here on a device is faster than one CPU thread; 'gpuasm bench euler --curve' shows where the curves cross."""
+"""With at least so many edges a device is faster than one CPU thread; see 'gpuasm bench euler --curve'."""
 
 
 def choose_method(n_edges: int, *, on_device: bool) -> MethodName:
@@ -44,9 +44,9 @@ def find_euler_tour(
     Parameters
     ----------
     graph
-        Every vertex has as many edges in as out.
+        Every vertex has as many incoming as outgoing edges.
     method
-        "parallel", whose circuit is the same on every device; "hierholzer", on the host; or "auto", the faster one.
+        "parallel", with the same circuit on every device; "hierholzer", on the host; or "auto", the faster one.
     path
         One component may have a path instead.
     pairing, seed, stages

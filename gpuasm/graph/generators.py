@@ -1,6 +1,6 @@
-"""Eulerian graphs to test and time with: deep, shallow, of very many circuits, de Bruijn, random.
+"""Eulerian graphs for tests and benchmarks: few long, many short or very many circuits, de Bruijn, random.
 
-All random numbers are hashes of a seed and a position, so a seed stands for one graph, on the CPU and on CUDA.
+All random numbers are hashes of a seed and a position, so a seed gives the same graph on the CPU and on CUDA.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from gpuasm.errors import UsageError
-from gpuasm.graph.bounded import below
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.graph.names import WordNames
+from gpuasm.graph.names import StringNames
 from gpuasm.graph.random_graphs import GRAPH500, random_eulerian, random_permutation, random_regular, rmat, shuffled
 from gpuasm.graph.rows import index_type
 from gpuasm.parallel import compiled, for_each
-from gpuasm.sequence.randomness import random_bits, stream_key
+from gpuasm.primitives.randomness import below, random_bits, stream_key
 
 __all__ = [
     "GRAPH500",
@@ -38,8 +37,8 @@ _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def deep_eulerian(n: int, k: int, *, path: bool = False, seed: int = 0, xp: Any = np) -> DirectedGraph:
     """Generate an Eulerian graph whose circuits are few and long.
 
-    Each vertex has as many edges in as out, from 1 to k with equal chances; vertex i takes the next vertices i + 1,
-    i + 2, ... (after n - 1 comes 0) that still have room for an edge in.
+    Each vertex has equally many incoming and outgoing edges, 1 to k with equal probability. Vertex i is joined to the
+    next vertices i + 1, i + 2, ... (modulo n) that still lack an incoming edge.
 
     Parameters
     ----------
@@ -48,11 +47,11 @@ def deep_eulerian(n: int, k: int, *, path: bool = False, seed: int = 0, xp: Any 
     k
         Most edges out of a vertex, at least 1.
     path
-        Leave out the last edge between different vertices: what is left has an Euler path and no circuit.
+        Omit the last edge between different vertices: the rest has an Euler path and no circuit.
     seed
-        Of the degrees.
+        Seed of the degrees.
     xp
-        Where the graph shall be, numpy or cupy; it is made on the CPU, as each vertex needs what others left.
+        Array namespace of the result, numpy or cupy; the sequential generation runs on the CPU.
     """
     _check(n >= 1 and k >= 1, "at least one vertex and one edge out of it", f"{n} and {k}")
     degrees = np.empty(n, np.int64)
@@ -78,7 +77,7 @@ def shallow_eulerian(n: int, m: int, *, seed: int = 0, xp: Any = np) -> Directed
     m
         Edges, at least 3 n - 4 and even where 3 n is.
     seed, xp
-        Which graph, and where it shall be.
+        Seed, and the array namespace of the graph.
     """
     least = 3 * n - 4
     _check(n >= 2, "at least 2 vertices", str(n))
@@ -91,7 +90,7 @@ def shallow_eulerian(n: int, m: int, *, seed: int = 0, xp: Any = np) -> Directed
 
 
 def many_circuits(n: int, *, seed: int = 0, xp: Any = np) -> DirectedGraph:
-    """Generate an Eulerian graph that breaks up into 3 n / 4 circuits where edges are paired first in, first out.
+    """Generate an Eulerian graph of 3 n / 4 circuits if edges are paired first in, first out.
 
     A quarter of the vertices, the hubs, form a ring; each other vertex is a leaf with an edge to and an edge from a
     hub drawn at random. Paired first in, first out, the ring is one circuit and each leaf has its own; paired at
@@ -102,7 +101,7 @@ def many_circuits(n: int, *, seed: int = 0, xp: Any = np) -> DirectedGraph:
     n
         Vertices, at least 4; 10,485,760 give 18,350,080 edges and 7,864,321 circuits.
     seed, xp
-        Which graph, and where it shall be.
+        Seed, and the array namespace of the graph.
     """
     _check(n >= 4, "at least 4 vertices", str(n))
     hubs = n // 4
@@ -115,28 +114,28 @@ def many_circuits(n: int, *, seed: int = 0, xp: Any = np) -> DirectedGraph:
 
 
 def de_bruijn_graph(alphabet: str | int, order: int, *, xp: Any = np) -> DirectedGraph:
-    """Make the graph whose edges are the words of a length: edge e is word e in the order of the alphabet.
+    """Make the graph whose edges are the strings of one length: edge e is string e in the order of the alphabet.
 
-    Vertices are the words of one letter less; a word leads from its first letters to its last ones.
+    Vertices are the strings of one letter less; an edge leads from its prefix to its suffix.
 
     Parameters
     ----------
     alphabet
         Its letters, all different, or how many there are: then they are digits, and above 10 letters.
     order
-        Letters of a word, at least 1.
+        Letters of a string, at least 1.
     xp
-        Where the graph shall be.
+        Array namespace of the graph.
     """
     letters = _LETTERS[:alphabet] if isinstance(alphabet, int) else alphabet
     size = alphabet if isinstance(alphabet, int) else len(alphabet)
     _check(size >= 1 and len(set(letters)) == len(letters), "distinct letters", repr(alphabet))
-    _check(order >= 1, "words of at least one letter", str(order))
+    _check(order >= 1, "strings of at least one letter", str(order))
     n = size ** (order - 1)
-    _check(n * size < 2**40, "fewer than 2^40 words", f"{size}^{order}")
-    word = xp.arange(n * size, dtype=index_type(n * size))
-    columns = (word % n).astype(index_type(n), copy=False)
-    names = WordNames(letters, order - 1) if len(letters) == size else None
+    _check(n * size < 2**40, "fewer than 2^40 strings", f"{size}^{order}")
+    string = xp.arange(n * size, dtype=index_type(n * size))
+    columns = (string % n).astype(index_type(n), copy=False)
+    names = StringNames(letters, order - 1) if len(letters) == size else None
     return DirectedGraph(xp.arange(n + 1, dtype=np.int64) * size, columns, names)
 
 
@@ -166,7 +165,7 @@ def _draw_below(i, values, key, n):
 
 @compiled()
 def _take_next(offsets, room, next_open, columns):
-    """Give each vertex its targets; ``next_open`` leads from a full vertex towards the next one with room."""
+    """Assign each vertex its targets; ``next_open`` points from a full vertex towards the next one with room."""
     n = room.size
     for vertex in range(n):
         at = vertex

@@ -1,4 +1,4 @@
-"""Euler circuits one edge after the other: Hierholzer (1873), doi:10.1007/BF01442866, without recursion."""
+"""Euler circuits by Hierholzer's sequential method (1873, doi:10.1007/BF01442866), without recursion."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _INT32_MAX = 2**31 - 1
 def hierholzer(graph: DirectedGraph, *, path: bool = False) -> EulerTour:
     """Find an Euler circuit of each weakly connected component with edges, on one CPU thread, in linear time.
 
-    It needs a number for each edge and two for each vertex beside the graph.
+    Besides the graph it needs one number for each edge and two for each vertex.
 
     Parameters
     ----------
     graph
-        On the host; every vertex has as many edges in as out.
+        On the host; every vertex has as many incoming as outgoing edges.
     path
         One component may have a path instead of a circuit; see `find_euler_path`.
 
     Returns
     -------
-    EulerTour: components by their least edge, each circuit from its least edge on. It is another one than
-    `find_euler_circuits` finds, as a rule.
+    EulerTour: components by their least edge, each circuit from its least edge on. As a rule it
+    differs from that of `find_euler_circuits`.
 
     Raises
     ------
@@ -52,18 +52,18 @@ def hierholzer(graph: DirectedGraph, *, path: bool = False) -> EulerTour:
     edges = np.empty(graph.n_edges, edge_type)
     start = np.empty(min(graph.n_vertices, graph.n_edges) + 1, np.int64)
     n_walks = _walk(unused, graph.columns, edges, start)
-    if n_walks < 0:  # stuck where a circuit did not close: some vertex is unbalanced
+    if n_walks < 0:  # a walk did not close: some vertex is unbalanced
         require_eulerian(graph)
     return EulerTour(edges, start[: n_walks + 1].copy())
 
 
 @compiled()
 def _walk(unused, columns, edges, start):
-    """Fill ``edges`` and ``start``; return the number of circuits, or -1 if a walk got stuck.
+    """Fill ``edges`` and ``start``; return the number of circuits, or -1 if a walk cannot be closed.
 
-    ``unused[v]`` bounds the edges out of v that no walk took yet. Between ``done`` and ``top``, ``edges`` holds the
-    walk under way, and from ``low`` to its end the final part of the circuit. The two never overlap, as each edge is in
-    one of them at most, and when they meet no edge is left anywhere: then all of them are where they belong.
+    ``unused[v]`` bounds the unused edges out of v. From ``done`` to ``top``, ``edges`` holds the current walk; from
+    ``low`` on, the final part of the circuit. The two never overlap, as each edge is in at most one of them. When they
+    touch, all edges are used and in their places.
     """
     done, n_walks, m = 0, 0, edges.size
     for root in range(unused.shape[0]):

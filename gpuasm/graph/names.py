@@ -1,4 +1,4 @@
-"""Names of vertices: given ones, or words of an alphabet spelled when they are asked for."""
+"""Names of vertices: a given list, or the strings over an alphabet, which are computed on request."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import overload
 
 from gpuasm.errors import DataError
 
+Label = str | int
+"""A vertex as users see it: its name, or its number in a graph without names."""
 
-class WordNames(Sequence[str]):
-    """All words of one length over an alphabet, in the order of the alphabet, none of them kept.
+
+class StringNames(Sequence[str]):
+    """All strings of one length over an alphabet, in the order of the alphabet; none is stored.
 
     Parameters
     ----------
     alphabet
         Distinct letters.
     length
-        Letters of a word; 0 stands for the one empty word.
+        Letters of a string; with 0 there is one empty string.
     """
 
     def __init__(self, alphabet: str, length: int) -> None:
@@ -43,7 +46,7 @@ class WordNames(Sequence[str]):
         return "".join(reversed(letters))
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, WordNames):
+        if isinstance(other, StringNames):
             return (self.alphabet, self.length) == (other.alphabet, other.length)
         if isinstance(other, Sequence):
             return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
@@ -56,7 +59,7 @@ class WordNames(Sequence[str]):
         return isinstance(name, str) and len(name) == self.length and set(name) <= set(self.alphabet)
 
     def index(self, name: str, start: int = 0, stop: int | None = None) -> int:
-        """Return the number of a word; ValueError if it is none."""
+        """Return the number of a string; ValueError if it is none of them."""
         if name not in self:
             raise ValueError(name)
         number = 0

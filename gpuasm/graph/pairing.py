@@ -1,9 +1,9 @@
-"""Pairing: which outgoing edge each incoming edge of a vertex goes on into, for graphs whose degrees balance.
+"""Pair each incoming edge of a vertex with an outgoing one, in graphs whose degrees balance.
 
-Sorted stably by where they end, the incoming edges of vertex v stand in the very places that v's outgoing edges have
-in the rows of the graph, since there are as many of them. So the sort is the pairing: the edge in place i goes on into
-edge i. That is *first in, first out*. *Mixed* turns each vertex's share of the places by a hash of the vertex, which
-leaves far fewer circuits to join in graphs with much order, such as de Bruijn graphs.
+A stable sort by target puts the incoming edges of vertex v at the positions that v's outgoing edges have in the rows
+of the graph, as there are equally many. So the sort is the pairing: edge i follows the edge at position i. This is
+*first in, first out*. *Mixed* rotates each vertex's positions by a hash of the vertex, which leaves far fewer circuits
+to join in regular graphs, such as de Bruijn graphs.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Pairing:
     successor : (m,) int32 or int64
         The edge that follows each edge.
     order : (m,) int32 or int64
-        Edges sorted by where they end.
+        Edges sorted by target.
     key : uint64
-        What turns the places; 0 for first in, first out.
+        Key of the rotations; 0 for first in, first out.
     """
 
     successor: Array
@@ -44,16 +44,16 @@ class Pairing:
 
 
 def pair_edges(graph: DirectedGraph, *, pairing: PairingName, seed: int) -> Pairing:
-    """Pair every edge of a balanced graph with one that leaves where it ends.
+    """Pair every edge of a balanced graph with an edge that leaves its target.
 
     Parameters
     ----------
     graph
-        Every vertex has as many edges in as out.
+        Every vertex has as many incoming as outgoing edges.
     pairing
         "fifo" or "mixed".
     seed
-        Of the mixing.
+        Seed of the mixed pairing.
     """
     order = stable_order(graph.columns, graph.n_vertices)
     key = np.uint64(0) if pairing == "fifo" else np.uint64(2 * seed + 1)
@@ -63,8 +63,8 @@ def pair_edges(graph: DirectedGraph, *, pairing: PairingName, seed: int) -> Pair
 
 
 @inlined()
-def _turn(vertex, degree, key):
-    """Return by how many places the edges of a vertex are turned."""
+def _rotation(vertex, degree, key):
+    """Return by how many positions the edges of a vertex are rotated."""
     if key == np.uint64(0) or degree < 2:
         return np.int64(0)
     return np.int64((mix(np.uint64(vertex) * np.uint64(0x9E3779B97F4A7C15) + key) >> np.uint64(1)) % np.uint64(degree))
@@ -76,14 +76,14 @@ def _pair(i, order, columns, row_offsets, key, successor):
     vertex = np.int64(columns[edge])
     first = row_offsets[vertex]
     degree = row_offsets[vertex + 1] - first
-    place = i - first + _turn(vertex, degree, key)
+    place = i - first + _rotation(vertex, degree, key)
     successor[edge] = first + (place - degree if place >= degree else place)
 
 
 def exchange(graph: DirectedGraph, paired: Pairing, links: Array) -> None:
-    """Exchange what leads into slots i and i + 1, for all links i at once.
+    """Exchange the predecessors of edges i and i + 1, for all links i at once.
 
-    Links that touch form a run of slots: all its exchanges together turn what leads into them by one place.
+    Adjacent links form a run of slots: all its exchanges together rotate their predecessors by one place.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _exchange(i, links, n_links, order, columns, row_offsets, key, successor):
     successor[_before(link + 1, order, columns, row_offsets, key)] = link
     if i > 0 and links[i - 1] == link - 1:
         return
-    # The first of a run: its last is the last link whose place in the list has kept pace.
+    # The first of a run; its last is the last link whose number and position in the list rise together.
     low, high = i, np.int64(n_links)
     while high - low > 1:
         middle = (low + high) >> 1
@@ -115,9 +115,9 @@ def _exchange(i, links, n_links, order, columns, row_offsets, key, successor):
 
 @inlined()
 def _before(edge, order, columns, row_offsets, key):
-    """Return the edge that first went on into an edge, whatever has been exchanged since."""
+    """Return the initial predecessor of an edge, whatever has been exchanged since."""
     vertex = np.int64(columns[order[edge]])
     first = row_offsets[vertex]
     degree = row_offsets[vertex + 1] - first
-    place = edge - first - _turn(vertex, degree, key)
+    place = edge - first - _rotation(vertex, degree, key)
     return np.int64(order[first + (place + degree if place < 0 else place)])

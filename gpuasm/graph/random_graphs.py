@@ -1,4 +1,4 @@
-"""Random graphs: R-MAT, regular, Eulerian with several components, and any graph with its vertices shuffled."""
+"""Random graphs: R-MAT, regular, Eulerian with several components, and the vertices of a graph shuffled."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.errors import UsageError
-from gpuasm.graph.bounded import below
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import index_type
 from gpuasm.parallel import for_each
-from gpuasm.sequence.randomness import random_bits, stream_key
+from gpuasm.primitives.randomness import below, random_bits, stream_key
 
 GRAPH500 = (0.57, 0.19, 0.19)
-"""The chances of the upper left, upper right and lower left quarter in the Graph500 benchmark."""
+"""Probabilities of the upper left, upper right and lower left quarter in the Graph500 benchmark."""
 
 
 def rmat(
@@ -36,11 +35,11 @@ def rmat(
     scale
         There are 2^scale vertices.
     edge_factor
-        Edges by vertex.
+        Edges for each vertex.
     chances
-        Of the upper left, upper right and lower left quarter of the adjacency matrix, at every level.
+        Probabilities of the upper left, upper right and lower left quarter of the adjacency matrix, at every level.
     seed, xp
-        Which graph, and where it shall be.
+        Seed, and the array namespace of the graph.
     """
     source, target = rmat_edges(scale, edge_factor << scale, chances=chances, seed=seed, xp=xp)
     return from_edges(source, target, 1 << scale)
@@ -88,14 +87,14 @@ def random_eulerian(
     Parameters
     ----------
     n, m
-        Vertices and edges; both are shared out among the components as evenly as can be. Vertices that no walk meets
+        Vertices and edges; both are divided among the components as evenly as possible. Vertices that no walk visits
         have no edges.
     components
         Closed walks that share no vertex.
     path
         Leave the first walk open: without the edge from its last vertex back to its first, so m - 1 edges are left.
     seed, xp
-        Which graph, and where it shall be.
+        Seed, and the array namespace of the graph.
     """
     if components < 1 or n < components or m < 0 or (path and min(n, m) < 2 * components):
         raise UsageError(
@@ -118,19 +117,19 @@ def random_eulerian(
     if path:
         kept[ends[0]] = False
         if walk[ends[0]] == walk[0]:
-            walk[ends[0]] = (walk[0] + 1) % width[0]  # a walk that ended where it began would be a circuit again
+            walk[ends[0]] = (walk[0] + 1) % width[0]  # else the open walk would be a circuit
     return from_edges(walk[kept], walk[following][kept], n)
 
 
 def random_permutation(n: int, *, seed: int = 0, name: str | int = "order", xp: Any = np) -> Array:
     """Return the numbers 0 to n - 1 in a random order, (n,) int64, the same on every device."""
-    words = xp.empty(n, np.uint64)
-    _draw_words(n, words, stream_key(seed, "permutation", name))
-    return xp.argsort(words, kind="stable").astype(np.int64, copy=False)
+    bits = xp.empty(n, np.uint64)
+    _draw_bits(n, bits, stream_key(seed, "permutation", name))
+    return xp.argsort(bits, kind="stable").astype(np.int64, copy=False)
 
 
 def shuffled(graph: DirectedGraph, *, seed: int = 0) -> DirectedGraph:
-    """Return the graph with its vertices numbered anew at random; the edges of a vertex keep their order."""
+    """Return the graph with its vertices renumbered at random; the edges of a vertex keep their order."""
     xp = array_namespace(graph.columns)
     n, m = graph.n_vertices, graph.n_edges
     old = random_permutation(n, seed=seed, xp=xp)
@@ -164,8 +163,8 @@ def _draw_within(i, values, key, first, width):
 
 
 @for_each
-def _draw_words(i, words, key):
-    words[i] = random_bits(key, np.uint64(i))
+def _draw_bits(i, bits, key):
+    bits[i] = random_bits(key, np.uint64(i))
 
 
 @for_each

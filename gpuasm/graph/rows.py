@@ -61,7 +61,7 @@ def group_by(keys: Array, values: Array, n: int) -> tuple[Array, Array]:
     keys : (m,) int32 or int64, from 0 to n - 1
     values : (m,)
     n
-        How many groups there are, empty ones included.
+        Number of groups, empty ones included.
     """
     offsets = offsets_of(keys, n)
     if not count_true(keys[1:] < keys[:-1]):
@@ -70,7 +70,7 @@ def group_by(keys: Array, values: Array, n: int) -> tuple[Array, Array]:
         return offsets, values[stable_order(keys, n)]
     grouped, next_place = np.empty_like(values), offsets[:-1].copy()
     bounds = np.linspace(0, n, thread_count() + 1).astype(np.int64)
-    # Each thread reads all keys, which is quick, and writes the groups that are its own, which is not.
+    # Each thread reads all keys, which is fast, and writes only its own groups.
     for _ in ordered_map(
         lambda i: _deal(bounds[i], bounds[i + 1], keys, values, next_place, grouped), range(len(bounds) - 1)
     ):

@@ -1,8 +1,8 @@
 """Euler tours of assembly graphs: segments are edges, as many as their copy number, between the junctions of links.
 
-A link from one oriented segment to another makes one junction of the end of the first and the beginning of the second;
-so the graph is the de Bruijn graph again, with its unbranching paths as single edges. Both strands are in it. A
-component and that of its other strand are told once; some components, with hairpins, are their own other strand.
+A link from one oriented segment to another merges the end of the first and the beginning of the second into a
+junction. So the graph is the de Bruijn graph, with its unbranching paths as single edges. It has both strands. A
+component and its reverse complement are reported once; some, with hairpins, are their own reverse complement.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from gpuasm.graph.hierholzer import hierholzer
 
 @dataclass(frozen=True)
 class SegmentTour:
-    """What Euler says of one component.
+    """An Euler tour of one component, or why there is none.
 
     Attributes
     ----------
     segments : (s,) int64
         Its segments, ascending.
     copies : (s,) int64
-        How often each has to be walked.
+        How often the tour passes each.
     depth : float
-        The depth taken for one copy.
+        The depth of one copy.
     both_strands : bool
         Whether the component holds its segments on both strands.
     kind : str
@@ -38,7 +38,7 @@ class SegmentTour:
     reason : str
         Why there is none, else "".
     steps : (w,) int64
-        The walk: 2 i for segment i as it is written, 2 i + 1 for its other strand.
+        The walk: 2 i for segment i as written, 2 i + 1 for its reverse complement.
     """
 
     segments: np.ndarray
@@ -55,8 +55,8 @@ def segment_tours(
 ) -> Iterator[SegmentTour]:
     """Yield an Euler tour of each component of an assembly graph, or why there is none.
 
-    Copy numbers are depths in units of the component's own: the depth at which half of its bases have less. A tour is
-    one of many, as a rule; that it exists says that the copy numbers agree with the graph.
+    Copy numbers are depths in units of the component's median depth by bases. As a rule a tour is one of many; that one
+    exists shows that the copy numbers agree with the graph.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def segment_tours(
     component = weak_components(joined)[tail]
     order = np.argsort(component, kind="stable")
     bounds = np.flatnonzero(np.diff(component[order], prepend=-1, append=-1))
-    pieces = [order[a:b] for a, b in itertools.pairwise(bounds)]
-    for oriented in sorted(pieces, key=lambda piece: int(piece[0])):
-        if oriented[0] % 2:  # the least segment lies on its other strand: told already
+    groups = [order[a:b] for a, b in itertools.pairwise(bounds)]
+    for oriented in sorted(groups, key=lambda group: int(group[0])):
+        if oriented[0] % 2:  # the least segment is reversed: reported with the other strand
             continue
         segments = np.unique(oriented >> 1)
         unit = _unit_depth(lengths[segments], depths[segments])
@@ -83,8 +83,8 @@ def segment_tours(
 
 
 def _junctions(n: int, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the junction where each oriented segment begins, where it ends, and how many junctions there are."""
-    # End 2 o is where oriented segment o begins, 2 o + 1 where it ends. Each link has a twin on the other strand.
+    """Return the junctions where each oriented segment begins and ends, and the number of junctions."""
+    # Oriented segment o begins at end 2 o and ends at 2 o + 1. Each link has a reverse complement.
     ends = np.concatenate([2 * first + 1, 2 * (second ^ 1) + 1])
     beginnings = np.concatenate([2 * second, 2 * (first ^ 1)])
     junction, n_junctions = number_components(weak_components(from_edges(ends, beginnings, 4 * n)))
@@ -103,7 +103,7 @@ def _unit_depth(lengths: np.ndarray, depths: np.ndarray) -> float:
 def _tour(tail: np.ndarray, head: np.ndarray, edges: np.ndarray) -> tuple[str, str, np.ndarray]:
     """Return kind, reason and steps for one component, given its edges' ends and oriented segments."""
     junctions, ends = np.unique(np.concatenate([tail, head]), return_inverse=True)
-    order = np.argsort(ends[: tail.size], kind="stable")  # the graph's edges are grouped by where they begin
+    order = np.argsort(ends[: tail.size], kind="stable")  # the graph's edges are grouped by source
     graph = from_edges(ends[: tail.size], ends[tail.size :], junctions.size)
     check = graph.euler_check()
     if not (check.has_circuits or check.has_path):

@@ -1,8 +1,7 @@
-"""Splice a few circuits: new labels and ranks from the old ones, without walking the edges again.
+"""Splice a few circuits: compute their new labels and ranks from the old ones, without ranking the edges again.
 
-Exchanges cut the old circuits into segments that begin at the slots concerned. Where only a few are concerned, how the
-segments follow one another is worked out on the host, and each edge looks up its segment: one pass over the edges in
-their order, where a second list ranking would go through them at random.
+Exchanges cut the old circuits into segments that begin at the slots concerned. The host orders these few segments, and
+each edge looks up its segment: one sequential pass over the edges, where a second list ranking has random access.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ MOST = 1024
 
 
 def splice(circuits: Cycles, links: Array) -> Cycles:
-    """Return the circuits after the exchange of what leads into slots i and i + 1, for all links i.
+    """Return the circuits after the predecessors of edges i and i + 1 are exchanged, for all links i.
 
     Parameters
     ----------
@@ -30,7 +29,7 @@ def splice(circuits: Cycles, links: Array) -> Cycles:
     """
     xp = array_namespace(circuits.label)
     leader, size = to_host(circuits.leader), to_host(circuits.size)
-    slots, following = _turned_slots(to_host(links))
+    slots, following = _exchanged_slots(to_host(links))
     on_device = to_namespace(xp, slots)
     label, rank = to_host(circuits.label[on_device]), to_host(circuits.rank[on_device])
     order = np.lexsort((rank, label))
@@ -45,8 +44,8 @@ def splice(circuits: Cycles, links: Array) -> Cycles:
     return Cycles(out_label, out_rank, to_namespace(xp, new_leader), to_namespace(xp, table[3][first]))
 
 
-def _turned_slots(links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the slots of all links, ascending, and the slot that now follows what led into each."""
+def _exchanged_slots(links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slots of all links, ascending, and the slot that now follows the old predecessor of each."""
     slots = np.union1d(links, links + 1)
     is_first = ~np.isin(slots - 1, links)
     run = np.cumsum(is_first) - 1
@@ -55,10 +54,10 @@ def _turned_slots(links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _segments(
-    leader: np.ndarray, size: np.ndarray, turned: tuple[np.ndarray, ...]
+    leader: np.ndarray, size: np.ndarray, exchanged: tuple[np.ndarray, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the table of segments: key (old label << 32 | old rank), new label, new rank there, circuit's size."""
-    slots, following, label, rank = turned
+    slots, following, label, rank = exchanged
     size_of = dict(zip(leader.tolist(), size.tolist(), strict=True))
     number = {slot: j for j, slot in enumerate(slots.tolist())}
     first_of = {own: int(j) for own, j in zip(*np.unique(label, return_index=True), strict=True)}
@@ -68,13 +67,13 @@ def _segments(
         int(rank[a] - rank[j]) + (size_of[own] if a <= j else 0)
         for j, (a, own) in enumerate(zip(after, label.tolist(), strict=True))
     ]
-    base, circle = _lay_out(after, length, following.tolist(), number)
-    total = {c: sum(length[j] for j in range(len(length)) if circle[j] == c) for c in set(circle)}
-    least = {c: min(int(label[j]) for j in range(len(label)) if circle[j] == c) for c in set(circle)}
+    base, circuit = _arrange(after, length, following.tolist(), number)
+    total = {c: sum(length[j] for j in range(len(length)) if circuit[j] == c) for c in set(circuit)}
+    least = {c: min(int(label[j]) for j in range(len(label)) if circuit[j] == c) for c in set(circuit)}
     rows = [(own, 0, own, 0, size_of[own]) for own in size_of if own not in first_of]
-    for own, j in last_of.items():  # rank 0 lies in the segment that begins at the last slot and goes round
-        rows.append((own, 0, least[circle[j]], base[j] + size_of[own] - int(rank[j]), total[circle[j]]))
-    rows += [(int(label[j]), int(rank[j]), least[circle[j]], base[j], total[circle[j]]) for j in range(len(slots))]
+    for own, j in last_of.items():  # rank 0 lies in the segment that begins at the last slot and wraps around
+        rows.append((own, 0, least[circuit[j]], base[j] + size_of[own] - int(rank[j]), total[circuit[j]]))
+    rows += [(int(label[j]), int(rank[j]), least[circuit[j]], base[j], total[circuit[j]]) for j in range(len(slots))]
     start = {row[0]: row[3] for row in rows if row[1] == 0 and row[0] == row[2]}
     table = sorted({(own << 32) | r: (new, (at - start[new]) % n, n) for own, r, new, at, n in rows}.items())
     key = np.array([k for k, _ in table], np.int64)
@@ -82,18 +81,18 @@ def _segments(
     return key, columns[:, 0].copy(), columns[:, 1].copy(), columns[:, 2].copy()
 
 
-def _lay_out(
+def _arrange(
     after: list[int], length: list[int], following: list[int], number: dict[int, int]
 ) -> tuple[list[int], list[int]]:
-    """Return where each segment begins on its new circuit, and which circuit that is."""
-    base, circle = [0] * len(after), [-1] * len(after)
+    """Return the offset of each segment in its new circuit, and the number of that circuit."""
+    base, circuit = [0] * len(after), [-1] * len(after)
     for first in range(len(after)):
         j, at = first, 0
-        while circle[j] < 0:
-            base[j], circle[j] = at, first
+        while circuit[j] < 0:
+            base[j], circuit[j] = at, first
             at += length[j]
             j = number[following[after[j]]]
-    return base, circle
+    return base, circuit
 
 
 @for_each

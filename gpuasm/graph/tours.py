@@ -1,4 +1,4 @@
-"""Euler tours: what finding a circuit or a path gives, and a check of it that knows nothing of how it was found."""
+"""Euler tours, the result of every search for circuits or paths, and an independent check of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
-    from gpuasm.graph.directed_graph import DirectedGraph, Label
+    from gpuasm.graph.directed_graph import DirectedGraph
+    from gpuasm.graph.names import Label
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class EulerTour:
         return int(self.start.size) - 1
 
     def vertices(self, graph: DirectedGraph) -> Array:
-        """Return the vertices that the walks pass, (m + c,) of the type of the graph's columns.
+        """Return the vertices of the walks, (m + c,) of the type of the graph's columns.
 
         Walk i begins at ``start[i] + i`` and has a vertex more than edges; a circuit's last vertex is its first.
         """
@@ -49,7 +50,7 @@ class EulerTour:
         return walk
 
     def starting_at(self, graph: DirectedGraph, vertex: Label) -> EulerTour:
-        """Return the tour with the circuit through a vertex turned so that it begins there, at its first visit.
+        """Return the tour with the circuit through a vertex rotated to begin there, at its first visit.
 
         Raises
         ------
@@ -79,19 +80,19 @@ class EulerTour:
 
 
 def check_tour(graph: DirectedGraph, tour: EulerTour, *, path: bool = False) -> None:
-    """Verify that a tour is one: each edge once, each following the one before, one closed walk for a component.
+    """Verify that a tour uses each edge once, each after its predecessor, in one closed walk for each component.
 
     Parameters
     ----------
     graph, tour
         On the same device.
     path
-        One of the walks may end elsewhere than it began.
+        One of the walks may be open.
 
     Raises
     ------
     DataError
-        With the reason, if the tour is none.
+        With the reason, if it does not.
     """
     xp, m, start = array_namespace(graph.columns, tour.edges, tour.start), graph.n_edges, tour.start
     _require(tour.edges.size == m, f"{m} edges", f"{tour.edges.size}")
@@ -104,11 +105,11 @@ def check_tour(graph: DirectedGraph, tour: EulerTour, *, path: bool = False) -> 
     seen[tour.edges] = True
     _require(bool(seen.all()), "each edge once", f"{m - int(seen.sum())} edges missing")
     _check_steps(graph, tour, path=path)
-    _require(_walks_keep_apart(graph, tour), "one walk for each component", "walks that meet at a vertex")
+    _require(_walks_are_disjoint(graph, tour), "one walk for each component", "walks that share a vertex")
 
 
 def _check_steps(graph: DirectedGraph, tour: EulerTour, *, path: bool) -> None:
-    """Verify that each edge leaves where the one before ended, and that walks close."""
+    """Verify that each edge begins where the one before ends, and that walks close."""
     xp, edges = array_namespace(tour.edges), tour.edges
     first, last = tour.start[:-1], tour.start[1:] - 1
     reached = graph.columns[edges]
@@ -121,14 +122,14 @@ def _check_steps(graph: DirectedGraph, tour: EulerTour, *, path: bool) -> None:
     _require(n_open <= int(path), "at most one open walk" if path else "closed walks", f"{n_open} open")
 
 
-def _walks_keep_apart(graph: DirectedGraph, tour: EulerTour) -> bool:
-    """Tell whether no two walks share a vertex."""
+def _walks_are_disjoint(graph: DirectedGraph, tour: EulerTour) -> bool:
+    """Return whether no two walks share a vertex."""
     xp = array_namespace(tour.edges)
     passed = tour.vertices(graph)
     begins = xp.zeros(passed.size, np.int64)
     begins[tour.start[:-1] + xp.arange(tour.n)] = 1
     walk = xp.cumsum(begins)
-    # Which of several walks remains noted at a vertex does not matter: another one will find it is not alone.
+    # Which of several walks stays recorded at a vertex does not matter: another one finds a different number.
     walk_at = xp.zeros(graph.n_vertices, np.int64)
     walk_at[passed] = walk
     return bool((walk_at[passed] == walk).all())
@@ -139,7 +140,7 @@ def _is_closed(graph: DirectedGraph, edges: Array) -> bool:
 
 
 def _leaves(graph: DirectedGraph, edges: Array, vertices: Array) -> Array:
-    """Tell of each edge whether it leaves the vertex beside it."""
+    """Return whether each edge leaves the vertex at the same position of the other array."""
     return (graph.row_offsets[vertices] <= edges) & (edges < graph.row_offsets[vertices + 1])
 
 

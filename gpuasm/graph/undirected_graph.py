@@ -1,4 +1,4 @@
-"""Undirected graphs without loops and parallel edges, as compressed sparse rows that hold each edge both ways."""
+"""Undirected graphs without loops and parallel edges, as compressed sparse rows with each edge in both directions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.errors import DataError
-from gpuasm.graph.directed_graph import DirectedGraph, Label
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.names import Label
 from gpuasm.graph.rows import index_type, offsets_of, rows_of_slots, sums_of_rows
 from gpuasm.primitives.counting import count_true
 
@@ -96,8 +97,8 @@ class UndirectedGraph:
 def undirected_graph(graph: DirectedGraph, weights: Array | None = None) -> UndirectedGraph:
     """Return the undirected graph of a directed one: each pair of joined vertices once, self-loops left out.
 
-    Weights of parallel edges are summed, and so are those of the two directions; only where every edge has its like
-    the other way round, of the same weight, as a symmetric matrix is written, an edge and its like are one.
+    Weights of parallel edges and of the two directions are summed. If the weights are symmetric, as in a symmetric
+    matrix, an edge and its reverse are one edge instead.
 
     Parameters
     ----------
@@ -125,10 +126,10 @@ def undirected_graph(graph: DirectedGraph, weights: Array | None = None) -> Undi
         keys = keys[_starts_runs(keys)]
         return _of_keys(keys, None, n=n, names=graph.names)
     values = weights.astype(np.float64, copy=False)[proper]
-    one_way, other_way = (_summed(keys[proper], values) for keys in (forward, back))
-    if all(map(_equal, one_way, other_way)):
-        return _of_keys(*one_way, n=n, names=graph.names)
-    keys, values = (xp.concatenate(parts) for parts in zip(one_way, other_way, strict=True))
+    ahead, reverse = (_summed(keys[proper], values) for keys in (forward, back))
+    if all(map(_equal, ahead, reverse)):
+        return _of_keys(*ahead, n=n, names=graph.names)
+    keys, values = (xp.concatenate(parts) for parts in zip(ahead, reverse, strict=True))
     return _of_keys(*_summed(keys, values), n=n, names=graph.names)
 
 
@@ -137,7 +138,7 @@ def _equal(first: Array, second: Array) -> bool:
 
 
 def _starts_runs(keys: Array) -> Array:
-    """Tell of each of some sorted keys whether it differs from the one before."""
+    """Return whether each sorted key differs from the one before."""
     first = array_namespace(keys).ones(keys.size, bool)
     first[1:] = keys[1:] != keys[:-1]
     return first

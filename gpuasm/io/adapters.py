@@ -1,4 +1,4 @@
-"""Sequencing adapters read through: reads longer than their insert go on into the adapter at its other end."""
+"""Survey of sequencing adapters: which reads are longer than their insert and continue into an adapter."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.io.read_through import NO_INSERT, PairEvidence, inserts_of_pairs, pieces_of_reads, window
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.io.read_through import NO_INSERT, PairEvidence, first_segment_of_reads, inserts_of_pairs, window
+from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.sequence.encoding import encode
 from gpuasm.sequence.reads import Reads
 
@@ -19,11 +19,10 @@ ADAPTERS = {
     "Illumina small RNA": ("TGGAATTCTCGGGTGCCAAGG",),
     "MGI": ("AAGTCGGAGGCCAAGCGGTCTTAGGAAGACAA", "AAGTCGGATCGTAGCCATGTCGTTCTGTGAGCCAAGGAGTTG"),
 }
-"""What follows the insert, by kit: as published by the makers. The first 13 bases of each are its probe; in 150 bases a
-given 13-mer is found by chance once in 500,000."""
+"""Adapter sequences by kit, as published by the manufacturers. The first 13 bases of each are its probe."""
 
 MANY = 0.005
-"""Share of reads that run into an adapter from which on it is worth trimming: one in 200."""
+"""Least share of reads with an adapter for trimming in automatic mode: one in 200."""
 
 _BEGIN = 6
 _BEGINS_A_WINDOW = 32 - _BEGIN + 1
@@ -42,7 +41,7 @@ class AdapterSurvey:
     position : (n_reads,) int32
         Bases before that probe.
     pairs : PairEvidence
-        What mates say of each other.
+        Inserts by the overlap of mates.
     kits : list of int
         The kits taken for adapters: a probe may as well be part of the genome.
     """
@@ -77,16 +76,16 @@ class AdapterSurvey:
         """Return the adapters to look for; with ``every_kit`` those of all kits of which a probe was seen."""
         kits = np.unique(self.kit[self.kit >= 0]).tolist() if every_kit else self.kits
         known = [sequence for kit in kits for sequence in list(ADAPTERS.values())[kit]]
-        # Kits have had other adapters over the years: what follows the inserts of these reads is looked for as well.
+        # A kit's adapters change over the years: the sequence that follows these inserts is searched too.
         return known + [text for text in self.pairs.adapters if not any(other.startswith(text) for other in known)]
 
 
 def survey_adapters(reads: Reads, n_pairs: int) -> AdapterSurvey:
     """Find the reads that run into an adapter; the order of the reads or pairs plays no part.
 
-    Single reads are told by the 13 bases that known adapters begin with. Where there are pairs, these bases count only
-    if the mates confirm them: both mates of a short insert run into the adapter at the same place, while a genome that
-    holds these bases (the ends of transposon Tn5 are the Nextera adapter) shows them at any place of one mate.
+    Single reads are classified by a probe, the first 13 bases of a known adapter. In pairs a probe counts only if both
+    mates contain it at the same position, as for a short insert. In a genome that contains the probe itself (the ends
+    of transposon Tn5 are the Nextera adapter) it occurs at any position of one mate.
 
     Parameters
     ----------
@@ -114,9 +113,9 @@ def _find_probes(reads: Reads) -> tuple[np.ndarray, np.ndarray]:
     is_begin = np.zeros(1 << 2 * _BEGIN, np.bool_)  # by these bases, few positions are worth a closer look
     is_begin[probes >> 2 * (PROBE_LENGTH - _BEGIN)] = True
     kit, position = np.full(reads.n_reads, _NONE), np.zeros(reads.n_reads, np.int32)
-    first_piece = pieces_of_reads(reads)
+    first_segment = first_segment_of_reads(reads)
     run_chunks(
-        _scan, reads.n_reads, first_piece, reads.words, reads.start, reads.length, probes.astype(np.uint64),
+        _scan, reads.n_reads, first_segment, reads.packed, reads.start, reads.length, probes.astype(np.uint64),
         kits.astype(np.int8), is_begin, kit, position,
     )  # fmt: skip
     return kit, position
@@ -130,28 +129,32 @@ def name_of(probe: str) -> int:
     return name
 
 
+@signatures(
+    "int64, int64, int64[::1], uint64[::1], int64[::1], int32[::1], uint64[::1], int8[::1], boolean[::1], int8[::1], "
+    "int32[::1]"
+)
 @compiled()
-def _scan(first, last, first_piece, words, start, length, probes, kits, is_begin, kit, position):
+def _scan(first, last, first_segment, packed, start, length, probes, kits, is_begin, kit, position):
     for read in range(first, last):
         before = 0
-        for piece in range(first_piece[read], first_piece[read + 1]):
-            found, probe = _first_probe(words, start[piece], length[piece] - PROBE_LENGTH + 1, probes, is_begin)
+        for segment in range(first_segment[read], first_segment[read + 1]):
+            found, probe = _first_probe(packed, start[segment], length[segment] - PROBE_LENGTH + 1, probes, is_begin)
             if probe >= 0:
                 kit[read], position[read] = kits[probe], before + found
                 break
-            before += length[piece]
+            before += length[segment]
 
 
 @compiled()
-def _first_probe(words, first, n, probes, is_begin):
+def _first_probe(packed, first, n, probes, is_begin):
     """Return the first of n places at which there is a probe, and the probe's number; -1 and -1 if there is none."""
     top, mask = 64 - 2 * _BEGIN, np.uint64(is_begin.size - 1)
     for at in range(0, n, _BEGINS_A_WINDOW):
-        bases = window(words, first + at)
+        bases = window(packed, first + at)
         for i in range(min(_BEGINS_A_WINDOW, n - at)):
             if not is_begin[bases >> np.uint64(top - 2 * i) & mask]:
                 continue
-            name = window(words, first + at + i) >> np.uint64(64 - 2 * PROBE_LENGTH)
+            name = window(packed, first + at + i) >> np.uint64(64 - 2 * PROBE_LENGTH)
             for probe in range(probes.size):
                 if name == probes[probe]:
                     return at + i, probe

@@ -69,7 +69,7 @@ class _Feed:
                     while at:
                         at = at[pipe.write(at) :]
         except BrokenPipeError:
-            pass  # pysam gave up; it says why
+            pass  # the message of pysam gives the reason
         except BaseException as error:  # raised by join
             self.error = error
 

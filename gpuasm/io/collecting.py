@@ -1,4 +1,4 @@
-"""Parsed blocks put together to one set of reads, mates checked and brought side by side."""
+"""Collect parsed blocks into one set of reads; check mates and interleave them."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpuasm.io import diagnosis, scan
-from gpuasm.io.growing import GrowingArray
-from gpuasm.io.packing import interleave_pieces
+from gpuasm.io.growing_array import GrowingArray
+from gpuasm.io.packing import interleave_segments
 from gpuasm.io.parsing import ParsedBlock
 from gpuasm.sequence.encoding import BASES_PER_WORD
 from gpuasm.sequence.reads import Reads
 
-Pieces = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""start, length and read of some pieces."""
+Segments = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""start, length and read of some segments."""
 
 
 class Collector:
     """Reads that grow block by block."""
 
     def __init__(self) -> None:
-        self._words, self._start = GrowingArray(np.uint64), GrowingArray(np.int64)
+        self._packed, self._start = GrowingArray(np.uint64), GrowingArray(np.int64)
         self._length, self._read = GrowingArray(np.int32), GrowingArray(np.int64)
         self.n_reads = 0
 
-    def add_words(self, words: np.ndarray) -> int:
-        """Append packed words and return the position of their first base."""
-        position = self._words.size * BASES_PER_WORD
-        self._words.append(words)
+    def add_packed(self, packed: np.ndarray) -> int:
+        """Append packed bases and return the position of the first one."""
+        position = self._packed.size * BASES_PER_WORD
+        self._packed.append(packed)
         return position
 
-    def add_pieces(self, pieces: Pieces, n_reads: int) -> None:
-        """Append pieces of the next ``n_reads`` reads; their read numbers count from the first of these."""
-        start, length, read = pieces
+    def add_segments(self, segments: Segments, n_reads: int) -> None:
+        """Append segments of the next ``n_reads`` reads; their read numbers count from the first of these."""
+        start, length, read = segments
         self._start.append(start)
         self._length.append(length)
         self._read.append(read + self.n_reads)
@@ -42,25 +42,25 @@ class Collector:
     def add_block(self, block: ParsedBlock) -> None:
         """Append the reads of a block."""
         packed = block.packed
-        start = packed.start + self.add_words(packed.words)
-        self.add_pieces((start, packed.length, packed.read), packed.n_reads)
+        start = packed.start + self.add_packed(packed.packed)
+        self.add_segments((start, packed.length, packed.read), packed.n_reads)
 
     def add_all(self, other: Collector) -> None:
         """Append the reads of another collector, which is used up."""
         reads = other.finish(paired=False)
-        position = self.add_words(reads.words[:-1])
-        self.add_pieces((reads.start + position, reads.length, reads.read), reads.n_reads)
+        position = self.add_packed(reads.packed[:-1])
+        self.add_segments((reads.start + position, reads.length, reads.read), reads.n_reads)
 
     def finish(self, *, paired: bool) -> Reads:
         """Return the reads; nothing may be added afterwards."""
-        self._words.append(np.zeros(1, np.uint64))  # so that two words can be read at any base
-        words, start = self._words.finish(), self._start.finish()
+        self._packed.append(np.zeros(1, np.uint64))  # a window of 32 bases may read one entry beyond the last
+        packed, start = self._packed.finish(), self._start.finish()
         length, read = self._length.finish(), self._read.finish()
-        return Reads(words, start, length, read, n_reads=self.n_reads, paired=paired)
+        return Reads(packed, start, length, read, n_reads=self.n_reads, paired=paired)
 
 
 class _Side:
-    """The first or the second mates: a block under way and how much of it is taken."""
+    """The first or the second mates: the current block and how many of its reads are taken."""
 
     def __init__(self, blocks: Iterator[ParsedBlock], collector: Collector) -> None:
         self._blocks, self._collector = blocks, collector
@@ -69,7 +69,7 @@ class _Side:
 
     @property
     def block(self) -> ParsedBlock:
-        """The block under way; there is one while records are waiting."""
+        """The current block; there is one while records are waiting."""
         assert self._block is not None
         return self._block
 
@@ -80,17 +80,17 @@ class _Side:
             self._block, self.taken = next(self._blocks, None), 0
             if self._block is not None:
                 self.n_reads += self._block.packed.n_reads
-                self._position = self._collector.add_words(self._block.packed.words)
+                self._position = self._collector.add_packed(self._block.packed.packed)
         return 0 if self._block is None else self._block.packed.n_reads - self.taken
 
-    def take(self, n: int) -> Pieces:
-        """Return the pieces of the next n reads, numbered from 0."""
+    def take(self, n: int) -> Segments:
+        """Return the segments of the next n reads, numbered from 0."""
         packed = self.block.packed
         first, last = np.searchsorted(packed.read, (self.taken, self.taken + n))
         chosen = slice(first, last)
-        pieces = packed.start[chosen] + self._position, packed.length[chosen], packed.read[chosen] - self.taken
+        segments = packed.start[chosen] + self._position, packed.length[chosen], packed.read[chosen] - self.taken
         self.taken += n
-        return pieces
+        return segments
 
     def drained(self) -> int:
         """Read to the end and return the number of reads."""
@@ -119,17 +119,17 @@ def collect_mates(
         if wrong >= 0:
             names = block_1.name(at_1 + wrong), block_2.name(at_2 + wrong)
             raise diagnosis.strangers_error(*names, path=" and ".join(paths), record=done + wrong + 1)
-        collector.add_pieces(_merged(sides[0].take(n), sides[1].take(n)), 2 * n)
+        collector.add_segments(_merged(sides[0].take(n), sides[1].take(n)), 2 * n)
         done += n
     counts = sides[0].drained(), sides[1].drained()
     if counts[0] != counts[1]:
         raise diagnosis.unequal_mates_error(*counts, path=" and ".join(paths))
 
 
-def _merged(pieces_1: Pieces, pieces_2: Pieces) -> Pieces:
-    (start_1, length_1, read_1), (start_2, length_2, read_2) = pieces_1, pieces_2
+def _merged(segments_1: Segments, segments_2: Segments) -> Segments:
+    (start_1, length_1, read_1), (start_2, length_2, read_2) = segments_1, segments_2
     order = np.empty(read_1.size + read_2.size, np.int64)
-    interleave_pieces(read_1, read_2, order)
+    interleave_segments(read_1, read_2, order)
     start, length = np.concatenate([start_1, start_2])[order], np.concatenate([length_1, length_2])[order]
     return start, length, np.concatenate([2 * read_1, 2 * read_2 + 1])[order]
 

@@ -1,4 +1,4 @@
-"""Contigs of any assembler from FASTA, with the depth their headers tell, and tables of depth."""
+"""Read contigs of any assembler from FASTA, with the depth that their headers state, and tables of depth."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.io.genomes import fasta_records, says_circular
+from gpuasm.io.genomes import fasta_records
 from gpuasm.io.sources import read_whole
 
-_DEPTH = re.compile(rb"(?:\bdepth=|\bmulti=|_cov_)([0-9]+(?:\.[0-9]+)?)")
+_DEPTH = re.compile(r"(?:\bdepth=|\bmulti=|_cov_)([0-9]+(?:\.[0-9]+)?)", re.ASCII)
 """As gpuasm, MEGAHIT and SPAdes write it."""
 _JGI = ("contigName", "contigLen", "totalAvgDepth")
 
 
 @dataclass(frozen=True)
 class ContigRecord:
-    """A contig of a file: codes (n,) uint8, its depth if the header tells it, and whether it is a circle."""
+    """A contig of a file: codes (n,) uint8, its depth if the header states it, and whether it is circular."""
 
     name: str
     codes: np.ndarray
@@ -36,7 +36,7 @@ def read_contigs(path: str | Path) -> list[ContigRecord]:
     Parameters
     ----------
     path
-        FASTA, plain or compressed; "-" is standard input. A header may say ``depth=58.3`` (or ``multi=``, or end in
+        FASTA, plain or compressed; "-" is standard input. A header may contain ``depth=58.3`` (or ``multi=``, or end in
         ``_cov_58.3``) and ``circular=yes``.
 
     Raises
@@ -54,11 +54,9 @@ def read_contigs(path: str | Path) -> list[ContigRecord]:
         if record.name in names:
             raise DataError("a name of its own for each contig", f"{record.name} twice", "rename one", path=path)
         names.add(record.name)
-        depth = _DEPTH.search(record.header)
+        depth = _DEPTH.search(record.description)
         found.append(
-            ContigRecord(
-                record.name, record.codes, float(depth.group(1)) if depth else None, says_circular(record.header)
-            )
+            ContigRecord(record.name, record.codes, float(depth.group(1)) if depth else None, record.is_circular)
         )
     return found
 
@@ -72,7 +70,7 @@ def read_depth_table(path: str | Path, names: Sequence[str]) -> tuple[list[str],
         Tab-separated with a header line: as jgi_summarize_bam_contig_depths and ``gpuasm assemble`` (depth.tsv) write
         it; or contigs.tsv; or contig names in the first column and the depth in a sample in each other.
     names
-        The contigs wanted; the table may hold others too.
+        The requested contigs; the table may contain others too.
 
     Returns
     -------
@@ -91,7 +89,7 @@ def read_depth_table(path: str | Path, names: Sequence[str]) -> tuple[list[str],
     columns = _sample_columns(header)
     if not columns:
         raise DataError(
-            "a column of depth beside that of names", f"{len(header)} columns", "separate by tabs", path=path
+            "a column of names and a column of depth", f"{len(header)} columns", "separate by tabs", path=path
         )
     depth = {row[0]: (number, row) for number, row in enumerate(rows[1:], start=2) if row}
     missing = next((name for name in names if name not in depth), None)

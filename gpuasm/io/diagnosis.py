@@ -1,4 +1,4 @@
-"""What is wrong with a file of reads, in words: which record, what should be there, what is, and what to do."""
+"""Errors about files of reads: the record, what was expected, what was found, and the remedy."""
 
 from __future__ import annotations
 

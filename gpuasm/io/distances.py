@@ -1,4 +1,4 @@
-"""Distances between samples, out: PHYLIP's matrix, and a table of pairs."""
+"""Write distances between samples: a matrix in PHYLIP format, and a table of pairs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_pairs(
     text: Mapping[str, str],
     kept: np.ndarray,
 ) -> None:
-    """Write a line for each two samples that are wanted, those of the first sample first.
+    """Write a line for each selected pair of samples, those of the first sample first.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def write_pairs(
     text
         How values are written, by title: a format such as "{:.6g}" or "{:d}".
     kept : (n, n) bool
-        Which pairs are wanted.
+        Which pairs are written.
 
     Raises
     ------

@@ -15,12 +15,12 @@ from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.edge_weights import WEIGHT_COLUMN, EdgeWeights, ends_field
 from gpuasm.io.graph_text import bad_line, quoted
-from gpuasm.io.growing import GrowingArray
+from gpuasm.io.growing_array import GrowingArray
 from gpuasm.io.named_ends import BETWEEN, NamedEnds
 from gpuasm.parallel import compiled
 
 TWO_COLUMNS = "two columns: the vertices an edge leads from and to"
-"""What errors say was expected where a line of an edge list has more or fewer."""
+"""The expectation in errors about a line of an edge list with more or fewer columns."""
 
 VERTICES_COMMENT = "# vertices {} edges {}"
 """The first line of the edge lists we write: without it, vertices after the last one with an edge would be lost."""
@@ -118,12 +118,12 @@ def _read_edges(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple[D
 def read_matrix_market(blocks: Iterable[bytes]) -> DirectedGraph:
     """Read a square Matrix Market file in coordinate format: an edge from i - 1 to j - 1 for each entry (i, j).
 
-    A symmetric file's entries off the diagonal are an edge each way. Values do not matter.
+    A symmetric file's entries off the diagonal are an edge in each direction. Values do not matter.
 
     Raises
     ------
     DataError
-        If the header is of another kind, an entry is outside the matrix or not like the header says, or some miss.
+        If the header is of another kind, an entry is outside the matrix or contradicts the header, or some are missing.
     """
     return _read_entries(blocks, None)[0]
 
@@ -178,7 +178,7 @@ def _from_entries(
     source, target = ends.source.finish() - 1, ends.target.finish() - 1
     n, n_entries = size
     if source.size != n_entries:
-        raise DataError(f"{n_entries} entries, as the header says", str(source.size), "copy the file anew")
+        raise DataError(f"{n_entries} entries, as the header states", str(source.size), "copy the file anew")
     if source.size and not (min(source.min(), target.min()) >= 0 and max(source.max(), target.max()) < n):
         first = int(np.argmax((np.minimum(source, target) < 0) | (np.maximum(source, target) >= n)))
         found = f"{source[first] + 1} {target[first] + 1}"
@@ -196,21 +196,21 @@ def _from_entries(
 
 def _read_banner(line: str) -> tuple[int, str]:
     """Return the columns of an entry, and the symmetry."""
-    words = line.lower().split()
-    if len(words) != 5 or words[1:3] != ["matrix", "coordinate"]:
+    fields = line.lower().split()
+    if len(fields) != 5 or fields[1:3] != ["matrix", "coordinate"]:
         raise bad_line(
             1, "'%%MatrixMarket matrix coordinate ...'", quoted(line), "write the matrix in coordinate format"
         )
-    if words[3] not in _FIELD_COLUMNS or words[4] not in _SYMMETRIES:
+    if fields[3] not in _FIELD_COLUMNS or fields[4] not in _SYMMETRIES:
         raise bad_line(1, "a field and a symmetry of Matrix Market", quoted(line), "correct the first line")
-    return _FIELD_COLUMNS[words[3]], words[4]
+    return _FIELD_COLUMNS[fields[3]], fields[4]
 
 
 def _read_size(line: str, number: int) -> tuple[int, int]:
-    words = line.split()
-    if len(words) != 3 or not all(word.isdigit() for word in words):
+    fields = line.split()
+    if len(fields) != 3 or not all(field.isdigit() for field in fields):
         raise bad_line(number, "rows, columns and entries", quoted(line.strip()), "correct the line")
-    n, n_columns, n_entries = map(int, words)
+    n, n_columns, n_entries = map(int, fields)
     if n != n_columns:
         raise bad_line(number, "as many rows as columns", f"{n} and {n_columns}", "a graph needs a square matrix")
     return n, n_entries

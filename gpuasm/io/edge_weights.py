@@ -7,7 +7,7 @@ import numpy as np
 from gpuasm.errors import DataError
 from gpuasm.graph.rows import group_by
 from gpuasm.io.graph_text import bad_line, quoted
-from gpuasm.io.growing import GrowingArray
+from gpuasm.io.growing_array import GrowingArray
 from gpuasm.parallel import compiled, inlined
 
 WEIGHT_COLUMN = 3
@@ -45,11 +45,11 @@ class EdgeWeights:
             wrong |= values < 0
         if wrong.any():
             begin = int(begins[wrong.argmax()])
-            word = block[begin:].split(None, 1)[0].decode(errors="replace")
+            found = block[begin:].split(None, 1)[0].decode(errors="replace")
             raise bad_line(
                 n_lines_before + block[:begin].count(b"\n") + 1,
                 "a finite weight" if self.allow_negative else "a finite weight of 0 or more",
-                quoted(word),
+                quoted(found),
                 "correct the third column",
             )
         self._values.append(values)
@@ -92,10 +92,10 @@ def check_weights(weights: np.ndarray, n_edges: int, *, allow_negative: bool = F
     return values
 
 
-def _float_of(word: bytes) -> float:
+def _float_of(text: bytes) -> float:
     """Return a number in any of the usual notations; NaN if it is none."""
     try:
-        return float("nan") if b"_" in word else float(word)
+        return float("nan") if b"_" in text else float(text)
     except ValueError:
         return float("nan")
 
@@ -106,16 +106,16 @@ _POINT, _MINUS, _PLUS, _NEWLINE = 46, 45, 43, 10
 
 @inlined()
 def ends_field(byte):
-    """Tell whether a byte stands between the fields of a line, or ends it; other control characters do not."""
+    """Return whether a byte separates the fields of a line, or ends it; other control characters do not."""
     return byte == 44 or (byte <= 32 and byte in {32, 9, _NEWLINE, 13})
 
 
 @compiled()
 def _scan_weights(text, values, begins, powers):
-    """Read the third word of each line that is no comment.
+    """Read the third field of each line that is no comment.
 
     Plain decimals of up to 15 digits are an integer over a power of ten, both exact, so that the quotient is rounded
-    as it should be; all else is left NaN, for the slow way.
+    correctly; every other notation stays NaN, and is parsed by Python.
     """
     at, n = 0, 0
     while at < text.size:

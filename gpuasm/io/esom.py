@@ -1,4 +1,4 @@
-"""The files of Databionic ESOM, for those who look at their maps there."""
+"""Write the files of Databionic ESOM tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SUFFIXES = (".lrn", ".wts", ".bm", ".umx", ".names", ".cls")
 def write_lrn(path: str | os.PathLike[str], values: np.ndarray, columns: Sequence[str]) -> None:
     """Write rows: keys are 1 to n, missing values NaN; kinds of columns are 9 for the key and 1 for data."""
     n, d = values.shape
-    titles = ["Key", *(_word(column) for column in columns)]
+    titles = ["Key", *(_without_blanks(column) for column in columns)]
     head = [f"% {n}", f"% {d + 1}", "% " + "\t".join("9" + "1" * d), "% " + "\t".join(titles)]
     _write(path, head, (f"{i}\t{_numbers(row)}" for i, row in enumerate(values, start=1)))
 
@@ -44,7 +44,11 @@ def write_umx(path: str | os.PathLike[str], heights: np.ndarray) -> None:
 
 def write_names(path: str | os.PathLike[str], names: Sequence[str]) -> None:
     """Write the name of each row."""
-    _write(path, [f"% {len(names)}"], (f"{i}\t{_word(name)}\t{_word(name)}" for i, name in enumerate(names, start=1)))
+    _write(
+        path,
+        [f"% {len(names)}"],
+        (f"{i}\t{_without_blanks(name)}\t{_without_blanks(name)}" for i, name in enumerate(names, start=1)),
+    )
 
 
 def write_cls(path: str | os.PathLike[str], classes: np.ndarray, titles: Sequence[str]) -> None:
@@ -52,7 +56,7 @@ def write_cls(path: str | os.PathLike[str], classes: np.ndarray, titles: Sequenc
     head = [f"% {classes.size}"]
     for number, title in enumerate(titles, start=1):
         red, green, blue = _COLOURS[(number - 1) % len(_COLOURS)]
-        head.append(f"% {number}\t{_word(title)}\t{red}\t{green}\t{blue}")
+        head.append(f"% {number}\t{_without_blanks(title)}\t{red}\t{green}\t{blue}")
     _write(path, head, (f"{i}\t{c + 1}" for i, c in enumerate(classes.tolist(), start=1)))
 
 
@@ -66,6 +70,6 @@ def _numbers(row: Any) -> str:
     return "\t".join("NaN" if value != value else f"{value:.9g}" for value in row.tolist())  # noqa: PLR0124 - NaN
 
 
-def _word(text: str) -> str:
+def _without_blanks(text: str) -> str:
     """Return a text without blanks: they separate fields."""
     return "_".join(str(text).split()) or "_"

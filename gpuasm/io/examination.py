@@ -1,4 +1,4 @@
-"""Examination of reads before work starts: what is in the files, what is wrong with them, what is worth a warning."""
+"""Examine files of reads before work starts: their contents, errors and warnings."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from gpuasm.errors import DataError, GpuasmError
 from gpuasm.io.adapters import MANY, survey_adapters
 from gpuasm.io.duplicates import MOST, DuplicateSurvey, survey_duplicates
-from gpuasm.io.lost_mates import find_lost_mates
 from gpuasm.io.phix import phix_reads
 from gpuasm.io.reading import read_reads
 from gpuasm.io.sources import STDIN, check_inputs
 from gpuasm.io.summary import FileSummary, ReadSet
+from gpuasm.io.unpaired_files import find_unpaired_files
 
 if TYPE_CHECKING:
     from gpuasm.stages import Stages
@@ -90,14 +90,14 @@ class Examination:
 
 
 def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None) -> Examination:
-    """Read the files of a sample, one pair at a time, and gather what is wrong with each.
+    """Read the files of a sample, one pair at a time, and collect the errors and warnings of each.
 
     Parameters
     ----------
     inputs
         The keyword arguments of ``read_reads``.
     stages
-        Hears of the progress.
+        Records the progress.
 
     Raises
     ------
@@ -116,11 +116,11 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
             if kind in ("pairs", "interleaved"):
                 _add_apart(found, _paths(item), stages=stages)
     alone = set(map(os.fspath, inputs.get("single", ())))
-    lost = find_lost_mates([file for file in found.files if file.path in alone])
-    found.warnings += [f"{own}: give them as {own.remedy}, else mates tell nothing of each other" for own in lost]
+    lost = find_unpaired_files([file for file in found.files if file.path in alone])
+    found.warnings += [f"{own}: give them as {own.remedy}, else pairs are not used" for own in lost]
     found.problems += [problem for file in found.files if (problem := _problem(file)) is not None]
     for file in found.files:
-        texts = [*_warnings(file), *_strangers(*found.adapters[file.path], found.phix[file.path])]
+        texts = [*_warnings(file), *_contaminants(*found.adapters[file.path], found.phix[file.path])]
         found.warnings += [f"{file.path}: {text}" for text in texts]
     found.warnings += _repeated(found)
     return found
@@ -191,7 +191,7 @@ def _warnings(file: FileSummary) -> list[str]:
 
 
 def _repeated(found: Examination) -> list[str]:
-    """Say which files are of molecules that were read again and again."""
+    """Return warnings about files with many duplicate pairs."""
     paths: dict[int, list[str]] = {}
     for path, survey in found.duplicates.items():
         if survey.are_many:
@@ -204,8 +204,8 @@ def _repeated(found: Examination) -> list[str]:
     return texts
 
 
-def _strangers(kit: str, adapters: float, phix: float) -> list[str]:
-    """Say what is not the sample's, and what takes it out."""
+def _contaminants(kit: str, adapters: float, phix: float) -> list[str]:
+    """Return warnings about adapters and PhiX174 in a file, with the option that removes them."""
     found = []
     if adapters >= MANY:
         found.append(

@@ -1,4 +1,4 @@
-"""FASTA out."""
+"""Write FASTA."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_fasta(
     path
         The file; "-" is standard output.
     names, descriptions
-        The words of each header line; the description may be empty.
+        Name and description of each header line; the description may be empty.
     sequences
         Text or (n,) uint8 codes.
     width

@@ -1,11 +1,17 @@
-"""Genomes from FASTA files: whole sequences as codes, with what their headers say of shape and copies."""
+"""Read genomes and contigs: FASTA, GenBank and EMBL files, by Bio.SeqIO (doi:10.1093/bioinformatics/btp163).
+
+Sequences become codes. The topology and the number of copies come from the headers.
+"""
 
 from __future__ import annotations
 
+import io
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,38 +20,58 @@ from gpuasm.io.sources import read_whole
 from gpuasm.sequence.encoding import ACGT_CODE_OF_BYTE, CODE_OF_BYTE
 from gpuasm.sequence.genomes import Molecule
 
-_CIRCULAR = re.compile(rb"\b(?:circular=(?:yes|true)|topology=circular)\b", re.IGNORECASE)
-_COPIES = re.compile(rb"\bcopies=([0-9.]+)")
+_CIRCULAR = re.compile(r"\b(?:circular=(?:yes|true)|topology=circular)\b", re.IGNORECASE | re.ASCII)
+_COPIES = re.compile(r"\bcopies=([0-9.]+)", re.ASCII)
 _WHITE_SPACE = b" \t\r\n"
-
-
-def read_genome(path: str | Path, *, circular: bool = False) -> list[Molecule]:
-    """Read the sequences of a FASTA file, plain or compressed.
-
-    Parameters
-    ----------
-    path
-        The file; "-" is standard input. A header may say ``circular=yes`` and ``copies=3``.
-    circular
-        Whether all sequences are circular whatever their headers say.
-
-    Raises
-    ------
-    DataError
-        If the file is no FASTA, holds no sequence, or is cut off.
-    NoInputError
-        If it is not there.
-    """
-    return [_molecule(record, circular=circular) for record in fasta_records(path)]
+_FORMATS = {b">": "fasta", b"LOCUS ": "genbank", b"ID ": "embl"}
+_TITLES = {"fasta": "FASTA", "genbank": "GenBank", "embl": "EMBL"}
 
 
 @dataclass(frozen=True)
 class Record:
-    """A sequence of a FASTA file: its name, the whole header behind the ``>``, and its codes."""
+    """A sequence of a file.
+
+    Attributes
+    ----------
+    name
+        The first word of a FASTA header, or the accession with its version.
+    description
+        The whole FASTA header behind the ``>``, or the definition.
+    codes : (n,) uint8
+    is_circular
+        Whether the record is marked as circular.
+    """
 
     name: str
-    header: bytes
+    description: str
     codes: np.ndarray
+    is_circular: bool
+
+
+def read_genome(path: str | Path, *, circular: bool = False) -> list[Molecule]:
+    """Read the sequences of a FASTA, GenBank or EMBL file, plain or compressed.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard input. A FASTA header may contain ``circular=yes`` and ``copies=3``.
+    circular
+        Whether all sequences are circular, whatever the file states.
+
+    Raises
+    ------
+    DataError
+        If the file has another format, contains no sequence, or is cut off.
+    NoInputError
+        If it is not there.
+    """
+    text = read_whole(path)
+    chosen = next((name for magic, name in _FORMATS.items() if text.lstrip().startswith(magic)), None)
+    if chosen is None:
+        raise DataError(
+            "a genome in FASTA, GenBank or EMBL format", _beginning(text), "give a file of one of these", path=path
+        )
+    return [_molecule(record, circular=circular) for record in _records(text, chosen, path, CODE_OF_BYTE)]
 
 
 def fasta_records(path: str | Path, *, acgt_only: bool = False) -> Iterator[Record]:
@@ -56,39 +82,67 @@ def fasta_records(path: str | Path, *, acgt_only: bool = False) -> Iterator[Reco
     path
         The file; "-" is standard input.
     acgt_only
-        Whether all letters but A, C, G and T are no bases, as k-mers of other programs have it.
+        Whether all letters but A, C, G and T are no bases, as in the k-mers of other programs.
 
     Raises
     ------
     DataError
-        If the file is no FASTA, holds no sequence, or is cut off.
+        If the file is no FASTA, contains no sequence, or is cut off.
     NoInputError
         If it is not there.
     """
     text = read_whole(path)
     if not text.lstrip().startswith(b">"):
-        found = repr(text[:1].decode("latin-1")) if text else "an empty file"
-        raise DataError("FASTA, whose first letter is >", found, "give a FASTA file", path=path)
-    for number, record in enumerate(re.split(rb"^>", text, flags=re.MULTILINE)[1:], start=1):
-        yield _record(record, number, path, ACGT_CODE_OF_BYTE if acgt_only else CODE_OF_BYTE)
+        raise DataError("FASTA, whose first letter is >", _beginning(text), "give a FASTA file", path=path)
+    yield from _records(text, "fasta", path, ACGT_CODE_OF_BYTE if acgt_only else CODE_OF_BYTE)
 
 
-def _record(record: bytes, number: int, path: str | Path, code_of_byte: np.ndarray) -> Record:
-    header, _, body = record.partition(b"\n")
-    bases = body.translate(None, delete=_WHITE_SPACE)
-    name = header.split(maxsplit=1)[0].decode("utf-8", "replace") if header.split() else f"sequence_{number}"
+def _beginning(text: bytes) -> str:
+    return repr(text[:1].decode("latin-1")) if text else "an empty file"
+
+
+def _records(text: bytes, file_format: str, path: str | Path, code_of_byte: np.ndarray) -> Iterator[Record]:
+    number = 0
+    for number, record in enumerate(_parsed(text, file_format, path), start=1):
+        name = record.id if record.id not in ("", "<unknown id>") else f"sequence_{number}"
+        bases = _bases_of(record, name, path, number)
+        is_circular = record.annotations.get("topology") == "circular" or bool(_CIRCULAR.search(record.description))
+        codes = code_of_byte[np.frombuffer(bases, dtype=np.uint8)]
+        yield Record(name, record.description, codes, is_circular)
+    if number == 0:
+        raise DataError(f"a record in {_TITLES[file_format]} format", "none", "complete the file", path=path)
+
+
+def _parsed(text: bytes, file_format: str, path: str | Path) -> list[Any]:
+    """Return the records as Bio.SeqIO reads them; it is an error if it refuses them, or a length is not as stated."""
+    from Bio import BiopythonWarning, SeqIO  # noqa: PLC0415 - only where genomes are read
+
+    lines = io.TextIOWrapper(io.BytesIO(text.lstrip()), encoding="utf-8", errors="replace", newline="\n")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BiopythonWarning)
+            warnings.filterwarnings("error", "Expected sequence length", BiopythonWarning)
+            return list(SeqIO.parse(lines, file_format))
+    except (ValueError, BiopythonWarning) as error:
+        found = f"another text ({' '.join(str(error).split())})"
+        raise DataError(f"a complete {_TITLES[file_format]} file", found, "fetch the file again", path=path) from error
+
+
+def _bases_of(record: Any, name: str, path: str | Path, number: int) -> bytes:
+    place = f"record {number}"
+    if record.annotations.get("molecule_type") == "protein":
+        raise DataError("a sequence of nucleotides", f"a protein, {name}", "give the genome", path=path, place=place)
+    try:
+        bases = bytes(record.seq).translate(None, delete=_WHITE_SPACE)
+    except ValueError:  # Bio.Seq.UndefinedSequenceError: of a known length, without bases
+        bases = b""
     if not bases:
-        found = f"none after the header {name}"
-        raise DataError("a sequence", found, "complete the file", path=path, place=f"record {number}")
-    return Record(name, header, code_of_byte[np.frombuffer(bases, dtype=np.uint8)])
+        raise DataError("a sequence", f"none after the header {name}", "complete the file", path=path, place=place)
+    return bases
 
 
 def _molecule(record: Record, *, circular: bool) -> Molecule:
-    copies = _COPIES.search(record.header)
-    is_circular = circular or says_circular(record.header)
-    return Molecule(record.name, record.codes, is_circular, float(copies.group(1)) if copies else 1.0)
-
-
-def says_circular(header: bytes) -> bool:
-    """Tell whether a header says that its sequence is a circle."""
-    return bool(_CIRCULAR.search(header))
+    copies = _COPIES.search(record.description)
+    return Molecule(
+        record.name, record.codes, circular or record.is_circular, float(copies.group(1)) if copies else 1.0
+    )

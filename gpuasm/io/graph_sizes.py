@@ -1,4 +1,4 @@
-"""How large the graph in a file is, told before it is read: from headers, or from samples spread over the text."""
+"""Estimate the size of the graph in a file before it is read, from headers or from samples of the text."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class GraphSize:
     text_bytes
         Of the text, unpacked; of .npz those of its arrays, and of a copy of columns that are wider than need be.
     is_exact
-        Whether headers say so; else the numbers come from samples.
+        Whether the numbers come from headers; else they come from samples.
     n_names, name_bytes
         Vertices with names, and the bytes of all these together; 0 where vertices are numbers.
     has_weights
         Whether edges have weights.
     is_symmetric
-        Whether each entry of a Matrix Market file is an edge each way.
+        Whether each entry of a Matrix Market file is an edge in each direction.
     """
 
     file_format: str
@@ -72,10 +72,10 @@ class GraphSize:
 
 
 def size_of_graph(path: str | os.PathLike[str]) -> GraphSize | None:
-    """Tell the size of the graph in a file without reading all of it.
+    """Determine the size of the graph in a file without reading all of it.
 
-    Headers tell it of .npz and Matrix Market. Of other text, lines are counted in samples: spread over a plain file; of
-    a compressed one from its beginning, the rest taken to be alike, also in how far it is compressed.
+    Headers of .npz and Matrix Market state it. In other text, lines are counted in samples: spread over a plain file,
+    or from the beginning of a compressed one, whose rest is assumed to be similar in content and compression.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def size_of_graph(path: str | os.PathLike[str]) -> GraphSize | None:
 
     Returns
     -------
-    GraphSize, or None for standard input, pipes, and what is no graph: its reader says what is wrong with it.
+    GraphSize, or None for standard input, pipes, and files without a graph: their reader reports the error.
 
     Raises
     ------
@@ -166,17 +166,17 @@ def _spread(file: BinaryIO, total: int) -> _Sample:
 
 def _beginning(file: BinaryIO, total: int, compression: str) -> _Sample:
     """Decode the beginning of a compressed file."""
-    wanted, text = _SAMPLES * _SAMPLE_BYTES, b""
+    most_bytes, text = _SAMPLES * _SAMPLE_BYTES, b""
     chunks = itertools.takewhile(bool, (file.read(_RAW_BYTES) for _ in range(_MOST_RAW // _RAW_BYTES)))
     with suppress(BrokenStreamError):  # it seems cut off where we stop
         for more in decoded(chunks, compression):
             text += more
-            if len(text) >= wanted:
+            if len(text) >= most_bytes:
                 break
     n_raw = max(file.tell(), 1)
     unpacked = len(text) * total // n_raw
-    parts = [text[at : at + _SAMPLE_BYTES] for at in range(0, min(len(text), wanted), _SAMPLE_BYTES)]
-    return _Sample(parts, unpacked / max(1, min(len(text), wanted)), unpacked, is_plain=False)
+    parts = [text[at : at + _SAMPLE_BYTES] for at in range(0, min(len(text), most_bytes), _SAMPLE_BYTES)]
+    return _Sample(parts, unpacked / max(1, min(len(text), most_bytes)), unpacked, is_plain=False)
 
 
 def _of_matrix(sample: _Sample) -> GraphSize | None:
@@ -185,7 +185,7 @@ def _of_matrix(sample: _Sample) -> GraphSize | None:
         return None
     n, entries = int(found[1]), int(found[2])
     if sample.is_plain:
-        entries = min(entries, sample.text_bytes // _SHORTEST_ENTRY)  # a file has no more, whatever it says
+        entries = min(entries, sample.text_bytes // _SHORTEST_ENTRY)  # a file has no more, whatever its header states
     symmetric = banner[4] != b"general"
     return GraphSize(
         "mtx", n, entries * (1 + symmetric), sample.text_bytes, is_exact=not symmetric,
@@ -222,8 +222,8 @@ def _of_edges(sample: _Sample) -> GraphSize:
     weighted = bool(lines) and len(lines[0]) > 2
     if sample.scale > 1:
         lines = [line for line in lines if len(line) == len(lines[0])]  # those not cut off, as a rule
-    ends = [word for line in lines for word in line[:2]]
-    if all(word.isdigit() and len(word) < _LONGEST_NUMBER for word in ends):
+    ends = [name for line in lines for name in line[:2]]
+    if all(name.isdigit() and len(name) < _LONGEST_NUMBER for name in ends):
         n = max(max(map(int, ends), default=-1) + 1, int(comment[1]) if comment else 0)
         if n <= max(_FEW_IDS, _SPARSE_IDS * m):
             return GraphSize("edges", n, m, sample.text_bytes, has_weights=weighted)
@@ -234,8 +234,8 @@ def _of_edges(sample: _Sample) -> GraphSize:
 def _distinct(ends: list[bytes], m: int, sample: _Sample) -> tuple[int, float]:
     """Estimate how many names there are, and their mean length.
 
-    There are at most as many times more as the text is longer. Two halves of the samples, caught and caught again
-    (Lincoln and Petersen), tell rather too few, as some names come often. The geometric mean of the two is taken.
+    The upper bound scales the names of the sample by the length of the text. The capture-recapture estimate of Lincoln
+    and Petersen from two halves of the sample is too low, as some names occur often. Their geometric mean is returned.
     """
     halves = set(ends[::4] + ends[1::4]), set(ends[2::4] + ends[3::4])
     both = halves[0] | halves[1]

@@ -1,4 +1,4 @@
-"""Graphs out: adjacency text, edge list, Matrix Market, GFA and .npz."""
+"""Write graphs: adjacency text, edge list, Matrix Market, GFA and .npz."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuasm.errors import UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.graph.names import WordNames
+from gpuasm.graph.names import StringNames
 from gpuasm.io.digits import put_number
 from gpuasm.io.edge_lists import VERTICES_COMMENT
 from gpuasm.io.output import atomic_output
@@ -86,7 +86,7 @@ def write_npz(path: str | os.PathLike[str], graph: DirectedGraph, weights: np.nd
     """Write the arrays, weights with them, and the names as UTF-8 with their bounds, or an alphabet and a length."""
     graph = graph.moved_to(np)
     arrays: dict[str, Any] = {"row_offsets": graph.row_offsets, "columns": graph.columns}
-    if isinstance(graph.names, WordNames):
+    if isinstance(graph.names, StringNames):
         arrays |= {"alphabet": np.array(graph.names.alphabet), "word_length": np.int64(graph.names.length)}
     elif graph.names is not None:
         texts = [name.encode() for name in graph.names]
@@ -99,7 +99,7 @@ def write_npz(path: str | os.PathLike[str], graph: DirectedGraph, weights: np.nd
 
 
 def is_oriented(graph: DirectedGraph) -> bool:
-    """Tell whether vertices 2 i and 2 i + 1 are "name+" and "name-", and each edge has its twin on the other strand."""
+    """Return whether vertices 2 i and 2 i + 1 are "name+" and "name-", with each edge on both strands."""
     names = graph.names
     if (
         names is None
@@ -124,7 +124,7 @@ def _each_edge(graph: DirectedGraph) -> Iterator[tuple[int, int]]:
 
 
 def _check_names(graph: DirectedGraph, letters: str, text: str, where: str) -> None:
-    if graph.names is None or isinstance(graph.names, WordNames):
+    if graph.names is None or isinstance(graph.names, StringNames):
         return
     for name in graph.names:
         bad = not name or name != name.strip() or name[0] in "#%" or any(c in name for c in letters)

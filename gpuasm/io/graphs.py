@@ -1,4 +1,4 @@
-"""Graph files in and out: the format of an input is told by its content, that of an output by its name."""
+"""Read and write graphs: the content determines the format of an input, the name that of an output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuasm.errors import DataError, GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.graph.names import WordNames
+from gpuasm.graph.names import StringNames
 from gpuasm.io import graph_writers
 from gpuasm.io.edge_lists import (
     read_edge_list,
@@ -62,7 +62,7 @@ def read_graph(path: str | os.PathLike[str]) -> DirectedGraph:
     """Read a graph of any format, compressed or not.
 
     Adjacency text ("a -> b, c"), edge list (two columns), Matrix Market (coordinate), GFA 1, or .npz as
-    `write_graph` makes it: told by the content. An empty file is a graph without vertices.
+    `write_graph` makes it; the content determines the format. An empty file is a graph without vertices.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def write_graph(
     graph
         On the host or on a device.
     file_format
-        A key of `FORMATS`. If None, the suffix tells: .npz, .mtx, .gfa, .tsv or .edges for an edge list; adjacency
+        A key of `FORMATS`. If None, by the suffix: .npz, .mtx, .gfa, .tsv or .edges for an edge list; adjacency
         text otherwise.
     weights : (m,) float64, optional
         Of the edges, on the host; for edge lists, Matrix Market and .npz.
@@ -166,7 +166,7 @@ def write_graph(
 
 
 def format_of_text(head: bytes) -> str:
-    """Tell the format of a text by its first lines: adjacency, edges, mtx or gfa."""
+    """Return the format of a text by its first lines: adjacency, edges, mtx or gfa."""
     if head[: len(_BANNER)].lower() == _BANNER:
         return "mtx"
     for line in _data_lines(head):
@@ -177,7 +177,7 @@ def format_of_text(head: bytes) -> str:
 
 
 def is_gfa(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file is an assembly graph; of standard input, which cannot be read twice, no."""
+    """Return whether a file is an assembly graph; False for standard input, which cannot be read twice."""
     if os.fspath(path) == STDIN or not Path(path).is_file():
         return False
     return format_of_text(next(line_blocks(path), b"")) == "gfa"
@@ -201,7 +201,7 @@ def _read_npz(file: Any, weights: EdgeWeights | None) -> tuple[DirectedGraph, np
         with np.load(file, allow_pickle=False) as arrays:
             names: Any = None
             if "alphabet" in arrays:
-                names = WordNames(str(arrays["alphabet"]), int(arrays["word_length"]))
+                names = StringNames(str(arrays["alphabet"]), int(arrays["word_length"]))
             elif "name_bytes" in arrays:
                 text, offsets = arrays["name_bytes"].tobytes(), arrays["name_offsets"].tolist()
                 names = [text[first:last].decode() for first, last in itertools.pairwise(offsets)]

@@ -166,13 +166,13 @@ class _InMemory:
         self._data, self.size = np.empty(_FIRST_ROOM, dtype), 0
 
     def append(self, values: np.ndarray) -> None:
-        wanted = self.size + values.size
-        if wanted > self._data.size:
-            grown = np.empty(max(wanted, 2 * self._data.size), self._data.dtype)
+        needed = self.size + values.size
+        if needed > self._data.size:
+            grown = np.empty(max(needed, 2 * self._data.size), self._data.dtype)
             grown[: self.size] = self._data[: self.size]
             self._data = grown
-        self._data[self.size : wanted] = values
-        self.size = wanted
+        self._data[self.size : needed] = values
+        self.size = needed
 
     def view(self) -> np.ndarray:
         return self._data[: self.size]

@@ -44,7 +44,7 @@ class Labels:
 
 @dataclass
 class _Lines:
-    """What the lines of a file say: a name and a place each."""
+    """The lines of a file: a name and a place each."""
 
     names: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
@@ -61,7 +61,7 @@ class _Lines:
 def read_labels(
     path: str | os.PathLike[str], graph: DirectedGraph, *, base: int | None = None, skip_unknown: bool = False
 ) -> Labels:
-    """Read the places of a graph's vertices; the format is told by the content.
+    """Read the places of a graph's vertices; the content determines the format.
 
     Label files have a line "N 2 2" with the number of vertices, which may be missing, then "id latitude longitude", or
     "id" alone, with blanks between. Tables have a header with the columns latitude and longitude, tabs between, and the
@@ -75,15 +75,15 @@ def read_labels(
     graph
         Whose vertices they are.
     base
-        What the file calls the first vertex, where vertices have numbers: 0 or 1. If None, a label file tells by
-        naming 0, or the number of vertices; a table has numbers as the graph has.
+        What the file calls the first vertex, where vertices have numbers: 0 or 1. If None, a label file counts
+        from 0 if it names 0, from 1 if it names the number of vertices; a table counts as the graph does.
     skip_unknown
         Pass over names that the graph does not have.
 
     Raises
     ------
     UsageError
-        If it cannot be told whether numbers begin at 0 or at 1.
+        If the file does not determine whether numbers begin at 0 or at 1.
     DataError
         If a line is malformed, a place is none on Earth, a vertex has two places or is none of the graph, the file
         is about another number of vertices, or there is no place at all and no name was passed over. It names the
@@ -94,7 +94,7 @@ def read_labels(
     try:
         lines = _read(lines_of_file(path))
         if graph.names is None and not lines.is_table and base is None:
-            base = _told_base(lines, graph.n_vertices)
+            base = _base_of_numbers(lines, graph.n_vertices)
         labels = _of_vertices(lines, graph, base or 0, skip_unknown=skip_unknown)
         if np.isnan(labels.places).all() and not labels.passed_over:
             raise DataError("the place of at least one vertex", "none", "fill in latitude and longitude where known")
@@ -116,17 +116,17 @@ def _read(numbered: Iterable[tuple[int, str]]) -> _Lines:
                 lines.is_table = True
                 continue
             _check_no_header(number, line)
-            words = line.split()
-            if len(words) == 3 and words[1] == words[2] and all(word.isdecimal() for word in words):
-                lines.stated = int(words[0])
+            fields = line.split()
+            if len(fields) == 3 and fields[1] == fields[2] and all(text.isdecimal() for text in fields):
+                lines.stated = int(fields[0])
                 continue
         if columns is None:
-            words = line.split("\t") if "\t" in line.strip() else line.split()
-            if len(words) not in (1, 3):
+            fields = line.split("\t") if "\t" in line.strip() else line.split()
+            if len(fields) not in (1, 3):
                 raise bad_line(
                     number, "a vertex, latitude and longitude, or a vertex alone", quoted(line), "check the line"
                 )
-            lines.add(number, *([word.strip() for word in words] if len(words) == 3 else [words[0].strip(), "", ""]))
+            lines.add(number, *([text.strip() for text in fields] if len(fields) == 3 else [fields[0].strip(), "", ""]))
         else:
             cells = [cell.strip() for cell in line.split("\t")]
             cells += [""] * (max(columns) + 1 - len(cells))
@@ -170,16 +170,16 @@ def _place(number: int, latitude: str, longitude: str) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def _told_base(lines: _Lines, n: int) -> int:
-    """Return what the file calls the first vertex: only 0 and n tell."""
+def _base_of_numbers(lines: _Lines, n: int) -> int:
+    """Return the number of the first vertex in the file, 0 or 1: 0 occurs only in the one case, n in the other."""
     named = {int(name) for name in lines.names if name.isdecimal()}
     if 0 in named or not named or n == 0:
         return 0
     if n in named:
         return 1
     raise UsageError(
-        "numbers of vertices that begin at 0 or at 1", f"neither 0 nor {n}, which would tell",
-        "say which with --label-base 0 or --label-base 1",
+        "numbers of vertices that begin at 0 or at 1", f"neither 0 nor {n}",
+        "give --label-base 0 or --label-base 1",
     )  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def _of_vertices(lines: _Lines, graph: DirectedGraph, base: int, *, skip_unknown
 
 
 def _agree(place: np.ndarray, other: tuple[float, float]) -> bool:
-    """Tell whether two lines about one vertex can both be right: lanes of a sample stand in a line each."""
+    """Return whether two lines about one vertex agree: a sample may have a line for each of its lanes."""
     return math.isnan(place[0]) or math.isnan(other[0]) or place.tolist() == list(other)
 
 

@@ -1,4 +1,4 @@
-"""Tables of numbers in, a row for each thing: text, arrays of numpy, and the .lrn of Databionic ESOM."""
+"""Read tables of numbers, a row for each item: text, arrays of numpy, and the .lrn of Databionic ESOM."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Matrix:
     Attributes
     ----------
     names : list of str
-        Of the rows; "1", "2" and so on where the file does not tell.
+        Of the rows; "1", "2" and so on if the file names none.
     columns : list of str
-        Of the columns; "column_1" and so on where the file does not tell.
+        Of the columns; "column_1" and so on if the file names none.
     values : (n, d) float64
         NaN where a value is missing.
     classes : list of str
         Of the rows, "" where unknown; empty if there is no column of classes.
     has_header : bool
-        Whether the file tells the names of the columns.
+        Whether the file contains the names of the columns.
     """
 
     names: list[str]
@@ -43,26 +43,26 @@ class Matrix:
     classes: list[str] = field(default_factory=list)
     has_header: bool = False
 
-    def with_columns(self, wanted: Sequence[str]) -> Matrix:
+    def with_columns(self, requested: Sequence[str]) -> Matrix:
         """Return the columns of these names in this order, if all are there; else the table as it is."""
         place = {name: i for i, name in enumerate(self.columns)}
-        if not self.has_header or list(wanted) == self.columns or not set(wanted) <= set(place):
+        if not self.has_header or list(requested) == self.columns or not set(requested) <= set(place):
             return self
-        chosen = [place[name] for name in wanted]
-        return Matrix(self.names, list(wanted), self.values[:, chosen], self.classes, has_header=True)
+        chosen = [place[name] for name in requested]
+        return Matrix(self.names, list(requested), self.values[:, chosen], self.classes, has_header=True)
 
 
 def read_matrix(
     path: str | os.PathLike[str], *, name_column: str | None = None, class_column: str | None = None
 ) -> Matrix:
-    """Read a table of numbers; its format is told by its content.
+    """Read a table of numbers; its content determines the format.
 
     Parameters
     ----------
     path
         Text, compressed or not, with tabs, semicolons, commas or blanks between fields; .npy; .npz; or .lrn. "-" is
         standard input. The first line is a header if any of its fields, the first aside, is no number. In an .npz the
-        values are "values", "X" or the only matrix; "names", "columns" and "classes" may stand beside it.
+        values are "values", "X" or the only matrix; "names", "columns" and "classes" are optional.
     name_column, class_column
         Headers of the columns that hold the names and the classes of rows. Without: the first column holds names if it
         is no number in the first row; a key (9) and a class (3) in an .lrn.
@@ -98,7 +98,7 @@ def read_classes(path: str | os.PathLike[str], names: Sequence[str]) -> list[str
 
     Returns
     -------
-    The class of each of ``names``, "" where the file does not tell.
+    The class of each of ``names``, "" where the file names none.
 
     Raises
     ------
@@ -204,13 +204,13 @@ def _from_text(lines: Iterator[tuple[int, str]], name_column: str | None, class_
     return _matrix(values, names, [header[i] for i in kept] if header else None, classes)
 
 
-def _place(header: list[str], wanted: str | None) -> int | None:
-    if wanted is None:
+def _place(header: list[str], requested: str | None) -> int | None:
+    if requested is None:
         return None
-    if wanted in header:
-        return header.index(wanted)
+    if requested in header:
+        return header.index(requested)
     raise UsageError(
-        f"a column named {wanted!r}", ", ".join(header[:8]) or "no header", "give the name as the first line has it"
+        f"a column named {requested!r}", ", ".join(header[:8]) or "no header", "give the name as the first line has it"
     )
 
 
@@ -229,7 +229,7 @@ def _number(cell: str, line: int) -> float:
         return float(cell)
     except ValueError:
         raise bad_line(
-            line, "a number, or NA where it is missing", quoted(cell), "mend it, or leave the column out"
+            line, "a number, or NA where it is missing", quoted(cell), "correct it, or leave the column out"
         ) from None
 
 
@@ -265,11 +265,11 @@ def _from_esom(header: list[list[str]], lines: Iterable[tuple[int, str]]) -> Mat
         types = [int(t) for t in header[2]]
     except ValueError:
         raise DataError(
-            "a third line that tells the kinds of columns, % 9 1 1 ...", " ".join(header[2][:8]), "mend the header"
+            "a third line with the kinds of columns, % 9 1 1 ...", " ".join(header[2][:8]), "fix the header"
         ) from None
     titles = header[3] if len(header) > 3 and len(header[3]) == len(types) else []
     kept = [i for i, kind in enumerate(types) if kind == _ESOM_DATA]
-    places = [next((i for i, kind in enumerate(types) if kind == wanted), None) for wanted in (_ESOM_KEY, _ESOM_CLASS)]
+    places = [next((i for i, kind in enumerate(types) if kind == sought), None) for sought in (_ESOM_KEY, _ESOM_CLASS)]
     rows: list[np.ndarray] = []
     keys: list[str] = []
     classes: list[str] = []

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from gpuasm.io.graph_text import numbered_lines
-from gpuasm.io.growing import GrowingArray
+from gpuasm.io.growing_array import GrowingArray
 from gpuasm.parallel import compiled
 
 BETWEEN = re.compile(r"[\s,]+")
-"""What stands between the columns of an edge list."""
+"""Separator of the columns of an edge list."""
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _HASH, _PERCENT, _COMMA, _LAST = 9, 10, 13, 32, 35, 37, 44, 126
 
@@ -51,20 +51,20 @@ class NamedEnds:
             If a line is no text.
         """
         if _is_plain(np.frombuffer(block, np.uint8), self.columns):
-            words = block.decode("ascii").replace(",", " ").split()
+            fields = block.decode("ascii").replace(",", " ").split()
             if self.columns > 2:
-                pairs = zip(words[:: self.columns], words[1 :: self.columns], strict=True)
-                words = [name for pair in pairs for name in pair]
-            self.add(words)
+                pairs = zip(fields[:: self.columns], fields[1 :: self.columns], strict=True)
+                fields = [name for pair in pairs for name in pair]
+            self.add(fields)
             return None
         names: list[str] = []
         for number, line in numbered_lines([block]):
             text = line.strip()
             if text and text[0] not in "#%":
-                words = BETWEEN.split(text)
-                if len(words) != self.columns or not all(words):
+                fields = BETWEEN.split(text)
+                if len(fields) != self.columns or not all(fields):
                     return number, text
-                names += words[:2]
+                names += fields[:2]
         self.add(names)
         return None
 
@@ -76,7 +76,7 @@ class NamedEnds:
 
 @compiled()
 def _is_plain(text, columns):
-    """Tell whether all lines have so many columns of printable ASCII, or none, and no comment or misplaced comma."""
+    """Return whether all lines have so many columns of printable ASCII, or none, and no comment or misplaced comma."""
     n_fields, after_comma, in_field = 0, False, False
     for byte in text:
         if byte == _NEWLINE:

@@ -1,4 +1,4 @@
-"""Outputs that are whole or not there: written under a temporary name, flushed to disk, renamed."""
+"""Write outputs atomically: under a temporary name, flushed to disk, then renamed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
     path
         Where to write.
     mode
-        "w" for text in UTF-8 or "wb" for bytes. What UTF-8 cannot say, bytes of a file's name from another encoding, is
+        "w" for text in UTF-8 or "wb" for bytes. Bytes that are not UTF-8, as in a file name of another encoding, are
         written as \\udcXX, which JSON reads back.
 
     Raises

@@ -1,4 +1,4 @@
-"""Compiled loops over found records: bases into 2-bit words, pieces cut at other letters, qualities into counts."""
+"""Compiled loops over records: pack bases in 2 bits each, cut reads at other letters, count qualities."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.io.scan import BASES, BASES_END, CLASS_OF_BYTE, LINE_END, NO_LETTER, QUALITY, QUALITY_END, eight_bytes
-from gpuasm.parallel import compiled, inlined
+from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD, IS_ONE_OF_TWO, NOT_A_BASE
 
 QUALITY_SAMPLE = 16
 ALL_COUNTED = 10_000
 """Of the first so many records, then of one in 16, the qualities are counted: enough for means, and nearly free."""
 
-_WORD_BITS = 64
+_BITS = 64
 _LOWEST_BITS = np.uint64(0x0101010101010101)
 
 
@@ -24,14 +24,14 @@ class PackedBlock:
 
     Attributes
     ----------
-    words : (n_words,) uint64
-    start, length, read : (n_pieces,) int64, int32, int64
-        As in ``Reads``, counted from the block's first word and read.
+    packed : (n_words,) uint64
+    start, length, read : (n_segments,) int64, int32, int64
+        As in ``Reads``, counted from the block's first bases and read.
     letters : (n_reads,) int64
         Letters of each read, those that are no bases included.
     """
 
-    words: np.ndarray
+    packed: np.ndarray
     start: np.ndarray
     length: np.ndarray
     read: np.ndarray
@@ -46,8 +46,8 @@ class PackedBlock:
 def _eight_codes(letters):
     """Return the 16 bits of 8 bases, and a number that is not 0 where one of the 8 bytes is no base.
 
-    Bits 1 and 2 of the letters A, C, T (or U), G are 0, 1, 2, 3 in either case. The letter that such bits stand for
-    is computed back and compared, so that every other byte is noticed.
+    Bits 1 and 2 of the letters A, C, T (or U), G are 0, 1, 2, 3 in either case. The letter of such bits is
+    computed back and compared, so that every other byte is noticed.
     """
     bits = (letters >> np.uint64(1)) & np.uint64(0x0303030303030303)
     is_t = (bits >> np.uint64(1)) & ~bits & _LOWEST_BITS
@@ -60,57 +60,57 @@ def _eight_codes(letters):
 
 
 @compiled()
-def _last_word(text, first, n):
+def _last_bases(text, first, n):
     """Return n < 32 bases from the highest bits on, and a number that is not 0 where one is no base."""
-    word, strange = np.uint64(0), np.uint64(0)
+    bases, strange = np.uint64(0), np.uint64(0)
     for i in range(n & ~7, n):
         letter = CLASS_OF_BYTE[text[first + i]]
-        word |= letter << np.uint64(_WORD_BITS - 2 - 2 * i)
+        bases |= letter << np.uint64(_BITS - 2 - 2 * i)
         strange |= letter >> np.uint64(2)
     for i in range(0, n & ~7, 8):
         codes, wrong = _eight_codes(eight_bytes(text, first + i))
-        word |= codes << np.uint64(_WORD_BITS - 16 - 2 * i)
+        bases |= codes << np.uint64(_BITS - 16 - 2 * i)
         strange |= wrong
-    return word, strange
+    return bases, strange
 
 
 @compiled()
-def _pack_run(text, first, last, words, position, pending):
-    """Append letters to words from ``position`` on.
+def _pack_run(text, first, last, packed, position, pending):
+    """Append letters to the packed bases from ``position`` on.
 
-    ``pending`` holds the bases of the word that is not full yet: what is written is final, and packing that met a
-    letter that is no base is undone by going back to the former position and pending word. Returns the pending word
-    and a number that is not 0 in that case.
+    ``pending`` holds the bases of the last, incomplete uint64; complete ones are final. Packing a letter that is no
+    base is undone by a return to the former position and pending bases. Returns the pending bases, and a
+    number that is not 0 in that case.
     """
     at, slot, strange = first, position >> 5, np.uint64(0)
     shift = np.uint64(2 * (position & (BASES_PER_WORD - 1)))
-    rest = np.uint64(_WORD_BITS) - shift
+    rest = np.uint64(_BITS) - shift
     while at + BASES_PER_WORD <= last:
         a, wrong_a = _eight_codes(eight_bytes(text, at))
         b, wrong_b = _eight_codes(eight_bytes(text, at + 8))
         c, wrong_c = _eight_codes(eight_bytes(text, at + 16))
         d, wrong_d = _eight_codes(eight_bytes(text, at + 24))
-        word = a << np.uint64(48) | b << np.uint64(32) | c << np.uint64(16) | d
+        bases = a << np.uint64(48) | b << np.uint64(32) | c << np.uint64(16) | d
         strange |= wrong_a | wrong_b | wrong_c | wrong_d
-        words[slot] = pending | word >> shift
-        pending = word << rest if shift else np.uint64(0)
+        packed[slot] = pending | bases >> shift
+        pending = bases << rest if shift else np.uint64(0)
         slot += 1
         at += BASES_PER_WORD
     if at < last:
-        word, wrong = _last_word(text, at, last - at)
+        bases, wrong = _last_bases(text, at, last - at)
         strange |= wrong
-        pending |= word >> shift
+        pending |= bases >> shift
         if np.uint64(2 * (last - at)) >= rest:
-            words[slot] = pending
-            pending = word << rest if shift else np.uint64(0)
+            packed[slot] = pending
+            pending = bases << rest if shift else np.uint64(0)
     return pending, strange
 
 
 @compiled()
-def _pack_cut(text, row, words, position, pending, table, n_pieces, r):
+def _pack_cut(text, row, packed, position, pending, table, n_segments, r):
     """Pack a record with line ends or other letters in its sequence, run by run.
 
-    Returns the new position, pending word and number of pieces, the letters, and the offset of a byte that is no
+    Returns the new position, pending bases and number of segments, the letters, and the offset of a byte that is no
     letter (or -1).
     """
     at, end = row[BASES], row[BASES_END]
@@ -122,44 +122,45 @@ def _pack_cut(text, row, words, position, pending, table, n_pieces, r):
         if run == at and CLASS_OF_BYTE[text[at]] < NOT_A_BASE:
             run += 1  # a code of two bases: packed by itself, as its bits are no base's
         if run > at:
-            pending, _ = _pack_run(text, at, run, words, position, pending)
+            pending, _ = _pack_run(text, at, run, packed, position, pending)
             if not is_open:
-                table[n_pieces, 0], table[n_pieces, 1], table[n_pieces, 2], is_open = position, 0, r, True
-                n_pieces += 1
-            table[n_pieces - 1, 1] += run - at
+                table[n_segments, 0], table[n_segments, 1], table[n_segments, 2], is_open = position, 0, r, True
+                n_segments += 1
+            table[n_segments - 1, 1] += run - at
             position += run - at
             n_letters += run - at
             at = run
             continue
         if CLASS_OF_BYTE[text[at]] == NO_LETTER:
-            return position, pending, n_pieces, n_letters, at
+            return position, pending, n_segments, n_letters, at
         if CLASS_OF_BYTE[text[at]] != LINE_END:
             is_open = False
             n_letters += 1
         at += 1
-    return position, pending, n_pieces, n_letters, -1
+    return position, pending, n_segments, n_letters, -1
 
 
+@signatures("uint8[::1], int64[:, ::1], uint64[::1], int64[:, ::1], int64[::1]")
 @compiled()
-def _pack_records(text, records, words, table, letters):
-    position, n_pieces, pending = 0, 0, np.uint64(0)
+def _pack_records(text, records, packed, table, letters):
+    position, n_segments, pending = 0, 0, np.uint64(0)
     for r in range(records.shape[0]):
         first, last = records[r, BASES], records[r, BASES_END]
-        after, strange = _pack_run(text, first, last, words, position, pending)
+        after, strange = _pack_run(text, first, last, packed, position, pending)
         if strange == 0:
             if last > first:
-                table[n_pieces, 0], table[n_pieces, 1], table[n_pieces, 2] = position, last - first, r
-                n_pieces += 1
+                table[n_segments, 0], table[n_segments, 1], table[n_segments, 2] = position, last - first, r
+                n_segments += 1
             position, pending, letters[r] = position + last - first, after, last - first
         else:
-            position, pending, n_pieces, letters[r], wrong = _pack_cut(
-                text, records[r], words, position, pending, table, n_pieces, r
+            position, pending, n_segments, letters[r], wrong = _pack_cut(
+                text, records[r], packed, position, pending, table, n_segments, r
             )
             if wrong >= 0:
-                return r, wrong, position, n_pieces
+                return r, wrong, position, n_segments
     if position & (BASES_PER_WORD - 1):
-        words[position >> 5] = pending
-    return -1, 0, position, n_pieces
+        packed[position >> 5] = pending
+    return -1, 0, position, n_segments
 
 
 class Room:
@@ -193,15 +194,18 @@ def pack_records(text: np.ndarray, records: np.ndarray, room: Room | None = None
         The first record with a byte that no sequence holds and that byte's offset; -1 and 0 if there is none.
     """
     most_letters = int(records[-1, BASES_END] - records[0, BASES]) if len(records) else 0
-    most_pieces = most_letters // 2 + records.shape[0]  # never touched beyond what is used, so it costs addresses only
-    words = np.empty(most_letters // BASES_PER_WORD + 2, dtype=np.uint64)
-    table, letters = (room or Room()).table(most_pieces, 3), np.empty(records.shape[0], np.int64)
-    record, byte, n_bases, n = _pack_records(text, records, words, table, letters)
-    words = words[: (n_bases + BASES_PER_WORD - 1) // BASES_PER_WORD]
+    most_segments = (
+        most_letters // 2 + records.shape[0]
+    )  # never touched beyond what is used, so it costs addresses only
+    packed = np.empty(most_letters // BASES_PER_WORD + 2, dtype=np.uint64)
+    table, letters = (room or Room()).table(most_segments, 3), np.empty(records.shape[0], np.int64)
+    record, byte, n_bases, n = _pack_records(text, records, packed, table, letters)
+    packed = packed[: (n_bases + BASES_PER_WORD - 1) // BASES_PER_WORD]
     start, length, read = table[:n, 0].copy(), table[:n, 1].astype(np.int32), table[:n, 2].copy()
-    return PackedBlock(words, start, length, read, letters), record, byte
+    return PackedBlock(packed, start, length, read, letters), record, byte
 
 
+@signatures("uint8[::1], int64[:, ::1], int64, int64[::1]")
 @compiled()
 def count_qualities(text, records, n_before, counts):
     """Count quality bytes into (256,) int64 counts: of the file's first 10,000 records and every 16th after them.
@@ -220,11 +224,12 @@ def count_qualities(text, records, n_before, counts):
             counts[byte] += apart[part, byte]
 
 
+@signatures("int64[::1], int64[::1], int64[::1]")
 @compiled()
-def interleave_pieces(read_1, read_2, order):
+def interleave_segments(read_1, read_2, order):
     """Merge two ascending read numbers so that mates follow each other.
 
-    Fills ``order`` with the pieces' indices, those of the second mates counted on after the first ones.
+    Fills ``order`` with the segments' indices, those of the second mates counted on after the first ones.
     """
     i, j = 0, 0
     for at in range(order.size):

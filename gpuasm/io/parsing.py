@@ -1,4 +1,4 @@
-"""Text of reads, block after block, into packed reads; the statistics of a file on the way."""
+"""Parse the text of reads, block after block, into packed reads, and collect the statistics of a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ParsedBlock:
     def name(self, record: int) -> str:
         """Return the name of a record: its header line up to the first white space."""
         row = self.records[record]
-        return first_word(self.text[row[scan.NAME] : row[scan.NAME_END]])
+        return first_name(self.text[row[scan.NAME] : row[scan.NAME_END]])
 
 
 @dataclass
@@ -121,16 +121,16 @@ class Parser:
 
     def _found_in(self, source: Source) -> Iterator[_Found]:
         pending: list[np.ndarray] = [np.empty(0, np.uint8)]
-        size = wanted = 0
+        size = needed = 0
         with source.texts() as texts:
             try:
                 for data in texts:
                     pending.append(np.frombuffer(data, np.uint8))
                     size += len(data)
-                    if size >= wanted:
+                    if size >= needed:
                         rest = yield from self._find(np.concatenate(pending), is_last=False)
                         # A record longer than the block: wait for as much again, so that copying stays linear.
-                        wanted, size, pending = 2 * rest.size, rest.size, [rest]
+                        needed, size, pending = 2 * rest.size, rest.size, [rest]
             except BrokenStreamError as error:
                 if size:
                     pending.append(np.frombuffer(b"\n", np.uint8))  # shows that a record ending here is whole
@@ -170,7 +170,7 @@ class Parser:
         return block
 
 
-def first_word(header: np.ndarray) -> str:
+def first_name(header: np.ndarray) -> str:
     """Return the name in a header line of bytes."""
     return (header.tobytes().split(maxsplit=1) or [b""])[0].decode("latin-1")
 

@@ -1,4 +1,4 @@
-"""Reads of phage PhiX174, which Illumina's runs carry as a control and which end up in the reads of samples."""
+"""Identify reads of phage PhiX174, the control of Illumina runs, by their 21-mers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from importlib import resources
 
 import numpy as np
 
-from gpuasm.io.adapters import pieces_of_reads
+from gpuasm.io.adapters import first_segment_of_reads
 from gpuasm.parallel import compiled, inlined, run_chunks
 from gpuasm.sequence.encoding import base_at, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 
 K = 21
-"""Random bases hold a 21-mer of PhiX174 once in 400 million; of a read with an error in 30 bases many are left."""
+"""Long enough that random bases contain none of the genome's k-mers, short enough for reads with errors."""
 
 _LOG_SLOTS = 15
 _EMPTY = ~np.uint64(0)
@@ -22,7 +22,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def phix_reads(reads: Reads, n_pairs: int) -> np.ndarray:
-    """Tell reads of PhiX174 (NC_001422.1): those of which more than half of the bases lie in its 21-mers.
+    """Identify reads of PhiX174 (NC_001422.1): those with more than half of their bases in its 21-mers.
 
     Mates are judged together.
 
@@ -37,9 +37,9 @@ def phix_reads(reads: Reads, n_pairs: int) -> np.ndarray:
     -------
     (n_reads,) bool
     """
-    first_piece = pieces_of_reads(reads)
+    first_segment = first_segment_of_reads(reads)
     covered, total = np.zeros(reads.n_reads, np.int64), np.zeros(reads.n_reads, np.int64)
-    arrays = first_piece, reads.words, reads.start, reads.length
+    arrays = first_segment, reads.packed, reads.start, reads.length
     run_chunks(_cover, reads.n_reads, *arrays, *_tables(), covered, total)
     surplus = 2 * covered - total
     mates = surplus[: 2 * n_pairs].reshape(-1, 2).sum(axis=1)
@@ -47,7 +47,7 @@ def phix_reads(reads: Reads, n_pairs: int) -> np.ndarray:
 
 
 def phix_genome() -> str:
-    """Return the 5,386 bases of PhiX174, a circle."""
+    """Return the 5,386 bases of PhiX174, a circular genome."""
     text = (resources.files("gpuasm.io") / "data" / "phix174.fasta").read_text(encoding="ascii")
     return "".join(text.splitlines()[1:])
 
@@ -84,15 +84,15 @@ def _insert(codes, table):
 
 
 @compiled()
-def _cover(first, last, first_piece, words, start, length, table, is_end, covered, total):
+def _cover(first, last, first_segment, packed, start, length, table, is_end, covered, total):
     """Count the bases of each read, and those in 21-mers of the table."""
     mask = (np.uint64(1) << np.uint64(2 * K)) - np.uint64(1)
     for read in range(first, last):
-        for piece in range(first_piece[read], first_piece[read + 1]):
-            total[read] += length[piece]
+        for segment in range(first_segment[read], first_segment[read + 1]):
+            total[read] += length[segment]
             name, done = np.uint64(0), 0
-            for i in range(length[piece]):
-                name = (name << np.uint64(2) | base_at(words, start[piece] + i)) & mask
+            for i in range(length[segment]):
+                name = (name << np.uint64(2) | base_at(packed, start[segment] + i)) & mask
                 if i + 1 < K or not is_end[name & _END]:
                     continue
                 slot = _slot(name)

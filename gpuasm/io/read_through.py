@@ -1,4 +1,7 @@
-"""Pairs whose insert is shorter than their reads: the mates overlap, and what sticks out at both ends is adapter."""
+"""Insert sizes of pairs whose insert is shorter than their reads, from the overlap of the mates.
+
+Bases of a mate beyond the overlap are adapter.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.parallel import compiled, inlined, run_chunks
+from gpuasm.parallel import compiled, inlined, run_chunks, signatures
 from gpuasm.sequence.encoding import base_at, decode
 from gpuasm.sequence.reads import Reads
 
 NO_INSERT = -1
 
 _LEAST_OVERLAP = 16
-"""Bases. With one mismatch in eight, two random mates overlap so once in 30,000 pairs; the adapter decides then."""
+"""Bases. Random mates may also overlap by as many; the adapter that follows then decides."""
 _LONGEST = 1024
 _ADAPTER_LENGTH, _LEAST_ADAPTER = 32, 10
 _LEAST_VOTES, _MAJORITY = 20, 0.6
@@ -23,7 +26,7 @@ _ODD_BITS = np.uint64(0x5555555555555555)
 
 @dataclass(frozen=True)
 class PairEvidence:
-    """What mates say of each other.
+    """Short inserts, and the adapters that follow them.
 
     Attributes
     ----------
@@ -40,10 +43,10 @@ class PairEvidence:
 def inserts_of_pairs(reads: Reads, n_pairs: int, kit: np.ndarray, position: np.ndarray) -> PairEvidence:
     """Find the pairs that read through their insert.
 
-    An insert is taken as short if the first mate and the reverse complement of the second agree over its whole length,
-    and what follows it is what follows most such inserts: the adapter, known or not. Repeats make mates overlap by
-    mistake, but the same bases do not follow them. It is also short if both mates hold the probe of the same kit at the
-    same place, even at the very beginning.
+    An insert is short if the first mate and the reverse complement of the second agree over its whole length, and the
+    bases that follow are the consensus of those that follow other short inserts: the adapter, known or not. Repeats
+    also make mates overlap, but then other bases follow. An insert is also short if both mates contain the probe of one
+    kit at the same position, even at the first base.
 
     Parameters
     ----------
@@ -57,8 +60,8 @@ def inserts_of_pairs(reads: Reads, n_pairs: int, kit: np.ndarray, position: np.n
     insert = np.full(n_pairs, NO_INSERT, np.int32)
     if n_pairs == 0:
         return PairEvidence(insert, [])
-    first_piece = pieces_of_reads(reads)
-    arrays = first_piece, reads.words, reads.start, reads.length
+    first_segment = first_segment_of_reads(reads)
+    arrays = first_segment, reads.packed, reads.start, reads.length
     run_chunks(_overlap, n_pairs, *arrays, insert)
     votes = np.zeros((2, _ADAPTER_LENGTH, 4), np.int64)
     _vote(*arrays, insert, votes)
@@ -71,11 +74,11 @@ def inserts_of_pairs(reads: Reads, n_pairs: int, kit: np.ndarray, position: np.n
     return PairEvidence(insert, [decode(adapter[mate, : size[mate]]) for mate in (0, 1) if size[mate]])
 
 
-def pieces_of_reads(reads: Reads) -> np.ndarray:
-    """Return the (n_reads + 1,) int64 index of each read's first piece."""
-    first_piece = np.zeros(reads.n_reads + 1, np.int64)
-    np.cumsum(np.bincount(reads.read, minlength=reads.n_reads), out=first_piece[1:])
-    return first_piece
+def first_segment_of_reads(reads: Reads) -> np.ndarray:
+    """Return the (n_reads + 1,) int64 index of each read's first segment."""
+    first_segment = np.zeros(reads.n_reads + 1, np.int64)
+    np.cumsum(np.bincount(reads.read, minlength=reads.n_reads), out=first_segment[1:])
+    return first_segment
 
 
 def _elected(votes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,11 +90,11 @@ def _elected(votes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @inlined()
-def window(words, position):
+def window(packed, position):
     """Return the 32 bases from a position on."""
     shift = np.uint64(2 * (position & 31))
-    high = words[position >> 5] << shift
-    return high | (words[(position >> 5) + 1] >> np.uint64(1)) >> (np.uint64(63) - shift)
+    high = packed[position >> 5] << shift
+    return high | (packed[(position >> 5) + 1] >> np.uint64(1)) >> (np.uint64(63) - shift)
 
 
 @inlined()
@@ -103,9 +106,9 @@ def _count_bits(x):
 
 
 @inlined()
-def _turned(word):
+def _reverse_complement(bases):
     """Return the reverse complement of 32 bases."""
-    x = ~word
+    x = ~bases
     x = (x >> np.uint64(2)) & np.uint64(0x3333333333333333) | (x & np.uint64(0x3333333333333333)) << np.uint64(2)
     x = (x >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F) | (x & np.uint64(0x0F0F0F0F0F0F0F0F)) << np.uint64(4)
     x = (x >> np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF) | (x & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8)
@@ -114,24 +117,24 @@ def _turned(word):
 
 
 @compiled()
-def _flip(words, first, n, flipped):
+def _flip(packed, first, n, flipped):
     """Write the reverse complement of n bases, and zeros after it."""
     slots = n >> 5
     for slot in range(slots):
-        flipped[slot] = _turned(window(words, first + n - 32 * (slot + 1)))
+        flipped[slot] = _reverse_complement(window(packed, first + n - 32 * (slot + 1)))
     rest = np.uint64(2 * (n & 31))
     if rest:
         unused = np.uint64(64) - rest
-        flipped[slots] = _turned(window(words, first) >> unused) >> unused << unused
+        flipped[slots] = _reverse_complement(window(packed, first) >> unused) >> unused << unused
     else:
         flipped[slots] = 0
     flipped[slots + 1] = 0
 
 
 @inlined()
-def _differing(words, at, other, at_other, n):
+def _differing(packed, at, other, at_other, n):
     """Count the bases that differ among the first n of 32."""
-    x = window(words, at) ^ window(other, at_other)
+    x = window(packed, at) ^ window(other, at_other)
     x = (x | x >> np.uint64(1)) & _ODD_BITS
     if n < 32:
         x >>= np.uint64(64 - 2 * n)
@@ -139,67 +142,70 @@ def _differing(words, at, other, at_other, n):
 
 
 @compiled()
-def _agree(words, at, other, at_other, n):
-    """Tell whether at most one in eight of n bases differs."""
+def _agree(packed, at, other, at_other, n):
+    """Return whether at most one in eight of n bases differs."""
     found = 0
     for i in range(0, n, 32):
-        found += _differing(words, at + i, other, at_other + i, n - i)
+        found += _differing(packed, at + i, other, at_other + i, n - i)
     return found <= n >> 3
 
 
 @inlined()
 def _letters(length, first, last):
     n = np.int64(0)  # a loop: the sum of numpy would load scipy with it
-    for piece in range(first, last):
-        n += length[piece]
+    for segment in range(first, last):
+        n += length[segment]
     return n
 
 
+@signatures("int64, int64, int64[::1], uint64[::1], int64[::1], int32[::1], int32[::1]")
 @compiled()
-def _overlap(first, last, first_piece, words, start, length, insert):
-    """Find the longest insert shorter than a mate over which the mates agree; only a read's first piece is compared."""
+def _overlap(first, last, first_segment, packed, start, length, insert):
+    """Find the longest insert shorter than a mate at which the mates agree; only first segments are compared."""
     flipped = np.zeros(_LONGEST // 32 + 2, dtype=np.uint64)
     for pair in range(first, last):
-        a, b, end = first_piece[2 * pair], first_piece[2 * pair + 1], first_piece[2 * pair + 2]
+        a, b, end = first_segment[2 * pair], first_segment[2 * pair + 1], first_segment[2 * pair + 2]
         if b in (a, end) or max(length[a], length[b]) > _LONGEST:
             continue
         start_a, size_a, size_b = start[a], np.int64(length[a]), np.int64(length[b])
         longest = max(_letters(length, a, b), _letters(length, b, end)) - 1
-        _flip(words, start[b], size_b, flipped)
+        _flip(packed, start[b], size_b, flipped)
         for size in range(min(longest, size_a + size_b - _LEAST_OVERLAP), _LEAST_OVERLAP - 1, -1):
             low = max(0, size - size_b)
             n = min(size, size_a) - low
-            # Nearly all are turned away here, by their first 32 bases.
-            if n < _LEAST_OVERLAP or _differing(words, start_a + low, flipped, size_b - size + low, n) > n >> 3:
+            # Nearly all candidates are rejected here, by their first 32 bases.
+            if n < _LEAST_OVERLAP or _differing(packed, start_a + low, flipped, size_b - size + low, n) > n >> 3:
                 continue
-            if _agree(words, start_a + low, flipped, size_b - size + low, n):
+            if _agree(packed, start_a + low, flipped, size_b - size + low, n):
                 insert[pair] = size
                 break
 
 
+@signatures("int64[::1], uint64[::1], int64[::1], int32[::1], int32[::1], int64[:, :, ::1]")
 @compiled()
-def _vote(first_piece, words, start, length, insert, votes):
+def _vote(first_segment, packed, start, length, insert, votes):
     """Count the bases that follow the inserts, by mate and distance."""
     for pair in range(insert.size):
         if insert[pair] < 0:
             continue
         for mate in range(2):
-            piece = first_piece[2 * pair + mate]
-            for i in range(min(length[piece] - insert[pair], _ADAPTER_LENGTH)):
-                votes[mate, i, base_at(words, start[piece] + insert[pair] + i)] += 1
+            segment = first_segment[2 * pair + mate]
+            for i in range(min(length[segment] - insert[pair], _ADAPTER_LENGTH)):
+                votes[mate, i, base_at(packed, start[segment] + insert[pair] + i)] += 1
 
 
+@signatures("int64, int64, int64[::1], uint64[::1], int64[::1], int32[::1], uint8[:, ::1], int64[::1], int32[::1]")
 @compiled()
-def _judge(first, last, first_piece, words, start, length, adapter, size, insert):
+def _judge(first, last, first_segment, packed, start, length, adapter, size, insert):
     """Drop inserts not followed by the adapter: of the bases that follow in both mates, two in three must be its."""
     for pair in range(first, last):
         if insert[pair] < 0:
             continue
         n, wrong = 0, 0
         for mate in range(2):
-            piece = first_piece[2 * pair + mate]
-            for i in range(min(length[piece] - insert[pair], size[mate])):
+            segment = first_segment[2 * pair + mate]
+            for i in range(min(length[segment] - insert[pair], size[mate])):
                 n += 1
-                wrong += base_at(words, start[piece] + insert[pair] + i) != np.uint64(adapter[mate, i])
+                wrong += base_at(packed, start[segment] + insert[pair] + i) != np.uint64(adapter[mate, i])
         if n == 0 or 3 * wrong > n:
             insert[pair] = NO_INSERT

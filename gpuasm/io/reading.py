@@ -1,4 +1,4 @@
-"""Reads of all input files at once."""
+"""Read all input files into one set of reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpuasm.io.sources import BLOCK_BYTES, Source, check_inputs, ignore, total_s
 from gpuasm.io.summary import FileSummary, ReadSet, summarize
 
 if TYPE_CHECKING:
-    from gpuasm.io.ahead import ReadAhead
+    from gpuasm.io.read_ahead import ReadAhead
     from gpuasm.stages import Stages
 
 Path = str | PathLike[str]
@@ -37,7 +37,7 @@ def read_reads(
 ) -> ReadSet:
     """Read FASTQ, FASTA, BAM and CRAM files, compressed or not; "-" is standard input.
 
-    Formats and compressions are told by content. Each file is read and decoded in one thread and parsed in another;
+    The content determines format and compression. Each file is read and decoded in one thread and parsed in another;
     both files of a pair at the same time. Reads come in the order of the arguments, pairs before single reads.
 
     Parameters
@@ -51,7 +51,7 @@ def read_reads(
     bam
         Files of BAM, CRAM or SAM; mates find each other by name, reads without a mate count as single.
     stages
-        Hears of the progress, in bytes.
+        Records the progress, in bytes.
     block_bytes
         Text parsed at once; no result depends on it.
     ahead

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.parallel import compiled, inlined
+from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.sequence.encoding import CODE_OF_BYTE, NOT_A_BASE
 
 NAME, NAME_END, BASES, BASES_END, QUALITY, QUALITY_END = range(6)
@@ -18,7 +18,7 @@ OK, NO_HEADER, NO_PLUS, WRONG_QUALITY, CUT_OFF = range(5)
 """What a scan found wrong."""
 
 OTHER_LETTER, LINE_END, NO_LETTER = 4, 8, 16
-"""Classes of bytes beside the codes 0 to 3: letters that cut a read, line ends, bytes that no sequence holds."""
+"""Classes of bytes other than the codes 0 to 3: letters that cut a read, line ends, bytes that no sequence holds."""
 
 CLASS_OF_BYTE = np.full(256, NO_LETTER, dtype=np.uint64)
 """(256,) uint64: the code of a base or the class of any other byte."""
@@ -68,7 +68,7 @@ def without_return(text, first, last):
 
 @compiled()
 def is_blank(text, first):
-    """Tell whether only line ends follow."""
+    """Return whether only line ends follow."""
     for i in range(first, text.size):
         if text[i] != _NEWLINE and text[i] != _RETURN:
             return False
@@ -139,22 +139,22 @@ def _quality_of_one_line(text, first, n_letters, is_last):
 
 
 @compiled()
-def _end_of_bases(text, first, guess):
-    """Return the newline after the bases: a jump, as most reads are as long as the one before, else a walk."""
-    end = first + guess
+def _end_of_bases(text, first, expected):
+    """Return the newline after the bases; first at the length of the previous read, which most reads share."""
+    end = first + expected
     if end < text.size and text[end] == _NEWLINE and not _holds_unprintable(text, first, end):
         return end
     return line_end(text, first)
 
 
 @compiled()
-def _fastq_record(text, at, is_last, row, guess):
+def _fastq_record(text, at, is_last, row, expected):
     """Fill the row of the record at ``at``; returns where the next one starts and what is wrong."""
     if text[at] != _AT:
         return at, NO_HEADER
     newline = line_end(text, at)
     row[NAME], row[NAME_END], row[BASES] = at + 1, without_return(text, at, newline), newline + 1
-    newline = _end_of_bases(text, row[BASES], guess)
+    newline = _end_of_bases(text, row[BASES], expected)
     if newline + 1 >= text.size:
         return at, CUT_OFF
     row[BASES_END] = without_return(text, row[BASES], newline)
@@ -175,6 +175,7 @@ def _fastq_record(text, at, is_last, row, guess):
     return (following, OK) if wrong == OK else (at, wrong)
 
 
+@signatures("uint8[::1], boolean, int64[:, ::1]")
 @compiled()
 def scan_fastq(text, is_last, records):
     """Find the records of a block of FASTQ that begins with a record.
@@ -192,16 +193,16 @@ def scan_fastq(text, is_last, records):
     n_records, n_bytes, wrong : int
         Whole records found, bytes they take, and what is wrong with the next one: OK when the block just ends in it.
     """
-    n, at, guess = 0, 0, 0
+    n, at, expected = 0, 0, 0
     while at < text.size and n < records.shape[0]:
-        following, wrong = _fastq_record(text, at, is_last, records[n], guess)
+        following, wrong = _fastq_record(text, at, is_last, records[n], expected)
         if wrong == CUT_OFF and not is_last:
             break
         if wrong != OK:
             if is_blank(text, at):
                 return n, text.size if is_last else at, OK
             return n, at, wrong
-        at, guess = following, records[n, BASES_END] - records[n, BASES]
+        at, expected = following, records[n, BASES_END] - records[n, BASES]
         n += 1
     return n, at, OK
 
@@ -262,6 +263,7 @@ def _are_mates(text_1, row_1, text_2, row_2):
     return True
 
 
+@signatures("uint8[::1], int64[:, ::1], uint8[::1], int64[:, ::1], int64")
 @compiled()
 def first_strangers(text_1, records_1, text_2, records_2, column):
     """Return the first i at which two records are no mates by their names, or -1.

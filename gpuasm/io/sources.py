@@ -29,7 +29,7 @@ _MAGIC_BYTES = 18
 
 
 def ignore(_amount: int) -> None:
-    """Hear of progress and do nothing."""
+    """Ignore progress."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Source:
     _progress: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, *, depth: int) -> None:
-        """Read and decode in another thread from now on, up to ``depth`` blocks before somebody wants them."""
+        """Read and decode in another thread from now on, up to ``depth`` blocks ahead of the reader."""
         self._ahead = Background(self.blocks(), depth=depth)
 
     def texts(self) -> Background[bytes]:
@@ -66,7 +66,7 @@ class Source:
         return self._ahead or Background(self.blocks())
 
     def report_to(self, advance: Callable[[int], Any]) -> None:
-        """Let somebody hear of the progress, beginning with all so far."""
+        """Report the progress to ``advance`` from now on, beginning with all bytes read so far."""
         with self._progress:
             self.advance = advance
             advance(self.size)

@@ -1,4 +1,4 @@
-"""What is known of input files after reading them."""
+"""Summaries of input files: reads, bases, lengths and qualities."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.io.length_statistics import n50_and_l50
 from gpuasm.io.parsing import Statistics
 from gpuasm.sequence.reads import Reads
 
@@ -128,7 +129,7 @@ def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics
         n_bases=n_letters,
         n_non_acgt=n_letters - statistics.n_acgt,
         min_length=int(lengths[0]) if lengths.size else 0,
-        n50_length=n50(lengths, n_of_length),
+        n50_length=n50_and_l50(lengths, n_of_length)[0],
         max_length=int(lengths[-1]) if lengths.size else 0,
         mean_quality=quality,
         expected_errors=expected,
@@ -140,7 +141,7 @@ def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics
 
 
 def quality_offset(counts: np.ndarray) -> int | None:
-    """Tell the coding of qualities, 33 or 64, by the (256,) counts of their bytes; None where that is unclear.
+    """Return the offset of the quality encoding, 33 or 64, by the (256,) counts of the bytes; None if it is unclear.
 
     Bytes below 59 occur in Phred+33 only; so do bytes above 104 (long reads), and no reads worth sequencing have all
     their bytes between 64 and 74, which in Phred+64 were qualities below 11. From 59 to 63 bytes mean Solexa's own
@@ -153,17 +154,3 @@ def quality_offset(counts: np.ndarray) -> int | None:
     if lowest < _LOWEST_SOLEXA or highest > _HIGHEST_ILLUMINA_1 or highest <= _HIGHEST_SANGER_OF_INTEREST:
         return 33
     return 64 if lowest >= _LOWEST_ILLUMINA_1 else None
-
-
-def n50(lengths: np.ndarray, counts: np.ndarray) -> int:
-    """Return the length at which reads as long or longer hold half of all letters; 0 without letters.
-
-    Parameters
-    ----------
-    lengths, counts : (n,) int64
-        Each length that occurs, rising, and the number of reads of it.
-    """
-    from_longest = np.cumsum((lengths * counts)[::-1])
-    if not from_longest.size or from_longest[-1] == 0:
-        return 0
-    return int(lengths[::-1][np.searchsorted(from_longest, (from_longest[-1] + 1) // 2)])

@@ -1,4 +1,4 @@
-"""Euler tours out: a vertex or an edge a line, an empty line between the walks of different components."""
+"""Write Euler tours: a vertex or an edge a line, an empty line between the walks of different components."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_BYTES = 21  # 19 digits, the end of the line, and an empty line
 def write_tour(path: str | os.PathLike[str], graph: DirectedGraph, tour: EulerTour) -> None:
     """Write the vertices that a tour passes, one name a line, in walking order.
 
-    A walk has a line more than edges; the last line of a circuit equals its first. An empty line stands between walks.
+    A walk has a line more than edges; the last line of a circuit equals its first. An empty line separates walks.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def write_tour(path: str | os.PathLike[str], graph: DirectedGraph, tour: EulerTo
 def write_tour_edges(path: str | os.PathLike[str], graph: DirectedGraph, tour: EulerTour) -> None:
     """Write the edges of a tour, one a line, in walking order: number, source and target, with tabs between them.
 
-    Edges have the numbers that 'gpuasm graph edges' lists them by, from 0. An empty line stands between walks.
+    Edges have the numbers that 'gpuasm graph edges' lists them by, from 0. An empty line separates walks.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _lines(graph: DirectedGraph, vertices: np.ndarray, after_gap: np.ndarray) ->
 
 @compiled()
 def _format_numbers(numbers, after_gap, text):
-    """Write each number and the end of its line, and an empty line before it where a gap is wanted."""
+    """Write each number and the end of its line, and an empty line before it if ``after_gap`` is set."""
     at = 0
     for i in range(numbers.size):
         if after_gap[i]:

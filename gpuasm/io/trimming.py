@@ -1,4 +1,4 @@
-"""Reads cut where an adapter begins: the only module that names cutadapt."""
+"""Trim adapters from the 3' end of reads, by cutadapt (doi:10.14806/ej.17.1.200)."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuasm.io.adapter_words import Words, may_hold
-from gpuasm.io.adapters import AdapterSurvey, pieces_of_reads
+from gpuasm.io.adapter_seeds import Seeds, may_contain_adapter
+from gpuasm.io.adapters import AdapterSurvey, first_segment_of_reads
 from gpuasm.io.read_through import NO_INSERT
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import BYTE_OF_CODE, base_at
 from gpuasm.sequence.reads import Reads
 
 _ERRORS = 0.1
 _LEAST_MATCH = 5
-"""Bases of an adapter at the end of a read; by chance, one read in 1,000 loses five to its end."""
+"""Least bases of an adapter at the end of a read."""
 _CHUNK = 1 << 14
 _ALL = np.iinfo(np.int32).max
 
 
 def trim_reads(reads: Reads, survey: AdapterSurvey, *, every_kit: bool = False) -> Reads:
-    """Cut reads where an adapter begins.
+    """Trim reads where an adapter begins.
 
-    Mates that read through their insert are cut to it. In all other reads cutadapt (10.14806/ej.17.1.200) looks for the
-    adapters that were found, with one error in ten bases, insertions and deletions too, anywhere in the read and at
-    least five bases long at its end.
+    Mates longer than their insert are trimmed to it. In all other reads cutadapt searches the adapters found by the
+    survey: up to one error in ten bases, indels included, anywhere in the read, or with at least five bases at its end.
 
     Parameters
     ----------
@@ -34,12 +33,12 @@ def trim_reads(reads: Reads, survey: AdapterSurvey, *, every_kit: bool = False) 
     survey
         What :func:`gpuasm.io.adapters.survey_adapters` found in these reads.
     every_kit
-        Look for every adapter of which any sign was seen.
+        Search the adapters of every kit of which a probe was found.
 
     Returns
     -------
     Reads
-        Over the same words; reads that are nothing but adapter have no piece.
+        Over the same packed bases; reads that consist of adapter alone are empty.
     """
     keep = np.full(reads.n_reads, _ALL, np.int32)
     insert = np.repeat(survey.pairs.insert, 2)
@@ -54,25 +53,25 @@ def trim_reads(reads: Reads, survey: AdapterSurvey, *, every_kit: bool = False) 
 def cut_reads(reads: Reads, keep: np.ndarray) -> Reads:
     """Return the reads with at most their first (n_reads,) ``keep`` bases; letters that are no bases do not count."""
     ends = np.cumsum(reads.length, dtype=np.int64)
-    first_piece = pieces_of_reads(reads)
-    before_piece = ends - reads.length
-    before_read = np.concatenate([before_piece, ends[-1:]])[first_piece[:-1]] if ends.size else before_piece
-    before = before_piece - before_read[reads.read] if ends.size else before_piece
+    first_segment = first_segment_of_reads(reads)
+    segment_start = ends - reads.length
+    before_read = np.concatenate([segment_start, ends[-1:]])[first_segment[:-1]] if ends.size else segment_start
+    before = segment_start - before_read[reads.read] if ends.size else segment_start
     length = np.clip(keep[reads.read] - before, 0, reads.length).astype(np.int32)
     return replace(reads, length=length).select(length > 0)
 
 
 def _search(reads: Reads, sequences: list[str], keep: np.ndarray) -> None:
-    """Let cutadapt find adapters in the reads that are not cut yet and may hold one."""
+    """Search adapters by cutadapt in the reads that are not trimmed yet and may contain one."""
     from cutadapt.adapters import BackAdapter  # noqa: PLC0415 - only where there are adapters
 
     adapters = [BackAdapter(sequence, max_errors=_ERRORS, min_overlap=_LEAST_MATCH) for sequence in sequences]
-    first_piece = pieces_of_reads(reads)
-    words = Words.of(sequences, error_rate=_ERRORS, shortest=_LEAST_MATCH)
-    chosen = np.flatnonzero((keep == _ALL) & may_hold(reads, words))
+    first_segment = first_segment_of_reads(reads)
+    seeds = Seeds.of(sequences, error_rate=_ERRORS, shortest=_LEAST_MATCH)
+    chosen = np.flatnonzero((keep == _ALL) & may_contain_adapter(reads, seeds))
     for at in range(0, chosen.size, _CHUNK):
         numbers = chosen[at : at + _CHUNK]
-        text, offsets = _spell(reads, first_piece, numbers)
+        text, offsets = _spell(reads, first_segment, numbers)
         for i, number in enumerate(numbers.tolist()):
             read = text[offsets[i] : offsets[i + 1]]
             starts = [match.rstart for adapter in adapters if (match := adapter.match_to(read)) is not None]
@@ -80,22 +79,23 @@ def _search(reads: Reads, sequences: list[str], keep: np.ndarray) -> None:
                 keep[number] = min(starts) - read.count("N", 0, min(starts))
 
 
-def _spell(reads: Reads, first_piece: np.ndarray, numbers: np.ndarray) -> tuple[str, list[int]]:
-    """Return the text of some reads, N between their pieces, and where each begins in it."""
+def _spell(reads: Reads, first_segment: np.ndarray, numbers: np.ndarray) -> tuple[str, list[int]]:
+    """Return the text of some reads, an N between their segments, and the offset of each read in it."""
     ends = np.concatenate([[0], np.cumsum(reads.length, dtype=np.int64)])
-    first, last = first_piece[numbers], first_piece[numbers + 1]
+    first, last = first_segment[numbers], first_segment[numbers + 1]
     sizes = ends[last] - ends[first] + (last - first - 1)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     letters = np.full(offsets[-1], ord("N"), np.uint8)
-    _write(reads.words, reads.start, reads.length, first, last, offsets, BYTE_OF_CODE, letters)
+    _write(reads.packed, reads.start, reads.length, first, last, offsets, BYTE_OF_CODE, letters)
     return letters.tobytes().decode("ascii"), offsets.tolist()
 
 
+@signatures("uint64[::1], int64[::1], int32[::1], int64[::1], int64[::1], int64[::1], uint8[::1], uint8[::1]")
 @compiled()
-def _write(words, start, length, first, last, offsets, byte_of_code, letters):
+def _write(packed, start, length, first, last, offsets, byte_of_code, letters):
     for i in range(first.size):
         at = offsets[i]
-        for piece in range(first[i], last[i]):
-            for j in range(length[piece]):
-                letters[at + j] = byte_of_code[base_at(words, start[piece] + j)]
-            at += length[piece] + 1
+        for segment in range(first[i], last[i]):
+            for j in range(length[segment]):
+                letters[at + j] = byte_of_code[base_at(packed, start[segment] + j)]
+            at += length[segment] + 1

@@ -1,4 +1,4 @@
-"""Estimate a spectrum before counting: a sample of k-mers by hash says what counting all of them will take."""
+"""Estimate a spectrum before counting from a hash sample of k-mers."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import numpy as np
 
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.rolling import rolled
-from gpuasm.parallel import compiled, ordered_map
+from gpuasm.parallel import compiled, ordered_map, signatures
 from gpuasm.primitives.hashing import mix
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
 SAMPLE = 256
-"""One distinct k-mer in so many is looked at, with all of its occurrences."""
-_PIECES_PER_CHUNK = 1 << 14
+"""One distinct k-mer in so many is sampled, with all of its occurrences."""
+_SEGMENTS_PER_CHUNK = 1 << 14
 
 
 def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
-    """Estimate how many distinct k-mers there are of each multiplicity, in one pass and little memory.
+    """Estimate the number of distinct k-mers of each multiplicity, in one pass and little memory.
 
     The sample is taken of distinct k-mers (those whose hash is 0 modulo 256), so that each one's multiplicity is
     exact and the estimate is unbiased (Broder 1997, doi:10.1109/SEQUEN.1997.666900).
@@ -36,17 +36,18 @@ def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
     k = min(k, MAX_PLAIN_K)
 
     def sample(first: int) -> np.ndarray:
-        chunk = slice(first, first + _PIECES_PER_CHUNK)
-        return _sample(reads.words, reads.start[chunk], reads.length[chunk], k)
+        chunk = slice(first, first + _SEGMENTS_PER_CHUNK)
+        return _sample(reads.packed, reads.start[chunk], reads.length[chunk], k)
 
-    parts = ordered_map(sample, range(0, reads.n_pieces, _PIECES_PER_CHUNK))
+    parts = ordered_map(sample, range(0, reads.n_segments, _SEGMENTS_PER_CHUNK))
     keys = np.concatenate([np.empty(0, np.uint64), *parts])
     _, count = np.unique(keys, return_counts=True)
     return np.bincount(count, minlength=3) * SAMPLE
 
 
+@signatures("uint64[::1], int64[::1], int32[::1], int64")
 @compiled()
-def _sample(words, start, length, k):
+def _sample(packed, start, length, k):
     windows = 0
     for r in range(start.size):
         windows += max(0, length[r] - k + 1)
@@ -55,7 +56,7 @@ def _sample(words, start, length, k):
     for r in range(start.size):
         forward = backward = np.uint64(0)
         for i in range(length[r]):
-            forward, backward = rolled(forward, backward, base_at(words, start[r] + i), k)
+            forward, backward = rolled(forward, backward, base_at(packed, start[r] + i), k)
             if i >= k - 1:
                 key = min(forward, backward)
                 if mix(key) & np.uint64(SAMPLE - 1) == np.uint64(0):

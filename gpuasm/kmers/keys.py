@@ -19,7 +19,7 @@ MAX_PLAIN_K = 31
 
 NAME_BITS = 31
 NO_KEY = np.uint64(0xFFFFFFFFFFFFFFFF)
-"""What stands for a window without a key."""
+"""The key of a window without one."""
 
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
@@ -38,7 +38,7 @@ def check_k(k: int) -> None:
 
 
 def doubling_chain(k: int) -> list[int]:
-    """Return the values of k to name one after the other, from one of at most 31 up to ``k``."""
+    """Return the values of k to name one after the other, from at most 31 up to ``k``."""
     check_k(k)
     chain = [min(k, MAX_PLAIN_K)]
     while chain[-1] < k:

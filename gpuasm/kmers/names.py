@@ -1,4 +1,4 @@
-"""Names: which k-mer, on which strand, stands at each position of a text."""
+"""Names: the number and strand of the k-mer at each position of a text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.errors import ResourceError
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import MAX_PLAIN_K, NAME_BITS, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
-from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.kmers.tally import Tally
 from gpuasm.kmers.windows import tile_windows
-from gpuasm.parallel import for_each
+from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.hashing import build_index, find
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -28,7 +29,7 @@ class Dictionary:
     Attributes
     ----------
     k, k0 : int
-        Length of the k-mers and of the shorter ones that their keys are pairs of (0 up to k = 31).
+        Length of the k-mers and of the k0-mers whose pairs are their keys (0 up to k = 31).
     keys : (n,) uint64
     slots : (m,) int32
     mask : uint64
@@ -48,7 +49,7 @@ class Dictionary:
         Raises
         ------
         ResourceError
-            If there are more k-mers than oriented names fit into 31 bits.
+            If there are too many k-mers for oriented names of 31 bits.
         """
         most = 1 << (NAME_BITS - 1)
         if keys.size >= most:
@@ -68,33 +69,34 @@ def name_windows(reads: Reads, dictionary: Dictionary, lower: Array | None = Non
     reads
         The reads whose windows are named.
     dictionary
-        The k-mers that have a name.
-    lower : (32 * n_words,) int32
+        The named k-mers.
+    lower : (32 * n_packed,) int32
         For k > 31, the names of the dictionary's k0-mers at every position.
 
     Returns
     -------
-    (32 * n_words,) int32: 2 * number + strand at the first base of each window, -1 where no window starts or its k-mer
-    is not in the dictionary.
+    (32 * n_packed,) int32: 2 * number + strand at the first base of each window, -1 if no window starts there or its
+    k-mer is not in the dictionary.
     """
-    xp = array_namespace(reads.words)
-    names = xp.full(reads.words.size * 32, -1, dtype=np.int32)
+    xp = array_namespace(reads.packed)
+    names = xp.full(reads.packed.size * 32, -1, dtype=np.int32)
     tiles = tile_windows(reads, dictionary.k)
     index = (dictionary.keys, dictionary.slots, dictionary.mask)
     if dictionary.k <= MAX_PLAIN_K:
-        _name_plain(tiles.n, tiles.position, tiles.count, reads.words, dictionary.k, *index, names)
+        _name_plain(tiles.n, tiles.position, tiles.count, reads.packed, dictionary.k, *index, names)
     else:
         shift = dictionary.k - dictionary.k0
         _name_pairs(tiles.n, tiles.position, tiles.count, lower, shift, *index, names)
     return names
 
 
+@signatures("int64[::1], int32[::1], uint64[::1], int64, uint64[::1], int32[::1], uint64, int32[::1]")
 @for_each
-def _name_plain(t, position, count, words, k, keys, slots, mask, names):
-    forward, backward = all_but_last(words, position[t], k)
+def _name_plain(t, position, count, packed, k, keys, slots, mask, names):
+    forward, backward = all_but_last(packed, position[t], k)
     for j in range(count[t]):
         p = position[t] + j
-        forward, backward = rolled(forward, backward, base_at(words, p + k - 1), k)
+        forward, backward = rolled(forward, backward, base_at(packed, p + k - 1), k)
         if backward < forward:
             number = find(backward, keys, slots, mask)
             if number >= 0:
@@ -105,6 +107,7 @@ def _name_plain(t, position, count, words, k, keys, slots, mask, names):
                 names[p] = 2 * number
 
 
+@signatures("int64[::1], int32[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int32[::1]")
 @for_each
 def _name_pairs(t, position, count, lower, shift, keys, slots, mask, names):
     for j in range(count[t]):
@@ -121,20 +124,20 @@ def _name_pairs(t, position, count, lower, shift, keys, slots, mask, names):
 def tally_by_doubling(
     reads: Reads, chain: list[int], *, min_count: int, with_followers: bool, last_min_count: int | None = None
 ) -> tuple[Tally, list[Dictionary]]:
-    """Count the k-mers of the last k of a doubling chain, by way of the names at each k before it.
+    """Count the k-mers of the last k of a doubling chain, using the names at each k before it.
 
     Parameters
     ----------
     reads
         Packed reads.
     chain
-        As `gpuasm.kmers.keys.doubling_chain` gives it.
+        As returned by `gpuasm.kmers.keys.doubling_chain`.
     min_count
-        At every k rarer k-mers are left out; counts only fall as k grows, so nothing is lost.
+        Rarer k-mers are omitted at every k; counts only fall as k grows, so no k-mer is lost.
     with_followers
         Whether the last tally counts followers.
     last_min_count
-        Another least count for the last k, where the histogram shall hold k-mers that the tally leaves out.
+        Another least count for the last k, if the histogram has to include k-mers that the tally omits.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The k-mer spectrum: what the histogram of multiplicities says of depth, genome size, error rate and solid k-mers."""
+"""The k-mer spectrum: depth, genome size, error rate and solid threshold from the histogram of multiplicities."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 _PEAK_SHARE = 15
-"""A threshold above peak / 15 would cost the thinly covered parts of the genome."""
+"""A threshold above peak / 15 would remove low-coverage parts of the genome."""
 _PEAK_ABOVE_VALLEY = 1.5
-"""A peak stands this far above the valley, or it is the noise of a falling histogram."""
+"""Least ratio of peak to valley; a lower peak is noise of a falling histogram."""
 _PEAK_HOLDS = 0.02
-"""And what lies from the valley on is at least this share of all that was read: less is a few repeats of a mixture,
-whose members' peaks run into each other, and their depth is not that of the sample."""
+"""Least share of all occurrences from the valley on. A smaller share belongs to repeats of a mixture whose
+genomes have no separate peaks; their depth is not that of the sample."""
 _PEAK_NEAR = 4
-"""A peak stands for a sample's depth where half of all occurrences lie below so many times its multiplicity."""
+"""A peak is the depth of the sample if half of all occurrences have less than so many times its multiplicity."""
 _MOST = 20
-"""No threshold above this: clean-up compares with the surroundings and sees more than one number can."""
+"""Highest threshold: graph simplification, which compares with the surroundings, removes the remaining errors."""
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What a histogram of k-mer multiplicities says.
+    """The analysis of a histogram of k-mer multiplicities.
 
     Attributes
     ----------
@@ -29,16 +29,16 @@ class Spectrum:
     histogram : (m,) int64
         Distinct k-mers of each multiplicity.
     valley, peak : int or None
-        Multiplicity of the least class between errors and genome, and of the genome's main class; None where the
+        Multiplicity of the least class between errors and genome, and of the genome's main class; None if the
         histogram only falls.
     threshold : int
         Least multiplicity of a solid k-mer.
     reason : str
-        Why the threshold is what it is, in one sentence.
+        The reason for the threshold, in one sentence.
     genome_size : int or None
         Bases, repeats counted as often as they occur.
     error_rate : float or None
-        Substitutions a base.
+        Substitutions per base.
     """
 
     k: int
@@ -51,29 +51,29 @@ class Spectrum:
     error_rate: float | None
 
     @property
-    def is_thin(self) -> bool:
-        """Whether some of the genome's windows must be expected to have been seen at most once."""
+    def is_low_coverage(self) -> bool:
+        """Whether some windows of the genome are expected to be read at most once."""
         size = self.genome_size or int(self.histogram[2:].sum())
         return size * self.rare_share() >= 1
 
-    def rare_share(self, told: float = 1.0) -> float:
-        """Return the share of the genome's windows that must be expected to have been seen at most once.
+    def rare_share(self, independent: float = 1.0) -> float:
+        """Return the share of the genome's windows that are expected to be read at most once.
 
-        See `chance_of_one`. The depth is the peak's, unless half of all occurrences lie above four times
-        the peak, as in a mixture: then it is what that half reaches, as without a peak.
+        See `chance_of_one`. The depth is that of the peak. Without a peak, or if half of all occurrences lie above four
+        times the peak, as in a mixture, it is the median multiplicity of occurrences.
 
         Parameters
         ----------
-        told
-            Share of the windows that is independent: mates that overlap tell of one molecule.
+        independent
+            Share of independent windows; overlapping mates read one molecule twice.
         """
         median = _median_multiplicity(self.histogram)
-        depth = told * (self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median)
+        depth = independent * (self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median)
         return float(chance_of_one(depth))
 
 
 def chance_of_one(depth: np.ndarray | float) -> np.ndarray | float:
-    """Return the probability that a window is seen at most once where ``depth`` windows are expected.
+    """Return the probability that a window is read at most once if its expected depth is ``depth``.
 
     Poisson's distribution gives exp(-d) (1 + d) (Lander and Waterman 1988, doi:10.1016/0888-7543(88)90007-9).
     """
@@ -85,20 +85,20 @@ def analyse_spectrum(histogram: np.ndarray, k: int, *, min_count: int | None = N
 
     The valley is the first local minimum of the histogram smoothed over a tenth of the multiplicity, the peak the
     class of most k-mer occurrences beyond it. The threshold is the least of the valley, a fifteenth of the peak, and
-    20, but at least 2 (without a valley, the median multiplicity of occurrences stands for the peak): it only has to
-    thin out errors, the graph's clean-up does the rest with better evidence. The
-    genome's size is all occurrences from the valley on over the peak; the error rate is 1 - (1 - f)^(1/k), with f the
-    share of occurrences below the valley, since an error spoils k windows (Chor et al. 2009,
+    20, but at least 2 (without a valley, the median multiplicity of occurrences replaces the peak): it only has to
+    reduce errors, as graph simplification removes the others. The genome size is the number of occurrences from the
+    valley on divided by the peak. The error rate is 1 - (1 - f)^(1/k), with f the share of occurrences below the
+    valley, since an error changes k windows (Chor et al. 2009,
     doi:10.1186/gb-2009-10-10-r108; Marcais and Kingsford 2011, doi:10.1093/bioinformatics/btr011).
 
     Parameters
     ----------
     histogram : (m,) int64
-        Distinct k-mers of each multiplicity; the last class may stand for all higher ones.
+        Distinct k-mers of each multiplicity; the last class may include all higher ones.
     k
         Length of the k-mers.
     min_count
-        A threshold that the user has chosen; None finds one.
+        A threshold chosen by the user; None: derive one.
     """
     valley, peak = _find_valley_and_peak(histogram)
     threshold, reason = _choose_threshold(valley, peak, _median_multiplicity(histogram), min_count=min_count)
@@ -119,7 +119,7 @@ def _find_valley_and_peak(histogram: np.ndarray) -> tuple[int | None, int | None
     if rises.size == 0:
         return None, None
     valley = int(rises[0])
-    if valley == 1:  # no errors to speak of: everything belongs to the genome
+    if valley == 1:  # almost no errors: all classes belong to the genome
         occurrences = smooth * np.arange(smooth.size)
         return 1, int(np.argmax(occurrences[1:])) + 1
     occurrences = smooth * np.arange(smooth.size)
@@ -134,7 +134,7 @@ def _occurrences_from(histogram: np.ndarray, least: int) -> int:
 
 
 def _smooth(histogram: np.ndarray) -> np.ndarray:
-    """Average each class with those up to a tenth of its multiplicity away."""
+    """Average each class with those within a tenth of its multiplicity."""
     size = histogram.size
     index = np.arange(size)
     reach = index // 10
@@ -151,7 +151,7 @@ def _median_multiplicity(histogram: np.ndarray) -> int:
 
 def _choose_threshold(valley: int | None, peak: int | None, median: int, *, min_count: int | None) -> tuple[int, str]:
     if min_count is not None:
-        return min_count, f"{min_count}, as asked for"
+        return min_count, f"{min_count}, as requested"
     if valley is None or peak is None:
         threshold = max(2, min(median // _PEAK_SHARE, _MOST))
         return threshold, (

@@ -1,7 +1,7 @@
-"""Super-k-mers: runs of windows whose least m-mer is the same, dealt into buckets by it.
+"""Super-k-mers: runs of windows with the same minimizer, which determines their bucket.
 
-All occurrences of a k-mer and of its reverse complement share their minimizer, so they meet in one bucket, and a bucket
-is small enough to be counted in a processor's cache. This is the CPU's way to count; a GPU sorts instead.
+All occurrences of a k-mer and of its reverse complement share their minimizer, so they are in one bucket. A bucket is
+small enough to be counted in a processor's cache. Only the CPU counts by super-k-mers; a GPU sorts k-mers.
 Li and Yan (2015), doi:10.1093/bioinformatics/btu713; Deorowicz et al. (2015), doi:10.1093/bioinformatics/btv022.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.parallel import compiled, ordered_map
+from gpuasm.parallel import compiled, ordered_map, signatures
 from gpuasm.sequence.reads import Reads
 
 MINIMIZER = 11
@@ -83,7 +83,7 @@ def _cut_chunk(reads: Reads, k: int, n_buckets: int, first: int, last: int) -> t
     m = min(MINIMIZER, k)
     window = np.empty(k - m + 1, np.uint32)
     n = _cut(
-        reads.words,
+        reads.packed,
         reads.start[first:last],
         reads.length[first:last],
         k,
@@ -97,8 +97,11 @@ def _cut_chunk(reads: Reads, k: int, n_buckets: int, first: int, last: int) -> t
     return record[:n].copy(), bucket[:n].copy(), n_records, n_windows
 
 
+@signatures(
+    "uint64[::1], int64[::1], int32[::1], int64, int64, uint32[::1], uint64[::1], uint16[::1], int64[::1], int64[::1]"
+)
 @compiled()
-def _cut(words, start, length, k, m, window, record, bucket, n_records, n_windows):
+def _cut(packed, start, length, k, m, window, record, bucket, n_records, n_windows):
     # Numba widens uint32 to uint64 in every operation, so all of this is uint64 with explicit masks.
     bucket_mask = np.uint64(n_records.size - 1)
     m_mask = np.uint64((1 << (2 * m)) - 1)
@@ -106,16 +109,16 @@ def _cut(words, start, length, k, m, window, record, bucket, n_records, n_window
     two, three, low = np.uint64(2), np.uint64(3), np.uint64(0xFFFFFFFF)
     w = window.size
     written = 0
-    for piece in range(start.size):
-        if length[piece] < k:
+    for segment in range(start.size):
+        if length[segment] < k:
             continue
         forward = backward = np.uint64(0)
         least, least_at = low, -1
         slot = 0
         run_bucket, run_start, run_length = np.int64(0), np.int64(0), 0
-        for i in range(length[piece]):
-            position = start[piece] + i
-            base = (words[position >> 5] >> np.uint64(62 - 2 * (position & 31))) & three
+        for i in range(length[segment]):
+            position = start[segment] + i
+            base = (packed[position >> 5] >> np.uint64(62 - 2 * (position & 31))) & three
             forward = ((forward << two) | base) & m_mask
             backward = (backward >> two) | ((three - base) << top)
             if i < m - 1:
@@ -124,7 +127,7 @@ def _cut(words, start, length, k, m, window, record, bucket, n_records, n_window
             window[slot] = hashed
             if hashed <= least:
                 least, least_at = hashed, slot
-            elif least_at == slot:  # the least m-mer has just been overwritten: look for the new one
+            elif least_at == slot:  # the least m-mer has just been overwritten: find the new one
                 least, least_at = np.uint64(window[0]), 0
                 for j in range(1, w):
                     if np.uint64(window[j]) <= least:
@@ -136,7 +139,7 @@ def _cut(words, start, length, k, m, window, record, bucket, n_records, n_window
                 continue
             now = np.int64(((least * np.uint64(0xC2B2AE3D27D4EB4F)) >> np.uint64(40)) & bucket_mask)
             if run_length > 0 and (now != run_bucket or run_length == _MOST):
-                flags = np.int64(HAS_NEXT) | (np.int64(HAS_PREVIOUS) if run_start > start[piece] else np.int64(0))
+                flags = np.int64(HAS_NEXT) | (np.int64(HAS_PREVIOUS) if run_start > start[segment] else np.int64(0))
                 record[written] = np.uint64((run_start << START_SHIFT) | flags | run_length)
                 bucket[written] = run_bucket
                 n_records[run_bucket] += 1
@@ -146,7 +149,7 @@ def _cut(words, start, length, k, m, window, record, bucket, n_records, n_window
             if run_length == 0:
                 run_bucket, run_start = now, position - k + 1
             run_length += 1
-        flags = np.int64(HAS_PREVIOUS) if run_start > start[piece] else np.int64(0)
+        flags = np.int64(HAS_PREVIOUS) if run_start > start[segment] else np.int64(0)
         record[written] = np.uint64((run_start << START_SHIFT) | flags | run_length)
         bucket[written] = run_bucket
         n_records[run_bucket] += 1
@@ -155,6 +158,7 @@ def _cut(words, start, length, k, m, window, record, bucket, n_records, n_window
     return written
 
 
+@signatures("uint64[::1], uint16[::1], int64[::1], uint64[::1]")
 @compiled()
 def _deal(record, bucket, place, records):
     for i in range(record.size):

@@ -1,4 +1,4 @@
-"""Count k-mers on the CPU: one small hash table a bucket of super-k-mers, so that counting happens in the cache."""
+"""Count k-mers on the CPU: a hash table for each bucket of super-k-mers, small enough for the cache."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKmers, cut_superkmers
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
-from gpuasm.parallel import compiled, inlined, ordered_map
+from gpuasm.parallel import compiled, inlined, ordered_map, signatures
 from gpuasm.primitives.hashing import mix
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -31,7 +31,7 @@ def tally_cpu(
     with_followers: bool,
     progress: Callable[[int], None],
 ) -> Tally:
-    """Count the k-mers of host reads; see `gpuasm.kmers.tally.tally_kmers`."""
+    """Count the k-mers of host reads; see `gpuasm.kmers.counting.tally_kmers`."""
     cut = cut_superkmers(reads, k, progress)
     bounds = _group_bounds(cut)
 
@@ -45,7 +45,7 @@ def tally_cpu(
             np.empty((room if with_followers else 0, 8), np.uint32),
             np.zeros(MAX_MULTIPLICITY + 1, np.int64),
         )
-        source = (reads.words, names, k, k - k0)
+        source = (reads.packed, names, k, k - k0)
         n = _tally_group(cut.records, cut.bucket_start[first : last + 1], source, min_count, with_followers, out)
         progress(int(cut.n_windows[first:last].sum()))
         return (*(part[:n].copy() for part in out[:4]), out[4])
@@ -58,7 +58,7 @@ def tally_cpu(
             column.append(part)
     if not parts[0]:
         return Tally.empty(np, k)
-    followers = np.concatenate(parts.pop()).ravel()  # the largest first; the parts of each are freed then
+    followers = np.concatenate(parts.pop()).ravel()  # the largest first: its parts are freed afterwards
     place, count, keys = (np.concatenate(parts.pop()) for _ in range(3))
     return Tally(k=k, keys=keys, count=count, place=place, followers=followers, histogram=histogram)
 
@@ -69,9 +69,13 @@ def _group_bounds(cut: SuperKmers) -> np.ndarray:
     return np.unique(np.concatenate([[0], inner, [windows.size]]))
 
 
+@signatures(
+    "uint64[::1], int64[::1], Tuple((uint64[::1], int32[::1], int64, int64, )), int64, boolean, "
+    "Tuple((uint64[::1], uint32[::1], int64[::1], uint32[:, ::1], int64[::1], ))"
+)
 @compiled()
 def _tally_group(records, bucket_start, source, min_count, with_followers, out):
-    words, names, k, shift = source
+    packed, names, k, shift = source
     out_key, out_count, out_place, out_followers, histogram = out
     size = _FIRST_TABLE
     key_of = np.empty(size, np.uint64)
@@ -85,9 +89,9 @@ def _tally_group(records, bucket_start, source, min_count, with_followers, out):
         table = (key_of, count_of, place_of, followers_of)
         chosen = records[bucket_start[bucket] : bucket_start[bucket + 1]]
         if k <= MAX_PLAIN_K:
-            fits = _tally_plain(chosen, words, k, table, with_followers)
+            fits = _tally_plain(chosen, packed, k, table, with_followers)
         else:
-            fits = _tally_pairs(chosen, (words, names), k, shift, table, with_followers)
+            fits = _tally_pairs(chosen, (packed, names), k, shift, table, with_followers)
         if not fits:
             size *= 2
             key_of = np.empty(size, np.uint64)
@@ -113,14 +117,14 @@ def _tally_group(records, bucket_start, source, min_count, with_followers, out):
 
 
 @compiled()
-def _tally_plain(records, words, k, table, with_followers):
+def _tally_plain(records, packed, k, table, with_followers):
     room = (table[0].size * 5) // 8
     for record in records:
         position = np.int64(record >> np.uint64(START_SHIFT))
         n = np.int64(record & np.uint64(0x3FFF))
-        forward, backward = all_but_last(words, position, k)
+        forward, backward = all_but_last(packed, position, k)
         for j in range(n):
-            forward, backward = rolled(forward, backward, base_at(words, position + j + k - 1), k)
+            forward, backward = rolled(forward, backward, base_at(packed, position + j + k - 1), k)
             strand = 1 if backward < forward else 0
             key = backward if strand else forward
             slot = _count_one(key, ((position + j) << 1) | strand, table)
@@ -130,13 +134,13 @@ def _tally_plain(records, words, k, table, with_followers):
                     return False
                 slot = -1 - slot
             if with_followers:
-                _count_followers(table[3][slot], strand, record, j, words, k)
+                _count_followers(table[3][slot], strand, record, j, packed, k)
     return True
 
 
 @compiled()
 def _tally_pairs(records, text, k, shift, table, with_followers):
-    words, names = text
+    packed, names = text
     room = (table[0].size * 5) // 8
     for record in records:
         position = np.int64(record >> np.uint64(START_SHIFT))
@@ -155,18 +159,18 @@ def _tally_pairs(records, text, k, shift, table, with_followers):
                     return False
                 slot = -1 - slot
             if with_followers:
-                _count_followers(table[3][slot], strand, record, j, words, k)
+                _count_followers(table[3][slot], strand, record, j, packed, k)
     return True
 
 
 @inlined()
-def _count_followers(row, strand, record, j, words, k):
-    """Count the bases after and before window j of a super-k-mer, as the strand of its key reads them."""
+def _count_followers(row, strand, record, j, packed, k):
+    """Count the bases after and before window j of a super-k-mer, on the strand of its key."""
     position = np.int64(record >> np.uint64(START_SHIFT)) + j
     if j < np.int64(record & np.uint64(0x3FFF)) - 1 or record & np.uint64(HAS_NEXT):
-        row[4 * strand + np.int64(base_at(words, position + k))] += np.uint32(1)
+        row[4 * strand + np.int64(base_at(packed, position + k))] += np.uint32(1)
     if j > 0 or record & np.uint64(HAS_PREVIOUS):
-        row[4 * (1 - strand) + 3 - np.int64(base_at(words, position - 1))] += np.uint32(1)
+        row[4 * (1 - strand) + 3 - np.int64(base_at(packed, position - 1))] += np.uint32(1)
 
 
 @inlined()

@@ -1,7 +1,7 @@
-"""Count k-mers on CUDA: sort the keys of all windows, take run lengths, then tally followers of the k-mers kept.
+"""Count k-mers on CUDA: sort the keys of all windows, count runs, then count followers of the k-mers kept.
 
-Where the device has no room for the keys of all windows, keys are sorted in parts, each a share of all k-mers with all
-of their occurrences: what is too rare is dropped with its part, and takes no memory while others are counted.
+If the device has no room for the keys of all windows, keys are sorted in parts. A part has all occurrences of its
+k-mers, so rare k-mers are dropped before the next part is counted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, NO_KEY, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
 from gpuasm.kmers.windows import Tiles, tile_windows
-from gpuasm.parallel import for_each, inlined
+from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import MIX_CUDA, build_index, mix
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -24,7 +24,7 @@ from gpuasm.sequence.reads import Reads
 _ONE, _HALF = np.uint64(1), np.uint64(32)
 _LEAST_PART, _MOST_PART = 1 << 20, (1 << 31) - 1
 _BYTES_PER_WINDOW = 40
-"""Device memory a window costs while its part is sorted: the key, its sorted copy, the sort's own, the run flags."""
+"""Device memory per window of a sorted part: the key, its sorted copy, the sort's buffer, the run flags."""
 
 
 def tally_cuda(
@@ -37,8 +37,8 @@ def tally_cuda(
     with_followers: bool,
     progress: Callable[[int], None],
 ) -> Tally:
-    """Count the k-mers of device reads; see `gpuasm.kmers.tally.tally_kmers`."""
-    xp = array_namespace(reads.words)
+    """Count the k-mers of device reads; see `gpuasm.kmers.counting.tally_kmers`."""
+    xp = array_namespace(reads.packed)
     tiles = tile_windows(reads, k)
     if tiles.n == 0:
         return Tally.empty(xp, k)
@@ -55,10 +55,10 @@ def _count(
     reads: Reads, tiles: Tiles, names: Array, *, k: int, k0: int, min_count: int
 ) -> tuple[Array, Array, np.ndarray]:
     """Return the distinct keys that occur often enough, sorted, their (n,) uint32 counts, and the histogram of all."""
-    xp = array_namespace(reads.words)
+    xp = array_namespace(reads.packed)
     total = int(tiles.count.sum(dtype=np.int64))
     per_part = min(max(_LEAST_PART, free_device_memory() // _BYTES_PER_WINDOW), _MOST_PART)
-    n_parts = 1 if total <= per_part else -(-5 * total // (4 * per_part))  # what is kept of each part takes room too
+    n_parts = 1 if total <= per_part else -(-5 * total // (4 * per_part))  # the kept k-mers of each part need room too
     counted, histogram = [], np.zeros(MAX_MULTIPLICITY + 1, np.int64)
     for part in range(n_parts):
         where = (tiles.position, tiles.count)
@@ -83,26 +83,28 @@ def _count(
 
 
 def _window_keys(reads: Reads, tiles: tuple[Array, Array], names: Array, *, k: int, k0: int) -> Array:
-    xp = array_namespace(reads.words)
+    xp = array_namespace(reads.packed)
     position, count = tiles
     end = xp.cumsum(count.astype(np.int64))
     keys = xp.empty(int(end[-1]), np.uint64)
     offset = end - count
     if k <= MAX_PLAIN_K:
-        _plain_keys(position.size, position, count, offset, reads.words, k, keys)
+        _plain_keys(position.size, position, count, offset, reads.packed, k, keys)
     else:
         _pair_keys(position.size, position, count, offset, names, k - k0, keys)
     return keys
 
 
+@signatures("int64[::1], int32[::1], int64[::1], uint64[::1], int64, uint64[::1]", on="device")
 @for_each
-def _plain_keys(t, position, count, offset, words, k, keys):
-    forward, backward = all_but_last(words, position[t], k)
+def _plain_keys(t, position, count, offset, packed, k, keys):
+    forward, backward = all_but_last(packed, position[t], k)
     for j in range(count[t]):
-        forward, backward = rolled(forward, backward, base_at(words, position[t] + j + k - 1), k)
+        forward, backward = rolled(forward, backward, base_at(packed, position[t] + j + k - 1), k)
         keys[offset[t] + j] = min(forward, backward)
 
 
+@signatures("int64[::1], int32[::1], int64[::1], int32[::1], int64, uint64[::1]", on="device")
 @for_each
 def _pair_keys(t, position, count, offset, names, shift, keys):
     for j in range(count[t]):
@@ -118,11 +120,11 @@ def _pair_keys(t, position, count, offset, names, shift, keys):
 def _keys_of_part(
     reads: Reads, tiles: tuple[Array, Array], names: Array, *, k: int, k0: int, part: tuple[int, int]
 ) -> Array:
-    """Return the keys of the windows that belong to a part (its number, of how many); windows without names do not.
+    """Return the keys of the windows of a part (its number, number of parts), without windows that lack names.
 
-    Windows are looked at twice: to tell how many each tile has, and to write them.
+    Windows are processed twice: to count those of each tile, and to write them.
     """
-    xp, (position, count) = array_namespace(reads.words), tiles
+    xp, (position, count) = array_namespace(reads.packed), tiles
     chosen = tuple(map(np.uint64, part))
     end, keys = xp.zeros(position.size, np.int64), xp.empty(0, np.uint64)
     for writes in (False, True):
@@ -130,7 +132,7 @@ def _keys_of_part(
             end = xp.cumsum(end)
             keys = xp.empty(int(end[-1]), np.uint64)
         if k <= MAX_PLAIN_K:
-            _plain_keys_of_part(position.size, position, count, reads.words, k, *chosen, writes, end, keys)
+            _plain_keys_of_part(position.size, position, count, reads.packed, k, *chosen, writes, end, keys)
         else:
             _pair_keys_of_part(position.size, position, count, names, k - k0, *chosen, writes, end, keys)
     return keys
@@ -138,16 +140,16 @@ def _keys_of_part(
 
 @inlined()
 def _part_of(key, n_parts):
-    """Return the part that a key belongs to: its hash's upper half, scaled."""
+    """Return the part of a key: the upper half of its hash, scaled."""
     return ((mix(key) >> _HALF) * n_parts) >> _HALF
 
 
 @for_each
-def _plain_keys_of_part(t, position, count, words, k, part, n_parts, writes, end, keys):
-    forward, backward = all_but_last(words, position[t], k)
+def _plain_keys_of_part(t, position, count, packed, k, part, n_parts, writes, end, keys):
+    forward, backward = all_but_last(packed, position[t], k)
     n = 0
     for j in range(count[t]):
-        forward, backward = rolled(forward, backward, base_at(words, position[t] + j + k - 1), k)
+        forward, backward = rolled(forward, backward, base_at(packed, position[t] + j + k - 1), k)
         key = min(forward, backward)
         if _part_of(key, n_parts) == part:
             n += 1
@@ -192,7 +194,7 @@ def _tally(reads: Reads, tiles: Tiles, names: Array, lengths: tuple[int, int], i
     k, shift = lengths
     plain, pairs = cuda_functions(_CUDA, "tally_plain", "tally_pairs")
     grid, block = ((tiles.n + 127) // 128,), (128,)
-    where = (tiles.position, tiles.count, tiles.is_first, tiles.is_last, np.int64(tiles.n), reads.words)
+    where = (tiles.position, tiles.count, tiles.is_first, tiles.is_last, np.int64(tiles.n), reads.packed)
     counted = (*index, *out, np.int32(out[1].size > 0))
     if k <= MAX_PLAIN_K:
         plain(grid, block, (*where, np.int32(k), *counted))
@@ -203,44 +205,44 @@ def _tally(reads: Reads, tiles: Tiles, names: Array, lengths: tuple[int, int], i
 _CUDA = (
     MIX_CUDA
     + """
-__device__ __forceinline__ u64 base_at(const u64* words, i64 p) { return (words[p >> 5] >> (62 - 2 * (p & 31))) & 3; }
+__device__ __forceinline__ u64 base_at(const u64* packed, i64 p) { return (packed[p >> 5] >> (62 - 2 * (p & 31))) & 3; }
 
-__device__ __forceinline__ void note(i64 number, int strand, i64 p, int k, bool previous, bool next, const u64* words,
-                                     i64* place, unsigned* followers, int wanted) {
-    place[number] = (p << 1) | strand;  // any occurrence will do: all spell the same k-mer
-    if (!wanted) return;
+__device__ __forceinline__ void note(i64 number, int strand, i64 p, int k, bool previous, bool next, const u64* packed,
+                                     i64* place, unsigned* followers, int with_followers) {
+    place[number] = (p << 1) | strand;  // any occurrence: all have the same sequence
+    if (!with_followers) return;
     unsigned* row = followers + 8 * number;
-    if (next) atomicAdd(row + 4 * strand + base_at(words, p + k), 1u);
-    if (previous) atomicAdd(row + 4 * (1 - strand) + 3 - base_at(words, p - 1), 1u);
+    if (next) atomicAdd(row + 4 * strand + base_at(packed, p + k), 1u);
+    if (previous) atomicAdd(row + 4 * (1 - strand) + 3 - base_at(packed, p - 1), 1u);
 }
 
 extern "C" __global__ void tally_plain(const i64* position, const int* count, const bool* is_first, const bool* is_last,
-    i64 n, const u64* words, int k, const u64* keys, const int* slots, u64 mask, i64* place, unsigned* followers,
-    int wanted) {
+    i64 n, const u64* packed, int k, const u64* keys, const int* slots, u64 mask, i64* place, unsigned* followers,
+    int with_followers) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
     u64 kmer_mask = (1ull << (2 * k)) - 1, forward = 0, backward = 0;
     i64 p0 = position[t];
     for (int i = 0; i < k - 1; i++) {
-        u64 base = base_at(words, p0 + i);
+        u64 base = base_at(packed, p0 + i);
         forward = (forward << 2) | base;
         backward = (backward >> 2) | ((3 - base) << (2 * (k - 1)));
     }
     for (int j = 0; j < count[t]; j++) {
-        u64 base = base_at(words, p0 + j + k - 1);
+        u64 base = base_at(packed, p0 + j + k - 1);
         forward = ((forward << 2) | base) & kmer_mask;
         backward = (backward >> 2) | ((3 - base) << (2 * (k - 1)));
         int strand = backward < forward;
         i64 number = find(strand ? backward : forward, keys, slots, mask);
         if (number >= 0)
-            note(number, strand, p0 + j, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], words, place,
-                 followers, wanted);
+            note(number, strand, p0 + j, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place,
+                 followers, with_followers);
     }
 }
 
 extern "C" __global__ void tally_pairs(const i64* position, const int* count, const bool* is_first, const bool* is_last,
-    i64 n, const u64* words, const int* names, int k, int shift, const u64* keys, const int* slots, u64 mask,
-    i64* place, unsigned* followers, int wanted) {
+    i64 n, const u64* packed, const int* names, int k, int shift, const u64* keys, const int* slots, u64 mask,
+    i64* place, unsigned* followers, int with_followers) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
     for (int j = 0; j < count[t]; j++) {
@@ -252,8 +254,8 @@ extern "C" __global__ void tally_pairs(const i64* position, const int* count, co
         int strand = backward < forward;
         i64 number = find(strand ? backward : forward, keys, slots, mask);
         if (number >= 0)
-            note(number, strand, p, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], words, place, followers,
-                 wanted);
+            note(number, strand, p, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place, followers,
+                 with_followers);
     }
 }
 """

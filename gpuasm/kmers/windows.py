@@ -1,4 +1,4 @@
-"""Tiles of windows: equal pieces of work over reads of any length."""
+"""Tiles of windows: equal units of work over reads of any length."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TILE = 64
 
 @dataclass(frozen=True)
 class Tiles:
-    """Runs of windows that one thread works through.
+    """Runs of windows, each processed by one thread.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Tiles:
     count : (n,) int32
         Windows in each tile, 1 to 64.
     is_first, is_last : (n,) bool
-        Whether the first window of the tile is the first of its read, and the last the last.
+        Whether the tile has the first, and the last, window of its segment.
     """
 
     position: Array
@@ -40,7 +40,7 @@ class Tiles:
 
 def tile_windows(reads: Reads, k: int) -> Tiles:
     """Cut the windows of k bases of the reads into tiles, in the order of the reads."""
-    xp = array_namespace(reads.words)
+    xp = array_namespace(reads.packed)
     windows = xp.maximum(reads.length.astype(np.int64) - (k - 1), 0)
     n_tiles = (windows + TILE - 1) // TILE
     tile_end = xp.cumsum(n_tiles)
@@ -53,7 +53,7 @@ def tile_windows(reads: Reads, k: int) -> Tiles:
 
 def require_windows(reads: Reads, k: int) -> None:
     """Raise DataError unless there is a window of k bases."""
-    longest = int(reads.length.max()) if reads.n_pieces else 0
+    longest = int(reads.length.max()) if reads.n_segments else 0
     if longest < k:
         raise DataError(
             f"reads of at least k = {k} bases", f"no read longer than {longest}", "give longer reads, or a smaller -k"

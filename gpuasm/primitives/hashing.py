@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions
-from gpuasm.parallel import compiled, inlined
+from gpuasm.parallel import compiled, inlined, signatures
 
 _M1 = np.uint64(0xFF51AFD7ED558CCD)
 _M2 = np.uint64(0xC4CEB9FE1A85EC53)
@@ -65,6 +65,7 @@ def build_index(keys: Array) -> tuple[Array, Any]:
     return slots, mask
 
 
+@signatures("uint64[::1], int32[::1], uint64")
 @compiled()
 def _insert_all(keys, slots, mask):
     for number in range(keys.size):

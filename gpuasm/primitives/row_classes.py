@@ -1,4 +1,4 @@
-"""Rows of a sparse matrix by length class, so that a class goes to a thread, a warp or a block."""
+"""Group the rows of a sparse matrix by length, so that a thread, a warp or a block processes a row of each class."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def row_classes(lengths: Array, bounds: Sequence[int], *, rows: Array | None = N
     lengths : (n,) integers
         The entries of each row, on the host or a device.
     bounds
-        Lengths that rise.
+        Ascending lengths.
     rows : (r,) integers
         Only these rows; all, if None.
 
@@ -34,7 +34,7 @@ def row_classes(lengths: Array, bounds: Sequence[int], *, rows: Array | None = N
     Raises
     ------
     UsageError
-        If the bounds do not rise.
+        If the bounds do not ascend.
     """
     if any(low >= high for low, high in itertools.pairwise(bounds)):
         raise UsageError("bounds of lengths that rise", str(list(bounds)), "sort them, each once")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions
-from gpuasm.parallel import compiled, inlined
+from gpuasm.parallel import compiled
+from gpuasm.primitives.union_find import root_of
 
 
 def spanning_forest(a: Array, b: Array, n: int) -> Array:
@@ -18,13 +19,13 @@ def spanning_forest(a: Array, b: Array, n: int) -> Array:
     Parameters
     ----------
     a, b : (k,) int32 or int64, from 0 to n - 1
-        What each link joins; link i weighs i.
+        The two elements that each link joins; link i has the weight i.
     n
-        How many things may be joined; few of them need to occur.
+        Number of elements; few of them need to occur.
 
     Returns
     -------
-    (k,) bool: the chosen links, as many as there are things less trees.
+    (k,) bool: the chosen links, as many as there are elements less trees.
     """
     if array_namespace(a) is np:
         chosen = np.zeros(a.size, dtype=bool)
@@ -33,18 +34,10 @@ def spanning_forest(a: Array, b: Array, n: int) -> Array:
     return _boruvka(a, b, n)
 
 
-@inlined()
-def _root(parent, x):
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
-
-
 @compiled()
 def _kruskal(a, b, parent, chosen):
     for link in range(a.size):
-        x, y = _root(parent, a[link]), _root(parent, b[link])
+        x, y = root_of(parent, a[link]), root_of(parent, b[link])
         if x != y:
             chosen[link] = True
             parent[max(x, y)] = min(x, y)
@@ -60,20 +53,20 @@ def _boruvka(a: Array, b: Array, n: int) -> Array:
     ends = xp.concatenate([a, b])
     present = xp.zeros(n, dtype=bool)
     present[ends] = True
-    things = xp.flatnonzero(present).astype(np.int32)
+    elements = xp.flatnonzero(present).astype(np.int32)
     parent, best = xp.empty(n, np.int32), xp.empty(n, np.int32)
-    parent[things] = things
-    n_things = int(things.size)
-    link_grid, thing_grid = ((k + 255) // 256,), ((n_things + 255) // 256,)
+    parent[elements] = elements
+    n_elements = int(elements.size)
+    link_grid, element_grid = ((k + 255) // 256,), ((n_elements + 255) // 256,)
     n_hooked = xp.zeros(1, np.int32)
     while True:
-        best[things] = np.int32(0x7FFFFFFF)
+        best[elements] = np.int32(0x7FFFFFFF)
         find_best(link_grid, (256,), (np.int32(k), a, b, parent, best))
         n_hooked.fill(0)
-        hook(thing_grid, (256,), (np.int32(n_things), things, a, b, parent, best, chosen, n_hooked))
+        hook(element_grid, (256,), (np.int32(n_elements), elements, a, b, parent, best, chosen, n_hooked))
         if int(n_hooked[0]) == 0:
             return chosen
-        compress(thing_grid, (256,), (np.int32(n_things), things, parent))
+        compress(element_grid, (256,), (np.int32(n_elements), elements, parent))
 
 
 _CUDA = """
@@ -86,16 +79,16 @@ extern "C" __global__ void find_best(int k, int* a, int* b, const int* parent, i
     x = parent[x]; y = parent[y];
     a[link] = x; b[link] = y;
     if (x == y) return;
-    // Looking first keeps millions of links of one large tree from queueing at one address.
+    // Reading first avoids millions of atomic operations on one address in a large tree.
     if (link < *(volatile int*)(best + x)) atomicMin(best + x, link);
     if (link < *(volatile int*)(best + y)) atomicMin(best + y, link);
 }
 
-extern "C" __global__ void hook(int n, const int* things, const int* a, const int* b, int* parent, const int* best,
+extern "C" __global__ void hook(int n, const int* elements, const int* a, const int* b, int* parent, const int* best,
     bool* chosen, int* n_hooked) {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= n) return;
-    int x = things[t], link = best[x];
+    int x = elements[t], link = best[x];
     if (link == 0x7fffffff) return;  // no root, or a finished tree
     int other = a[link] == x ? b[link] : a[link];
     chosen[link] = true;
@@ -105,10 +98,10 @@ extern "C" __global__ void hook(int n, const int* things, const int* a, const in
     *n_hooked = 1;
 }
 
-extern "C" __global__ void compress(int n, const int* things, int* parent) {
+extern "C" __global__ void compress(int n, const int* elements, int* parent) {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= n) return;
-    int x = things[t], root = parent[x];
+    int x = elements[t], root = parent[x];
     while (root != parent[root]) root = parent[root];
     parent[x] = root;
 }

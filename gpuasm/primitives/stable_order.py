@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, signatures
 
 
 def stable_order(keys: Array, n_keys: int) -> Array:
@@ -30,6 +30,7 @@ def stable_order(keys: Array, n_keys: int) -> Array:
     return order
 
 
+@signatures("int64[::1], int64[::1], int32[::1]")
 @compiled()
 def _deal(keys, next_place, order):
     for i in range(keys.size):

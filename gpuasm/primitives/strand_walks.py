@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.parallel import compiled, for_each
+from gpuasm.parallel import compiled, for_each, signatures
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ def _walk(successor: np.ndarray) -> StrandWalks:
     return StrandWalks(path, np.concatenate([start, circle_starts]), heads.size)
 
 
+@signatures("int32[::1], int32[::1]", on="host")
 @for_each
 def _measure(v, successor, length):
     # Only the head of a walk works: the strand whose head has the lesser number is kept.
@@ -79,6 +80,7 @@ def _measure(v, successor, length):
             length[v] = n
 
 
+@signatures("int64[::1], int64[::1], int32[::1], int32[::1]", on="host")
 @for_each
 def _write(w, heads, start, successor, path):
     v = np.int64(heads[w])
@@ -87,6 +89,7 @@ def _write(w, heads, start, successor, path):
         v = np.int64(successor[v])
 
 
+@signatures("int32[::1], boolean[::1], int32[::1], int64")
 @compiled()
 def _walk_circles(successor, seen, path, written):
     ends = []
@@ -144,6 +147,7 @@ def _pointer_double(successor: Array) -> tuple[Any, Any]:
     return xp.where(is_head[jump], jump, -1), rank
 
 
+@signatures("int32[::1], int32[::1], int32[::1], int32[::1]", on="device")
 @for_each
 def _double(v, jump, rank, next_jump, next_rank):
     middle = jump[v]
@@ -151,6 +155,7 @@ def _double(v, jump, rank, next_jump, next_rank):
     next_rank[v] = rank[v] + rank[middle]
 
 
+@signatures("int32[::1], int32[::1], int64[::1], int32[::1]", on="device")
 @for_each
 def _place(v, head, rank, first, path):
     if head[v] >= 0 and first[head[v]] >= 0:

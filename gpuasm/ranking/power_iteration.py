@@ -1,7 +1,7 @@
 """PageRank by power iteration over the reversed graph, to a tolerance.
 
-Vertices without edges out all hand on their rank in the same way, so they are lumped into one for the iteration [1]_:
-what they hold is what the others do not, and their own ranks follow from the others' in the end.
+Vertices without outgoing edges all distribute their rank alike, so the iteration treats them as one vertex [1]_. Its
+rank is that which the others lack; the ranks of its members follow from those of the others in the end.
 
 References
 ----------
@@ -34,11 +34,11 @@ class PowerRanks:
     ranks : (n,) float64
         They sum to 1.
     n_iterations
-        How many were done.
+        Number of iterations.
     change
-        Sum of the absolute changes of the last iteration, with the vertices without edges out as one.
+        Sum of the absolute changes of the last iteration, with the vertices without outgoing edges as one.
     error_bound
-        At most so far are the ranks from the true ones, as a sum of absolute differences, rounding aside.
+        Upper bound of the sum of absolute differences from the true ranks, except for rounding.
     """
 
     ranks: Array
@@ -61,23 +61,23 @@ def power_iteration(
 
     The rank of v is (1 - reset) times the sum, over the edges into v, of the rank of their source times the edge's
     share of the weight that leaves the source, plus the teleport share of v times reset and times (1 - reset) of the
-    rank of the vertices that no edge leaves.
+    rank of the vertices without outgoing edges.
 
     Parameters
     ----------
     graph
-        On the host or a device, which does the work. Its reversed graph is kept (`DirectedGraph.reverse`).
+        On the host or a device, which does the work. Its reversed graph is cached (`DirectedGraph.reverse`).
     weights : (m,), optional
-        Of the edges, not negative. An edge that occurs twice counts twice.
+        Weights of the edges, not negative. Parallel edges are counted separately.
     teleport : (n,), optional
-        Not negative; need not sum to 1. Uniform, if None.
+        Teleport vector, not negative, of any sum; None: uniform.
     reset
         Probability to stop at a vertex: 1 minus the damping factor.
     tolerance
         Iteration ends when the ranks change by no more than this in sum. (networkx divides its ``tol`` by the number
         of vertices: its tol is ``tolerance / n``.)
     max_iterations
-        How many iterations there may be.
+        Greatest number of iterations.
 
     Raises
     ------
@@ -107,16 +107,16 @@ def power_iteration(
 
 
 def l1_distance(first: Array, second: Array) -> float:
-    """Return the sum of the absolute differences of two rows of ranks."""
+    """Return the sum of the absolute differences of two vectors of ranks."""
     return float(np.abs(to_host(first) - to_host(second)).sum())
 
 
 def _not_converged(surfer: Surfer, change: float, tolerance: float, max_iterations: int) -> ConvergenceError:
     needed = int(np.ceil(np.log(max(tolerance, 1e-300) / max(change, 1e-300)) / np.log1p(-min(surfer.reset, 0.999999))))
     if tolerance < 1e-14:
-        remedy = "take a larger tolerance: this one is below what rounding leaves"
+        remedy = "take a larger tolerance: this one is below the rounding error"
     else:
-        remedy = f"allow more iterations, {max_iterations + max(needed, 1)} will do, or take a larger tolerance"
+        remedy = f"allow more iterations, {max_iterations + max(needed, 1)} are enough, or take a larger tolerance"
     return ConvergenceError(
         f"changes of at most {tolerance:g} after {max_iterations} iterations", f"{change:.3g}", remedy
     )

@@ -1,7 +1,7 @@
 """Power iteration on the CPU: each rank is pulled over the edges into its vertex, by chunks of equal work.
 
-The chunks are those of the graph, not of the threads, and every sum runs in a fixed order: the ranks are the same to
-the last bit with any number of threads.
+Chunks depend on the graph, not on the threads, and every sum has a fixed order: the ranks are bitwise the same with any
+number of threads.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuasm.graph.rows import group_by, sums_of_rows
 from gpuasm.parallel import compiled, ordered_map
-from gpuasm.ranking.places import in_places, places_by_degree
+from gpuasm.ranking.degree_order import in_places, places_by_degree
 from gpuasm.ranking.teleport import Surfer
 
 _WORK_PER_CHUNK = 1 << 17
@@ -20,7 +20,7 @@ _NO_PLACES = np.empty(0, np.int32)
 
 
 class PullCpu:
-    """The state of a power iteration; see `PullCuda` for its twin.
+    """The state of a power iteration; `PullCuda` is its counterpart on devices.
 
     Parameters
     ----------
@@ -37,20 +37,20 @@ class PullCpu:
         if surfer.weights is not None:
             self._weights = group_by(surfer.graph.columns, surfer.weights, n)[1]
         place, columns = places_by_degree(surfer)
-        # Without a sign, compiled loops need not ask whether an index counts from the end: twice as fast.
+        # Unsigned indices: compiled loops need no check for negative ones, and are twice as fast.
         self._graph = graph.row_offsets.view(np.uint64), columns.view(f"u{columns.dtype.itemsize}")
         self._place = _NO_PLACES if place is None else place
         self._rows = _chunk_bounds(graph.row_offsets)
         self._partial = np.zeros((self._rows.size - 1, 2))
         self._rank = self._teleport.copy()
-        goes_on = self._out_weight > 0
-        handed = np.divide(self._rank, self._out_weight, out=np.zeros(n), where=goes_on)
+        has_edge = self._out_weight > 0
+        handed = np.divide(self._rank, self._out_weight, out=np.zeros(n), where=has_edge)
         self._handed = in_places(handed, place)
         self._next_handed = np.zeros(n)
-        self._lumped = float(self._rank[~goes_on].sum())
+        self._lumped = float(self._rank[~has_edge].sum())
 
     def step(self) -> float:
-        """Do one iteration of the vertices with edges out; return the sum of the absolute changes."""
+        """Do one iteration of the vertices with outgoing edges; return the sum of the absolute changes."""
         self._pull(lumped=False)
         self._handed, self._next_handed = self._next_handed, self._handed
         change, mass = (float(total) for total in self._partial.sum(axis=0))

@@ -1,9 +1,8 @@
 """Power iteration on CUDA: each rank is pulled over the edges into its vertex.
 
-Vertices are laid out anew by falling out-degree, those that no edge leaves last. What is read most often then shares
-cache lines and stays in the cache, the rows of the reversed graph are read and the ranks are written one after another,
-and the rows that iterations need are the first ones. Sums run in an order that only the graph decides, so every run
-gives the same bits.
+Vertices are reordered by descending out-degree, those without outgoing edges last. Values that are read most often then
+share cache lines, the rows of the reversed graph are read and the ranks are written in sequence, and iterations need
+only the first rows. The graph determines the order of all sums, so every run gives the same bits.
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ import numpy as np
 
 from gpuasm.arrays import Array, cuda_functions, to_namespace
 from gpuasm.graph.rows import group_by
-from gpuasm.ranking.places import order_by_degree
+from gpuasm.ranking.degree_order import order_by_degree
 from gpuasm.ranking.teleport import Surfer
 from gpuasm.ranking.tiles_cuda import TiledRows
 
 _BLOCK = 256
 _MOST_BLOCKS = 1 << 11
-"""A constant, so that sums run in the same order on every device."""
+"""A constant, so that sums have the same order on every device."""
 _NOTHING = np.uint64(0)
 """A null pointer."""
 
 
 class PullCuda:
-    """The state of a power iteration; see `PullCpu` for its twin.
+    """The state of a power iteration; `PullCpu` is its counterpart on the host.
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ class PullCuda:
         self._order, self._n_live = order_by_degree(surfer, out_weight > 0)
         self._out_weight = out_weight[self._order]
         del out_weight
-        self._lay_out(surfer)
+        self._reorder(surfer)
         self._teleport: Any = _NOTHING
         self._rank: Array = xp.full(n, 1.0 / n)
         if surfer.teleport is not None:
@@ -50,13 +49,13 @@ class PullCuda:
             self._rank = self._teleport.copy()
         live = self._rank[: self._n_live]
         self._state = xp.asarray([0.0, 1.0 - float(live.sum())])
-        # What the others hand on is 0, not nothing: edges of weight 0 may leave them.
+        # The others distribute 0, as they may have outgoing edges of weight 0.
         self._handed, self._next_handed = xp.zeros(n), xp.zeros(n)
         self._handed[: self._n_live] = live / self._out_weight[: self._n_live]
         self._partial = xp.zeros((_blocks(self._n_live), 2))
 
-    def _lay_out(self, surfer: Surfer) -> None:
-        """Lay out the reversed graph anew, and cut its rows into tiles."""
+    def _reorder(self, surfer: Surfer) -> None:
+        """Reorder the reversed graph, and divide its rows into tiles."""
         xp, back, n, order = self._xp, surfer.graph.reverse(), surfer.graph.n_vertices, self._order
         offsets = xp.zeros(n + 1, np.int64)
         xp.cumsum(back.out_degree[order], out=offsets[1:])
@@ -71,7 +70,7 @@ class PullCuda:
         self._live, self._lumped = TiledRows(offsets[: self._n_live + 1], n), TiledRows(offsets[self._n_live :], n)
 
     def step(self) -> float:
-        """Do one iteration of the vertices with edges out; return the sum of the absolute changes."""
+        """Do one iteration of the vertices with outgoing edges; return the sum of the absolute changes."""
         self._pull(self._live, self._next_handed)
         if self._n_live:
             self._renew(
@@ -129,7 +128,7 @@ __device__ __forceinline__ double block_sum(double value) {
     return shared[0];
 }
 
-// handed: the sums that were pulled; it becomes what each vertex hands on along an edge of weight 1.
+// handed: the pulled sums; becomes the value of each vertex that an edge of weight 1 transfers.
 extern "C" __global__ __launch_bounds__(BLOCK) void renew(i64 n_rows, double damping, const double* state,
     const double* teleport, double uniform, const double* out_weight, double* rank, double* handed, double* partial) {
     double change = 0.0, mass = 0.0, base = 1.0 - damping + damping * state[1];
@@ -149,7 +148,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void renew(i64 n_rows, double dam
     }
 }
 
-// state: the change of this iteration, and the rank of the vertices without edges out.
+// state: the change of this iteration, and the rank of the vertices without outgoing edges.
 extern "C" __global__ void finish_step(const double* partial, i64 n_partial, double* state) {
     double change = 0.0, mass = 0.0;
     for (i64 i = threadIdx.x; i < n_partial; i += BLOCK) {

@@ -1,4 +1,4 @@
-"""Who surfs, as both methods of PageRank have it: graph, weights, reset probability, and where a surfer begins anew."""
+"""The random surfer of both PageRank methods: graph, weights, reset probability and teleport vector."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ DEFAULT_RESET = 0.15
 
 @dataclass(frozen=True)
 class Surfer:
-    """Who walks on which graph: what both methods of PageRank share.
+    """The input that both PageRank methods share.
 
     A surfer at a vertex stops with probability ``reset``; else an edge is taken with a probability in proportion to
-    its weight, or, where no edge with a weight above 0 leads on, a vertex of the teleport vector.
+    its weight, or, without an outgoing edge of positive weight, a vertex of the teleport vector.
 
     Attributes
     ----------
     graph
         On the host or a device.
     weights : (m,) float64, or None
-        Of the edges, finite and not negative, where the graph's arrays are; None stands for 1 each.
+        Weights of the edges, finite and not negative, in the memory of the graph; None: 1 each.
     teleport : (n,) float64 on the host, or None
         Sums to 1; None is uniform.
     reset
@@ -46,7 +46,7 @@ class Surfer:
 def make_surfer(
     graph: DirectedGraph, *, weights: Array | None = None, teleport: Array | None = None, reset: float = DEFAULT_RESET
 ) -> Surfer:
-    """Check the parameters of a PageRank and bring them where they are needed.
+    """Check the parameters of a PageRank and move them to the memory in which they are used.
 
     Raises
     ------
@@ -66,10 +66,9 @@ def make_surfer(
 
 
 def starts_of(surfer: Surfer, n_walks: int) -> np.ndarray:
-    """Return how many of ``n_walks`` walks begin at each vertex, (n,) int64: the teleport vector in whole numbers.
+    """Return how many of ``n_walks`` walks begin at each vertex, (n,) int64: the teleport vector in integers.
 
-    The parts behind the point are rounded up for the largest ones (method of largest remainders), among equal ones
-    for the first vertices.
+    Fractions are rounded by the method of largest remainders; of equal remainders those of the first vertices count.
     """
     n = surfer.graph.n_vertices
     if surfer.teleport is None:

@@ -1,9 +1,8 @@
 """Sums of the rows of a sparse matrix on CUDA, by tiles of equal work.
 
-Slots and ends of rows, merged in their order, are cut into tiles of as many of both together (Merrill and Garland 2016,
-doi:10.1109/SC.2016.57). A block of threads has a tile's slots in flight at once, whatever rows they lie in, and sums
-rows from shared memory. Of a row that goes over several tiles the parts are added afterwards. Sums run in an order that
-only the matrix decides.
+The merged sequence of slots and row ends is divided into tiles of equal size (merge-path; Merrill and Garland 2016,
+doi:10.1109/SC.2016.57). A block of threads loads the slots of a tile at once, whatever their rows, and sums rows from
+shared memory. The parts of a row in several tiles are added afterwards. The matrix determines the order of all sums.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ _NOTHING = np.uint64(0)
 
 
 class TiledRows:
-    """Rows of a sparse matrix, cut into tiles.
+    """Rows of a sparse matrix, divided into tiles.
 
     Parameters
     ----------
     row_offsets : (r + 1,) int64
-        Of rows that follow each other; the first may begin at any slot.
+        Bounds of consecutive rows; the first may begin at any slot.
     n
-        How many columns the matrix has: decides the type of columns and rows.
+        Number of columns of the matrix, which determines the type of columns and rows.
     """
 
     def __init__(self, row_offsets: Array, n: int) -> None:
@@ -49,7 +48,7 @@ class TiledRows:
         return self._first_rows, np.int64(self.n_tiles)
 
     def sum(self, sums: Array, *, columns: Array | None, weights: Array | None, values: Array | None) -> None:
-        """Write the sum of each row: of weight times value of the column, where those are given.
+        """Write the sum of each row: of weight times value of the column, as far as these are given.
 
         Parameters
         ----------
@@ -69,18 +68,18 @@ class TiledRows:
         join(_grid(self.n_tiles), (_BLOCK,), (*self._tiles, self._row_offsets, sums, self._parts))
 
     def take(self, order: Array, row_offsets: Array, slots: Array, *, place: Array | None = None) -> Array:
-        """Return what the slots of these rows hold where they are another matrix's rows in some order.
+        """Return the slots of these rows, which are the rows of another matrix in some order.
 
         Parameters
         ----------
         order : (r,) int32 or int64
-            The row of the other matrix that each row is.
+            The corresponding row of the other matrix.
         row_offsets : (n + 1,) int64
-            Of the other matrix.
+            Bounds of the other matrix's rows.
         slots : (m,) int32, int64 or float64
-            What its slots hold.
+            The content of its slots.
         place : (n,) of the type of ``slots``, optional
-            Where given, a slot that holds c is given place[c].
+            If given, the content c of a slot is replaced by place[c].
         """
         taken = array_namespace(slots).empty_like(slots)
         if self.n_tiles:
@@ -101,12 +100,12 @@ typedef long long i64;
 #define ITEMS 8
 #define TILE (BLOCK * ITEMS)
 
-// The row of each tile's first item: item i is slot i - r of row r, counted from the first, or the end of row r.
+// The row of the first item of each tile: item i is slot i - r of row r, counted from the first, or the end of row r.
 extern "C" __global__ void deal_rows(const i64* row_offsets, i64 n_rows, INDEX* first_row, i64 n_tiles) {
     i64 tile = (i64)blockIdx.x * BLOCK + threadIdx.x;
     if (tile > n_tiles) return;
     i64 item = min(tile * TILE, row_offsets[n_rows] - row_offsets[0] + n_rows), low = 0, high = n_rows;
-    while (low < high) {  // the last row that begins at the item or before
+    while (low < high) {  // the last row that begins at the item or earlier
         i64 middle = (low + high + 1) / 2;
         if (row_offsets[middle] - row_offsets[0] + middle <= item) low = middle; else high = middle - 1;
     }
@@ -115,7 +114,7 @@ extern "C" __global__ void deal_rows(const i64* row_offsets, i64 n_rows, INDEX* 
 
 struct Tile {
     i64 row, slot;  // the first
-    int n_rows;     // that have a slot or their end in the tile, one more that goes on or is empty so far
+    int n_rows;     // with a slot or their end in the tile, and one more that continues or is empty so far
     int n_slots;
 };
 
@@ -125,8 +124,8 @@ __device__ __forceinline__ Tile tile_of(i64 tile, i64 n_tiles, const INDEX* firs
     return {row, slot, (int)(last - row) + 1, (int)(end - slot)};
 }
 
-// MODE 0: values of columns; 1: times weights; 2: weights alone. parts: of each tile the sum of what a row from before
-// has in it up to its end, and of what its last row, which does not end, has in it.
+// MODE 0: values of columns; 1: times weights; 2: weights alone. parts: for each tile the sum of its slots of a row
+// that began earlier, and of its last row, which does not end in it.
 template <int MODE>
 __device__ __forceinline__ void sum_tiles(const INDEX* first_row, i64 n_tiles, const i64* __restrict__ row_offsets,
     const INDEX* __restrict__ columns, const double* __restrict__ weights, const double* __restrict__ values,
@@ -185,8 +184,7 @@ KERNEL(sum_gathered, 0)
 KERNEL(sum_weighted, 1)
 KERNEL(sum_weights, 2)
 
-// Rows that began in an earlier tile than they end in: by the thread of the tile they end in, or where there are many
-// parts by its block.
+// Rows of several tiles: summed by the thread of their last tile, or by its block if there are many parts.
 extern "C" __global__ __launch_bounds__(BLOCK) void join_tiles(const INDEX* first_row, i64 n_tiles,
     const i64* row_offsets, double* sums, const double* parts) {
     __shared__ i64 many_from[BLOCK];

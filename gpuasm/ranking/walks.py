@@ -1,12 +1,12 @@
 """PageRank by random walks: every vertex has coupons that walk until they stop, and ranks are shares of the visits.
 
-A coupon at a vertex stops with the reset probability, else follows a random edge out [1]_, or jumps where there is
-none. The start counts as a visit. Random numbers are a hash of the seed, the vertex a coupon starts from, its number
-there and the round [2]_: visits are the same integers on every device, and more coupons go on where fewer ended.
+A coupon at a vertex stops with the reset probability, else follows a random outgoing edge [1]_, or jumps if there
+is none. The start counts as a visit. Random numbers are a hash of the seed, the start vertex of a coupon, its number
+there and the round [2]_: visits are the same integers on every device, and more coupons extend the walks of fewer.
 
-A coupon that starts at s visits v with G(s, v) in expectation, and if it comes to v at all, its visits there are
+A coupon that starts at s has G(s, v) expected visits of v. If it reaches v at all, the number of its visits there is
 geometric with mean g = G(v, v). So the visits of v by all coupons have the variance (2 g - 1) E - k g^2 - (sum over
-other starts of G^2), where E is their expectation and k coupons start at v; g is estimated by how often these return.
+other starts of G^2), where E is their expectation and k coupons start at v; g is estimated from their returns.
 
 References
 ----------
@@ -17,70 +17,32 @@ References
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.errors import UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.ranking.chances import edge_thresholds, teleport_thresholds
-from gpuasm.ranking.teleport import DEFAULT_RESET, Surfer, make_surfer, starts_of
+from gpuasm.ranking.teleport import DEFAULT_RESET, make_surfer
+from gpuasm.ranking.walk_plan import WalkPlan, plan_walks
 from gpuasm.ranking.walks_cpu import walk_cpu
 from gpuasm.ranking.walks_cuda import walk_cuda
-from gpuasm.sequence.randomness import stream_key
 from gpuasm.stages import Stages
 
 DEFAULT_COUPONS = 10
 
 
 @dataclass(frozen=True)
-class WalkPlan:
-    """Which walks there are, for whoever walks them.
-
-    Attributes
-    ----------
-    surfer
-        Graph and probabilities.
-    coupons
-        How many start at each vertex, where the teleport vector is uniform.
-    start_offsets : (n + 1,) int64
-        The number of the first coupon of each vertex; empty where the teleport vector is uniform.
-    edge_thresholds, teleport_thresholds : uint64
-        As in `chances`; empty where all edges, or vertices, have the same chance.
-    n_walks
-        All coupons.
-    key
-        Of the random numbers.
-    stop
-        A coupon stops in a round whose random word is below this, uint64.
-    dtype
-        Of the visits: uint32, or uint64 where there may be too many.
-    """
-
-    surfer: Surfer
-    coupons: int
-    start_offsets: Array
-    edge_thresholds: Array
-    teleport_thresholds: Array
-    n_walks: int
-    key: np.uint64
-    stop: np.uint64
-    dtype: Any
-
-
-@dataclass(frozen=True)
 class WalkRanks:
-    """What random walks found.
+    """Result of random walks.
 
     Attributes
     ----------
     visits : (n,) uint32 or uint64
-        Of all coupons, the start included.
+        Visits of all coupons, including starts.
     returns : (n,) uint32 or uint64
-        How often coupons came back to the vertex they started from, by vertex.
+        Returns of coupons to their start vertex.
     starts : (n,) int64
         Coupons that start at each vertex.
     n_visits
@@ -98,9 +60,9 @@ class WalkRanks:
         return self.visits / max(float(self.n_visits), 1.0)
 
     def variances(self) -> Array:
-        """Return the estimated variance of each vertex's visits, (n,) float64, rather too large than too small.
+        """Return the estimated variance of each vertex's visits, (n,) float64, biased upwards.
 
-        Where no coupon starts, the mean of all starts is taken for how often a visitor comes back.
+        For a vertex without starts, the mean number of returns of all starts is used.
         """
         xp = array_namespace(self.visits)
         starts = self.starts.astype(np.float64)
@@ -116,16 +78,16 @@ class WalkRanks:
     def expected_l1_error(self, in_degree: Array) -> float:
         """Return a bound on the expected sum of the absolute errors of all ranks, estimated from the visits.
 
-        An absolute error is at most the standard error in expectation. As few visits tell little of one vertex, the
-        variances of vertices with in-degrees alike, those of equal bit length, are put together: the sum of their
-        roots is at most the root of their sum times their number.
+        The expected absolute error is at most the standard error. As few visits give poor estimates for one vertex, the
+        variances of vertices with in-degrees of equal bit length are pooled: the sum of their roots is at most the root
+        of their sum times their number.
 
         Parameters
         ----------
         in_degree : (n,) integers
         """
         classes = np.ceil(np.log2(to_host(in_degree) + 1.0)).astype(np.int64)
-        sums = np.bincount(classes, weights=to_host(self.variances()), minlength=1)  # here sums have a fixed order
+        sums = np.bincount(classes, weights=to_host(self.variances()), minlength=1)  # sums in a fixed order
         sizes = np.bincount(classes, minlength=1)
         return float(((sums * sizes) ** 0.5).sum()) / max(float(self.n_visits), 1.0)
 
@@ -147,20 +109,20 @@ def random_walks(
     graph
         On the host or a device, which does the work. The CPU needs memory for the visits once for each thread.
     coupons
-        Walks that start at each vertex; with a teleport vector, on average: they are dealt by its shares.
+        Walks that start at each vertex; with a teleport vector, the mean: they are distributed by its shares.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     weights : (m,), optional
-        Of the edges, not negative; edges are taken in proportion.
+        Weights of the edges, not negative; edges are chosen in proportion.
     teleport : (n,), optional
-        Where walks start, and jump to from vertices without edges out. Uniform, if None.
+        Distribution of starts, and of jumps from vertices without outgoing edges; None: uniform.
     reset
         Probability to stop at each visit.
 
     Raises
     ------
     DataError, UsageError
-        As `make_surfer`; UsageError also if there is no coupon, or there are 2^62 or more visits to come.
+        As `make_surfer`; UsageError also without coupons, or if 2^62 or more visits are expected.
     """
     surfer = make_surfer(graph, weights=weights, teleport=teleport, reset=reset)
     n = graph.n_vertices
@@ -175,27 +137,6 @@ def random_walks(
         n_visits = int(visits.sum(dtype=np.uint64)) if n else 0
         stage.note(walks=plan.n_walks, visits=n_visits)
     return WalkRanks(visits, returns, starts, n_visits)
-
-
-def plan_walks(surfer: Surfer, coupons: int, seed: int) -> WalkPlan:
-    """Decide where coupons start, and with which whole numbers they choose."""
-    n_walks, xp = coupons * surfer.graph.n_vertices, surfer.xp
-    offsets = np.empty(0, np.int64)
-    if surfer.teleport is not None:
-        offsets = np.concatenate([[0], np.cumsum(starts_of(surfer, n_walks))])
-    mean, deviation = n_walks / surfer.reset, math.sqrt(n_walks * (1 - surfer.reset)) / surfer.reset
-    return WalkPlan(
-        surfer=surfer,
-        coupons=coupons,
-        start_offsets=to_namespace(xp, offsets),
-        edge_thresholds=edge_thresholds(surfer),
-        teleport_thresholds=to_namespace(xp, teleport_thresholds(surfer.teleport)),
-        n_walks=n_walks,
-        key=stream_key(seed, "pagerank"),
-        stop=np.uint64(min(int(surfer.reset * 2.0**64), 2**64 - 1)),
-        # Twenty standard deviations above the mean, and only if all visits were to one vertex.
-        dtype=np.uint32 if mean + 20 * deviation < 2.0**32 else np.uint64,
-    )
 
 
 def _starts(plan: WalkPlan) -> Array:

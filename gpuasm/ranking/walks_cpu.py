@@ -1,7 +1,7 @@
-"""Random walks on the CPU: each thread takes a range of the coupons and keeps visits of its own.
+"""Random walks on the CPU: each thread processes a range of the coupons with its own visits.
 
-A thread moves several coupons in turns. A step waits for memory twice, where the row of a vertex begins and what lies
-there; of several walks the processor has many such reads under way at once.
+A thread moves several coupons alternately. Each step has two dependent memory reads, the bounds of a row and an edge;
+with several walks the processor overlaps these reads.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuasm.parallel import compiled, ordered_map, thread_count
-from gpuasm.ranking.chances import first_above, high_product
-from gpuasm.sequence.randomness import random_bits
+from gpuasm.primitives.randomness import random_bits
+from gpuasm.ranking.thresholds import first_above, high_product
 
 if TYPE_CHECKING:
-    from gpuasm.ranking.walks import WalkPlan
+    from gpuasm.ranking.walk_plan import WalkPlan
 
-_FEWEST_WALKS = 1 << 12  # a thread's
+_FEWEST_WALKS = 1 << 12  # of a thread
 
 
 def walk_cpu(plan: WalkPlan) -> tuple[np.ndarray, np.ndarray]:
-    """Let all coupons walk until they stop.
+    """Walk all coupons until they stop.
 
     Returns
     -------
     visits : (n,) of the plan's type
-        Of all coupons, without their starts.
+        Visits of all coupons, without their starts.
     returns : (n,) of the plan's type
-        How often coupons came back to where they started.
+        Returns of coupons to their start vertex.
     """
     n, graph = plan.surfer.graph.n_vertices, plan.surfer.graph
     n_parts = max(1, min(thread_count(), plan.n_walks // _FEWEST_WALKS))
@@ -50,7 +50,7 @@ def walk_cpu(plan: WalkPlan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _start_of(plan: WalkPlan, coupon: int) -> int:
-    """Return the vertex that a coupon starts from."""
+    """Return the start vertex of a coupon."""
     if plan.start_offsets.size == 0:
         return coupon // plan.coupons
     return int(np.searchsorted(plan.start_offsets, coupon, side="right")) - 1
@@ -78,7 +78,7 @@ def _walk(
 ):
     n, n_walking = np.uint64(row_offsets.size - 1), min(_LANES, last - coupon)
     at, start, edge = np.empty(_LANES, np.int64), np.empty(_LANES, np.int64), np.empty(_LANES, np.int64)
-    own_key, word, clock = np.empty(_LANES, np.uint64), np.empty(_LANES, np.uint64), np.empty(_LANES, np.uint64)
+    own_key, bits, clock = np.empty(_LANES, np.uint64), np.empty(_LANES, np.uint64), np.empty(_LANES, np.uint64)
     vertex = first_start
     for lane in range(n_walking):
         vertex, own_key[lane] = _begin(coupon, vertex, start_offsets, coupons, key)
@@ -89,7 +89,7 @@ def _walk(
         lane = 0
         while lane < n_walking:
             if random_bits(own_key[lane], clock[lane]) >= stop:
-                word[lane] = random_bits(own_key[lane], clock[lane] + _ONE)
+                bits[lane] = random_bits(own_key[lane], clock[lane] + _ONE)
                 clock[lane] += _TWO
                 lane += 1
             elif coupon < last:
@@ -102,15 +102,15 @@ def _walk(
                 at[lane], start[lane] = at[n_walking], start[n_walking]
                 own_key[lane], clock[lane] = own_key[n_walking], clock[n_walking]
         for lane in range(n_walking):
-            edge[lane] = _choose(row_offsets, edge_thresholds, at[lane], word[lane])
+            edge[lane] = _choose(row_offsets, edge_thresholds, at[lane], bits[lane])
         for lane in range(n_walking):
             if edge[lane] >= 0:
                 at[lane] = columns[edge[lane]]
             elif teleport_thresholds.size:
-                share = high_product(word[lane], teleport_thresholds[-1])
+                share = high_product(bits[lane], teleport_thresholds[-1])
                 at[lane] = first_above(teleport_thresholds, 0, teleport_thresholds.size, share)
             else:
-                at[lane] = high_product(word[lane], n)
+                at[lane] = high_product(bits[lane], n)
         for lane in range(n_walking):
             visits[at[lane]] += 1
             if at[lane] == start[lane]:
@@ -119,7 +119,7 @@ def _walk(
 
 @compiled()
 def _begin(coupon, vertex, start_offsets, coupons, key):
-    """Return where a coupon starts, at ``vertex`` or behind it, and the key of its random numbers."""
+    """Return the start of a coupon, at ``vertex`` or after it, and the key of its random numbers."""
     if start_offsets.size == 0:
         vertex = coupon // coupons
         number = coupon % coupons
@@ -131,14 +131,14 @@ def _begin(coupon, vertex, start_offsets, coupons, key):
 
 
 @compiled()
-def _choose(row_offsets, edge_thresholds, vertex, word):
-    """Return the edge that a random word chooses among those that leave a vertex; -1 if there is none."""
+def _choose(row_offsets, edge_thresholds, vertex, bits):
+    """Return the outgoing edge of a vertex that random bits choose; -1 if there is none."""
     first, last = row_offsets[vertex], row_offsets[vertex + 1]
     if first == last:
         return np.int64(-1)
     if edge_thresholds.size == 0:
-        return first + np.int64(high_product(word, np.uint64(last - first)))
+        return first + np.int64(high_product(bits, np.uint64(last - first)))
     total = edge_thresholds[last - 1]
     if total == 0:
         return np.int64(-1)
-    return np.int64(first_above(edge_thresholds, first, last, high_product(word, total)))
+    return np.int64(first_above(edge_thresholds, first, last, high_product(bits, total)))

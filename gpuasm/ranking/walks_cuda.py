@@ -1,6 +1,6 @@
-"""Random walks on CUDA: work is dealt by coupon, not by vertex.
+"""Random walks on CUDA: work is distributed by coupon, not by vertex.
 
-A thread follows a coupon until it stops and takes its next one at once, so that no lane waits for another's walk; the
+A thread follows a coupon until it stops and starts its next one at once, so no lane waits for another's walk. The
 coupons of neighbouring threads start at the same or neighbouring vertices. Visits are integer additions, whose order
 does not matter.
 """
@@ -15,7 +15,7 @@ from gpuasm.arrays import Array, cuda_functions, multiprocessor_count
 from gpuasm.graph.rows import index_type
 
 if TYPE_CHECKING:
-    from gpuasm.ranking.walks import WalkPlan
+    from gpuasm.ranking.walk_plan import WalkPlan
 
 _BLOCK = 256
 _BLOCKS_PER_PROCESSOR = 8
@@ -24,7 +24,7 @@ _NOTHING = np.uint64(0)
 
 
 def walk_cuda(plan: WalkPlan) -> tuple[Array, Array]:
-    """Let all coupons walk until they stop; see `walks_cpu.walk_cpu`."""
+    """Walk all coupons until they stop; see `walks_cpu.walk_cpu`."""
     graph, xp, n = plan.surfer.graph, plan.surfer.xp, plan.surfer.graph.n_vertices
     visits, returns = xp.zeros(n, plan.dtype), xp.zeros(n, plan.dtype)
     if plan.n_walks:
@@ -54,7 +54,7 @@ __device__ __forceinline__ u64 random_bits(u64 key, u64 index) {
     return z ^ (z >> 31);
 }
 
-// The first place from first on, below last, whose rising threshold is above a value.
+// The first position from first on, below last, whose ascending threshold is above a value.
 template <class T>
 __device__ __forceinline__ i64 first_above(const T* thresholds, i64 first, i64 last, T value) {
     while (first < last) {
@@ -65,15 +65,15 @@ __device__ __forceinline__ i64 first_above(const T* thresholds, i64 first, i64 l
 }
 
 __device__ __forceinline__ i64 next_vertex(const i64* __restrict__ row_offsets, const INDEX* __restrict__ columns,
-    const u64* __restrict__ edge_thresholds, const u64* __restrict__ teleport_thresholds, i64 n, i64 vertex, u64 word) {
+    const u64* __restrict__ edge_thresholds, const u64* __restrict__ teleport_thresholds, i64 n, i64 vertex, u64 bits) {
     i64 first = row_offsets[vertex], last = row_offsets[vertex + 1];
     u64 total = first == last ? 0 : edge_thresholds ? edge_thresholds[last - 1] : (u64)(last - first);
     if (total > 0) {
-        i64 share = (i64)__umul64hi(word, total);
+        i64 share = (i64)__umul64hi(bits, total);
         return columns[edge_thresholds ? first_above(edge_thresholds, first, last, (u64)share) : first + share];
     }
-    if (!teleport_thresholds) return (i64)__umul64hi(word, (u64)n);
-    return first_above(teleport_thresholds, 0, n, (u64)__umul64hi(word, teleport_thresholds[n - 1]));
+    if (!teleport_thresholds) return (i64)__umul64hi(bits, (u64)n);
+    return first_above(teleport_thresholds, 0, n, (u64)__umul64hi(bits, teleport_thresholds[n - 1]));
 }
 
 extern "C" __global__ __launch_bounds__(256) void walk(const i64* __restrict__ row_offsets,
@@ -94,9 +94,9 @@ extern "C" __global__ __launch_bounds__(256) void walk(const i64* __restrict__ r
         }
         walking = random_bits(own_key, clock) >= stop;
         if (walking) {
-            u64 word = random_bits(own_key, clock + 1);
+            u64 bits = random_bits(own_key, clock + 1);
             clock += 2;
-            vertex = next_vertex(row_offsets, columns, edge_thresholds, teleport_thresholds, n, vertex, word);
+            vertex = next_vertex(row_offsets, columns, edge_thresholds, teleport_thresholds, n, vertex, bits);
             atomicAdd(visits + vertex, (VISIT)1);
             if (vertex == start) atomicAdd(returns + start, (VISIT)1);
         }

@@ -1,7 +1,7 @@
-"""What each thread does while coupons walk: by vertex, as the first attempts on GPUs dealt it, and by coupon.
+"""Work of each thread in random walks, distributed by vertex or by coupon.
 
-With a thread for each vertex, a thread serves all coupons that come by, so its work is the visits of its vertex. With
-coupons dealt in turns, it is the visits that its coupons make. Threads of a warp go in step: the slowest decides.
+With a thread for each vertex, the work of a thread is the visits of its vertex. With coupons distributed cyclically, it
+is the visits of its coupons. The threads of a warp run in lockstep: the slowest determines the time.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.parallel import for_each
+from gpuasm.primitives.randomness import random_bits
 from gpuasm.ranking.teleport import DEFAULT_RESET, make_surfer
-from gpuasm.ranking.walks import DEFAULT_COUPONS, plan_walks
-from gpuasm.sequence.randomness import random_bits
+from gpuasm.ranking.walk_plan import plan_walks
+from gpuasm.ranking.walks import DEFAULT_COUPONS
 
 WARP = 32
-"""Threads that go in step on a CUDA device."""
+"""Threads of a CUDA warp."""
 
 
 def work_by_coupon(
@@ -28,17 +29,17 @@ def work_by_coupon(
     teleport: Array | None = None,
     reset: float = DEFAULT_RESET,
 ) -> Array:
-    """Return the visits that each thread's coupons make, starts included, (n_threads,) int64.
+    """Return the visits of each thread's coupons, including starts, (n_threads,) int64.
 
     Thread i takes the coupons i, i + n_threads and so on, as `random_walks` does on a device, with the same random
-    numbers; how long a coupon walks does not depend on where it goes. The sum is that of the visits.
+    numbers; the length of a walk does not depend on its vertices. The sum is that of the visits.
 
     Parameters
     ----------
     graph
         On the host or a device, which does the work.
     n_threads
-        How many threads share the coupons.
+        Number of threads.
     coupons, seed, teleport, reset
         As in `random_walks`.
     """
@@ -52,7 +53,7 @@ def work_by_coupon(
 
 
 def idle_share(work: Array) -> float:
-    """Return the share of the time that threads of warps wait for the slowest of theirs, between 0 and 1."""
+    """Return the share of the time in which threads wait for the slowest of their warp, between 0 and 1."""
     xp = array_namespace(work)
     padded = xp.zeros(-(-work.size // WARP) * WARP, np.int64)
     padded[: work.size] = work

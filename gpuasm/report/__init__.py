@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuasm.report.binning import add_bins, read_bin_run
+from gpuasm.report.bin_tables import add_bins, read_bin_run
 from gpuasm.report.inputs import Run, add_benchmarks, add_checks, add_status, read_run
 from gpuasm.report.page import render, write_bin_report, write_report, write_run_report, write_summary
 from gpuasm.report.world import read_located

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_POINTS = 2000
 """The longest contigs that are drawn one by one; more would only make the page heavy."""
 
-# Stand-ins that the page's colours replace: the letters' and lines' own, and three for data.
+# Placeholders that the page's colours replace: the letters' and lines' own, and three for data.
 _COLOURS = {
     "#010101": "currentColor",
     "#020202": "var(--series-1)",
@@ -190,7 +190,7 @@ def _for_page(text: str, name: str, title: str) -> str:
     prefix = re.sub(r"\W", "-", name)
     svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
     svg = svg.replace("url(#", f"url(#{prefix}-").replace('href="#', f'href="#{prefix}-')
-    for stand_in, colour in _COLOURS.items():
-        svg = svg.replace(stand_in, colour)
+    for placeholder, colour in _COLOURS.items():
+        svg = svg.replace(placeholder, colour)
     svg = re.sub(r"font-family: [^;\"]*;?", "", svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)

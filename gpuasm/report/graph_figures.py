@@ -1,4 +1,4 @@
-"""Pictures of small graphs: vertices laid out by springs along their edges."""
+"""Draw small graphs with a spring layout."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _draw(axes: Axes, edges: np.ndarray, names: list[str], sides: np.ndarray) ->
 def _layout(shown: np.ndarray, ends: np.ndarray, weights: np.ndarray, n: int) -> np.ndarray:
     """Return where to draw each vertex, (n, 2); those not shown are at the origin.
 
-    Springs would drive components apart without end, so each is laid out by itself, and they stand on shelves.
+    Springs would drive components apart without end, so each has a layout of its own; they are packed in rows.
     """
     import networkx as nx  # noqa: PLC0415 - slow to import
 

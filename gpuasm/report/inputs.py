@@ -1,4 +1,4 @@
-"""What a report is made of: the files of a run, taken as they are; whatever is missing or empty is noted, not fatal."""
+"""Read the files of a run for a report; a missing, empty or damaged file is noted, not fatal."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from gpuasm.report.binning import BinnedContigs
+from gpuasm.report.binned_contigs import BinnedContigs
 
 STEPS = ("check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs", "train_som", "bin_contigs")
 """The steps of the workflow whose status is known, in order."""
+
+SCHEMA_VERSION = 2
+"""Of run.json: that of gpuasm.cli.manifest."""
 
 _TRUE = {"yes", "true", "1"}
 
@@ -86,11 +88,11 @@ class Run:
         if self.status == "ok":
             return ""
         failed = [f"{step['step']}: {step['message']}" for step in self.steps if step["status"] == "failed"]
-        said = [text for text in (str(self.manifest.get("status", "")),) if text not in ("", "done", "ok")]
-        return "; ".join(failed or said or self.notes[:1] or ["no contigs"])
+        reasons = [text for text in (str(self.manifest.get("status", "")),) if text not in ("", "done", "ok")]
+        return "; ".join(failed or reasons or self.notes[:1] or ["no contigs"])
 
     def result(self, name: str) -> Any:
-        """Return what the results hold under a name, however deep; None if nothing."""
+        """Return the result of a name, at any level of nesting; None if there is none."""
         return _find(self.manifest.get("results"), name)
 
 
@@ -107,6 +109,7 @@ def read_run(folder: str | Path, name: str | None = None) -> Run:
     folder = Path(folder)
     run = Run(_as_text(name) if name else name_of_run(folder), folder)
     run.manifest = _read(run, "run.json", _manifest, {})
+    _note_older_schema(run)
     run.contigs = _read(run, "contigs.tsv", _contigs, [])
     run.spectrum = _read(run, "spectrum.tsv", _spectrum, [])
     run.pages = [path for path in (folder / "report.html",) if path.is_file()]
@@ -181,6 +184,12 @@ def _read(run: Run, name: str, parse: Any, nothing: Any) -> Any:
 
 def _manifest(text: str) -> dict[str, Any]:
     return dict(json.loads(text))
+
+
+def _note_older_schema(run: Run) -> None:
+    schema = run.manifest.get("schema_version", SCHEMA_VERSION)
+    if isinstance(schema, int) and schema < SCHEMA_VERSION:
+        run.notes.append(f"run.json has the older schema {schema}: figures whose keys were renamed are missing")
 
 
 def _contigs(text: str) -> list[ContigRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpuasm.report.binning import BinnedContigs
+from gpuasm.report.binned_contigs import BinnedContigs
 from gpuasm.report.figures import FIRST, INK, MAX_POINTS, SECOND, svg_figure
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def map_figure(binning: BinnedContigs, name: str) -> str:
         axes.grid(visible=False)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel("column of the map; its left edge meets the right, its upper edge the lower")
+        axes.set_xlabel("column of the map; its left edge joins the right, its upper edge the lower")
         axes.set_ylabel("row")
 
     return svg_figure(draw, f"{name}-map", "map of contigs", size=_WIDE)

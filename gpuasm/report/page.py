@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from gpuasm.report import figures, map_figures, tables, world
-from gpuasm.report.binning import read_bin_run
+from gpuasm.report.bin_tables import read_bin_run
 from gpuasm.report.inputs import Run, read_run
-from gpuasm.report.remarks import laid_share, remarks
+from gpuasm.report.remarks import aligned_share, remarks
 from gpuasm.report.statistics import mean_depth, mean_gc, summarise_lengths
 from gpuasm.report.world import LocatedSamples
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 SUMMARY_COLUMNS = (
-    "sample", "status", "contigs", "bases", "longest", "n50", "l50", "gc", "circular", "depth", "reads", "reads_laid",
-    "bins", "remarks", "reason",
+    "sample", "status", "contigs", "bases", "longest", "n50", "l50", "gc", "circular", "depth", "reads",
+    "reads_aligned", "bins", "remarks", "reason",
 )  # fmt: skip
 MAX_DRAWN = 40
 """The most runs whose figures are drawn in one page; of more each one's own page has them."""
@@ -103,7 +103,7 @@ def _summary_line(run: Run) -> tuple[str, ...]:
         "circular": sum(contig.circular for contig in run.contigs),
         "depth": _rounded(mean_depth(run), 1),
         "reads": run.result("reads"),
-        "reads_laid": _rounded(laid_share(run), 4),
+        "reads_aligned": _rounded(aligned_share(run), 4),
         "bins": len(run.binning.bins) if run.binning else None,
         "remarks": "; ".join(remarks(run)),
         "reason": " ".join(run.reason.split()),
@@ -176,8 +176,8 @@ def _described(run: Run, folder: Path, *, brief: bool) -> dict[str, Any]:
 
 def _link(page: Path, folder: Path) -> dict[str, str]:
     """Return the title of a page, that of its folder, and how one comes to it from ``folder``."""
-    way = Path(os.path.relpath(page, folder))
-    return {"title": page.absolute().parent.name, "href": quote(way.as_posix())}
+    link = Path(os.path.relpath(page, folder))
+    return {"title": page.absolute().parent.name, "href": quote(link.as_posix())}
 
 
 def _figures(run: Run) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The page of a run made by a process of its own, which loads matplotlib and draws while the run still computes."""
+"""Make the page of a run in another process, which loads matplotlib and draws while the run computes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _DONE = b"done\n"
 class ReportProcess:
     """Makes report.html of a run in another process.
 
-    Loading matplotlib and drawing take a second or more, for which this process need not wait, nor share its
-    interpreter. Figures are drawn as soon as what they show is known; the page finds them drawn. What the page says
-    does not depend on that: where the other process fails or cannot be started, the page is made here. Use it in a
-    ``with`` block, which ends the other process.
+    Figures are drawn as soon as their data are known, and the page uses them. The contents of the page do not depend on
+    that: if the other process fails or cannot be started, the page is made here. Use it in a ``with`` block, which ends
+    the other process.
 
     Parameters
     ----------
@@ -49,16 +48,16 @@ class ReportProcess:
         self._talk.shutdown()
 
     def draw_spectrum(self, spectrum: Iterable[Sequence[int]], *, threshold: int | None, peak: int | None) -> None:
-        """Let the k-mer spectrum be drawn, of (multiplicity, distinct k-mers), while other things go on."""
+        """Let the k-mer spectrum be drawn, of (multiplicity, distinct k-mers), in the background."""
         rows = [[int(number) for number in row] for row in spectrum]
-        self._talk.submit(self._tell, {"spectrum": rows, "threshold": threshold, "peak": peak})
+        self._talk.submit(self._send, {"spectrum": rows, "threshold": threshold, "peak": peak})
 
     def draw_contigs(self) -> None:
-        """Let the figures of contigs.tsv, which lies in the folder by now, be drawn while other things go on."""
-        self._talk.submit(self._tell, {"contigs": True})
+        """Let the figures of contigs.tsv, which is in the folder by now, be drawn in the background."""
+        self._talk.submit(self._send, {"contigs": True})
 
     def write(self) -> None:
-        """Write the page; all that it is about lies in the folder by now.
+        """Write the page; its inputs are in the folder by now.
 
         Raises
         ------
@@ -81,14 +80,14 @@ class ReportProcess:
                 start_new_session=True,
             )
 
-    def _tell(self, order: dict[str, Any]) -> None:
+    def _send(self, order: dict[str, Any]) -> None:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
             self._process.stdin.flush()
 
     def _ask(self) -> bool:
         with contextlib.suppress(OSError):
-            self._tell({"page": True})
+            self._send({"page": True})
             return (
                 self._process is not None
                 and self._process.stdout is not None

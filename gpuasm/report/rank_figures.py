@@ -40,7 +40,7 @@ class Work:
 
 
 def draw_ranks(ranks: np.ndarray, names: list[str], depths: np.ndarray | None, *, kind: str) -> bytes:
-    """Draw the ranks in falling order, on logarithmic axes; beside it, where depths are known, ranks against depth.
+    """Draw the ranks in falling order, on logarithmic axes; next to it, if depths are known, ranks against depth.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def draw_ranks(ranks: np.ndarray, names: list[str], depths: np.ndarray | None, *
 
 
 def draw_work(parts: list[Work], *, kind: str) -> bytes:
-    """Draw a heat map of the work of the first 16,384 threads for each way to deal it, over the mean of all threads."""
+    """Draw a heat map of the work of the first 16,384 threads for each distribution, relative to the mean."""
 
     def draw(figure: Figure) -> None:
         from matplotlib.colors import LogNorm  # noqa: PLC0415 - as in _drawn

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpuasm.io.length_statistics import n50_and_l50
+
 if TYPE_CHECKING:
     from gpuasm.report.inputs import Run
 
@@ -28,7 +30,7 @@ def summarise_lengths(lengths: Sequence[int]) -> Lengths:
     ordered, total = sorted(lengths, reverse=True), sum(lengths)
     if not total:
         return Lengths(len(ordered), 0, 0, 0, 0, 0.0)
-    n50, l50 = _reach(ordered, total / 2)
+    n50, l50 = n50_and_l50(ordered)
     return Lengths(len(ordered), total, ordered[0], n50, l50, sum(length**2 for length in ordered) / total)
 
 
@@ -57,12 +59,3 @@ def _mean(run: Run, values: Sequence[float]) -> float | None:
     lengths = [contig.length for contig in run.contigs]
     total = sum(lengths)
     return sum(map(operator.mul, values, lengths)) / total if total else None
-
-
-def _reach(ordered: Sequence[int], bases: float) -> tuple[int, int]:
-    done = 0
-    for number, length in enumerate(ordered, start=1):
-        done += length
-        if done >= bases:
-            return length, number
-    return 0, 0

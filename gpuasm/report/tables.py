@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpuasm.report.inputs import Run
-from gpuasm.report.remarks import laid_share
+from gpuasm.report.remarks import aligned_share
 from gpuasm.report.statistics import mean_depth, mean_gc, summarise_lengths
 
 MAX_CONTIGS = 25
@@ -28,7 +28,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of texts; ``rest`` says what was left out."""
+    """A titled table of texts; ``rest`` describes the rows that were left out."""
 
     title: str
     headers: Sequence[Header]
@@ -94,12 +94,12 @@ def _assembly_tiles(run: Run) -> list[tuple[str, str]]:
         ("circular", number(sum(contig.circular for contig in run.contigs))),
         ("mean depth", number(mean_depth(run), 1, "\N{MULTIPLICATION SIGN}")),
         ("G and C", percent(mean_gc(run), " %")),
-        ("reads on contigs", percent(laid_share(run), " %")),
+        ("reads aligned", percent(aligned_share(run), " %")),
         ("estimated size", bases(run.result("genome_size"))),
     ]
 
 
-SUMMARY_HEADERS = ("contigs", "bases", "longest", "N50", "GC %", "circular", "depth", "reads laid %", "seconds")
+SUMMARY_HEADERS = ("contigs", "bases", "longest", "N50", "GC %", "circular", "depth", "reads aligned %", "seconds")
 """Titles of what ``summary_cells`` returns."""
 
 
@@ -111,7 +111,7 @@ def summary_cells(run: Run) -> list[str]:
         percent(mean_gc(run)),
         number(sum(contig.circular for contig in run.contigs)),
         number(mean_depth(run), 1),
-        percent(laid_share(run)),
+        percent(aligned_share(run)),
         seconds(run.manifest.get("wall_s")),
     ]
 
@@ -221,8 +221,8 @@ def _without_empty(table: Table, column: int) -> Table:
 
 def _counts(counts: dict[str, Any]) -> str:
     """Write what a stage counted; what it did not find, and memory, are left out."""
-    told = [(key.replace("_", " "), value) for key, value in counts.items() if value and not key.endswith("_bytes")]
-    return ", ".join(f"{number(value) if isinstance(value, int) else value} {key}" for key, value in told)
+    shown = [(key.replace("_", " "), value) for key, value in counts.items() if value and not key.endswith("_bytes")]
+    return ", ".join(f"{number(value) if isinstance(value, int) else value} {key}" for key, value in shown)
 
 
 def _stage_name(stage: dict[str, Any]) -> str:

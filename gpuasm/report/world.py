@@ -25,7 +25,7 @@ MAX_EDGES, MAX_CIRCLES, MAX_NAMES = 2000, 400, 40
 """How many are drawn at most: the edges of the greatest weight, the first inferred samples."""
 
 MAX_ROWS = 500
-"""Of the table beside a map."""
+"""Of the table next to a map."""
 
 CAPTION = (
     "Dots are places that were given, diamonds those inferred from related samples, each in a circle that holds half of"

@@ -1,4 +1,4 @@
-"""Samples: sketches of their k-mers, distances of all to all, their graph, clusters and tree."""
+"""Samples: sketches of their k-mers, pairwise distances, the graph of neighbours, clusters and tree."""
 
 from __future__ import annotations
 

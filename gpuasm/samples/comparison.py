@@ -1,9 +1,9 @@
-"""All sketches against all: how many hashes each two samples share, in integers, the same on every device.
+"""Compare all pairs of sketches: the number of hashes that two samples share, the same on every device.
 
-Mash's rule for bottom sketches: of the union of two sketches the s least hashes are taken, and those that are in both
-are counted. A common hash that is the i-th of one sketch and the j-th of the other, with c common ones before it, is
-the (i + j - c)-th of the union, all counted from 0: it counts where that is below s. So one pass over an index of who
-has which hash, hashes ascending, counts every pair; hashes that a single sample has cost nothing.
+Mash's rule for bottom sketches: among the s least hashes of the union of two sketches, count those in both. A common
+hash that is the i-th of one sketch and the j-th of the other, with c common ones before it, is the (i + j - c)-th of
+the union, counted from 0: it counts if that is below s. So one pass over an inverted index of the samples of each hash,
+in ascending order, counts every pair; hashes of a single sample cost nothing.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, to_host, to_namespace
-from gpuasm.samples.holders import index_in_parts, merge_alike
+from gpuasm.arrays import Array, cuda_functions, to_host, to_namespace
+from gpuasm.parallel import compiled, run_chunks
+from gpuasm.samples.hash_index import HashIndex, index_in_parts, merge_alike
 from gpuasm.samples.sketches import Sketches, SketchKind
 
 _NO_BOUND = (1 << 31) - 1
+_THREADS = 256
+_MOST_BLOCKS = 1 << 16
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What all pairs of samples share.
+    """Numbers of hashes that all pairs of samples share.
 
     Attributes
     ----------
@@ -31,7 +34,7 @@ class Comparison:
     sizes : (n,) int64
         Hashes of each sample.
     shared : (n, n) int32
-        Hashes that two samples share, of those compared; symmetric.
+        Shared hashes among those compared; symmetric.
     """
 
     kind: SketchKind
@@ -45,26 +48,26 @@ class Comparison:
 
     @property
     def compared(self) -> np.ndarray:
-        """Hashes of the union of each two sketches that were compared, (n, n) int64: at most a bottom sketch's size."""
+        """Compared hashes of the union of each two sketches, (n, n) int64: at most the size of a bottom sketch."""
         union = self.sizes[:, None] + self.sizes[None, :] - self.shared
         return union if self.kind.is_scaled else np.minimum(union, self.kind.size)
 
 
 def compare(sketches: Sketches, xp: Any = np) -> Comparison:
-    """Compare all sketches with all, where namespace ``xp`` computes."""
+    """Compare all pairs of sketches on the device of namespace ``xp``."""
     shared = to_host(shared_hashes(sketches, xp))
     return Comparison(sketches.kind, sketches.names, sketches.sizes, shared)
 
 
 def shared_hashes(sketches: Sketches, xp: Any = np) -> Array:
-    """Count the hashes that each two samples share.
+    """Count the shared hashes of each two samples.
 
     Parameters
     ----------
     sketches
         On the host or on the device of ``xp``.
     xp
-        numpy or cupy: where to count.
+        numpy or cupy, the device that counts.
 
     Returns
     -------
@@ -74,10 +77,7 @@ def shared_hashes(sketches: Sketches, xp: Any = np) -> Array:
     shared = xp.zeros((n, n), np.int32)
     hashes = to_namespace(xp, sketches.hashes)
     offsets = xp.asarray(sketches.offsets)
-    if xp is np:
-        from gpuasm.samples.shared_cpu import count_shared_cpu as count  # noqa: PLC0415 - either twin, never both
-    else:
-        from gpuasm.samples.shared_cuda import count_shared_cuda as count  # noqa: PLC0415
+    count = _count_cpu if xp is np else _count_cuda
     is_scaled = sketches.kind.is_scaled
     for index in index_in_parts(hashes, offsets):
         count(merge_alike(index) if is_scaled else index, _NO_BOUND if is_scaled else sketches.kind.size, shared)
@@ -85,3 +85,50 @@ def shared_hashes(sketches: Sketches, xp: Any = np) -> Array:
     diagonal = xp.arange(n)
     shared[diagonal, diagonal] = xp.asarray(sketches.sizes.astype(np.int32))
     return shared
+
+
+def _count_cpu(index: HashIndex, size: int, shared: np.ndarray) -> None:
+    """Fill the upper triangle: a row of samples at a time."""
+    run_chunks(_count_rows, shared.shape[0], *index, np.int64(size), shared)
+
+
+@compiled()
+def _count_rows(first, last, offsets, before, ids, start, place, holder, rank, weight, size, shared):
+    for a in range(first, last):
+        row = shared[a]
+        for e in range(offsets[a], offsets[a + 1]):
+            own = e - offsets[a] + before[a]
+            times = weight[ids[e]]
+            for p in range(place[e] + 1, start[ids[e] + 1]):
+                b = holder[p]
+                if own + rank[p] - row[b] < size:
+                    row[b] += times
+
+
+def _count_cuda(index: HashIndex, size: int, shared: Array) -> None:
+    """Fill the upper triangle: a block for each row of samples, a thread for each holder of a hash."""
+    n = shared.shape[0]
+    (count,) = cuda_functions(_CUDA, "count_shared")
+    count((min(n, _MOST_BLOCKS),), (_THREADS,), (np.int64(n), *index, np.int32(min(size, (1 << 31) - 1)), shared))
+
+
+_CUDA = """
+typedef long long i64;
+extern "C" __global__ void count_shared(i64 n, const i64* offsets, const i64* before, const int* ids, const i64* start,
+                                        const i64* place, const int* holder, const int* rank, const int* weight,
+                                        int size, int* shared) {
+    for (i64 a = blockIdx.x; a < n; a += gridDim.x) {
+        int* row = shared + a * n;
+        for (i64 e = offsets[a]; e < offsets[a + 1]; e++) {
+            i64 first = place[e] + 1, last = start[ids[e] + 1];
+            if (first == last) continue;  // the same for all threads of the block
+            int own = (int)(e - offsets[a] + before[a]), times = weight[ids[e]];
+            for (i64 p = first + threadIdx.x; p < last; p += blockDim.x) {
+                int b = holder[p], already = row[b];
+                if (own + rank[p] - already < size) row[b] = already + times;
+            }
+            __syncthreads();  // for the next hash, another thread may update the same pair
+        }
+    }
+}
+"""

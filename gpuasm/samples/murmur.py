@@ -1,7 +1,7 @@
 """The hash of Mash and sourmash: MurmurHash3_x64_128 of a k-mer's letters, its first 64 bits.
 
-Letters are made of two bits a base, eight at a time, in registers: no text is ever written. For CPU and CUDA alike.
-The hash is Austin Appleby's, in the public domain.
+Letters are computed from two bits per base, eight at a time, in registers, on CPU and CUDA. The hash is by Austin
+Appleby, in the public domain.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TWO_HALVES = np.uint64(0x000000FF000000FF)
 _FOUR_QUARTERS = np.uint64(0x000F000F000F000F)
 _EIGHT_PAIRS = np.uint64(0x0303030303030303)
 _EACH = np.uint64(0x0101010101010101)
-# The letters' codes are A, and for C, G and T so much more: 2, 6, 2 + 6 + 11.
+# ASCII codes of the letters: A, A + 2 (C), A + 6 (G), A + 2 + 6 + 11 (T).
 _LETTER_A, _LOW, _HIGH, _BOTH = np.uint64(0x4141414141414141), np.uint64(2), np.uint64(6), np.uint64(11)
 _C1, _C2 = np.uint64(0x87C37B91114253D5), np.uint64(0x4CF5AD432745937F)
 _ADD_1, _ADD_2, _FIVE = np.uint64(0x52DCE729), np.uint64(0x38495AB5), np.uint64(5)
@@ -30,7 +30,7 @@ def hash_of_letters(backwards, k, seed):
     Parameters
     ----------
     backwards : uint64
-        The k-mer with its *first* base in the lowest two bits, nothing above its last.
+        The k-mer with its *first* base in the lowest two bits and zeros above its last.
     k : int
     seed : uint64
     """
@@ -39,13 +39,13 @@ def hash_of_letters(backwards, k, seed):
     h1 = seed
     h2 = seed
     if k >= 16:
-        h1 = (_rotated(h1 ^ _first_word(first), np.uint64(27)) + h2) * _FIVE + _ADD_1
-        h2 = (_rotated(h2 ^ _second_word(second), np.uint64(31)) + h1) * _FIVE + _ADD_2
+        h1 = (_rotated(h1 ^ _first_half(first), np.uint64(27)) + h2) * _FIVE + _ADD_1
+        h2 = (_rotated(h2 ^ _second_half(second), np.uint64(31)) + h1) * _FIVE + _ADD_2
         first = _letters(backwards >> np.uint64(32), k - 16)
         second = _letters(backwards >> np.uint64(48), k - 24)
-    # What is left of a block: words without letters are 0 and change nothing.
-    h2 ^= _second_word(second)
-    h1 ^= _first_word(first)
+    # The rest of a block: 64-bit halves without letters are 0 and change nothing.
+    h2 ^= _second_half(second)
+    h1 ^= _first_half(first)
     h1 ^= np.uint64(k)
     h2 ^= np.uint64(k)
     h1 += h2
@@ -71,24 +71,24 @@ def _letters(bases, n):
 
 
 @inlined()
-def _first_word(word):
-    return _rotated(word * _C1, np.uint64(31)) * _C2
+def _first_half(bits):
+    return _rotated(bits * _C1, np.uint64(31)) * _C2
 
 
 @inlined()
-def _second_word(word):
-    return _rotated(word * _C2, np.uint64(33)) * _C1
+def _second_half(bits):
+    return _rotated(bits * _C2, np.uint64(33)) * _C1
 
 
 @inlined()
-def _rotated(word, by):
-    return (word << by) | (word >> (np.uint64(64) - by))
+def _rotated(bits, by):
+    return (bits << by) | (bits >> (np.uint64(64) - by))
 
 
 @inlined()
-def _mixed(word):
-    word ^= word >> np.uint64(33)
-    word *= _MIX_1
-    word ^= word >> np.uint64(33)
-    word *= _MIX_2
-    return word ^ (word >> np.uint64(33))
+def _mixed(bits):
+    bits ^= bits >> np.uint64(33)
+    bits *= _MIX_1
+    bits ^= bits >> np.uint64(33)
+    bits *= _MIX_2
+    return bits ^ (bits >> np.uint64(33))

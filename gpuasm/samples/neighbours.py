@@ -1,4 +1,4 @@
-"""The graph of samples: who is near whom, and how much nearer than others."""
+"""The graph of samples: the neighbours of each, weighted by distance, and single-linkage clusters."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.samples.comparison import Comparison
 
 _SHARE_OF_NEAREST = 0.3
-"""What an estimate of the nearest distance may be wrong by: differences below it say little. Of 0, 0.1, 0.3 and 1, it
-placed held-out influenza and coronavirus genomes best."""
+"""Relative error of the nearest distance; smaller differences are not significant."""
 _FAR = 20.0
-"""Weights fall to e^-20 and no further: numbers that any format holds."""
+"""Weights are at least e^-20, which any format can represent."""
 
 
 @dataclass(frozen=True)
 class GraphOptions:
-    """Who is a neighbour.
+    """Definition of neighbours.
 
     Attributes
     ----------
     neighbours : int
-        The nearest samples that each sample has as neighbours, and all that are just as near as the last of them;
-        0 for all within the threshold.
+        Number of nearest samples that are neighbours, plus all at the distance of the last of them; 0 for all within
+        the threshold.
     threshold : float
-        No neighbour is further away; samples at 1 share nothing and are never neighbours.
+        Greatest distance of a neighbour; samples at distance 1 are never neighbours.
     mutual : bool
-        Whether both must be among the other's nearest.
+        Whether each must be among the nearest of the other.
 
     Raises
     ------
@@ -56,24 +55,24 @@ def neighbour_graph(
 ) -> tuple[DirectedGraph, np.ndarray]:
     """Make the graph whose edges lead from each sample to its neighbours.
 
-    The nearest neighbour of a sample has weight 1; others lose a factor of e for each substitution in the genome, or
-    for each 0.3 of the nearest distance if that is more, by which they are further away.
+    The nearest neighbour of a sample has weight 1; the weight of others falls by a factor of e for each additional
+    substitution in the genome, or for each 0.3 of the nearest distance if that is more.
 
     Parameters
     ----------
     distance : (n, n) float64
-        Substitutions a base, symmetric.
+        Substitutions per base, symmetric.
     bases : (n,) float64
-        Of the samples' genomes; estimates do.
+        Lengths of the samples' genomes, or estimates.
     options
-        Who is a neighbour.
+        Definition of neighbours.
     names
-        Of the samples.
+        Names of the samples.
 
     Returns
     -------
     graph
-        Neighbours in the order of their distance, then of the samples.
+        Neighbours in the order of distance, then of samples.
     weights : (m,) float64
         In (0, 1].
     """
@@ -107,10 +106,10 @@ def _weights(distance: np.ndarray, bases: float) -> np.ndarray:
 
 
 def clusters(distance: np.ndarray, within: float) -> np.ndarray:
-    """Return the number of each sample's cluster, (n,) int64 from 0, by the first sample of each.
+    """Return the number of each sample's cluster, (n,) int64, in the order of the first sample of each.
 
-    Samples are of one cluster where a chain of samples leads from one to the other, each at most ``within`` from the
-    next (single linkage). Samples at distance 1 share nothing and are never linked.
+    Two samples are in one cluster if a chain of samples joins them, each at most ``within`` from the next (single
+    linkage). Samples at distance 1 are never linked.
     """
     n = len(distance)
     first, second = np.nonzero(np.triu((distance <= within) & (distance < 1.0), 1))
@@ -118,7 +117,7 @@ def clusters(distance: np.ndarray, within: float) -> np.ndarray:
 
 
 def genome_bases(comparison: Comparison, last_hashes: np.ndarray) -> np.ndarray:
-    """Estimate the different k-mers of each sample, about the bases of its genome without repeats.
+    """Estimate the number of distinct k-mers of each sample, about the bases of its genome without repeats.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ def genome_bases(comparison: Comparison, last_hashes: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    (n,) float64: exact where the sketch holds all.
+    (n,) float64: exact if the sketch has all hashes.
     """
     kind, sizes = comparison.kind, comparison.sizes.astype(np.float64)
     if kind.is_scaled:

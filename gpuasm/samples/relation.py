@@ -1,4 +1,4 @@
-"""Everything that follows from the hashes that samples share: distances, graph, clusters, tree."""
+"""Derive distances, graph, clusters and tree from the hashes that samples share."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from gpuasm.samples.trees import Tree, neighbour_joining
 
 _LOG = logging.getLogger(__name__)
 _MOST_LEAVES = 5000
-"""Samples of a tree at most: the time grows with their cube, half a minute for so many."""
+"""Greatest number of samples of a tree: the time is cubic, half a minute for so many."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """What is known of samples in the end.
+    """Distances, graph, clusters and tree of samples.
 
     Attributes
     ----------
     comparison : Comparison
     kind : str
-        The distance taken: "mash" or "containment".
+        The distance: "mash" or "containment".
     distance : (n, n) float64
     kmers : (n,) float64
-        Different k-mers, estimated.
+        Estimated distinct k-mers.
     graph, weights
-        Of neighbours.
+        The graph of neighbours.
     cluster : (n,) int64
     tree : Tree or None
     tree_note : str
-        "done", or why there is none.
+        "done", or the reason why there is none.
     """
 
     comparison: Comparison
@@ -58,7 +58,7 @@ class Relation:
         return int(self.cluster.max()) + 1 if self.n else 0
 
     def nearest(self) -> list[tuple[int, float | None]]:
-        """Return the nearest other sample of each, the first of those as near, and its distance; else -1 and None."""
+        """Return the nearest other sample of each, the first of equals, and its distance; else -1 and None."""
         others = self.distance.copy()
         np.fill_diagonal(others, np.inf)
         found: list[tuple[int, float | None]] = []
@@ -76,19 +76,19 @@ def relate(
     distance: str = "auto",
     cluster_distance: float = 0.05,
 ) -> Relation:
-    """Make distances, the graph of neighbours, clusters and the tree of samples that were compared.
+    """Make distances, the graph of neighbours, clusters and the tree of compared samples.
 
     Parameters
     ----------
     sketches, comparison
-        What was compared, and what `gpuasm.samples.compare` found.
+        The sketches, and the result of `gpuasm.samples.compare`.
     options
-        Who is a neighbour.
+        Definition of neighbours.
     distance
-        "mash", "containment" (of scaled sketches), or "auto": containment where that can be had. It leaves aside what
-        one of two samples lacks.
+        "mash", "containment" (of scaled sketches), or "auto": containment if possible. It ignores parts that one of
+        two samples lacks.
     cluster_distance
-        The greatest distance between samples that are linked to a cluster.
+        The greatest distance between linked samples of a cluster.
     """
     kind = distance
     if kind == "auto":

@@ -1,8 +1,8 @@
-"""Sketches: of all hashes of a sample's k-mers the least, so few that thousands of samples can be compared.
+"""Sketches: the least hashes of a sample's k-mers, few enough to compare thousands of samples.
 
 A *bottom* sketch keeps the s least hashes (MinHash as in Mash, Ondov et al. 2016, doi:10.1186/s13059-016-0997-x), a
 *scaled* one all hashes up to 2^64 / scaled (FracMinHash as in sourmash, Irber et al. 2022,
-doi:10.1101/2022.01.11.475838). Hashes are those of the two programs, so that their sketches and ours can be compared.
+doi:10.1101/2022.01.11.475838). Hashes are those of the two programs, so their sketches are comparable with ours.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from gpuasm.sequence.reads import Reads
 
 MOST_HASH = (1 << 64) - 1
 _OVERSAMPLING = 4
-"""A first guess at the bound of the s least hashes lets so many times s through; repeats make it too few."""
+"""A first bound of the s least hashes admits so many times s; with repeats it may be too low."""
 
 
 @dataclass(frozen=True)
 class SketchKind:
-    """What must be the same of two sketches that are compared.
+    """Parameters that two compared sketches must share.
 
     Attributes
     ----------
     k : int
         Bases of a k-mer, 3 to 31.
     size : int
-        Hashes of a bottom sketch at most; 0 for a scaled one.
+        Greatest number of hashes of a bottom sketch; 0 for a scaled one.
     max_hash : int
         The largest hash of a scaled sketch; 0 for a bottom one.
     seed : int
-        Of the hash.
+        Seed of the hash.
     bits : int
-        Of a hash that are kept: 64, or 32 as Mash has it for bottom sketches up to k = 16.
+        Bits of a hash: 64, or 32 as in Mash for bottom sketches up to k = 16.
     """
 
     k: int
@@ -48,7 +48,7 @@ class SketchKind:
 
     @classmethod
     def bottom(cls, k: int, size: int, *, seed: int = 42) -> SketchKind:
-        """Return the kind that Mash makes.
+        """Return the kind of Mash.
 
         Raises
         ------
@@ -62,7 +62,7 @@ class SketchKind:
 
     @classmethod
     def scaled(cls, k: int, scaled: int, *, seed: int = 42) -> SketchKind:
-        """Return the kind that sourmash makes of one k-mer in ``scaled``; 1 keeps all.
+        """Return the kind of sourmash that keeps one k-mer in ``scaled``; 1 keeps all.
 
         Raises
         ------
@@ -80,12 +80,12 @@ class SketchKind:
 
     @property
     def scale(self) -> int:
-        """One k-mer in how many a scaled sketch keeps; 0 for a bottom sketch."""
+        """A scaled sketch keeps one k-mer in so many; 0 for a bottom sketch."""
         return round(MOST_HASH / self.max_hash) if self.max_hash else 0
 
 
 def max_hash_of(scaled: int) -> int:
-    """Return the largest hash that a scaled sketch keeps, to the bit as sourmash has it."""
+    """Return the largest hash of a scaled sketch, bitwise as sourmash."""
     return MOST_HASH if scaled == 1 else int(float(MOST_HASH) / scaled)
 
 
@@ -97,11 +97,11 @@ class Sketches:
     ----------
     kind : SketchKind
     names : tuple of str
-        The samples, all different.
+        The samples, all distinct.
     hashes : (total,) uint64
-        Those of the first sample, ascending and all different, then those of the second, and so on.
+        Those of the first sample, ascending and distinct, then those of the second, and so on.
     offsets : (n + 1,) int64
-        Where the hashes of each sample begin; on the host.
+        Start of the hashes of each sample; on the host.
     """
 
     kind: SketchKind
@@ -124,12 +124,12 @@ class Sketches:
 
     @classmethod
     def join(cls, kind: SketchKind, names: Sequence[str], sketches: Iterable[np.ndarray]) -> Sketches:
-        """Put sketches made one by one together.
+        """Join the sketches of single samples.
 
         Raises
         ------
         DataError
-            If two samples have one name.
+            If two samples have the same name.
         """
         taken = set()
         for name in names:
@@ -141,19 +141,19 @@ class Sketches:
         return cls(kind, tuple(names), np.concatenate([np.empty(0, np.uint64), *parts]), offsets)
 
     def cut_to(self, kind: SketchKind) -> Sketches:
-        """Return the sketches that a kind of fewer hashes gives of the same samples.
+        """Reduce the sketches to a kind of fewer hashes.
 
         Raises
         ------
         DataError
-            If no such sketch can be had from these.
+            If these sketches cannot be reduced to that kind.
         """
         mine = replace(self.kind, size=kind.size, max_hash=kind.max_hash)
         fits = kind.is_scaled == self.kind.is_scaled
         fits = fits and kind.size <= self.kind.size and kind.max_hash <= self.kind.max_hash
         if mine != kind or not fits:
             raise DataError(
-                f"sketches to be made {describe(kind)}",
+                f"sketches made {describe(kind)}",
                 f"sketches {describe(self.kind)}",
                 "sketch all samples alike: the same k and seed, and all by size or all scaled",
             )
@@ -166,7 +166,7 @@ class Sketches:
 
 
 def describe(kind: SketchKind) -> str:
-    """Return a kind in words, for messages."""
+    """Describe a kind in a message."""
     how = f"scaled by {kind.scale}" if kind.is_scaled else f"of {kind.size} hashes"
     return f"{how} of {kind.bits} bits, k = {kind.k}, seed {kind.seed}"
 
@@ -179,16 +179,16 @@ def sketch_text(reads: Reads, kind: SketchKind) -> Array:
     reads
         The text, on the host or on a device.
     kind
-        The sketch wanted.
+        The kind of sketch.
 
     Returns
     -------
-    (h,) uint64, ascending, where the text lives; fewer hashes than the kind's size where there are fewer k-mers.
+    (h,) uint64, ascending, in the memory of the text; fewer than the size of the kind if there are fewer k-mers.
     """
     windows = int(np.maximum(to_host(reads.length).astype(np.int64) - (kind.k - 1), 0).sum())
 
     def up_to(bound: int) -> Array:
-        xp = array_namespace(reads.words)
+        xp = array_namespace(reads.packed)
         batches = hashes_of_windows(reads, kind.k, seed=kind.seed, bits=kind.bits)
         found = [hashes[hashes <= np.uint64(bound)] for hashes in batches]
         return xp.unique(xp.concatenate([xp.empty(0, np.uint64), *found]))
@@ -197,19 +197,19 @@ def sketch_text(reads: Reads, kind: SketchKind) -> Array:
 
 
 def sketch_kmers(kmers: Array, kind: SketchKind) -> Array:
-    """Sketch canonical k-mers that were counted before, (n,) uint64, such as the solid ones of reads."""
+    """Sketch counted canonical k-mers, (n,) uint64, such as the solid ones of reads."""
     hashes = hashes_of_kmers(kmers, kind.k, seed=kind.seed, bits=kind.bits)
     xp = array_namespace(kmers)
     return _least(lambda bound: xp.unique(hashes[hashes <= np.uint64(bound)]), kmers.size, kind)
 
 
 def _least(up_to: Callable[[int], Array], n: int, kind: SketchKind) -> Array:
-    """Return the hashes wanted; ``up_to`` gives all different ones up to a bound."""
+    """Return the hashes of the sketch; ``up_to`` returns all distinct ones up to a bound."""
     if kind.is_scaled:
         return up_to(kind.max_hash)
     largest = (1 << kind.bits) - 1
     share = _OVERSAMPLING * kind.size / max(n, 1)
-    while True:  # a bound spares the sort of all hashes: of a genome, one in a thousand is looked at
+    while True:  # with a bound only a small part of the hashes is sorted
         bound = largest if share >= 1 else int(share * largest)
         found = up_to(bound)
         if found.size >= kind.size or bound == largest:

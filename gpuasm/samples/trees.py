@@ -1,27 +1,35 @@
-"""Neighbour-joining trees."""
+"""Neighbour-joining trees, written in Newick format by Bio.Phylo (doi:10.1186/1471-2105-13-209)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TypeVar
 
 import numpy as np
 
 from gpuasm.parallel import compiled
 
+_LEAST_STACK, _STACK_PER_LEVEL, _FRAMES_PER_LEVEL = 1 << 20, 1 << 12, 4
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree without a root; its inner nodes are numbered from n on, children before parents.
+    """An unrooted tree; its inner nodes are numbered from n on, children before parents.
 
     Attributes
     ----------
     names : tuple of str
-        Of the n leaves, nodes 0 to n - 1.
+        Names of the n leaves, nodes 0 to n - 1.
     parent : (nodes,) int64
-        The node that each is joined to; -1 for the last, of which up to three branches go out.
+        The parent of each node; -1 for the last node, which has up to three branches.
     length : (nodes,) float64
-        Of the branch to the parent.
+        Length of the branch to the parent.
     """
 
     names: tuple[str, ...]
@@ -29,7 +37,7 @@ class Tree:
     length: np.ndarray
 
     def children(self) -> list[list[int]]:
-        """Return the nodes joined to each node, in the order of their least leaf."""
+        """Return the children of each node, in the order of their least leaf."""
         found: list[list[int]] = [[] for _ in self.parent]
         least = np.arange(self.parent.size)
         least[len(self.names) :] = self.parent.size
@@ -40,7 +48,7 @@ class Tree:
         return [sorted(nodes, key=lambda node: least[node]) for nodes in found]
 
     def leaves(self) -> list[int]:
-        """Return the leaves as the tree is drawn: those that are joined stand together."""
+        """Return the leaves in the order of a drawing: joined leaves are adjacent."""
         children, found = self.children(), []
         waiting = [self.parent.size - 1] if self.names else []
         while waiting:
@@ -52,11 +60,11 @@ class Tree:
 
 
 def neighbour_joining(distance: np.ndarray, names: Sequence[str]) -> Tree:
-    """Join neighbours until a tree is left.
+    """Build a tree by neighbour joining.
 
     Saitou and Nei 1987 (doi:10.1093/oxfordjournals.molbev.a040454) with the sums of Studier and Keppler 1988
-    (doi:10.1093/oxfordjournals.molbev.a040527): time grows with the cube of the samples. Of pairs that are as good,
-    the first is joined. A branch that would be negative gets length 0 and what it lacks is taken off its sister
+    (doi:10.1093/oxfordjournals.molbev.a040527): the time is cubic in the samples. Of equally good pairs the
+    first is joined. A negative branch length is set to 0 and the difference is subtracted from its sister
     (Kuhner and Felsenstein 1994, doi:10.1093/oxfordjournals.molbev.a040126).
 
     Parameters
@@ -64,7 +72,7 @@ def neighbour_joining(distance: np.ndarray, names: Sequence[str]) -> Tree:
     distance : (n, n) float64
         Symmetric.
     names
-        Of the samples.
+        Names of the samples.
     """
     n = len(names)
     n_nodes = max(2 * n - 2, n) if n > 2 else n + (n == 2)
@@ -79,19 +87,29 @@ def neighbour_joining(distance: np.ndarray, names: Sequence[str]) -> Tree:
 
 def newick(tree: Tree) -> str:
     """Return the tree as Newick text, children in the order of their least leaf; names with special letters quoted."""
+    from Bio.Phylo import BaseTree, NewickIO  # noqa: PLC0415 - slow to import, and only trees need it
+
+    if not tree.names:
+        return ";"
     children = tree.children()
-    texts = [_quoted(name) for name in tree.names]
-    for node in range(len(tree.names), tree.parent.size):
-        texts.append("(" + ",".join(f"{texts[child]}:{tree.length[child]:.9g}" for child in children[node]) + ")")
-        for child in children[node]:
-            texts[child] = ""  # a long chain of nested texts would fill the memory
-    return (texts[-1] if texts else "") + ";"
+    clades = [BaseTree.Clade(length, name) for length, name in zip_longest(tree.length.tolist(), tree.names)]
+    for clade, own in zip(clades, children, strict=True):
+        clade.clades = [clades[child] for child in own]
+    writer = NewickIO.Writer([BaseTree.Tree(clades[-1])])
+    text = _with_large_stack(lambda: next(writer.to_strings(format_branch_length="%.9g")), len(clades))
+    return str(text).removesuffix(":0;") + ";"  # the root has no branch
 
 
-def _quoted(name: str) -> str:
-    if any(letter in " ()[]':;,\t\n" for letter in name):
-        return "'" + name.replace("'", "''") + "'"
-    return name
+def _with_large_stack(call: Callable[[], T], n_levels: int) -> T:
+    """Return the result of a recursive call, from a thread whose stack has room for so many levels."""
+    limit, size = sys.getrecursionlimit(), threading.stack_size(_LEAST_STACK + n_levels * _STACK_PER_LEVEL)
+    sys.setrecursionlimit(limit + _FRAMES_PER_LEVEL * n_levels)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(call).result()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(size)
 
 
 @compiled()
@@ -104,7 +122,7 @@ def _join(distance, parent, length):
             total[i] += distance[i, j]
     alive = n
     new = n
-    # Rows of what is left are kept dense: the joined pair's first row is the new node's, the last row moves up.
+    # Rows stay contiguous: the new node takes the first row of the joined pair, and the last row takes the second.
     while alive > 3:
         best = np.inf
         a, b = 0, 1

@@ -1,4 +1,4 @@
-"""How often a sequencer errs, and what quality it writes: tables by mate, cycle and how good the read is."""
+"""Error rates and qualities of a sequencer, as tables by mate, cycle and grade of the read."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from gpuasm.errors import UsageError
 
 N_LEVELS = 16
-"""Reads come in this many equally frequent grades, from clean to poor, so that errors crowd in some reads."""
+"""Equally frequent grades of reads, from few to many errors, so that errors accumulate in some reads."""
 
 N_JITTERS = 16
-"""Each base's quality is scattered around its read's curve by one of this many equally frequent steps."""
+"""Equally frequent deviations of a base's quality from the curve of its read."""
 
 MEAN_RATES = (0.0020, 0.0030)
-"""Substitutions a base of the first and the second mate: near ART's measured HS25 (HiSeq 2500)."""
+"""Substitutions per base of the first and second mate, near those of ART's profile HS25 (HiSeq 2500)."""
 
 _JITTER = np.concatenate([[-18.0, -7.0], np.linspace(-2, 2, N_JITTERS - 2)])
-"""Phred steps: most bases lie near the curve, one in sixteen far below, as single bad bases of real reads do."""
+"""Phred deviations: most bases are near the curve; one in sixteen is far below, like single bad bases of real reads."""
 
 _WORST_RATE = 0.6
 _QUALITY_RANGE = (2, 41)
@@ -27,14 +27,14 @@ _PHRED_OFFSET = 33
 
 @dataclass(frozen=True)
 class ErrorProfile:
-    """Tables that a read generator looks up.
+    """Look-up tables of the read simulation.
 
     Attributes
     ----------
     threshold : (2, N_LEVELS, length, N_JITTERS) uint32
-        A base is substituted where 32 random bits lie below it.
+        A base is substituted if 32 random bits are below it.
     quality : (2, N_LEVELS, length, N_JITTERS) uint8
-        The letter of the quality, Phred + 33.
+        The quality character, Phred + 33.
     """
 
     threshold: np.ndarray
@@ -42,14 +42,14 @@ class ErrorProfile:
 
 
 def hiseq_profile(length: int, *, error_rate: float | None = None) -> ErrorProfile:
-    """Return a profile like HiSeq 2500's: best after the first cycles, worse towards the end and in the second mate.
+    """Return a profile like HiSeq 2500's: best after the first cycles, worse at the end and in the second mate.
 
     Parameters
     ----------
     length
-        Bases a read.
+        Bases of a read.
     error_rate
-        Mean substitutions a base over both mates, 0.0025 if None; the shape stays. 0 gives reads without an error.
+        Mean substitutions per base over both mates, 0.0025 if None. 0 gives reads without errors.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def _shape(length: int, mate: int) -> np.ndarray:
     """Return (N_LEVELS, length, N_JITTERS) error rates before they are scaled to their mean."""
     cycle = (np.arange(length) + 0.5) / length
     grade = ((np.arange(N_LEVELS) + 0.5) / N_LEVELS)[:, None]
-    settling = 6 * np.exp(-np.arange(length) / 4)  # the first cycles, while the focus settles
+    settling = 6 * np.exp(-np.arange(length) / 4)  # lower quality in the first cycles
     decline = (3 + 1.5 * mate + 26 * grade**6) * cycle**2
     phred = 40 - settling - decline
     return 10 ** (-(phred[:, :, None] + _JITTER) / 10)
@@ -78,6 +78,6 @@ def _shape(length: int, mate: int) -> np.ndarray:
 def _scaled(rate: np.ndarray, mean: float) -> np.ndarray:
     if mean == 0:
         return np.zeros_like(rate)
-    for _ in range(20):  # the ceiling takes from the mean, so scaling is repeated until it no longer does
+    for _ in range(20):  # the upper limit lowers the mean, so scaling is repeated
         rate = np.minimum(rate * (mean / rate.mean()), _WORST_RATE)
     return rate

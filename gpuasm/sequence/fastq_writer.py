@@ -1,22 +1,22 @@
-"""The loops that choose fragments and write their ends as FASTQ text."""
+"""Compiled loops that choose fragments and write their ends as FASTQ text."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gpuasm.parallel import compiled
+from gpuasm.primitives.randomness import random_bits, unit_interval
 from gpuasm.sequence.encoding import BYTE_OF_CODE, NOT_A_BASE
 from gpuasm.sequence.error_profile import N_JITTERS, N_LEVELS
-from gpuasm.sequence.randomness import random_bits, unit_interval
 
 DRAWS_PER_PAIR = 4
-"""Indices of the fragments' stream that each pair owns: molecule, length and strand, start, grades of its reads."""
+"""Random numbers of each pair in the fragments' stream: molecule, length and strand, start, grades of its reads."""
 
 RATE_SCALE = 1 << 16
-"""The rate of N is compared as an integer out of this many."""
+"""Denominator of the rate of N, an integer."""
 
 RECORD_OVERHEAD = 29
-"""Bytes of a record beside the name and twice the read: @ _ /1, digits, line ends, +."""
+"""Bytes of a record besides the name and twice the read: @ _ /1, digits, line ends, +."""
 
 _AT, _PLUS, _SLASH, _UNDERSCORE, _LINE_END, _ZERO, _WORST_QUALITY = b"@+/_\n0#"
 _DRAWS = np.uint64(DRAWS_PER_PAIR)
@@ -26,8 +26,8 @@ _DRAWS = np.uint64(DRAWS_PER_PAIR)
 def choose_fragments(first, key, molecules, lengths, fragments):
     """Fill molecule, start, insert and strand of pairs first, first + 1, ...
 
-    ``molecules`` holds all codes, where each molecule starts, whether it is circular and the cumulated share of the
-    pairs; ``lengths`` the quantiles of the fragments' length (a power of two of them) and the least length.
+    ``molecules`` holds all codes, the start of each molecule, whether it is circular and the cumulative share of the
+    pairs; ``lengths`` the quantiles of the fragment length (their number is a power of two) and the least length.
     """
     _, base_start, circular, share = molecules
     quantiles, least = lengths
@@ -47,10 +47,10 @@ def choose_fragments(first, key, molecules, lengths, fragments):
 
 @compiled()
 def write_mates(first, mate, keys, genome, profile, fragments, out):
-    """Write the records of one mate of pairs first, first + 1, ... and return how many bytes that took.
+    """Write the records of one mate of pairs first, first + 1, ... and return their number of bytes.
 
     ``keys`` are those of the fragments' and the bases' streams; ``genome`` holds ``molecules`` as above, then the
-    letters of the names and where each starts; ``profile`` the thresholds and qualities of this mate and that of N.
+    letters of the names and the start of each; ``profile`` the thresholds and qualities of this mate and that of N.
     """
     fragment_key, base_key = keys
     (codes, base_start, _, _), letters, name_start = genome
@@ -99,7 +99,7 @@ def _write_bases(walk, stream, profile, grade, out):
     length, step = threshold.shape[1], -1 if backward else 1
     for j in range(length):
         code = np.int64(bases[where])
-        # One draw: 4 bits of jitter, 8 of which other base, 16 of N, the upper 32 of error.
+        # One draw: 4 bits of jitter, 8 for the substituted base, 16 for N, the upper 32 for an error.
         bits = random_bits(key, index + np.uint64(j))
         jitter = np.int64(bits & np.uint64(N_JITTERS - 1))
         letter = quality[grade, j, jitter]

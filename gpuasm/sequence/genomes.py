@@ -1,4 +1,4 @@
-"""Genomes as codes: molecules with a name, a shape and a number of copies, and random ones with repeats."""
+"""Genomes as codes: molecules with a name, a topology and a copy number, and random molecules with repeats."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.errors import UsageError
+from gpuasm.primitives.randomness import random_uint64, random_units, stream_key
 from gpuasm.sequence.encoding import reverse_complement
-from gpuasm.sequence.randomness import random_units, random_words, stream_key
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Molecule:
     name : str
         Its name, without white space.
     codes : (length,) uint8
-        Its bases, 4 where a letter is none.
+        Its bases, 4 for a letter that is not a base.
     circular : bool
-        Whether the last base is followed by the first.
+        Whether the molecule is circular.
     copies : float
-        How often it is there for each copy of the genome.
+        Copies for each copy of the genome.
     """
 
     name: str
@@ -34,14 +34,14 @@ class Molecule:
 
     @property
     def description(self) -> str:
-        """What a FASTA header says after the name, and what reading one understands."""
+        """The part of a FASTA header after the name, as read and written."""
         shape = "yes" if self.circular else "no"
         return f"length={self.codes.size} circular={shape} copies={self.copies:g}"
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """Repeats: ``families`` random elements of ``length`` bases in ``copies`` copies each, exact or altered.
+    """Repeats: ``families`` random elements of ``length`` bases in ``copies`` copies each, exact or diverged.
 
     ``divergence`` is the share of bases that each copy has substituted, independently.
     """
@@ -67,7 +67,7 @@ def simulate_molecule(
     Parameters
     ----------
     name
-        Its name; part of what the random numbers depend on.
+        Its name; the random numbers depend on it.
     length
         Its length in bases.
     gc
@@ -91,10 +91,10 @@ def simulate_molecule(
 
 
 def _random_codes(key: np.uint64, length: int, gc: float) -> np.ndarray:
-    words = random_words(key, 0, length)
-    unit = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    second = (words & np.uint64(1)).astype(np.uint8)
-    # Codes: A 0, C 1, G 2, T 3: one bit chooses within {A, T} or within {C, G}.
+    bits = random_uint64(key, 0, length)
+    unit = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    second = (bits & np.uint64(1)).astype(np.uint8)
+    # One bit chooses within {A, T} (codes 0, 3) or within {C, G} (1, 2).
     return np.where(unit < gc, 1 + second, 3 * second).astype(np.uint8)
 
 
@@ -105,12 +105,12 @@ def _insert_repeats(codes: np.ndarray, repeats: Repeats, gc: float, stream: tupl
         raise UsageError(
             f"room for {n_places} repeat copies of {repeats.length} bases",
             f"{codes.size} bases",
-            "ask for a longer genome or fewer, shorter repeats",
+            "choose a longer genome or fewer, shorter repeats",
         )
     offset = np.sort((random_units(stream_key(*stream, "places"), 0, n_places) * (free + 1)).astype(np.int64))
     start = offset + np.arange(n_places) * repeats.length
-    family = np.argsort(random_words(stream_key(*stream, "families"), 0, n_places), kind="stable") % repeats.families
-    reverse = random_words(stream_key(*stream, "strands"), 0, n_places) >> np.uint64(63)
+    family = np.argsort(random_uint64(stream_key(*stream, "families"), 0, n_places), kind="stable") % repeats.families
+    reverse = random_uint64(stream_key(*stream, "strands"), 0, n_places) >> np.uint64(63)
     for place in range(n_places):
         element = _random_codes(stream_key(*stream, "element", int(family[place])), repeats.length, gc)
         element = _diverged(element, repeats.divergence, stream_key(*stream, "divergence", place))
@@ -119,5 +119,5 @@ def _insert_repeats(codes: np.ndarray, repeats: Repeats, gc: float, stream: tupl
 
 def _diverged(codes: np.ndarray, rate: float, key: np.uint64) -> np.ndarray:
     unit = random_units(key, 0, codes.size)
-    step = random_words(key, codes.size, codes.size) % np.uint64(3) + np.uint64(1)
+    step = random_uint64(key, codes.size, codes.size) % np.uint64(3) + np.uint64(1)
     return np.where(unit < rate, (codes + step) & 3, codes).astype(np.uint8)

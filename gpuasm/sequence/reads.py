@@ -1,4 +1,4 @@
-"""Reads as arrays: packed bases, and where each piece of a read starts and how long it is."""
+"""Reads as arrays: packed bases, and the start and length of each segment of a read."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from gpuasm.sequence.encoding import NOT_A_BASE, encode, pack
 
 @dataclass(frozen=True)
 class Reads:
-    """Pieces of reads: a read is cut into pieces at every letter that is no base.
+    """Segments of reads: a read is split at every letter that is not a base.
 
-    Of an IUPAC code of two bases one is taken (`gpuasm.sequence.encoding.ONE_OF_TWO`).
+    An IUPAC code of two bases is replaced by one of them (`gpuasm.sequence.encoding.ONE_OF_TWO`).
 
     Attributes
     ----------
-    words : (n_words,) uint64
-        All bases, 32 a word, the first in the highest bits; the last word holds no base of a piece.
-    start : (n_pieces,) int64
-        Position of the first base of each piece in ``words``.
-    length : (n_pieces,) int32
-        Bases of each piece, at least 1.
-    read : (n_pieces,) int64
-        Number of the read that the piece was cut from, in input order; mates are reads 2i and 2i + 1.
+    packed : (n_packed,) uint64
+        All bases, 32 in each element, the first in the highest bits; the last element holds no base of a segment.
+    start : (n_segments,) int64
+        Position of the first base of each segment in ``packed``.
+    length : (n_segments,) int32
+        Bases of each segment, at least 1.
+    read : (n_segments,) int64
+        Number of the read of each segment, in input order; mates are reads 2i and 2i + 1.
     n_reads : int
-        Reads in the input, those without a single base included.
+        Reads in the input, including those without a base.
     paired : bool
         Whether reads 2i and 2i + 1 are mates.
     """
 
-    words: Array
+    packed: Array
     start: Array
     length: Array
     read: Array
@@ -42,21 +42,21 @@ class Reads:
     paired: bool = False
 
     @property
-    def n_pieces(self) -> int:
+    def n_segments(self) -> int:
         return int(self.start.size)
 
     @property
     def n_bases(self) -> int:
-        return int(self.length.sum(dtype=np.int64)) if self.n_pieces else 0
+        return int(self.length.sum(dtype=np.int64)) if self.n_segments else 0
 
     @classmethod
     def from_strings(cls, texts: Iterable[str], *, paired: bool = False) -> Reads:
-        """Make reads from texts: for tests and small uses.
+        """Make reads from texts, for tests and small inputs.
 
         Parameters
         ----------
         texts
-            The bases of each read; lower case is taken as upper case, other letters cut the read.
+            The bases of each read; lower case is taken as upper case, other letters split the read.
         paired
             Whether texts 2i and 2i + 1 are mates.
         """
@@ -64,7 +64,7 @@ class Reads:
 
     @classmethod
     def from_codes(cls, texts: Iterable[np.ndarray], *, paired: bool = False) -> Reads:
-        """Make reads of codes, (n,) uint8 each: 4 and above cuts the read. See `from_strings`."""
+        """Make reads of codes, (n,) uint8 each; 4 and above split the read. See `from_strings`."""
         codes, start, length, read, position, n_reads = [], [], [], [], 0, 0
         for number, code in enumerate(texts):
             n_reads += 1
@@ -87,12 +87,12 @@ class Reads:
         )
 
     def select(self, chosen: Array) -> Reads:
-        """Return the chosen pieces (a mask or indices) over the same words."""
+        """Return the chosen segments (a mask or indices) of the same packed bases."""
         return replace(self, start=self.start[chosen], length=self.length[chosen], read=self.read[chosen])
 
     def moved_to(self, xp: Any) -> Reads:
-        """Return the same reads with their arrays where namespace ``xp`` keeps its own."""
-        if array_namespace(self.words) is xp:
+        """Return the reads with their arrays in the memory of namespace ``xp``."""
+        if array_namespace(self.packed) is xp:
             return self
-        arrays = {name: to_namespace(xp, getattr(self, name)) for name in ("words", "start", "length", "read")}
+        arrays = {name: to_namespace(xp, getattr(self, name)) for name in ("packed", "start", "length", "read")}
         return replace(self, **arrays)

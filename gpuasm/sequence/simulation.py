@@ -1,6 +1,6 @@
-"""Paired reads of given genomes, as FASTQ text: every pair is a function of the seed and its own number alone.
+"""Simulate paired reads of given genomes as FASTQ text: every pair depends only on the seed and its own number.
 
-So any range of pairs can be made by any thread in any order, and the whole is always the same bytes.
+So threads can make ranges of pairs in any order, and the bytes are always the same.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from gpuasm.errors import DataError, UsageError
 from gpuasm.parallel import ordered_map
+from gpuasm.primitives.randomness import random_units, stream_key
 from gpuasm.sequence.error_profile import ErrorProfile, hiseq_profile
 from gpuasm.sequence.fastq_writer import RATE_SCALE, RECORD_OVERHEAD, choose_fragments, write_mates
 from gpuasm.sequence.genomes import Molecule
-from gpuasm.sequence.randomness import random_units, stream_key
 
 PAIRS_PER_BLOCK = 1 << 14
 
@@ -28,23 +28,23 @@ _N_QUANTILES = 1 << 12
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What to sequence how.
+    """Options of the sequencing.
 
     Attributes
     ----------
     fold : float
-        Mean depth over the genomes: all bases of reads over all bases of genomes, where abundances are equal.
+        Mean depth: bases of all reads divided by bases of all genomes, for equal abundances.
     length, insert, insert_sd : int, float, float
-        Bases a read; mean and standard deviation of the fragments' length, ends included. No fragment is shorter than
-        a read or longer than its molecule.
+        Bases of a read; mean and standard deviation of the fragment length. No fragment is shorter than a read or
+        longer than its molecule.
     error_rate : float or None
-        Mean substitutions a base; None takes the profile's own.
+        Mean substitutions per base; None: that of the profile.
     n_rate : float
-        Share of the bases that come out as N.
+        Share of the bases that are read as N.
     single : bool
         First mates only.
     seed : int
-        Everything random depends on it.
+        Seed of all random numbers.
     """
 
     fold: float
@@ -68,11 +68,11 @@ class ReadBlock:
     mates : list of uint8 arrays
         FASTQ text of the first and, if there is one, the second mates.
     molecule : (n,) int32
-        The molecule each pair comes from.
+        The source molecule of each pair.
     start, insert : (n,) int64, (n,) int32
-        Where its fragment starts on the forward strand, 0-based, and its length.
+        Start of the fragment on the forward strand, 0-based, and its length.
     reverse : (n,) bool
-        Whether the first mate lies on the reverse strand.
+        Whether the first mate is on the reverse strand.
     """
 
     first: int
@@ -85,14 +85,14 @@ class ReadBlock:
 
 @dataclass(frozen=True)
 class ReadSimulation:
-    """Reads of a set of genomes, ready to be made block by block.
+    """Reads of a set of genomes, made block by block.
 
     Attributes
     ----------
     genomes : sequence of sequences of Molecule
         The molecules of each genome; names are distinct over all of them.
     options : ReadOptions
-        What to sequence how.
+        Options of the sequencing.
     abundances : sequence of float, optional
         Relative copies of each genome; equal if not given.
 
@@ -126,14 +126,14 @@ class ReadSimulation:
 
     @cached_property
     def depths(self) -> np.ndarray:
-        """(n_molecules,) float64: the mean depth that each molecule is sequenced at."""
+        """(n_molecules,) float64: the mean depth of each molecule."""
         abundance = np.asarray(self.abundances or [1.0] * len(self.genomes), dtype=np.float64)
         relative = np.repeat(abundance / abundance.mean(), [len(genome) for genome in self.genomes])
         return self.options.fold * relative * np.array([m.copies for m in self.molecules])
 
     @cached_property
     def n_pairs(self) -> int:
-        """Pairs (or single reads) that give the depth asked for."""
+        """Number of pairs (or single reads) for the requested depth."""
         length = np.array([m.codes.size for m in self.molecules], dtype=np.float64)
         bases = float((self.depths * length).sum())
         return int(bases / (self.options.length * (1 if self.options.single else 2)) + 0.5)
@@ -152,7 +152,7 @@ class ReadSimulation:
     def blocks(
         self, finish: Callable[[ReadBlock], Any] = lambda block: block, *, pairs_per_block: int = PAIRS_PER_BLOCK
     ) -> Iterator[Any]:
-        """Yield ``finish(block)`` for all blocks of pairs in order, made by the pool's threads a little ahead."""
+        """Yield ``finish(block)`` for all blocks of pairs in order; the pool's threads make them ahead."""
 
         def finished(first: int) -> Any:
             return finish(self.block(first, min(first + pairs_per_block, self.n_pairs)))
@@ -165,7 +165,7 @@ class ReadSimulation:
 
 
 class _Tables(NamedTuple):
-    """What the compiled loops look up; see `gpuasm.sequence.fastq_writer`."""
+    """Look-up tables of the compiled loops; see `gpuasm.sequence.fastq_writer`."""
 
     keys: tuple[np.uint64, np.uint64]
     genome: tuple
@@ -194,7 +194,7 @@ def _tables_of(simulation: ReadSimulation) -> _Tables:
 
 
 def read_texts(simulation: ReadSimulation) -> list[str]:
-    """Return the bases of all reads, mates one after the other: for tests and small uses."""
+    """Return the bases of all reads, mates one after the other, for tests and small inputs."""
     texts = [
         [mate.tobytes().decode("ascii").split("\n")[1::4] for mate in block.mates] for block in simulation.blocks()
     ]
@@ -239,7 +239,7 @@ def _check_molecules(molecules: Sequence[Molecule], length: int) -> None:
     for molecule in molecules:
         if molecule.codes.size < length:
             found = f"{molecule.name} of {molecule.codes.size}"
-            remedy = "leave it out or ask for a shorter --length"
+            remedy = "leave it out or choose a shorter --length"
             raise DataError(f"sequences of at least {length} bases", found, remedy)
         if molecule.name in seen:
             raise DataError("distinct sequence names", f"{molecule.name} twice", "rename one of them")

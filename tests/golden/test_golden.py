@@ -49,7 +49,7 @@ def write_anew() -> None:
 def simulated_reads() -> str:
     """Return pairs of a chromosome with repeats and thin ends, and of a plasmid of three copies."""
     from tests.oracles.reads import fastq
-    from tests.unit.cli.read_files import genome_text, simulated_pairs
+    from tests.read_files import genome_text, simulated_pairs
 
     chromosome, plasmid = genome_text(length=6000, repeats=4, seed=41), genome_text(length=900, seed=42)
     pairs = simulated_pairs(chromosome, circular=False, fold=25, error_rate=0.004, seed=43)

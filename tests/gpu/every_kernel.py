@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly import assemble, unitigs_of_reads
-from gpuasm.assembly.consensus import batches, chimeras, departures, merged_mates
-from gpuasm.assembly.first_level import begin
-from gpuasm.assembly.next_level import climb
+from gpuasm.assembly.alignment import contig_alignment, graph_anchors
+from gpuasm.assembly.iteration.chimeric_libraries import count_chimeric_fragments
+from gpuasm.assembly.iteration.first_graph import build_first_graph
+from gpuasm.assembly.iteration.merged_mates import merge_mates, overlapping_mates
+from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.options import AssemblyOptions
-from gpuasm.assembly.pairs import anchors, walks
+from gpuasm.assembly.paths import graph_walks
+from gpuasm.assembly.verification import clipping_breaks
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.densest import Adjacency, densest_subgraph
 from gpuasm.densest.bounds import degree_bound
@@ -25,8 +28,8 @@ from gpuasm.ranking import places, power_iteration, random_walks, work_by_coupon
 from gpuasm.samples import SketchKind, sketch_kmers, sketch_text
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
+from tests.false_edges import two_places
 from tests.samples import pairs_of_relatives, simulated_genome, simulated_pairs, simulated_reads
-from tests.unit.assembly.carrying.test_contradicted import two_places
 
 
 def call_every_kernel() -> None:
@@ -35,34 +38,34 @@ def call_every_kernel() -> None:
     assemble(reads)
     genome = simulated_genome(length=20_000, repeats=3, repeat_length=250)
     assemble(Reads.from_strings(simulated_pairs(genome, fold=20, length=100), paired=True))
-    assemble(simulated_reads(length=4000, fold=5))  # thin enough for gaps that single reads bridge
+    assemble(simulated_reads(length=4000, fold=5))  # coverage low enough for gaps that single reads bridge
     assemble(Reads.from_strings(pairs_of_relatives(length=5000), paired=True), AssemblyOptions(mode="meta"))
-    false_turn = Reads.from_strings(two_places(fold=10)[1])
-    climb(begin(false_turn, AssemblyOptions(k=(21, 41)), Stages()), 41, Stages())
+    false_edge = Reads.from_strings(two_places(fold=10)[1])
+    build_next_graph(build_first_graph(false_edge, AssemblyOptions(k=(21, 41)), Stages()), 41, Stages())
     graph_input, _ = tally_by_doubling(reads, [31, 61], min_count=1, with_followers=True)
     overlapping = Reads.from_strings(simulated_pairs(genome, fold=6, length=100, insert=150), paired=True)
     assemble(overlapping)
-    mates = merged_mates.overlapping_mates(overlapping, 25)
-    merged_mates.merge_mates(overlapping, mates)
-    chimeras.count_chimeras(overlapping, mates, tally_kmers(overlapping, 31, min_count=2))
-    spell_kmers(reads.words, graph_input)
+    mates = overlapping_mates(overlapping, 25)
+    merge_mates(overlapping, mates)
+    count_chimeric_fragments(overlapping, mates, tally_kmers(overlapping, 31, min_count=2))
+    spell_kmers(reads.packed, graph_input)
     one = np.ones(1, np.int64)
-    departures._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))
-    batches._choose_batch(1, np.zeros(1, np.int64), reads.start, reads.words, np.uint64(2), np.empty(1, np.int32))
+    clipping_breaks._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))
+    contig_alignment._choose_batch(1, np.zeros(1, np.int64), reads.start, reads.packed, np.uint64(2), np.empty(1, np.int32))
     unitigs_of_reads(reads, 63, min_count=2)
     tiles = tile_windows(reads, 31)
-    names = np.full(reads.words.size * 32, -1, np.int32)
+    names = np.full(reads.packed.size * 32, -1, np.int32)
     for k, k0 in ((31, 0), (61, 31)):
         where = (reads, (tiles.position, tiles.count), names)
         tally_cuda._window_keys(*where, k=k, k0=k0)
         tally_cuda._keys_of_part(*where, k=k, k0=k0, part=(0, 2))
     count_tetramers(np.zeros(9, np.uint8), np.zeros(1, np.int64), np.full(1, 9))
     one = (np.zeros(1, np.int64), np.zeros(1, np.int32))
-    anchors._anchor_named(1, *one, np.full(32, -1, np.int32), 61, np.zeros(1, np.int64), *one)
+    graph_anchors._anchor_named(1, *one, np.full(32, -1, np.int32), 61, np.zeros(1, np.int64), *one)
     pins = np.full(24, -1, np.int32)
     pair, length = (np.zeros(1, np.int64), np.ones(1, np.int64)), np.zeros(1, np.int32)
-    walks._middle(1, *pair, length, length, length, length.copy())
-    walks._agree(1, *pair, np.zeros(8, np.int32), 8, 24, 10, pins)
+    graph_walks._middle(1, *pair, length, length, length, length.copy())
+    graph_walks._agree(1, *pair, np.zeros(8, np.int32), 8, 24, 10, pins)
     sketch_text(reads, SketchKind.bottom(21, 9))
     sketch_kmers(np.zeros(1, np.uint64), SketchKind.scaled(21, 1))
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))

@@ -11,8 +11,8 @@ def windows(text: str, k: int) -> list[str]:
     return [min(own, reverse_complement(own)) for own in (text[i : i + k] for i in range(len(text) - k + 1))]
 
 
-def count_chimeras(texts: list[str], inserts: dict[int, int], k: int, *, many: int = 10) -> tuple[int, int]:
-    """Count fragments with a k-mer that many reads have, and those with one of two reads between two such.
+def count_chimeric_fragments(texts: list[str], inserts: dict[int, int], k: int, *, many: int = 10) -> tuple[int, int]:
+    """Count fragments with a k-mer of many reads, and those with a k-mer of two reads between two such.
 
     ``inserts`` has the bases of the fragment for the number of each first mate that overlaps its second.
     """
@@ -23,8 +23,8 @@ def count_chimeras(texts: list[str], inserts: dict[int, int], k: int, *, many: i
         both = texts[first][max(0, insert - len(other)) : insert]
         same = other[max(0, len(other) - insert) :][: len(both)]
         depth = [count[own] for own in windows(both, k)]
-        deep = [i for i, n in enumerate(depth) if n >= many]
-        judged += bool(deep)
+        covered = [i for i, n in enumerate(depth) if n >= many]
+        judged += bool(covered)
         own = [i for i, n in enumerate(depth) if n == 2 and both[i : i + k] == same[i : i + k]]
-        chimeric += bool(deep) and any(deep[0] < i < deep[-1] for i in own)
+        chimeric += bool(covered) and any(covered[0] < i < covered[-1] for i in own)
     return judged, chimeric

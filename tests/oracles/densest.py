@@ -1,4 +1,4 @@
-"""Dense subgraphs the slow way: all subsets, all directions, plain lists."""
+"""Dense subgraphs by exhaustive search: all subsets, all directions, plain lists."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def longest_sum(points: np.ndarray, k: int) -> float:
 
 
 def peeled_density(matrix: np.ndarray) -> list[float]:
-    """Return the least and greatest density that greedy peeling can end with, over all ways to break ties."""
+    """Return the least and greatest density that greedy peeling can end with, over all choices among ties."""
     full = np.triu(matrix, 1)
     full = full + full.T
 

@@ -1,4 +1,4 @@
-"""Euler tours and de Bruijn sequences, plainly: what is wrong with one, and one made another way."""
+"""Euler tours and de Bruijn sequences: a plain check, and an independent construction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def faults(edges: Edges, walks: list[list[int]], *, open_walks: int = 0) -> list
         found.append(f"{len(ends)} open walks")
     passed = [{vertex for edge in walk for vertex in edges[edge]} for walk in walks]
     if len(set().union(*passed)) != sum(map(len, passed)):
-        found.append("walks meet")
+        found.append("walks share a vertex")
     return found
 
 
@@ -39,23 +39,23 @@ def n_components(n: int, edges: Edges) -> int:
 
 def lyndon_words(n_letters: int, longest: int) -> Iterator[list[int]]:
     """Yield the Lyndon words of up to ``longest`` letters in their order (Duval 1988)."""
-    word = [-1]
-    while word:
-        word[-1] += 1
-        yield word
-        period = len(word)
-        while len(word) < longest:
-            word.append(word[len(word) - period])
-        while word and word[-1] == n_letters - 1:
-            word.pop()
+    letters = [-1]
+    while letters:
+        letters[-1] += 1
+        yield letters
+        period = len(letters)
+        while len(letters) < longest:
+            letters.append(letters[len(letters) - period])
+        while letters and letters[-1] == n_letters - 1:
+            letters.pop()
 
 
 def least_debruijn_sequence(n_letters: int, order: int) -> list[int]:
     """Return the Lyndon words whose length divides the order, one after the other (Fredricksen and Maiorana 1978)."""
-    return [letter for word in lyndon_words(n_letters, order) if order % len(word) == 0 for letter in word]
+    return [letter for own in lyndon_words(n_letters, order) if order % len(own) == 0 for letter in own]
 
 
-def words_of_circle(sequence: list[int], order: int) -> list[tuple[int, ...]]:
-    """Return the words of a length that a circle of letters holds, by where they begin."""
+def circular_substrings(sequence: list[int], order: int) -> list[tuple[int, ...]]:
+    """Return the substrings of one length of a circular sequence, by their starts."""
     around = sequence * (order // len(sequence) + 2)
     return [tuple(around[i : i + order]) for i in range(len(sequence))]

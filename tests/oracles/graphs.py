@@ -22,7 +22,7 @@ def components(n: int, edges: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def spanning_edges(n: int, edges: Edges) -> list[int]:
-    """Return the edges that join what earlier edges did not."""
+    """Return the edges whose ends no earlier edges join."""
     chosen: list[int] = []
     for number, (a, b) in enumerate(edges):
         label = components(n, [edges[i] for i in chosen])
@@ -32,7 +32,7 @@ def spanning_edges(n: int, edges: Edges) -> list[int]:
 
 
 def unbalanced(n: int, edges: Edges) -> list[int]:
-    """Return the vertices with other numbers of edges in than out."""
+    """Return the vertices whose numbers of incoming and outgoing edges differ."""
     surplus: Counter[int] = Counter()
     for a, b in edges:
         surplus[a] += 1

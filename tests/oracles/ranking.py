@@ -1,4 +1,4 @@
-"""PageRank the slow way: a dense system of equations, and walks in plain Python integers."""
+"""PageRank by a dense system of equations, and walks in plain Python integers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from gpuasm.graph import DirectedGraph
 
-_WORD = 2**64 - 1
+_MASK = 2**64 - 1
 
 
 def transition_matrix(graph: DirectedGraph, weights: np.ndarray | None, teleport: np.ndarray | None) -> np.ndarray:
-    """Return the (n, n) chances to go from u, the row, to v, jumps from vertices without edges out included."""
+    """Return the (n, n) transition probabilities from u, the row, to v, including jumps from vertices without edges."""
     n = graph.n_vertices
     matrix, jump = np.zeros((n, n)), np.full(n, 1 / n) if teleport is None else np.asarray(teleport) / sum(teleport)
     for e, (u, v) in enumerate(zip(*graph.edges(), strict=True)):
@@ -40,11 +40,11 @@ def exact_ranks(
     return np.asarray(reset * start @ expected_visits(graph, weights, teleport, reset))
 
 
-def random_word(key: int, index: int) -> int:
-    """Return the output of SplitMix64 at a place of a stream."""
-    z = (key + (index + 1) * 0x9E3779B97F4A7C15) & _WORD
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _WORD
+def split_mix(key: int, index: int) -> int:
+    """Return the output of SplitMix64 at an index of a stream."""
+    z = (key + (index + 1) * 0x9E3779B97F4A7C15) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
     return z ^ (z >> 31)
 
 
@@ -54,13 +54,13 @@ def walk_one_by_one(graph: DirectedGraph, starts: list[int], key: int, *, reset:
     visits, returns = [0] * n, [0] * n
     for start in range(n):
         for number in range(starts[start]):
-            own, clock, vertex = random_word(random_word(key, start), number), 0, start
+            own, clock, vertex = split_mix(split_mix(key, start), number), 0, start
             visits[start] += 1
-            while random_word(own, clock) >= int(reset * 2**64):
-                word = random_word(own, clock + 1)
+            while split_mix(own, clock) >= int(reset * 2**64):
+                bits = split_mix(own, clock + 1)
                 clock += 2
                 row = rows[vertex]
-                vertex = row[word * len(row) >> 64] if row else word * n >> 64
+                vertex = row[bits * len(row) >> 64] if row else bits * n >> 64
                 visits[vertex] += 1
                 returns[start] += vertex == start
     return visits, returns

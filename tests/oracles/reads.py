@@ -27,7 +27,7 @@ def pieces_of_sequence(sequence: str) -> list[str]:
 def pieces_of_reads(reads: Reads) -> list[tuple[int, str]]:
     """Return the same of packed reads."""
     return [
-        (int(number), decode(unpack(reads.words, int(start), int(length))))
+        (int(number), decode(unpack(reads.packed, int(start), int(length))))
         for start, length, number in zip(reads.start, reads.length, reads.read, strict=True)
     ]
 

@@ -1,4 +1,4 @@
-"""Branches that errors have not made, by walking a graph's arcs one by one."""
+"""Branches that read support distinguishes from errors, arc by arc."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def shown(graph: UnitigGraph, few: float = 3.0) -> list[bool]:
         return other != u and is_long[other] and not apart and is_common
 
     def has_company(u: int) -> bool:
-        ways = [(s, o) for side in (2 * u, 2 * u + 1) for s in follows[side] for o in follows[s]]
-        return any(is_company(u, s >> 1, o >> 1) for s, o in ways)
+        pairs = [(s, o) for side in (2 * u, 2 * u + 1) for s in follows[side] for o in follows[s]]
+        return any(is_company(u, s >> 1, o >> 1) for s, o in pairs)
 
     return [is_long[u] or (seen_twice[u] and has_company(u)) for u in range(graph.n)]

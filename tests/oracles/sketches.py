@@ -1,4 +1,4 @@
-"""Sketches and comparisons the slow way: text by text, pair by pair."""
+"""Sketches and comparisons in plain Python, text by text and pair by pair."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def murmur3_x64_128(text: bytes, seed: int = 42) -> int:
     return (_mix(h1) + _mix(h2)) & _ALL
 
 
-def _rotate(word: int, by: int) -> int:
-    word &= _ALL
-    return (word << by | word >> (64 - by)) & _ALL
+def _rotate(bits: int, by: int) -> int:
+    bits &= _ALL
+    return (bits << by | bits >> (64 - by)) & _ALL
 
 
-def _mix(word: int) -> int:
+def _mix(bits: int) -> int:
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        word = (word ^ word >> 33) * factor & _ALL
-    return word ^ word >> 33
+        bits = (bits ^ bits >> 33) * factor & _ALL
+    return bits ^ bits >> 33
 
 
 def kmer_hashes(texts: list[str], k: int, seed: int = 42) -> list[int]:
-    """Return the different hashes of all canonical k-mers without a letter beside ACGT, ascending."""
+    """Return the distinct hashes of all canonical k-mers without other letters than ACGT, ascending."""
     found = set()
     for text in texts:
         upper = text.upper()

@@ -36,7 +36,7 @@ def distances_by_definition(rows: np.ndarray, weights: np.ndarray, metric: str =
 
 
 def axis_offsets(grid) -> tuple[np.ndarray, np.ndarray]:
-    """Return (units, units) along x and along y, the shorter way round on a torus."""
+    """Return (units, units) along x and along y, along the shorter arc on a torus."""
     position = grid.positions()
     across = np.abs(position[:, None, 0] - position[None, :, 0])
     down = np.abs(position[:, None, 1] - position[None, :, 1])

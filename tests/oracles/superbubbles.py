@@ -1,22 +1,22 @@
-"""Superbubbles by their definition, and the choice between their ways by trying all."""
+"""Superbubbles by their definition, and the choice among all their paths."""
 
 from __future__ import annotations
 
 import itertools
 from functools import cache
 
-from gpuasm.assembly.cleaning.similar_ways import DIFFERENCES, LONGEST, OF_BASES
-from gpuasm.assembly.cleaning.turns import HALF, LONGEST_TURN
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.simplification.superbubbles import DIFFERENCES, LONGEST, OF_BASES
+from gpuasm.assembly.simplification.tandem_units import HALF, LONGEST_TURN
 from tests.oracles.kmers import reverse_complement
 
 
 def superbubble(graph: UnitigGraph, entrance: int) -> tuple[set[int], int] | None:
-    """Return what lies between an entrance and its exit, without them, and the exit; None if it is no entrance.
+    """Return the inner vertices between an entrance and its exit, and the exit; None if it is not an entrance.
 
-    Onodera et al. (2013): what is reached from the entrance without going through the exit is what reaches the exit
-    without going through the entrance, it has no cycle, and no other unitig in it is an exit. Nothing in it may be
-    there on both strands, nor lead nowhere.
+    Onodera et al. (2013): the vertices reached from the entrance without passing the exit are those that reach the exit
+    without passing the entrance; they have no cycle, and no other one is an exit. None is present on both strands or a
+    dead end.
     """
     found = []
     for end in range(2 * graph.n):
@@ -26,7 +26,7 @@ def superbubble(graph: UnitigGraph, entrance: int) -> tuple[set[int], int] | Non
         behind = {v ^ 1 for v in _reached(graph, end ^ 1, stop=entrance ^ 1)}
         if end in ahead and ahead == behind and not _has_cycle(graph, ahead, end):
             found.append((ahead - {entrance, end}, end))
-    # The exit is the one that is met first: its superbubble holds no other exit.
+    # The exit is the first one: its superbubble contains no other exit.
     found = [own for own in found if not any(other[1] in own[0] for other in found)]
     if not found:
         return None
@@ -35,38 +35,38 @@ def superbubble(graph: UnitigGraph, entrance: int) -> tuple[set[int], int] | Non
     return (inner, end) if inner and len(strands) == len(inner) + 2 else None
 
 
-def not_on_kept_ways(graph: UnitigGraph) -> set[int]:
-    """Return what `find_similar_ways` should mark, ends of any depth."""
-    told: set[int] = set()
-    goes: set[int] = set()
+def not_on_kept_paths(graph: UnitigGraph) -> set[int]:
+    """Return the unitigs that `find_superbubble_variants` should mark, with ends of any depth."""
+    seen: set[int] = set()
+    marked: set[int] = set()
     for entrance in range(2 * graph.n):
         inner, end = superbubble(graph, entrance) or (set(), -1)
-        if not inner or entrance > end ^ 1 or {v >> 1 for v in inner} & told:
+        if not inner or entrance > end ^ 1 or {v >> 1 for v in inner} & seen:
             continue
-        through = _ways(graph, entrance, end)
-        kept = min(through, key=lambda way: (_missing(graph, way), way[::-1]))
+        through = _paths(graph, entrance, end)
+        kept = min(through, key=lambda path: (_missing(graph, path), path[::-1]))
         rest, text = inner - set(kept), _text_of(graph, kept)
-        longest = max(sum(int(graph.n_kmers[v >> 1]) for v in way[1:-1]) for way in through)
+        longest = max(sum(int(graph.n_kmers[v >> 1]) for v in path[1:-1]) for path in through)
         if longest <= LONGEST and all(_is_similar(graph, v, text) for v in rest):
-            if lies_on_turn(graph, entrance, end, max(graph.depth[v >> 1] for v in rest)):
+            if lies_in_tandem_repeat(graph, entrance, end, max(graph.depth[v >> 1] for v in rest)):
                 continue
-            told |= {v >> 1 for v in inner}
-            goes |= {v >> 1 for v in rest}
-    return goes
+            seen |= {v >> 1 for v in inner}
+            marked |= {v >> 1 for v in rest}
+    return marked
 
 
-def lies_on_turn(graph: UnitigGraph, entrance: int, end: int, depth: float) -> bool:
-    """Tell whether deep ways lead from the exit back to the entrance, and others into them and out of them."""
-    deep = [v for v in range(2 * graph.n) if HALF * graph.depth[v >> 1] >= depth]
-    following = {v: [w for w in _following(graph, v) if w in deep] for v in range(2 * graph.n)}
+def lies_in_tandem_repeat(graph: UnitigGraph, entrance: int, end: int, depth: float) -> bool:
+    """Return whether high-coverage paths lead from the exit to the entrance, with other edges into and out of them."""
+    covered = [v for v in range(2 * graph.n) if HALF * graph.depth[v >> 1] >= depth]
+    following = {v: [w for w in _following(graph, v) if w in covered] for v in range(2 * graph.n)}
     size = {v: int(graph.n_kmers[v >> 1]) for v in following}
-    ways, turn = [[end]], set[int]()
-    while ways:
-        way = ways.pop()
-        if sum(size[v] for v in way) <= LONGEST_TURN and len(set(way)) == len(way):
-            turn |= set(way) if way[-1] == entrance else set()
-            ways += [[*way, w] for w in following[way[-1]] if way[-1] != entrance]
-    into = [v for v in deep if v not in turn and set(following[v]) & (turn - {end})]
+    paths, turn = [[end]], set[int]()
+    while paths:
+        path = paths.pop()
+        if sum(size[v] for v in path) <= LONGEST_TURN and len(set(path)) == len(path):
+            turn |= set(path) if path[-1] == entrance else set()
+            paths += [[*path, w] for w in following[path[-1]] if path[-1] != entrance]
+    into = [v for v in covered if v not in turn and set(following[v]) & (turn - {end})]
     out = [v for v in turn - {entrance} if set(following[v]) - turn]
     return bool(into) and bool(out)
 
@@ -75,26 +75,26 @@ def _is_similar(graph: UnitigGraph, v: int, text: str) -> bool:
     return OF_BASES * _differences(graph, v, text) <= DIFFERENCES * len(graph.sequence(v >> 1))
 
 
-def _ways(graph: UnitigGraph, v: int, end: int) -> list[list[int]]:
+def _paths(graph: UnitigGraph, v: int, end: int) -> list[list[int]]:
     if v == end:
         return [[v]]
-    return [[v, *rest] for w in _following(graph, v) for rest in _ways(graph, w, end)]
+    return [[v, *rest] for w in _following(graph, v) for rest in _paths(graph, w, end)]
 
 
 def _following(graph: UnitigGraph, v: int) -> list[int]:
     return graph.arc_to[graph.arc_start[v] : graph.arc_start[v + 1]].tolist()
 
 
-def _missing(graph: UnitigGraph, way: list[int]) -> int:
+def _missing(graph: UnitigGraph, path: list[int]) -> int:
     count, n_kmers = graph.count.tolist(), graph.n_kmers.tolist()
-    full = max(count[v >> 1] // n_kmers[v >> 1] for v in (way[0], way[-1]))
-    return sum(max(0, full * n_kmers[v >> 1] - count[v >> 1]) for v in way[1:-1])
+    full = max(count[v >> 1] // n_kmers[v >> 1] for v in (path[0], path[-1]))
+    return sum(max(0, full * n_kmers[v >> 1] - count[v >> 1]) for v in path[1:-1])
 
 
-def _text_of(graph: UnitigGraph, way: list[int]) -> str:
-    """Return the text of a way, of its first and last unitig k - 1 bases at most beyond what lies between."""
+def _text_of(graph: UnitigGraph, path: list[int]) -> str:
+    """Return the text of a path, with at most k - 1 bases of its first and last unitig beyond the overlaps."""
     k = graph.k
-    texts = [_oriented(graph, v) for v in way]
+    texts = [_oriented(graph, v) for v in path]
     texts[0] = texts[0][-(k - 1) :]
     texts[-1] = texts[-1][: 2 * (k - 1)]
     for before, after in itertools.pairwise(texts):

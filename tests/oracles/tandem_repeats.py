@@ -28,7 +28,7 @@ def copies(depth, one_copy, *, length, period, read_length, uneven, most=10):
 
 
 def cycles(graph: UnitigGraph) -> set[tuple[int, int, int, int]]:
-    """Return before, repeat, between and after of each cycle with one way in and one way out, on either strand."""
+    """Return before, repeat, between and after of each cycle with one entry and one exit, on either strand."""
     leads = {o: set() for o in range(2 * graph.n)}
     for source, target in zip(graph.arc_from.tolist(), graph.arc_to.tolist(), strict=True):
         leads[source].add(target)

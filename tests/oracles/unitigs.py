@@ -50,6 +50,6 @@ def canonical_circle(text: str, k: int) -> str:
     circle = text[: len(text) - k + 1]
     rotations = []
     for strand in (circle, reverse_complement(circle)):
-        doubled = strand * (2 + k // len(strand))
-        rotations += [doubled[i : i + len(circle) + k - 1] for i in range(len(circle))]
+        repeated = strand * (2 + k // len(strand))
+        rotations += [repeated[i : i + len(circle) + k - 1] for i in range(len(circle))]
     return min(rotations, key=lambda t: t[:k])

@@ -21,7 +21,7 @@ KS = st.sampled_from([3, 5, 9, 31, 33])
 def counts_of(texts, k):
     reads = Reads.from_strings(texts)
     tally, _ = tally_by_doubling(reads, doubling_chain(k), min_count=1, with_followers=True)
-    return (*spell_kmers(reads.words, tally), tally)
+    return (*spell_kmers(reads.packed, tally), tally)
 
 
 def assert_same_counts(one, other):

@@ -31,7 +31,7 @@ def test_what_runs_side_by_side_begins_after_what_was_before_and_ends_before_wha
     parts = [xp.zeros(1 << 20) for _ in range(3)]
     for part in parts:
         part[:] = 1
-    with arrays.side_by_side(xp, 3) as contexts:
+    with arrays.concurrent_streams(xp, 3) as contexts:
         for context, part in zip(contexts, parts, strict=True):
             with context:
                 xp.multiply(part, 3, out=part)

@@ -20,12 +20,12 @@ from tests.races import Races, clashes
 PACKAGE = Path(__file__).parents[2] / "gpuasm"
 OF_ITS_OWN = {
     # Windows of flanks hold an arc, and each is in one flank, or twice in its own mirror image, and given the same.
-    ("carrying.py", "_set"): {"count", "followers"},
-    ("correcting.py", "_correct"): {"names", "words"},  # each piece has words of its own
-    ("mercy.py", "_add_followers"): {"followers"},  # the keys are distinct
-    ("best_places.py", "_choose"): {"found"},  # so are the rows
-    ("choosing.py", "_choose"): {"scores", "surprises"},  # of the walks of its own link
-    ("walks.py", "_search"): {"cursor", "place", "walk"},  # likewise
+    ("passed_contigs.py", "_set"): {"count", "followers"},
+    ("read_correction.py", "_correct"): {"names", "packed"},  # each piece has words of its own
+    ("mercy_kmers.py", "_add_followers"): {"followers"},  # the keys are distinct
+    ("multi_mapping.py", "_choose"): {"found"},  # so are the rows
+    ("path_choice.py", "_choose"): {"scores", "surprises"},  # of the walks of its own link
+    ("graph_walks.py", "_search"): {"cursor", "place", "walk"},  # likewise
 }
 """What a kernel reads and writes at places that its number does not name, though no other run of it does."""
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gpuasm.assembly.recipe  # noqa: F401 - defines bodies
+import gpuasm.assembly.pipeline  # noqa: F401 - defines bodies
 from gpuasm import parallel
-from gpuasm.parallel import for_each, meanwhile, ordered_map, run_chunks, set_threads
+from gpuasm.parallel import for_each, in_background, ordered_map, run_chunks, set_threads
 
 _FAR = """
 from gpuasm.parallel import inlined
@@ -80,7 +80,7 @@ def test_machine_code_is_made_anew_where_the_helper_of_a_helper_has_changed(run,
 def test_what_runs_meanwhile_has_ended_after_the_block():
     seen = []
     may_end = threading.Event()
-    with meanwhile(lambda: (may_end.wait(10), seen.append(threading.current_thread().name))):
+    with in_background(lambda: (may_end.wait(10), seen.append(threading.current_thread().name))):
         assert seen == []
         may_end.set()
     assert seen
@@ -89,7 +89,7 @@ def test_what_runs_meanwhile_has_ended_after_the_block():
 
 def test_what_fails_meanwhile_fails_after_the_block():
     done = []
-    with pytest.raises(ZeroDivisionError), meanwhile(lambda: 1 / 0):
+    with pytest.raises(ZeroDivisionError), in_background(lambda: 1 / 0):
         done.append(1)
     assert done == [1]
 
@@ -181,7 +181,7 @@ def test_a_loop_has_the_source_of_its_body():
 
 
 def test_a_kernel_is_loaded_though_its_folder_has_become_full(monkeypatch, tmp_path):
-    written = parallel.write_whole
+    written = parallel.write_atomically
 
     def refuse_the_users(path, text):
         if path.parent == tmp_path:
@@ -191,11 +191,11 @@ def test_a_kernel_is_loaded_though_its_folder_has_become_full(monkeypatch, tmp_p
     body = next(body for body in for_each.instances if body.__module__.startswith("gpuasm.assembly."))
     monkeypatch.setattr(body, "ptx", lambda *_: "its text")
     monkeypatch.setattr(parallel, "ptx_folder", lambda: tmp_path)
-    monkeypatch.setattr(parallel, "write_whole", refuse_the_users)
+    monkeypatch.setattr(parallel, "write_atomically", refuse_the_users)
     monkeypatch.setattr(parallel.arrays, "compute_capability", lambda: (9, 0))
     monkeypatch.setattr(parallel.arrays, "cuda_function_from_ptx", lambda path, _: (path, Path(path).read_text()))
     path, text = body._load(("int64*",))
     assert text == "its text"
     assert Path(path).parent != tmp_path
-    monkeypatch.setattr(parallel, "write_whole", written)
+    monkeypatch.setattr(parallel, "write_atomically", written)
     assert body._load(("int64*",)) == (str(tmp_path / Path(path).name), "its text")

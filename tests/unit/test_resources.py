@@ -163,13 +163,13 @@ def test_what_is_freed_goes_back_to_the_system():
     """Arrays of 4 MB between others that stay: without the setting they would be kept for the next ones."""
     code = """
 import numpy as np, os, sys
-from gpuasm.resources import give_back_what_is_freed
+from gpuasm.resources import return_freed_memory
 
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 if sys.argv[1] == "set":
-    give_back_what_is_freed()
+    return_freed_memory()
 np.ones(3 << 20)  # freed, it makes glibc keep arrays up to its size
 arrays = [np.ones(1 << 19) for _ in range(32)]
 before = resident()
@@ -183,4 +183,4 @@ print(before - resident() >> 20)
 
 def test_without_glibc_nothing_is_set(monkeypatch):
     monkeypatch.setattr(resources.ctypes, "CDLL", lambda _name: object())
-    resources.give_back_what_is_freed()
+    resources.return_freed_memory()

@@ -153,7 +153,7 @@ def test_without_tangles(project):
     assert "rule densest_subgraph" not in done.stdout
 
 
-def test_a_report_says_what_the_tangle_is(project):
+def test_a_report_describes_the_tangle(project):
     caption = (ROOT / "workflow" / "report" / "tangle.rst").read_text()
     assert "bound that no segments in as great a number exceed" in caption
     folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", tangle="1")
@@ -170,7 +170,7 @@ def test_without_bins(project):
     assert "rule bin_contigs" not in done.stdout
 
 
-def test_one_sample_or_unless_asked_for_samples_are_not_related(project):
+def test_one_sample_or_by_default_samples_are_not_related(project):
     lines = [f"{name}\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t" for name in ("good", "other")]
     folder = project(*lines)
     assert "rule relate_samples" in snakemake(folder, "-n").stdout
@@ -242,7 +242,7 @@ def test_lines_of_one_name_are_lanes_of_one_sample(project):
     assert places[1].split("\t")[:4] == ["12-a.7", "47.500000", "8.250000", "known"]
 
 
-def test_a_bad_sample_fails_the_workflow_if_asked_to(project):
+def test_a_bad_sample_fails_the_workflow_if_configured(project):
     folder = project("cut\tcut_1.fastq.gz\tcut_2.fastq.gz\t\t\t", fail_on_bad_sample="true")
     done = snakemake(folder)
     assert done.returncode == 1
@@ -268,9 +268,9 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
     done = snakemake(folder, "-n")
     assert done.returncode == 1
     for text in (
-        "line 3 (good): good_1.fastq.gz stands in an earlier line of the sample; name each file once",
+        "line 3 (good): good_1.fastq.gz is in an earlier line of the sample; name each file once",
         "line 3 (good): lanes of one sample must all have reads_2, or none",
-        "line 12 (good): a sample of the same name stands above, and a genome has one line",
+        "line 12 (good): an earlier line has a sample of the same name, and a genome has one line",
         "line 13 (half): another place than in the sample's first line",
         "line 4 (absent): absent_1.fastq.gz is not there",
         "line 5 (a/b): sample is 'a/b'; it must be letters",
@@ -318,7 +318,7 @@ def test_lint_finds_nothing(entry_point):
         ({"deduplicate": "true"}, "--trim auto --deduplicate -"),
     ],
 )
-def test_the_configuration_says_how_reads_are_cleaned(project, settings, options):
+def test_the_configuration_sets_the_cleaning_of_reads(project, settings, options):
     done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings), "-n", "-p")
     assert done.stdout.count(options) == 3
 

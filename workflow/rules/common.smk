@@ -11,7 +11,7 @@ from snakemake.utils import validate
 
 COLUMNS = ["sample", "reads_1", "reads_2", "latitude", "longitude"]
 STEPS = ["check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs"]
-TOUR_STEPS = ["euler_paths"]  # taken only if the configuration says so
+TOUR_STEPS = ["euler_paths"]  # run only if the configuration requests them
 RANK_STEPS = ["pagerank"]  # likewise
 TANGLE_STEPS = ["densest_subgraph"]  # likewise
 BIN_STEPS = ["train_som", "bin_contigs"]  # likewise
@@ -49,7 +49,7 @@ def read_samples(path):
 
 
 def row_problems(row):
-    """Return what is wrong with one line of the sample sheet by itself, as sentences that say what to do."""
+    """Return what is wrong with one line of the sample sheet by itself, as sentences that contain the remedy."""
     problems = schema_problems(row)
     if row["sample"] == "samples":
         problems.append("the folder results/samples is that of all samples; rename it")
@@ -77,13 +77,13 @@ def lane_problems(row, earlier):
     first = lanes[0]
     named = [name for other in lanes for name in files_of(other)]
     problems = [
-        f"{name} stands in an earlier line of the sample; name each file once"
+        f"{name} is in an earlier line of the sample; name each file once"
         for name in files_of(row)
         if name in named
     ]
     if row.get("genome") or first.get("genome"):
         problems.append(
-            "a sample of the same name stands above, and a genome has one line; rename one"
+            "an earlier line has a sample of the same name, and a genome has one line; rename one"
         )
     elif bool(row["reads_2"]) != bool(first["reads_2"]):
         problems.append(
@@ -147,7 +147,7 @@ def number_or_text(text):
 
 
 def has_gpu():
-    """Tell whether jobs ask for a GPU: as configured, or else if this machine has one."""
+    """Return whether jobs request a GPU: as configured, or else if this machine has one."""
     if config["device"] == "auto":
         return shutil.which("nvidia-smi") is not None
     return config["device"] == "cuda"
@@ -175,50 +175,50 @@ def genome_of(wildcards):
     return SAMPLES[wildcards.sample]["genome"]
 
 
-def tours_wanted(wildcards):
-    """Return the Euler tours of all samples, if the configuration asks for them."""
+def tours_requested(wildcards):
+    """Return the Euler tours of all samples, if the configuration requests them."""
     return collect(
         "results/{sample}/tours/tours.tsv",
         sample=SAMPLES if config["euler_paths"] else [],
     )
 
 
-def ranks_wanted(wildcards):
-    """Return the ranks of the segments of all samples, if the configuration asks for them."""
+def ranks_requested(wildcards):
+    """Return the ranks of the segments of all samples, if the configuration requests them."""
     return collect(
         "results/{sample}/ranks/ranks.tsv",
         sample=SAMPLES if config["ranks"] else [],
     )
 
 
-def tangles_wanted(wildcards):
-    """Return the densest tangles of all samples, if the configuration asks for them."""
+def tangles_requested(wildcards):
+    """Return the densest tangles of all samples, if the configuration requests them."""
     return collect(
         "results/{sample}/tangle/members.tsv",
         sample=SAMPLES if config["tangle"] else [],
     )
 
 
-def bins_wanted(wildcards):
-    """Return the tables of bins of all samples, if the configuration asks for them."""
+def bins_requested(wildcards):
+    """Return the tables of bins of all samples, if the configuration requests them."""
     return collect(
         "results/{sample}/bins/bins.tsv", sample=SAMPLES if config["bins"] else []
     )
 
 
-def relation_wanted(wildcards):
-    """Return the table of how samples are related, if the configuration asks for it and there are two."""
+def relation_requested(wildcards):
+    """Return the table of how samples are related, if the configuration requests it and there are two."""
     return (
         "results/samples/samples.tsv" if config["relate"] and len(SAMPLES) > 1 else []
     )
 
 
-def places_wanted(wildcards):
-    """Return where the samples are, if the configuration asks for it, they are related, and the sheet knows a place."""
+def places_requested(wildcards):
+    """Return where the samples are, if the configuration requests it, they are related, and the sheet knows a place."""
     known = any(row["latitude"] for row in SAMPLES.values())
     return (
         "results/samples/locations.json"
-        if config["geolocate"] and known and relation_wanted(wildcards)
+        if config["geolocate"] and known and relation_requested(wildcards)
         else []
     )
 

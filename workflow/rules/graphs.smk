@@ -1,4 +1,4 @@
-# What the graphs of an assembly say: Euler tours of their components, ranks of segments, and their densest tangle.
+# Analyses of assembly graphs: Euler tours of components, ranks of segments, and the densest tangle.
 
 
 rule euler_paths:

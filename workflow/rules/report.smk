@@ -7,8 +7,8 @@ rule report:
         status=collect(
             "results/{sample}/status/{step}.json", sample=SAMPLES, step=STEPS
         ),
-        bins=bins_wanted,
-        places=places_wanted,
+        bins=bins_requested,
+        places=places_requested,
     output:
         page=report(
             "results/report.html", caption="../report/report.rst", category="Report"

@@ -1,5 +1,5 @@
 # How the samples are related: their contigs compared by sketches of their k-mers. Samples without contigs are left out,
-# and results/samples/run.json says which and why.
+# and results/samples/run.json lists them with the reason.
 
 
 rule relate_samples:
@@ -56,7 +56,7 @@ rule relate_samples:
         " > {log:q} 2>&1"
 
 
-# Where the samples without a place are, told by their relatives that have one in the sample sheet.
+# Infer where the samples without a place are, from related ones with a place in the sample sheet.
 rule geolocate_samples:
     input:
         graph="results/samples/graph.npz",

@@ -1,1 +1,1 @@
-"""The graph of one k: solid k-mers, unitigs, their order, and k-mers numbered along them."""
+"""The de Bruijn graph of one k, its unitigs, and changes of it."""

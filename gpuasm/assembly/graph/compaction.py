@@ -1,8 +1,7 @@
-"""Compaction: take unitigs or arcs out of a graph and join what has become unbranching.
+"""Compaction: remove unitigs from a graph and merge each unbranching path into one unitig.
 
-Clean-up compacts after each rule, and most of what it finds is but a few unitigs. So nothing is written twice: strands
-and order are told by the first k-mers of the walks, where these stand in the old graph, and bases and arcs then go to
-their places at once. What is no part of a longer walk has kept its place among its like (`walk_order`).
+Simplification compacts after each rule, and most rules remove few unitigs. Therefore bases and arcs are written once:
+the strand and the order of the new unitigs follow from the first k-mers of their paths in the old graph (`walk_order`).
 """
 
 from __future__ import annotations
@@ -13,75 +12,79 @@ import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.assembly.graph.walk_order import order_walks
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """Which oriented unitigs of an earlier graph each unitig of a later one is made of, end to end.
+class SourceUnitigs:
+    """The oriented unitigs of an earlier graph that each unitig of a later graph consists of, end to end.
 
     Attributes
     ----------
     start : (n + 1,) int64
-    piece : (m,) int32
+    oriented : (m,) int32
         Oriented unitigs of the earlier graph.
     """
 
     start: np.ndarray
-    piece: np.ndarray
+    oriented: np.ndarray
 
     @classmethod
-    def identity(cls, n: int) -> Pieces:
-        """Return the pieces of a graph that is its own earlier graph."""
+    def identity(cls, n: int) -> SourceUnitigs:
+        """Return the sources of a graph that is its own earlier graph."""
         return cls(np.arange(n + 1, dtype=np.int64), 2 * np.arange(n, dtype=np.int32))
 
 
-def compact(graph: UnitigGraph, pieces: Pieces, *, is_removed: np.ndarray | None = None) -> tuple[UnitigGraph, Pieces]:
-    """Remove and join.
+def compact(
+    graph: UnitigGraph, sources: SourceUnitigs, *, is_removed: np.ndarray | None = None
+) -> tuple[UnitigGraph, SourceUnitigs]:
+    """Remove unitigs and merge unbranching paths.
 
     Parameters
     ----------
-    graph, pieces
-        A graph and what it is made of.
+    graph, sources
+        A graph and its source unitigs.
     is_removed : (n,) bool
-        Unitigs to take out, with their arcs.
+        Unitigs to remove, with their arcs.
 
     Returns
     -------
-    The compacted graph, canonical but for circles (which start at their least piece), and what it is made of in terms
-    of the same earlier graph.
+    The compacted graph and its source unitigs in the same earlier graph. The graph is canonical except for circular
+    unitigs, which start at their source of the lowest number.
     """
-    gone = np.zeros(graph.n, dtype=bool) if is_removed is None else is_removed
-    walks = _drop(strand_walks(_forced(graph, gone)), gone)
+    is_removed = np.zeros(graph.n, dtype=bool) if is_removed is None else is_removed
+    walks = _drop(strand_walks(_forced(graph, is_removed)), is_removed)
     order, is_flipped = order_walks(graph, walks)
     is_linear = order < walks.n_linear
     walks = _reordered(walks, order, is_flipped)
-    return _joined(graph, walks, is_linear), _composed(walks, pieces)
+    return _joined(graph, walks, is_linear), _composed_sources(walks, sources)
 
 
-def _forced(graph: UnitigGraph, gone: np.ndarray) -> np.ndarray:
-    """Return the forced successor of each oriented unitig, or -1."""
+def _forced(graph: UnitigGraph, is_removed: np.ndarray) -> np.ndarray:
+    """Return the only successor of each oriented unitig whose only predecessor it is, or -1."""
     n = 2 * graph.n
     only, successor = np.empty(n, np.int32), np.empty(n, np.int32)
-    run_chunks(_find_only, n, graph.arc_start, graph.arc_to, gone, only)
+    run_chunks(_find_only, n, graph.arc_start, graph.arc_to, is_removed, only)
     run_chunks(_find_forced, n, only, successor)
     return successor
 
 
+@signatures("int64, int64, int64[::1], int32[::1], boolean[::1], int32[::1]")
 @compiled()
-def _find_only(first, last, arc_start, arc_to, gone, only):
-    """Find the only way on from each oriented unitig that stays, or -1."""
+def _find_only(first, last, arc_start, arc_to, is_removed, only):
+    """Find the only successor of each oriented unitig that is kept, or -1."""
     for oriented in range(first, last):
         to, n = -1, 0
-        if not gone[oriented >> 1]:
+        if not is_removed[oriented >> 1]:
             for arc in range(arc_start[oriented], arc_start[oriented + 1]):
-                if not gone[arc_to[arc] >> 1]:
+                if not is_removed[arc_to[arc] >> 1]:
                     to = arc_to[arc]
                     n += 1
         only[oriented] = to if n == 1 else -1
 
 
+@signatures("int64, int64, int32[::1], int32[::1]")
 @compiled()
 def _find_forced(first, last, only, successor):
     for oriented in range(first, last):
@@ -89,23 +92,24 @@ def _find_forced(first, last, only, successor):
         successor[oriented] = to if to >= 0 and only[to ^ 1] == oriented ^ 1 and to != oriented ^ 1 else -1
 
 
-def _drop(walks: StrandWalks, gone: np.ndarray) -> StrandWalks:
-    kept = np.flatnonzero(~gone[walks.path[walks.start[:-1]] >> 1])
+def _drop(walks: StrandWalks, is_removed: np.ndarray) -> StrandWalks:
+    kept = np.flatnonzero(~is_removed[walks.path[walks.start[:-1]] >> 1])
     length = np.diff(walks.start)[kept]
-    path = walks.path[~gone[walks.path >> 1]]
+    path = walks.path[~is_removed[walks.path >> 1]]
     return StrandWalks(path, np.concatenate([[0], np.cumsum(length)]), int((kept < walks.n_linear).sum()))
 
 
 def _reordered(walks: StrandWalks, order: np.ndarray, is_flipped: np.ndarray) -> StrandWalks:
-    """Return the walks in an order, each on the strand it is told on."""
+    """Return the walks in the given order, each on its canonical strand."""
     start = np.concatenate([[0], np.cumsum(np.diff(walks.start)[order])])
     path = np.empty_like(walks.path)
-    run_chunks(_turn_over, order.size, order, is_flipped, walks.start, walks.path, start, path)
+    run_chunks(_copy_walks, order.size, order, is_flipped, walks.start, walks.path, start, path)
     return StrandWalks(path, start, walks.n_linear)
 
 
+@signatures("int64, int64, int64[::1], boolean[::1], int64[::1], int32[::1], int64[::1], int32[::1]")
 @compiled()
-def _turn_over(first, last, order, is_flipped, old_start, old_path, start, path):
+def _copy_walks(first, last, order, is_flipped, old_start, old_path, start, path):
     for walk in range(first, last):
         at = old_start[order[walk]]
         n = start[walk + 1] - start[walk]
@@ -125,16 +129,17 @@ def _joined(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) -> Un
     return UnitigGraph(graph.k, bases, start, np.diff(count), is_circular, *rows, graph.unit)
 
 
+@signatures("int64, int64, uint8[::1], int64[::1], int64, int32[::1], int64[::1], int64[::1], uint8[::1]")
 @compiled()
 def _concatenate(first, last, old, old_start, k, path, walk_start, start, bases):
     for walk in range(first, last):
         at = start[walk]
         for j in range(walk_start[walk], walk_start[walk + 1]):
             u = path[j] >> 1
-            said = 0 if j == walk_start[walk] else k - 1  # by the unitig before
-            n = old_start[u + 1] - old_start[u] - said
+            shared = 0 if j == walk_start[walk] else k - 1  # with the unitig before
+            n = old_start[u + 1] - old_start[u] - shared
             is_flipped = path[j] & 1 == 1
-            copy_oriented(old, old_start[u] + (0 if is_flipped else said), n, is_flipped, bases, at)
+            copy_oriented(old, old_start[u] + (0 if is_flipped else shared), n, is_flipped, bases, at)
             at += n
 
 
@@ -155,6 +160,7 @@ def _arcs(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) -> tupl
     return arc_start, arc_to, arc_count
 
 
+@signatures("int64, int64, int32[::1], int64[::1], int32[::1], int32[::1], int64[::1]")
 @compiled()
 def _count_arcs(first, last, tail, old_start, old_to, head_of, size):
     for row in range(first, last):
@@ -165,9 +171,12 @@ def _count_arcs(first, last, tail, old_start, old_to, head_of, size):
         size[row] = n
 
 
+@signatures(
+    "int64, int64, int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1]"
+)
 @compiled()
 def _move_arcs(first, last, tail, old_start, old_to, old_count, head_of, arc_start, arc_to, arc_count):
-    """Put each row's arcs in order of where they lead, each behind the lesser and equal ones: few leave a unitig."""
+    """Sort the arcs of each row by target by insertion: few arcs leave a unitig."""
     for row in range(first, last):
         if tail[row] < 0:
             continue
@@ -183,21 +192,22 @@ def _move_arcs(first, last, tail, old_start, old_to, old_count, head_of, arc_sta
             arc_to[at], arc_count[at] = to, old_count[arc]
 
 
-def _composed(walks: StrandWalks, pieces: Pieces) -> Pieces:
-    size = np.diff(pieces.start)[walks.path >> 1]
+def _composed_sources(walks: StrandWalks, sources: SourceUnitigs) -> SourceUnitigs:
+    size = np.diff(sources.start)[walks.path >> 1]
     offset = np.concatenate([[0], np.cumsum(size)])
-    piece = np.empty(offset[-1], np.int32)
-    run_chunks(_expand, walks.path.size, walks.path, offset, pieces.start, pieces.piece, piece)
-    return Pieces(offset[walks.start], piece)
+    oriented = np.empty(offset[-1], np.int32)
+    run_chunks(_expand, walks.path.size, walks.path, offset, sources.start, sources.oriented, oriented)
+    return SourceUnitigs(offset[walks.start], oriented)
 
 
+@signatures("int64, int64, int32[::1], int64[::1], int64[::1], int32[::1], int32[::1]")
 @compiled()
-def _expand(first, last, oriented, offset, piece_start, piece, out):
+def _expand(first, last, path, offset, source_start, source, out):
     for j in range(first, last):
-        u = oriented[j] >> 1
-        n = piece_start[u + 1] - piece_start[u]
+        u = path[j] >> 1
+        n = source_start[u + 1] - source_start[u]
         for i in range(n):
-            if oriented[j] & 1:
-                out[offset[j] + i] = piece[piece_start[u + 1] - 1 - i] ^ 1
+            if path[j] & 1:
+                out[offset[j] + i] = source[source_start[u + 1] - 1 - i] ^ 1
             else:
-                out[offset[j] + i] = piece[piece_start[u] + i]
+                out[offset[j] + i] = source[source_start[u] + i]

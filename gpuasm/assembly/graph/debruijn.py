@@ -1,7 +1,7 @@
-"""The de Bruijn graph of numbered k-mers: which oriented k-mer follows which.
+"""The de Bruijn graph of numbered k-mers, as the successor of each oriented k-mer by each base.
 
 Vertex 2i + s is k-mer i read on strand s; its twin, the other strand, is ``vertex ^ 1``. *Overlap* edges join any two
-k-mers that share k - 1 bases; *observed* edges are those whose (k + 1)-mer was seen in reads often enough.
+k-mers that share k - 1 bases. *Observed* edges are those whose (k + 1)-mer occurs in enough reads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.kmers.keys import MAX_PLAIN_K, first_name, last_name, pair_key, reverse_complement_plain
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
-from gpuasm.parallel import for_each, inlined
+from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at
 
@@ -20,33 +20,33 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
 @inlined()
-def oriented_base(words, place, k, strand, i):
-    """Return base i (int64) of the k-mer that stands at ``place`` (position << 1 | strand), read on ``strand``."""
+def oriented_base(packed, place, k, strand, i):
+    """Return base i (int64) of the k-mer at ``place`` (position << 1 | strand), read on ``strand``."""
     position = place >> 1
     if (place & 1) == strand:
-        return np.int64(base_at(words, position + i))
-    return 3 - np.int64(base_at(words, position + k - 1 - i))
+        return np.int64(base_at(packed, position + i))
+    return 3 - np.int64(base_at(packed, position + k - 1 - i))
 
 
 def find_neighbours(
-    words: Array, tally: Tally, dictionary: Dictionary, *, lower: Array | None = None, min_follow: int = 0
+    packed: Array, tally: Tally, dictionary: Dictionary, *, lower: Array | None = None, min_follow: int = 0
 ) -> Array:
-    """Find the vertex that each vertex leads to by each base.
+    """Find the successor of each vertex by each base.
 
     Parameters
     ----------
-    words
+    packed
         The text that ``tally.place`` points into.
     tally, dictionary
         The k-mers, in the same order.
     lower : (8 * n0,) int32
         For k > 31, the neighbours of the k0-mers that the keys are pairs of.
     min_follow
-        0 gives the overlap edges; more gives the edges observed at least so often (the tally needs followers).
+        0 for the overlap edges; otherwise the least count of an observed edge (the tally needs followers).
 
     Returns
     -------
-    (8n,) int32: at 4v + b the vertex that follows vertex v by base b, or -1.
+    (8n,) int32: at 4v + b the successor of vertex v by base b, or -1.
     """
     xp = array_namespace(tally.keys)
     neighbour = xp.empty(8 * tally.n, np.int32)
@@ -55,11 +55,12 @@ def find_neighbours(
     if tally.k <= MAX_PLAIN_K:
         _neighbours_plain(2 * tally.n, tally.k, *index, followers, min_follow, neighbour)
     else:
-        place = (words, tally.place, tally.k, dictionary.k0)
+        place = (packed, tally.place, tally.k, dictionary.k0)
         _neighbours_pairs(2 * tally.n, *place, lower, *index, followers, min_follow, neighbour)
     return neighbour
 
 
+@signatures("int64, uint64[::1], int32[::1], uint64, uint32[::1], int64, int32[::1]")
 @for_each
 def _neighbours_plain(v, k, keys, slots, mask, followers, min_follow, neighbour):
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
@@ -76,11 +77,15 @@ def _neighbours_plain(v, k, keys, slots, mask, followers, min_follow, neighbour)
                 neighbour[4 * v + b] = 2 * number + (1 if backward < forward else 0)
 
 
+@signatures(
+    "uint64[::1], int64[::1], int64, int64, int32[::1], uint64[::1], int32[::1], uint64, uint32[::1], int64, "
+    "int32[::1]"
+)
 @for_each
-def _neighbours_pairs(v, words, place, k, k0, lower, keys, slots, mask, followers, min_follow, neighbour):
+def _neighbours_pairs(v, packed, place, k, k0, lower, keys, slots, mask, followers, min_follow, neighbour):
     key = keys[v >> 1]
     strand = v & 1
-    second = lower[4 * first_name(key, strand) + oriented_base(words, place[v >> 1], k, strand, k0)]
+    second = lower[4 * first_name(key, strand) + oriented_base(packed, place[v >> 1], k, strand, k0)]
     last = last_name(key, strand)
     for b in range(4):
         neighbour[4 * v + b] = -1
@@ -93,20 +98,21 @@ def _neighbours_pairs(v, words, place, k, k0, lower, keys, slots, mask, follower
                     neighbour[4 * v + b] = 2 * number + np.int64(keyed & _ONE)
 
 
-def two_sided(words: Array, tally: Tally, neighbour: Array) -> Array:
-    """Return the neighbours without edges whose twin is not there.
+def two_sided(packed: Array, tally: Tally, neighbour: Array) -> Array:
+    """Return the neighbours without edges whose twin is missing.
 
-    Counted followers agree on both strands; where k-mers were added without all of their counts, an edge may stand at
-    one of its ends only.
+    Counted followers agree on both strands. Where k-mers were added without all their counts, an edge may be present
+    at one of its ends only.
     """
     kept = array_namespace(neighbour).empty_like(neighbour)
-    _keep_two_sided(2 * tally.n, words, tally.place, tally.k, neighbour, kept)
+    _keep_two_sided(2 * tally.n, packed, tally.place, tally.k, neighbour, kept)
     return kept
 
 
+@signatures("uint64[::1], int64[::1], int64, int32[::1], int32[::1]")
 @for_each
-def _keep_two_sided(v, words, place, k, neighbour, kept):
-    first = oriented_base(words, place[v >> 1], k, v & 1, 0)
+def _keep_two_sided(v, packed, place, k, neighbour, kept):
+    first = oriented_base(packed, place[v >> 1], k, v & 1, 0)
     for b in range(4):
         w = np.int64(neighbour[4 * v + b])
         kept[4 * v + b] = -1
@@ -115,12 +121,12 @@ def _keep_two_sided(v, words, place, k, neighbour, kept):
 
 
 def forced_successors(neighbour: Array) -> Array:
-    """Pair what can only be paired: v goes on into w where v has one way out and w one way in.
+    """Pair vertices along unbranching paths: w follows v if v has one outgoing edge and w one incoming edge.
 
     Parameters
     ----------
     neighbour : (8n,) int32
-        As `find_neighbours` gives it.
+        As `find_neighbours` returns it.
 
     Returns
     -------
@@ -131,6 +137,7 @@ def forced_successors(neighbour: Array) -> Array:
     return successor
 
 
+@signatures("int32[::1], int32[::1]")
 @for_each
 def _force(v, neighbour, successor):
     successor[v] = -1
@@ -140,7 +147,7 @@ def _force(v, neighbour, successor):
         if neighbour[4 * v + b] >= 0:
             n_out += 1
             only = np.int64(neighbour[4 * v + b])
-    if n_out == 1 and only != v ^ 1:  # an edge into one's own twin pairs nothing
+    if n_out == 1 and only != v ^ 1:  # an edge to the vertex's own twin pairs nothing
         n_in = 0
         for b in range(4):
             if neighbour[4 * (only ^ 1) + b] >= 0:

@@ -1,8 +1,8 @@
-"""The unitig graph: maximal unbranching paths and the arcs between them, always in one canonical order.
+"""The unitig graph: maximal unbranching paths and the arcs between them, in one canonical order.
 
-Oriented unitig 2u + s is unitig u read on strand s, its twin is ``^ 1``. The canonical form (each unitig on the strand
-whose first k-mer is the lesser text, circles cut before their least k-mer, longest first, then by text) does not
-depend on how k-mers were numbered: it is where the results of all devices become the same bytes.
+Oriented unitig 2u + s is unitig u read on strand s; its twin is ``^ 1``. In canonical form each unitig is read on the
+strand whose first k-mer is the lesser text, and starts at its least k-mer if it is circular; longer unitigs come first,
+then the lesser text. The form does not depend on how k-mers were numbered, so all devices yield the same bytes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.sequence.encoding import decode
+
+BASES_PER_KEY = 31
+"""Bases of a text in each uint64 sort key."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class UnitigGraph:
     ----------
     k : int
     bases : (total,) uint8
-        Codes of all unitigs, one after the other; a circle's first k - 1 bases stand again at its end.
+        Codes of all unitigs, one after the other; a circular unitig ends with its first k - 1 bases.
     start : (n + 1,) int64
         Where each unitig starts in ``bases``.
     count : (n,) int64
@@ -32,13 +35,13 @@ class UnitigGraph:
     is_circular : (n,) bool
         Whether the unitig closes on itself.
     arc_start : (2n + 1,) int64
-        Where the arcs that leave each oriented unitig start.
+        Where the outgoing arcs of each oriented unitig start.
     arc_to : (m,) int32
-        Oriented unitig each arc leads to, ascending within a row; consecutive unitigs share k - 1 bases.
+        Target of each arc, ascending within a row; consecutive unitigs share k - 1 bases.
     arc_count : (m,) int64
-        How often the arc's (k + 1)-mer was seen, in units; 0 for overlap edges that were not counted.
+        Multiplicity of the arc's (k + 1)-mer, in units; 0 for overlap edges that were not counted.
     unit : int
-        Units in one: 1 where multiplicities are plain counts, more where they are fixed-point depths.
+        Units in one: 1 if multiplicities are counts, more if they are fixed-point depths.
     """
 
     k: int
@@ -55,7 +58,7 @@ class UnitigGraph:
     def n(self) -> int:
         return int(self.count.size)
 
-    # These are kept: callers ask for them unitig by unitig.
+    # Cached: callers read them unitig by unitig.
     @cached_property
     def length(self) -> np.ndarray:
         """(n,) int64: bases of each unitig."""
@@ -73,17 +76,17 @@ class UnitigGraph:
 
     @property
     def arc_from(self) -> np.ndarray:
-        """(m,) int32: oriented unitig each arc leaves."""
+        """(m,) int32: source of each arc."""
         return np.repeat(np.arange(2 * self.n, dtype=np.int32), np.diff(self.arc_start))
 
     def sequence(self, u: int) -> str:
-        """Return the text of unitig u."""
+        """Return the bases of unitig u as text."""
         return decode(self.bases[self.start[u] : self.start[u + 1]])
 
 
 @dataclass(frozen=True)
 class CanonicalOrder:
-    """How to bring unitigs into canonical form.
+    """The order, strand and rotation of each unitig in canonical form.
 
     Attributes
     ----------
@@ -92,7 +95,7 @@ class CanonicalOrder:
     is_flipped : (n,) bool, by new number
         Whether the new unitig is the reverse complement of the old.
     rotation : (n,) int64, by new number
-        For circles, the old window at which the new unitig starts (counted on the old strand).
+        For circular unitigs, the old window at which the new unitig starts, counted on the old strand.
     """
 
     order: np.ndarray
@@ -104,13 +107,14 @@ def canonical_order(bases: np.ndarray, start: np.ndarray, is_circular: np.ndarra
     """Find the canonical form of unitigs given as in `UnitigGraph`."""
     n = is_circular.size
     is_flipped, rotation = np.zeros(n, dtype=bool), np.zeros(n, np.int64)
-    n_keys = -(-k // 31)
+    n_keys = -(-k // BASES_PER_KEY)
     keys = np.zeros((n_keys, n), np.uint64)
     run_chunks(_choose_strands, n, bases, start, is_circular, k, is_flipped, rotation, keys)
     order = np.lexsort((*keys[::-1], -np.diff(start)))
     return CanonicalOrder(order, is_flipped[order], rotation[order])
 
 
+@signatures("int64, int64, uint8[::1], int64[::1], boolean[::1], int64, boolean[::1], int64[::1], uint64[:, ::1]")
 @compiled()
 def _choose_strands(first, last, bases, start, is_circular, k, is_flipped, rotation, keys):
     for u in range(first, last):
@@ -127,7 +131,8 @@ def _choose_strands(first, last, bases, start, is_circular, k, is_flipped, rotat
         is_flipped[u] = best_strand == 1
         for i in range(k):
             code = bases[best + i] if best_strand == 0 else 3 - bases[best + k - 1 - i]
-            keys[i // 31, u] = (keys[i // 31, u] << np.uint64(2)) | np.uint64(code)
+            key = i // BASES_PER_KEY
+            keys[key, u] = (keys[key, u] << np.uint64(2)) | np.uint64(code)
 
 
 @compiled()
@@ -141,7 +146,7 @@ def _is_less(bases, a, a_strand, b, b_strand, k):
 
 
 def apply_order(graph: UnitigGraph, canonical: CanonicalOrder) -> UnitigGraph:
-    """Return the graph with its unitigs renumbered, flipped and rotated as the canonical order says."""
+    """Return the graph with its unitigs renumbered, flipped and rotated into canonical order."""
     order, flip = canonical.order, canonical.is_flipped
     start = np.concatenate([[0], np.cumsum(graph.length[order])])
     bases = np.empty_like(graph.bases)
@@ -166,13 +171,17 @@ def sorted_arcs(
     arc_start = np.zeros(n_rows + 1, np.int64)
     np.cumsum(np.bincount(source, minlength=n_rows), out=arc_start[1:])
     arc_to, arc_count = np.empty(source.size, np.int32), np.empty(source.size, np.int64)
-    _insert(source, target, count, arc_start, arc_to, arc_count)
+    _insert_arcs(source, target, count, arc_start, arc_to, arc_count)
     return arc_start, arc_to, arc_count
 
 
+@signatures(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int32[::1], int64[::1]",
+    "int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int64[::1]",
+)
 @compiled()
-def _insert(source, target, count, arc_start, arc_to, arc_count):
-    """Put arcs into their rows one after the other, each behind the lesser and equal ones: few leave a unitig."""
+def _insert_arcs(source, target, count, arc_start, arc_to, arc_count):
+    """Sort arcs into their rows by insertion: few arcs leave a unitig."""
     end = arc_start[:-1].copy()
     for i in range(source.size):
         row, to = source[i], target[i]
@@ -186,9 +195,9 @@ def _insert(source, target, count, arc_start, arc_to, arc_count):
 
 @compiled()
 def copy_oriented(source, first, n, is_flipped, target, at):
-    """Write n bases from ``first`` on to ``at`` on, or their reverse complement.
+    """Copy n bases from ``first`` to ``at``, or their reverse complement.
 
-    Numbers are unsigned, as indices that may be negative keep the compiler from making vectors of the loops.
+    Indices are unsigned: the compiler does not vectorise loops whose indices may be negative.
     """
     last, to = np.uint64(first + n - 1), np.uint64(at)
     if is_flipped:
@@ -200,6 +209,10 @@ def copy_oriented(source, first, n, is_flipped, target, at):
             target[to + i] = source[begin + i]
 
 
+@signatures(
+    "int64, int64, uint8[::1], int64[::1], boolean[::1], int64[::1], boolean[::1], int64[::1], int64, int64[::1], "
+    "uint8[::1]"
+)
 @compiled()
 def _copy_bases(first, last, old, old_start, is_circular, order, flip, rotation, k, start, bases):
     for u in range(first, last):
@@ -210,7 +223,7 @@ def _copy_bases(first, last, old, old_start, is_circular, order, flip, rotation,
             continue
         windows = length - k + 1
         for i in range(length):
-            if flip[u]:  # the new first window is the old window `rotation`, read backwards
+            if flip[u]:  # the new first window is the old window `rotation`, reverse-complemented
                 bases[start[u] + i] = 3 - old[old_start[o] + (rotation[u] + k - 1 - i) % windows]
             else:
                 bases[start[u] + i] = old[old_start[o] + (rotation[u] + i) % windows]

@@ -1,4 +1,4 @@
-"""Unitigs: the walks of the forced pairing, spelled out and put in canonical order."""
+"""Unitigs: the unbranching paths of a de Bruijn graph, with their bases, in canonical order."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.debruijn import forced_successors, oriented_base
 from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, UnitigGraph, apply_order, canonical_order
 from gpuasm.kmers.tally import Tally
-from gpuasm.parallel import for_each
+from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 
 
 @dataclass(frozen=True)
 class Unitigs:
-    """A unitig graph and the vertices it was made of.
+    """A unitig graph and the vertices along its unitigs.
 
     Attributes
     ----------
     graph : UnitigGraph
         On the host, canonical.
     path : (m,) int32
-        The de Bruijn graph's vertices along all unitigs of ``graph``, in their order and strand, on the device.
+        Vertices of the de Bruijn graph along all unitigs of ``graph``, in their order and strand, on the device.
     """
 
     graph: UnitigGraph
@@ -31,53 +31,56 @@ class Unitigs:
 
 
 def build_unitigs(
-    words: Array, tally: Tally, neighbour: Array, *, unit: int = 1, worth: int | np.integer = 1
+    packed: Array, tally: Tally, neighbour: Array, *, unit: int = 1, weight: int | np.integer = 1
 ) -> Unitigs:
     """Compact a de Bruijn graph into unitigs.
 
     Parameters
     ----------
-    words
+    packed
         The text that ``tally.place`` points into.
     tally
         The k-mers.
     neighbour : (8n,) int32
-        The graph, as `gpuasm.assembly.graph.debruijn.find_neighbours` gives it.
+        The graph, as `gpuasm.assembly.graph.debruijn.find_neighbours` returns it.
     unit
-        Units in which the graph counts.
-    worth
-        Units that one of the tally's counts is.
+        Units in one of the graph's multiplicities.
+    weight
+        Units in one of the tally's counts.
     """
     walks = strand_walks(forced_successors(neighbour))
-    graph = _spell(words, tally, neighbour, walks, unit=unit, worth=int(worth))
+    graph = _write_unitigs(packed, tally, neighbour, walks, unit=unit, weight=int(weight))
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     path = _reorder_path(walks, canonical)
     return Unitigs(apply_order(graph, canonical), path)
 
 
-def _spell(words: Array, tally: Tally, neighbour: Array, walks: StrandWalks, *, unit: int, worth: int) -> UnitigGraph:
+def _write_unitigs(
+    packed: Array, tally: Tally, neighbour: Array, walks: StrandWalks, *, unit: int, weight: int
+) -> UnitigGraph:
     xp, k, n = array_namespace(tally.keys), tally.k, walks.start.size - 1
     length = walks.start[1:] - walks.start[:-1]
     bases = xp.empty(walks.path.size + n * (k - 1), np.uint8)
     walk_of = xp.searchsorted(walks.start[1:], xp.arange(walks.path.size, dtype=np.int64), side="right")
-    _spell_walks(walks.path.size, walks.path, walks.start, walk_of, words, tally.place, k, bases)
+    _write_bases(walks.path.size, walks.path, walks.start, walk_of, packed, tally.place, k, bases)
     cumulative = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(tally.count[walks.path >> 1].astype(np.int64))])
     count = to_host(cumulative[walks.start[1:]] - cumulative[walks.start[:-1]])
     arc_start, arc_to, arc_count = _find_arcs(tally, neighbour, walks)
     start = np.concatenate([[0], np.cumsum(to_host(length) + (k - 1))])
-    is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, worth * arc_count)
-    return UnitigGraph(k, to_host(bases), start, worth * count, is_circular, *arcs, unit)
+    is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, weight * arc_count)
+    return UnitigGraph(k, to_host(bases), start, weight * count, is_circular, *arcs, unit)
 
 
+@signatures("int32[::1], int64[::1], int64[::1], uint64[::1], int64[::1], int64, uint8[::1]")
 @for_each
-def _spell_walks(j, path, start, walk_of, words, place, k, bases):
+def _write_bases(j, path, start, walk_of, packed, place, k, bases):
     walk = walk_of[j]
     vertex = np.int64(path[j])
     where = place[vertex >> 1]
-    bases[j + (walk + 1) * (k - 1)] = oriented_base(words, where, k, vertex & 1, k - 1)
+    bases[j + (walk + 1) * (k - 1)] = oriented_base(packed, where, k, vertex & 1, k - 1)
     if j == start[walk]:
         for i in range(k - 1):
-            bases[j + walk * (k - 1) + i] = oriented_base(words, where, k, vertex & 1, i)
+            bases[j + walk * (k - 1) + i] = oriented_base(packed, where, k, vertex & 1, i)
 
 
 def _find_arcs(tally: Tally, neighbour: Array, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,7 +104,7 @@ def _find_arcs(tally: Tally, neighbour: Array, walks: StrandWalks) -> tuple[np.n
 
 
 def _reorder_path(walks: StrandWalks, canonical: CanonicalOrder) -> Array:
-    """Bring the vertices into the canonical order, strand and rotation of their unitigs."""
+    """Return the vertices in the canonical order, strand and rotation of their unitigs."""
     xp = array_namespace(walks.path)
     length = to_host(walks.start[1:] - walks.start[:-1])[canonical.order]
     new_start = np.concatenate([[0], np.cumsum(length)])
@@ -113,6 +116,7 @@ def _reorder_path(walks: StrandWalks, canonical: CanonicalOrder) -> Array:
     return path
 
 
+@signatures("int64[::1], int64[::1], int32[::1], int64[::1], int64[::1], boolean[::1], int64[::1], int64, int32[::1]")
 @for_each
 def _reorder(j, walk_of, new_start, old_path, old_start, order, flip, rotation, n_linear, path):
     u = walk_of[j]

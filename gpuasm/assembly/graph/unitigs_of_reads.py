@@ -1,4 +1,4 @@
-"""Unitigs of reads at one k, exactly: what `gpuasm unitigs` does."""
+"""Exact unitigs of reads at one k, as `gpuasm unitigs` writes them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from gpuasm.arrays import Array
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import build_unitigs
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import doubling_chain
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.spectrum import analyse_spectrum
-from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 
@@ -27,9 +28,9 @@ def unitigs_of_reads(
         Odd, of any size.
     min_count
         Least multiplicity of a k-mer; with ``observed``, of a (k + 1)-mer too. None takes the solid threshold from
-        the spectrum of the first k of the doubling chain (31, or k if that is smaller).
+        the spectrum of the first k of the doubling chain: 31, or k if that is smaller.
     observed
-        Join k-mers only where reads show them one after the other; otherwise wherever they share k - 1 bases.
+        Join k-mers only where reads contain them consecutively; otherwise wherever they share k - 1 bases.
     stages
         Where to report progress and timings.
     """
@@ -46,11 +47,11 @@ def unitigs_of_reads(
         with stages.stage("build graph", k=step) as stage:
             dictionary = Dictionary.of(tally.keys, k=step, k0=k0)
             min_follow = min_count if is_last and observed else 0
-            neighbour: Array = find_neighbours(reads.words, tally, dictionary, lower=lower, min_follow=min_follow)
+            neighbour: Array = find_neighbours(reads.packed, tally, dictionary, lower=lower, min_follow=min_follow)
             if not is_last:
                 names, k0, lower = name_windows(reads, dictionary, names), step, neighbour
     with stages.stage("compact unitigs", k=k) as stage:
-        graph = build_unitigs(reads.words, tally, neighbour).graph
+        graph = build_unitigs(reads.packed, tally, neighbour).graph
         stage.note(unitigs=graph.n)
     return graph
 

@@ -1,42 +1,41 @@
-"""The canonical order of walks through a graph: told by the unitigs they are made of, before they are spelled.
+"""The canonical order and strand of walks through a graph, from their unitigs, before their sequence is written.
 
-A walk is told on the strand whose first k-mer is the lesser text; longer walks come first, then those whose first k-mer
-is the lesser text, then those that were found first. A unitig that stays as it is keeps its place among its like, so
-where the graph is in order only the walks of several unitigs are sorted, and merged with the others.
+A walk is read on the strand whose first k-mer is the lesser text. Longer walks come first, then those whose first k-mer
+is the lesser text, then those that were found first. Walks of one unitig keep their order, so if the graph is in order
+only the walks of several unitigs are sorted, and merged with the others.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.assembly.graph.oriented_sequence import unitig_base
+from gpuasm.assembly.graph.unitig_graph import BASES_PER_KEY, UnitigGraph
+from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.strand_walks import StrandWalks
-
-_BASES_PER_KEY = 31
 
 
 def order_walks(graph: UnitigGraph, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray]:
-    """Find the order of walks, and their strands.
+    """Find the canonical order and strand of walks.
 
     Parameters
     ----------
     graph
         The graph.
     walks
-        Through some or all of its unitigs.
+        Walks through some or all of its unitigs.
 
     Returns
     -------
     order : (n,) int64
         The walks in order.
     is_flipped : (n,) bool
-        Whether each of them, in that order, is told on its other strand.
+        Whether each of them, in that order, is read on its other strand.
     """
     n = walks.start.size - 1
     lead, is_flipped, length = np.empty(n, np.int32), np.empty(n, np.bool_), np.empty(n, np.int64)
     text = graph.bases, graph.start, graph.k
-    run_chunks(_choose_strands, n, walks.path, walks.start, *text, lead, is_flipped, length)
+    run_chunks(_choose_walk_strands, n, walks.path, walks.start, *text, lead, is_flipped, length)
     is_alone = np.diff(walks.start) == 1
     alone, joined = np.flatnonzero(is_alone), np.flatnonzero(~is_alone)
     is_in_order = np.ones(1, np.bool_)
@@ -51,9 +50,10 @@ def order_walks(graph: UnitigGraph, walks: StrandWalks) -> tuple[np.ndarray, np.
     return order, is_flipped[order]
 
 
+@signatures("int64, int64, int32[::1], int64[::1], uint8[::1], int64[::1], int64, int32[::1], boolean[::1], int64[::1]")
 @compiled()
-def _choose_strands(first, last, path, walk_start, bases, start, k, lead, is_flipped, length):
-    """Find the oriented unitig whose first k-mer begins each walk, on the strand where that is the lesser text."""
+def _choose_walk_strands(first, last, path, walk_start, bases, start, k, lead, is_flipped, length):
+    """Find the first oriented unitig of each walk, on the strand whose first k-mer is the lesser text."""
     for walk in range(first, last):
         one, other = path[walk_start[walk]], path[walk_start[walk + 1] - 1] ^ 1
         is_flipped[walk] = _compare(other, one, bases, start, k) < 0
@@ -67,41 +67,35 @@ def _choose_strands(first, last, path, walk_start, bases, start, k, lead, is_fli
 
 @compiled()
 def _compare(one, other, bases, start, k):
-    """Return a negative number, 0, or a positive one as the first k-mer of one oriented unitig is less, equal, more."""
+    """Compare the first k-mers of two oriented unitigs: negative if the first is less, 0 if they are equal."""
     for i in range(k):
-        difference = _base(one, i, bases, start) - _base(other, i, bases, start)
+        difference = unitig_base(one, i, bases, start) - unitig_base(other, i, bases, start)
         if difference != 0:
             return difference
     return 0
 
 
 @compiled()
-def _base(oriented, i, bases, start):
-    u = oriented >> 1
-    if oriented & 1:
-        return 3 - np.int64(bases[start[u + 1] - 1 - i])
-    return np.int64(bases[start[u] + i])
-
-
-@compiled()
 def _is_before(one, other, length, lead, bases, start, k):
-    """Tell whether a walk comes before another one."""
+    """Return whether a walk comes before another one."""
     if length[one] != length[other]:
         return length[one] > length[other]
     difference = _compare(lead[one], lead[other], bases, start, k)
     return difference < 0 or (difference == 0 and one < other)
 
 
+@signatures("int64, int64, int64[::1], int64[::1], int32[::1], uint8[::1], int64[::1], int64, boolean[::1]")
 @compiled()
 def _check_order(first, last, walks, length, lead, bases, start, k, is_in_order):
     for i in range(max(first, 1), last):
         if not _is_before(walks[i - 1], walks[i], length, lead, bases, start, k):
-            is_in_order[0] = False  # whichever thread says so
+            is_in_order[0] = False  # all threads write the same value
 
 
+@signatures("int64, int64, int64[::1], int64[::1], int64[::1], int32[::1], uint8[::1], int64[::1], int64, int64[::1]")
 @compiled()
 def _find_places(first, last, walks, among, length, lead, bases, start, k, place):
-    """Count how many of others, which are in order, come before each walk."""
+    """Count how many of the ordered walks come before each walk."""
     for i in range(first, last):
         low, high = 0, among.size
         while low < high:
@@ -114,15 +108,16 @@ def _find_places(first, last, walks, among, length, lead, bases, start, k, place
 
 
 def _sorted(walks: np.ndarray, length: np.ndarray, lead: np.ndarray, graph: UnitigGraph) -> np.ndarray:
-    """Return walks, given by ascending number, in order."""
-    keys = np.zeros((-(-graph.k // _BASES_PER_KEY), walks.size), np.uint64)
+    """Sort walks, given by ascending number."""
+    keys = np.zeros((-(-graph.k // BASES_PER_KEY), walks.size), np.uint64)
     run_chunks(_write_keys, walks.size, lead[walks], graph.bases, graph.start, graph.k, keys)
     return walks[np.lexsort((*keys[::-1], -length[walks]))]
 
 
+@signatures("int64, int64, int32[::1], uint8[::1], int64[::1], int64, uint64[:, ::1]")
 @compiled()
 def _write_keys(first, last, lead, bases, start, k, keys):
     for walk in range(first, last):
         for i in range(k):
-            key = i // _BASES_PER_KEY
-            keys[key, walk] = (keys[key, walk] << np.uint64(2)) | np.uint64(_base(lead[walk], i, bases, start))
+            key = i // BASES_PER_KEY
+            keys[key, walk] = (keys[key, walk] << np.uint64(2)) | np.uint64(unitig_base(lead[walk], i, bases, start))

@@ -1,1 +1,1 @@
-"""Pairs: links, walks through the graph, and the joins that they make certain."""
+"""Insert sizes, fragments and discordant pairs, and the links between unitigs that pairs support."""

@@ -1,26 +1,27 @@
-"""Gaps: joins that pairs tell the length of, but not the bases."""
+"""Gaps: joins of unitigs whose length is estimated from pairs, but whose bases are unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gpuasm.assembly.graph.compaction import Pieces
+from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.parameters import FRAGMENTS
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A join whose bases are not known.
+    """A join of two unitigs whose bases are unknown.
 
     Attributes
     ----------
     source, target : int
         Oriented unitigs.
     size : int
-        Bases between them by their pairs; before 0 where they overlap.
+        Bases between them as estimated from pairs; negative where they overlap.
     sd : float
         Standard error of the size.
     n_pairs : int
@@ -34,18 +35,45 @@ class Gap:
 
     @property
     def spread(self) -> int:
-        """How far off the size may be, in bases."""
-        return int(3 * self.sd) + 5
+        """Bases by which the size may be wrong."""
+        return int(FRAGMENTS.gap_deviations * self.sd) + FRAGMENTS.gap_margin
 
 
-def moved(gaps: Sequence[Gap], graph: UnitigGraph, pieces: Pieces) -> list[Gap]:
-    """Return gaps between the ends of unitigs that have become parts of longer ones; some have been joined on."""
+def move_gaps(gaps: Sequence[Gap], graph: UnitigGraph, sources: SourceUnitigs) -> list[Gap]:
+    """Return the gaps between the longer unitigs that unitigs have become; gaps that were joined are dropped."""
     ending = {}
     for u in np.flatnonzero(~graph.is_circular).tolist():
-        ending[int(pieces.piece[pieces.start[u + 1] - 1])] = 2 * u
-        ending[int(pieces.piece[pieces.start[u]]) ^ 1] = 2 * u + 1
+        ending[int(sources.oriented[sources.start[u + 1] - 1])] = 2 * u
+        ending[int(sources.oriented[sources.start[u]]) ^ 1] = 2 * u + 1
     return [
         replace(gap, source=ending[gap.source], target=ending[gap.target ^ 1] ^ 1)
         for gap in gaps
         if gap.source in ending and gap.target ^ 1 in ending
     ]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A graph with its certain joins made, and the joins that remain uncertain.
+
+    Attributes
+    ----------
+    graph : UnitigGraph
+    gaps : list of Gap
+        At most one at each end of a unitig.
+    weak_links : list of Gap
+        Links between dead ends without another link; too few pairs support them for a join.
+    ambiguous_overlaps : list of Gap
+        Dead ends that overlap as pairs suggest; few pairs support it, so a unit of a tandem repeat may be missing.
+    mismatching_overlaps : list of Gap
+        Dead ends that overlap by as many pairs as expected, but whose bases differ.
+    counts : dict
+        For run.json: links, and joins by graph walks, by overlaps and by gaps.
+    """
+
+    graph: UnitigGraph
+    gaps: list[Gap] = field(default_factory=list)
+    weak_links: list[Gap] = field(default_factory=list)
+    ambiguous_overlaps: list[Gap] = field(default_factory=list)
+    mismatching_overlaps: list[Gap] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""What the pairs of each link say: how far apart its unitigs lie, and whether there are as many pairs as there should.
+"""Link evidence: the likeliest distance of two linked unitigs, and the pairs found and expected at that distance.
 
-The distance is the likeliest one by the insert sizes of all fragments that could link the two unitigs at that distance:
-only the long ones do where it is large, so a plain mean would be too short. Pairs whose fragment could have no length
-that fragments have, whatever the distance, are chimeric and are left out beforehand: a few of them would spoil a mean.
+The distance maximises the likelihood of the insert sizes of all pairs of a link, given which fragments can link the two
+unitigs at that distance. A mean of the pairs would be too small, as long fragments only link distant unitigs. Pairs
+whose fragment has no usual length at any distance are chimeric and are excluded.
 """
 
 from __future__ import annotations
@@ -12,30 +12,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.carrying.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.anchors import ANCHOR_K, AnchorIndex
-from gpuasm.assembly.pairs.choosing import log2_256
+from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K, AnchorIndex
+from gpuasm.assembly.alignment.read_threading import DEPTH_SCALE, GraphArrays
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.links import Links
-from gpuasm.assembly.pairs.threading import DEPTH_UNIT, GraphArrays
-from gpuasm.parallel import compiled, for_each, inlined
+from gpuasm.assembly.parameters import FRAGMENTS
+from gpuasm.parallel import compiled, for_each, inlined, signatures
 
 _SCALE = 1 << 16
 """Histograms are scaled to this sum, so that expected numbers of pairs fit 64 bits."""
 SIXTEENTHS = 16
-AGREEMENT = 70
-"""Hundredths of a link's pairs that must fit one distance."""
+"""Fixed-point scale of expected numbers of pairs."""
+_PERCENT = 100
+_LOG2_SCALE, _LOG2_BITS = 256, 8
 
 
 @dataclass(frozen=True)
 class Reaches:
-    """Where the 31-mers that occur once stand on each unitig.
+    """Where the 31-mers that occur once in the graph lie on each unitig.
 
     Attributes
     ----------
     dead : (2n,) int64
-        Bases from the last one's end to the end of each oriented unitig: a mate within them has no anchor there.
+        Bases from the end of the last such 31-mer to the end of each oriented unitig: mates there have no anchor.
     count : (n,) int64
-        How many there are.
+        Number of such 31-mers.
     """
 
     dead: Array
@@ -43,8 +44,8 @@ class Reaches:
 
     @classmethod
     def of(cls, index: AnchorIndex) -> Reaches:
-        """Measure the unitigs that an index was made of; one without unique 31-mers is dead as a whole."""
-        place = index.words.place
+        """Measure the unitigs of an index; of a unitig without unique 31-mers, ``dead`` is its length."""
+        place = index.kmers.place
         xp = array_namespace(place)
         position = xp.sort(place[place >= 0] >> 1)
         start, end = index.start[:-1], index.start[1:]
@@ -58,21 +59,21 @@ class Reaches:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the pairs of each link say, on the host.
+    """The distance that the pairs of each link support, and their numbers, on the host.
 
     Attributes
     ----------
     gap : (n_links,) int64
-        The likeliest distance from the source's end to the target's beginning; before 0 where they overlap.
+        The likeliest distance from the source's end to the target's beginning; negative where they overlap.
     n_pairs : (n_links,) int64
         Pairs whose fragment has a usual length at that distance.
     n_possible : (n_links,) int64
         Pairs whose fragment has a usual length at some distance.
     expected : (n_links,) int64
-        Pairs that the depth of the unitigs lets expect at that distance, in sixteenths.
+        Pairs expected at that distance from the depth of the unitigs, in sixteenths.
     beyond : (n_links,) int64
-        Of pairs with no mate across the end of its unitig, so many, in sixteenths, should reach farther into one of the
-        unitigs than any of the pairs does.
+        Expected pairs, in sixteenths, that reach farther into one of the unitigs than any pair found; neither mate
+        crosses the end of its unitig.
     """
 
     gap: np.ndarray
@@ -86,15 +87,15 @@ def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: Ins
     """Find the likeliest distance of each link, and count the pairs for it."""
     xp, n = array_namespace(links.source), links.n
     density = to_namespace(xp, inserts.log2_density()[: inserts.longest + 1])
-    longer_by, per_pair = _lengths(inserts)
+    longer_by, per_pair = placement_table(inserts)
     reach = reaches.dead + ANCHOR_K
-    # Where no read goes across, as in a place that is hard to sequence, pairs can only be expected beside it.
-    beside = xp.maximum(reach, inserts.bases_per_pair // 2)
+    # Where no read crosses an end, as in sequence that is hard to read, pairs are expected next to it only.
+    reach_uncrossed = xp.maximum(reach, inserts.bases_per_pair // 2)
     found = [xp.zeros(n, np.int64) for _ in range(5)]
     _weigh(
         n, links.source, links.target, links.first, links.left, links.right, graph.k, graph.start, graph.depth,
-        reach, beside, inserts.shortest, inserts.longest, density,
-        to_namespace(xp, longer_by), per_pair, AGREEMENT, *found,
+        reach, reach_uncrossed, inserts.shortest, inserts.longest, density,
+        to_namespace(xp, longer_by), per_pair, FRAGMENTS.link_agreement, *found,
     )  # fmt: skip
     return Evidence(*(to_host(array) for array in found))
 
@@ -102,64 +103,71 @@ def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: Ins
 def expected_pairs(
     joins: list[tuple[int, int, int]], graph: GraphArrays, reaches: Reaches, inserts: InsertSizes
 ) -> list[int]:
-    """Return how many pairs should link unitigs, given as source, target and gap, in sixteenths."""
-    longer_by, per_pair = _lengths(inserts)
+    """Return how many pairs are expected to link unitigs, given as source, target and gap, in sixteenths."""
+    longer_by, per_pair = placement_table(inserts)
     reach, depth = to_host(reaches.dead) + ANCHOR_K, to_host(graph.depth)
-    rows, ways = np.array(joins, np.int64).reshape(-1, 3), np.empty(len(joins), np.int64)
-    _count_ways(rows, longer_by, inserts.longest, reach, np.diff(to_host(graph.start)), ways)
-    shallower = (min(depth[x >> 1], depth[y >> 1]) for x, y, _ in joins)
-    return [int(one) * int(n) // per_pair for one, n in zip(shallower, ways, strict=True)]
+    rows, placements = np.array(joins, np.int64).reshape(-1, 3), np.empty(len(joins), np.int64)
+    _count_placements(rows, longer_by, inserts.longest, reach, np.diff(to_host(graph.start)), placements)
+    least_depth = (min(depth[x >> 1], depth[y >> 1]) for x, y, _ in joins)
+    return [int(one) * int(n) // per_pair for one, n in zip(least_depth, placements, strict=True)]
 
 
+@signatures("int64[:, ::1], int64[::1], int64, int64[::1], int64[::1], int64[::1]")
 @compiled()
-def _count_ways(joins, longer_by, longest, reach, length, ways):
-    for i in range(ways.size):
+def _count_placements(joins, longer_by, longest, reach, length, placements):
+    for i in range(placements.size):
         x, y = joins[i, 0], joins[i, 1]
         near_x, near_y = reach[x], reach[y ^ 1]
         far_x, far_y = max(near_x, length[x >> 1]), max(near_y, length[y >> 1])
-        ways[i] = ways_to_link(longer_by, longest, joins[i, 2], near_x, far_x, near_y, far_y)
+        placements[i] = n_placements(longer_by, longest, joins[i, 2], near_x, far_x, near_y, far_y)
 
 
-def _lengths(inserts: InsertSizes) -> tuple[np.ndarray, int]:
-    """Return what `ways_beyond` takes, and what turns depth times ways into sixteenths of pairs.
+def placement_table(inserts: InsertSizes) -> tuple[np.ndarray, int]:
+    """Return the table of `n_placements_beyond`, and the divisor of depth times placements for sixteenths of pairs.
 
     Returns
     -------
-    (longest + 2,) int64: for each length t the sum over all fragments of how much longer than t - 1 they are, if they
-    are; and a number.
+    (longest + 2,) int64, for each length t the sum of max(0, fragment - t + 1) over all fragments; and the divisor.
     """
     histogram = inserts.histogram[: inserts.longest + 1]
     histogram = histogram * _SCALE // max(_SCALE, int(histogram.sum()))
     at_least = np.cumsum(histogram[::-1])[::-1]
     longer_by = np.append(np.cumsum(at_least[::-1])[::-1], 0).astype(np.int64)
-    return longer_by, max(1, DEPTH_UNIT * inserts.bases_per_pair * int(histogram.sum()) // SIXTEENTHS)
+    return longer_by, max(1, DEPTH_SCALE * inserts.bases_per_pair * int(histogram.sum()) // SIXTEENTHS)
 
 
 @inlined()
-def ways_beyond(longer_by, longest, length):
+def n_placements_beyond(longer_by, longest, length):
     """Return the sum over fragments of max(0, fragment - length + 1)."""
     if length < 0:
-        # Entry 1 counts each fragment's bases, entry 0 one more for each fragment.
+        # Entry 1 sums the bases of all fragments; entry 0 adds one for each fragment.
         return longer_by[0] - length * (longer_by[0] - longer_by[1])
     return longer_by[min(length, longest + 1)]
 
 
 @inlined()
-def ways_to_link(longer_by, longest, gap, near_x, far_x, near_y, far_y):
-    """Return in how many ways fragments can begin on one unitig and end on the other, at least 1.
+def n_placements(longer_by, longest, gap, near_x, far_x, near_y, far_y):
+    """Return how many placements of fragments begin on one unitig and end on the other, at least 1.
 
-    From the least reach of both to the most of both, by inclusion and exclusion.
+    Computed by inclusion and exclusion, from the least and the greatest reach into both unitigs.
     """
     nearer, ahead, behind = gap + near_x + near_y, far_x + 1 - near_x, far_y + 1 - near_y
-    ways = ways_beyond(longer_by, longest, nearer) - ways_beyond(longer_by, longest, nearer + ahead)
-    ways += ways_beyond(longer_by, longest, nearer + ahead + behind)
-    return max(np.int64(1), ways - ways_beyond(longer_by, longest, nearer + behind))
+    placements = n_placements_beyond(longer_by, longest, nearer) - n_placements_beyond(
+        longer_by, longest, nearer + ahead
+    )
+    placements += n_placements_beyond(longer_by, longest, nearer + ahead + behind)
+    return max(np.int64(1), placements - n_placements_beyond(longer_by, longest, nearer + behind))
 
 
+@signatures(
+    "int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int64, int64[::1], int64[::1], int64[::1], "
+    "int64[::1], int64, int64, int32[::1], int64[::1], int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64[::1]"
+)
 @for_each
 def _weigh(
-    i, source, target, first, left, right, k, start, depth, reach, beside, shortest, longest, density, longer_by,
-    per_pair, agreement, gap, n_pairs, n_possible, expected, beyond,
+    i, source, target, first, left, right, k, start, depth, reach, reach_uncrossed, shortest, longest, density,
+    longer_by, per_pair, agreement, gap, n_pairs, n_possible, expected, beyond,
 ):  # fmt: skip
     x, y = np.int64(source[i]), np.int64(target[i])
     own, other = start[(x >> 1) + 1] - start[x >> 1], start[(y >> 1) + 1] - start[y >> 1]
@@ -175,8 +183,8 @@ def _weigh(
     n_possible[i] = possible
     best, most_fitting, agreed = np.int64(-(1 << 62)), np.int64(0), False
     for d in range(nearest, farthest + 1):
-        ways = ways_to_link(longer_by, longest, d, near_x, far_x, near_y, far_y)
-        score = -possible * np.int64(log2_256(ways))
+        placements = n_placements(longer_by, longest, d, near_x, far_x, near_y, far_y)
+        score = -possible * np.int64(log2_256(placements))
         fitting = np.int64(0)
         for p in range(first[i], first[i + 1]):
             rest = np.int64(left[p]) + right[p]
@@ -188,24 +196,35 @@ def _weigh(
                     score += density[0]
                 if insert >= shortest and insert <= longest:
                     fitting += 1
-        # Where few ways are left, the few pairs that fit would look likely: first of all most must fit.
-        agreeing = 100 * fitting >= agreement * possible
+        # With few placements, few fitting pairs would have a high likelihood: most pairs must fit in the first place.
+        agreeing = _PERCENT * fitting >= agreement * possible
         if fitting > 0 and ((agreeing and (score > best or not agreed)) or (not agreed and fitting > most_fitting)):
             best, most_fitting, agreed = score, fitting, agreeing
             gap[i] = d
             n_pairs[i] = fitting
-            expected[i] = min(depth[x >> 1], depth[y >> 1]) * ways // per_pair
+            expected[i] = min(depth[x >> 1], depth[y >> 1]) * placements // per_pair
     most_x, most_y = np.int64(0), np.int64(0)
     for p in range(first[i], first[i + 1]):
         insert = gap[i] + left[p] + right[p]
         if insert >= shortest and insert <= longest:
             most_x, most_y = max(most_x, np.int64(left[p])), max(most_y, np.int64(right[p]))
     if n_pairs[i] > 0:
-        near_x, near_y = beside[x], beside[y ^ 1]
+        near_x, near_y = reach_uncrossed[x], reach_uncrossed[y ^ 1]
         far_x, far_y = max(own, near_x), max(other, near_y)
         after_x, after_y = max(near_x, min(most_x, far_x) + 1), max(near_y, min(most_y, far_y) + 1)
-        ways = max(
-            ways_to_link(longer_by, longest, gap[i], after_x, far_x, near_y, far_y),
-            ways_to_link(longer_by, longest, gap[i], near_x, far_x, after_y, far_y),
+        placements = max(
+            n_placements(longer_by, longest, gap[i], after_x, far_x, near_y, far_y),
+            n_placements(longer_by, longest, gap[i], near_x, far_x, after_y, far_y),
         )
-        beyond[i] = min(depth[x >> 1], depth[y >> 1]) * ways // per_pair
+        beyond[i] = min(depth[x >> 1], depth[y >> 1]) * placements // per_pair
+
+
+@inlined()
+def log2_256(value):
+    """Return log2 of a positive int64 in 1 / 256, linear between powers of two, so that all devices agree."""
+    bit = 0
+    while (value >> (bit + 1)) > 0:
+        bit += 1
+    if bit >= _LOG2_BITS:
+        return bit * _LOG2_SCALE + ((value >> (bit - _LOG2_BITS)) - _LOG2_SCALE)
+    return bit * _LOG2_SCALE + ((value << (_LOG2_BITS - bit)) - _LOG2_SCALE)

@@ -1,4 +1,4 @@
-"""Links: the pairs that lead from one unitig to another, side by side, so that they decide together."""
+"""Links: the pairs whose mates begin on different unitigs, grouped by the two unitig ends that they link."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.carrying.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.anchors import AnchorIndex, anchor_reads
-from gpuasm.assembly.pairs.false_anchors import without_false_anchors
-from gpuasm.assembly.pairs.rival_places import without_rivals
-from gpuasm.assembly.pairs.threading import MOST_UNITIGS, GraphArrays, Threads, thread_reads
+from gpuasm.assembly.alignment.alternative_placements import without_alternative_placements, without_false_anchors
+from gpuasm.assembly.alignment.graph_anchors import AnchorIndex, anchor_reads
+from gpuasm.assembly.alignment.read_threading import MOST_UNITIGS, GraphArrays, ReadPaths, thread_reads
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.sequence.reads import Reads
 
 
 @dataclass(frozen=True)
 class Links:
-    """Pairs by link: a link goes from one oriented unitig to another, along the fragment.
+    """Pairs by link: a link leads from one oriented unitig to another, along the fragment.
 
     Attributes
     ----------
     source, target : (n_links,) int32
-        Oriented unitigs; a link and its mirror image are one, and stand here with the lesser source.
+        Oriented unitigs; a link equals its mirror image, and the one with the lesser source is kept.
     first : (n_links + 1,) int64
-        Where the pairs of each link start.
+        Index of the first pair of each link.
     pair : (n_pairs,) int64
         Number of each pair.
     left : (n_pairs,) int32
@@ -32,8 +31,8 @@ class Links:
     right : (n_pairs,) int32
         Bases from the target's beginning to the end of the fragment.
     left_thread, right_thread : (8 * n_pairs,) int32
-        The oriented unitigs that the read at either end goes through, from the source on, and from the target's twin
-        on; 8 places a pair, -1 where there are no more.
+        Oriented unitigs along the read at either end of the fragment, from the source on, and from the target's twin
+        on; 8 entries a pair, -1 where there are no more.
     """
 
     source: Array
@@ -66,16 +65,16 @@ def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_a
     index, graph
         The graph to anchor them in. Pairs with a mate that has no anchor are left out.
     checks_anchors
-        Whether an anchor must not be false: see `gpuasm.assembly.pairs.false_anchors`.
+        Whether an anchor must not be false: see `gpuasm.assembly.alignment.alternative_placements`.
     """
     anchored = anchor_reads(pairs, index)
     if checks_anchors:
         anchored = without_false_anchors(anchored, pairs, graph)
-        anchored = without_rivals(anchored, pairs, graph)
+        anchored = without_alternative_placements(anchored, pairs, graph)
     return link_threads(thread_reads(pairs, anchored, graph), graph)
 
 
-def link_threads(threads: Threads, graph: GraphArrays) -> Links:
+def link_threads(threads: ReadPaths, graph: GraphArrays) -> Links:
     """Group pairs, their mates threaded, by the unitigs that their mates begin on; see `link_pairs`."""
     xp = array_namespace(threads.size)
     o, base = threads.anchored.oriented.reshape(-1, 2), threads.anchored.base.reshape(-1, 2)
@@ -83,7 +82,7 @@ def link_threads(threads: Threads, graph: GraphArrays) -> Links:
     oriented, thread = o[pair], threads.unitigs.reshape(-1, 2, MOST_UNITIGS)[pair]
     length = graph.start[1:] - graph.start[:-1]
     rest = (length[oriented >> 1] - base[pair]).astype(np.int32)
-    # Read from the other side a pair links the same two ends: both are turned the same way.
+    # Read from the other side a pair links the same two ends: both sides are oriented alike.
     key = [oriented[:, s].astype(np.int64) * (2 * length.size) + (oriented[:, 1 - s] ^ 1) for s in (0, 1)]
     near = (key[1] < key[0]).astype(np.int64)
     far, every, least = 1 - near, xp.arange(pair.size), xp.minimum(key[0], key[1])
@@ -104,29 +103,29 @@ def link_threads(threads: Threads, graph: GraphArrays) -> Links:
 
 
 def is_within(links: Links, link: Array, graph: GraphArrays, inserts: InsertSizes) -> Array:
-    """Tell which pairs lie within one unitig, as long as a fragment: (n_pairs,) bool; ``link`` is that of each pair."""
+    """Return which pairs fit within one unitig as a fragment: (n_pairs,) bool; ``link`` is the link of each pair."""
     source, target = links.source[link], links.target[link]
     own = graph.start[(source >> 1) + 1] - graph.start[source >> 1]
     insert = links.left.astype(np.int64) + links.right - own
     return (source == target) & (insert >= inserts.shortest) & (insert <= inserts.longest)
 
 
-def going_round(links: Links, graph: GraphArrays, inserts: InsertSizes) -> Links:
-    """Return links without the pairs within one unitig where others go from it round to it again.
+def without_pairs_within(links: Links, graph: GraphArrays, inserts: InsertSizes) -> Links:
+    """Return links without the pairs within one unitig, where other pairs lead from its end to its beginning.
 
-    Both link the unitig with itself. Of a tandem repeat with long units the many within would decide for a walk that
-    goes nowhere, and the turn would have no fragment: all units but two would be lost.
+    Both kinds link the unitig with itself. In a tandem repeat with long units the many pairs within a unit would
+    support an empty path, and all units but two would be lost.
     """
     xp = array_namespace(links.source)
     link = links.of_pairs
     within = is_within(links, link, graph, inserts)
-    goes = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum((~within).astype(np.int64))])
-    has_others = goes[links.first[1:]] > goes[links.first[:-1]]
+    n_others = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum((~within).astype(np.int64))])
+    has_others = n_others[links.first[1:]] > n_others[links.first[:-1]]
     return with_pairs(links, link, xp.flatnonzero(~(within & has_others[link])))
 
 
 def with_pairs(links: Links, link: Array, pair: Array) -> Links:
-    """Return the links of the chosen pairs, in order; ``link`` tells the link of every pair."""
+    """Return the links of the chosen pairs, in order; ``link`` is the link of every pair."""
     xp = array_namespace(links.source)
     own = link[pair]
     starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, own.size), bool), own[1:] != own[:-1]]))

@@ -1,1 +1,1 @@
-"""Bins of contigs: their pieces on a map, regions of the map, and contigs assigned to them."""
+"""Bin contigs: a map of their windows, regions of the map, and contigs assigned to regions."""

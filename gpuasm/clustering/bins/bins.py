@@ -1,4 +1,4 @@
-"""Bins of contigs: pieces on a self-organising map, regions of the map, and contigs assigned to them."""
+"""Bin contigs: map their windows on a self-organising map, find its regions, and assign contigs to these."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.clustering.bins.contrast import Contrast, find_contrast
 from gpuasm.clustering.bins.membership import READ, Membership, assign
-from gpuasm.clustering.bins.pieces import Contigs, Pieces, cut_contigs
 from gpuasm.clustering.bins.regions import Regions, find_regions
+from gpuasm.clustering.bins.windows import Contigs, Windows, cut_contigs
 from gpuasm.clustering.som import SelfOrganisingMap
 from gpuasm.errors import DataError
 from gpuasm.kmers import count_tetramers
@@ -19,12 +19,12 @@ from gpuasm.kmers.composition import LENGTH
 from gpuasm.stages import Stages
 
 EPOCHS = 15
-UNITS_PER_PIECE = 2
+UNITS_PER_WINDOW = 2
 FEWEST_UNITS, MOST_UNITS = 200, 90_000
-PIECES_PER_NEIGHBOURHOOD = 10
-"""Pieces that each unit is a mean of in the end: more would blur the gaps between genomes, fewer show chance."""
+WINDOWS_PER_NEIGHBOURHOOD = 10
+"""Windows averaged by each unit at the end: more would blur the gaps between genomes, fewer would show noise."""
 DEPTH_NOISE = 0.15
-"""Standard deviation of the logarithm of depth within a genome that is reckoned with before bins are known."""
+"""Assumed standard deviation of the logarithm of depth within a genome before bins are known."""
 
 
 class NothingToBinError(DataError):
@@ -33,18 +33,18 @@ class NothingToBinError(DataError):
 
 @dataclass(frozen=True)
 class BinOptions:
-    """What contigs are binned, and how.
+    """Options of binning.
 
     Attributes
     ----------
     window
-        Bases of a piece.
+        Bases of a window.
     least
-        Least length of contigs that make the map.
+        Least length of contigs on the map.
     shortest
-        Least length of contigs that are joined to bins; those on the map always are.
+        Least length of contigs that are assigned to bins; those on the map always are.
     least_bin
-        Least bases of a bin in contigs on the map; what is smaller, such as a plasmid or a phage, is no genome.
+        Least bases of a bin in contigs on the map; smaller groups, such as a plasmid or a phage, are not genomes.
     sureness
         Least probability with which a contig belongs to its bin.
     """
@@ -58,17 +58,16 @@ class BinOptions:
 
 @dataclass(frozen=True)
 class ContigMap:
-    """A trained map of pieces of contigs.
+    """A trained map of windows of contigs.
 
     Attributes
     ----------
     som : SelfOrganisingMap
     contrast : Contrast
     depth_scale : (2, samples) float64
-        What is taken off the logarithm of the depth in each sample, and what it is divided by; these columns follow
-        those of composition.
+        Shift and scale of the logarithm of the depth in each sample; these columns follow those of composition.
     window, least : int
-        The pieces it was trained with, as in `BinOptions`.
+        Lengths of the windows of its training, as in `BinOptions`.
     """
 
     som: SelfOrganisingMap
@@ -84,29 +83,28 @@ class Binning:
 
     Attributes
     ----------
-    pieces : Pieces
-        On the map.
-    piece_unit : (n,) int32
-        Best unit of each.
+    windows : Windows
+        Windows on the map.
+    window_unit : (n,) int32
+        Best unit of each window.
     regions : Regions
-        Of the map.
+        Regions of the map.
     bin_of_region : (regions,) int64
         -1 for regions too small for a bin.
     membership : Membership
-        Of every contig.
+        Probabilities of every contig.
     bin_of_contig : (m,) int64
-        Bins are numbered by their bases, most first; -1 for contigs in none.
+        The bin of each contig; bins are numbered in descending order of bases; -1 for contigs without a bin.
     region_of_contig : (m,) int64
-        The region that holds the most of a contig's bases on the map; -1 for contigs that are not on it.
+        The region with most of a contig's bases on the map; -1 for contigs that are not on it.
     contig_units : (m, 2) int32
         The nearest and the second nearest unit of each contig as a whole.
     silhouette : (bins,) float64
-        Mean over a bin's pieces of how much nearer they are to their own bin's centre than to the next, 0 to 1; NaN
-        for a single bin.
+        Mean silhouette of a bin's windows, by distances to bin centres; NaN for a single bin.
     """
 
-    pieces: Pieces
-    piece_unit: np.ndarray
+    windows: Windows
+    window_unit: np.ndarray
     regions: Regions
     bin_of_region: np.ndarray
     membership: Membership
@@ -123,18 +121,18 @@ class Binning:
 def train_contig_map(
     contigs: Contigs, options: BinOptions | None = None, *, xp: Any = np, stages: Stages | None = None
 ) -> ContigMap:
-    """Train a map of the pieces of contigs.
+    """Train a map of the windows of contigs.
 
     Parameters
     ----------
     contigs
         The contigs.
     options
-        `BinOptions` unless given.
+        None: the defaults of `BinOptions`.
     xp
-        Where to compute: numpy or cupy.
+        The device that computes: numpy or cupy.
     stages
-        Where to report the stages.
+        Record of the stages.
 
     Raises
     ------
@@ -142,39 +140,39 @@ def train_contig_map(
         If no contig is long enough.
     """
     options, stages = options or BinOptions(), stages or Stages()
-    pieces, counts = _pieces(contigs, (options.window, options.least), xp, stages)
-    contrast = find_contrast(counts, pieces.contig, options.window)
-    scale = _depth_scale(contigs, pieces)
-    rows = _rows(contigs, pieces, contrast.place(counts), scale)
-    som = _untrained(pieces.n)
+    windows, counts = _windows(contigs, (options.window, options.least), xp, stages)
+    contrast = find_contrast(counts, windows.contig, options.window)
+    scale = _depth_scale(contigs, windows)
+    rows = _rows(contigs, windows, contrast.place(counts), scale)
+    som = _untrained(windows.n)
     with stages.stage("train map", rows=som.rows, columns=som.columns, total=EPOCHS, unit="epochs") as stage:
         som.fit(to_namespace(xp, rows), progress=stage.advance)
-        stage.note(pieces=pieces.n, axes=int(contrast.axes.shape[1]), telling_axes=contrast.n_telling)
+        stage.note(pieces=windows.n, axes=int(contrast.axes.shape[1]), discriminating_axes=contrast.n_discriminating)
     return ContigMap(som, contrast, depth_scale=scale, window=options.window, least=options.least)
 
 
 def bin_contigs(
     contigs: Contigs, contig_map: ContigMap, options: BinOptions | None = None, *, stages: Stages | None = None
 ) -> Binning:
-    """Sort contigs into bins by a trained map.
+    """Assign contigs to bins by a trained map.
 
     Parameters
     ----------
     contigs
         The contigs, those of the map or others.
     contig_map
-        As `train_contig_map` makes it.
+        The map of `train_contig_map`.
     options
-        `BinOptions` unless given.
+        None: the defaults of `BinOptions`.
     stages
-        Where to report the stages.
+        Record of the stages.
 
     Raises
     ------
     NothingToBinError
         If no contig is long enough.
     DataError
-        If there are other samples than the map was trained with.
+        If the number of samples differs from that of the map's training.
     """
     options, stages = options or BinOptions(), stages or Stages()
     som = contig_map.som
@@ -184,27 +182,27 @@ def bin_contigs(
             f"depth of {expected} samples, as the map was trained with", f"{found}", "give the same tables of depth"
         )
     xp = array_namespace(som.weights_)
-    pieces, counts = _pieces(contigs, (contig_map.window, contig_map.least), xp, stages)
-    rows = _rows(contigs, pieces, contig_map.contrast.place(counts), contig_map.depth_scale)
+    windows, counts = _windows(contigs, (contig_map.window, contig_map.least), xp, stages)
+    rows = _rows(contigs, windows, contig_map.contrast.place(counts), contig_map.depth_scale)
     with stages.stage("cut map") as stage:
         unit = to_host(som.predict(to_namespace(xp, rows)))
         regions = find_regions(rows, unit, som.u_matrix(), som.grid_)
         stage.note(valleys=regions.n_valleys, regions=regions.n)
     with stages.stage("assign contigs") as stage:
-        binning = _binned(contigs, contig_map, (pieces, unit, regions, rows), options)
+        binning = _binned(contigs, contig_map, (windows, unit, regions, rows), options)
         stage.note(bins=binning.n_bins, binned=int((binning.bin_of_contig >= 0).sum()))
     return binning
 
 
-def _pieces(contigs: Contigs, lengths: tuple[int, int], xp: Any, stages: Stages) -> tuple[Pieces, np.ndarray]:
-    """Return the pieces for the map, by window and least length, with their counts of words."""
+def _windows(contigs: Contigs, lengths: tuple[int, int], xp: Any, stages: Stages) -> tuple[Windows, np.ndarray]:
+    """Return the windows for the map, by window and least length, with their tetranucleotide counts."""
     window, least = lengths
-    pieces = cut_contigs(contigs.length, window=window, least=least)
-    with stages.stage("count tetranucleotides", total=pieces.n, unit="pieces") as stage:
-        start = contigs.start[pieces.contig]
-        counts = _counts(contigs, start + pieces.begin, start + pieces.end, xp)
-        stage.advance(pieces.n)
-    # Runs of N are no composition.
+    windows = cut_contigs(contigs.length, window=window, least=least)
+    with stages.stage("count tetranucleotides", total=windows.n, unit="pieces") as stage:
+        start = contigs.start[windows.contig]
+        counts = _counts(contigs, start + windows.begin, start + windows.end, xp)
+        stage.advance(windows.n)
+    # Windows of mostly N are excluded.
     has_bases = counts.sum(axis=1) >= min(window, least) // 2
     if not has_bases.any():
         longest = int(contigs.length.max(initial=0))
@@ -213,7 +211,7 @@ def _pieces(contigs: Contigs, lengths: tuple[int, int], xp: Any, stages: Stages)
             f"none among {contigs.n}, the longest has {longest}" if contigs.n else "no contig at all",
             "assemble more reads, or lower --min-map-contig",
         )
-    return pieces.select(has_bases), counts[has_bases]
+    return windows.select(has_bases), counts[has_bases]
 
 
 def _counts(contigs: Contigs, begin: np.ndarray, end: np.ndarray, xp: Any) -> np.ndarray:
@@ -222,32 +220,32 @@ def _counts(contigs: Contigs, begin: np.ndarray, end: np.ndarray, xp: Any) -> np
 
 
 def _counts_of_contigs(contigs: Contigs, window: int, xp: Any) -> np.ndarray:
-    """Count the words of whole contigs, (m, 136): in windows that share three bases, lest one thread count millions."""
-    pieces = cut_contigs(contigs.length, window=window, least=1)
-    start = contigs.start[pieces.contig]
-    end = np.minimum(start + pieces.end + LENGTH - 1, contigs.start[pieces.contig + 1])
-    counts = _counts(contigs, start + pieces.begin, end, xp)
-    return np.add.reduceat(counts, np.flatnonzero(np.diff(pieces.contig, prepend=-1)), axis=0)
+    """Count the tetranucleotides of contigs, (m, 136), in windows that overlap by three bases to balance threads."""
+    windows = cut_contigs(contigs.length, window=window, least=1)
+    start = contigs.start[windows.contig]
+    end = np.minimum(start + windows.end + LENGTH - 1, contigs.start[windows.contig + 1])
+    counts = _counts(contigs, start + windows.begin, end, xp)
+    return np.add.reduceat(counts, np.flatnonzero(np.diff(windows.contig, prepend=-1)), axis=0)
 
 
-def _depth_scale(contigs: Contigs, pieces: Pieces) -> np.ndarray:
+def _depth_scale(contigs: Contigs, windows: Windows) -> np.ndarray:
     """Return the median of the logarithm of depth in each sample, and its usual noise, (2, samples) float64."""
-    depth = np.maximum(contigs.depth[pieces.contig], 1 / READ)
-    noise = np.sqrt(DEPTH_NOISE**2 + READ / np.maximum(depth * pieces.length[:, None], READ))
+    depth = np.maximum(contigs.depth[windows.contig], 1 / READ)
+    noise = np.sqrt(DEPTH_NOISE**2 + READ / np.maximum(depth * windows.length[:, None], READ))
     return np.array([np.median(np.log(depth), axis=0), np.median(noise, axis=0)])
 
 
-def _rows(contigs: Contigs, pieces: Pieces, place: np.ndarray, depth_scale: np.ndarray) -> np.ndarray:
-    """Return what the map sees: composition and the logarithm of depth, with noise of about 1, (n, d) float32."""
-    depth = np.log(np.maximum(contigs.depth[pieces.contig], 1 / READ))
+def _rows(contigs: Contigs, windows: Windows, place: np.ndarray, depth_scale: np.ndarray) -> np.ndarray:
+    """Return the rows of the map: composition and the logarithm of depth, with noise of about 1, (n, d) float32."""
+    depth = np.log(np.maximum(contigs.depth[windows.contig], 1 / READ))
     return np.ascontiguousarray(np.column_stack([place, (depth - depth_scale[0]) / depth_scale[1]]), dtype=np.float32)
 
 
-def _untrained(n_pieces: int) -> SelfOrganisingMap:
-    """Return a map for so many pieces: a torus twice as wide as high, its last radius by the pieces each unit sees."""
-    n_units = min(MOST_UNITS, max(FEWEST_UNITS, UNITS_PER_PIECE * n_pieces))
+def _untrained(n_windows: int) -> SelfOrganisingMap:
+    """Return a map for so many windows: a torus twice as wide as high, whose last radius follows from their density."""
+    n_units = min(MOST_UNITS, max(FEWEST_UNITS, UNITS_PER_WINDOW * n_windows))
     rows = round(np.sqrt(n_units / 2))
-    seen = PIECES_PER_NEIGHBOURHOOD * 2 * rows * rows / n_pieces  # units that hold so many pieces
+    seen = WINDOWS_PER_NEIGHBOURHOOD * 2 * rows * rows / n_windows  # units with so many windows
     first = rows / 4
     last = min(first, max(0.5, float(np.sqrt(seen / (2 * np.pi)))))
     return SelfOrganisingMap(
@@ -256,12 +254,12 @@ def _untrained(n_pieces: int) -> SelfOrganisingMap:
 
 
 def _binned(
-    contigs: Contigs, contig_map: ContigMap, on_map: tuple[Pieces, np.ndarray, Regions, np.ndarray],
+    contigs: Contigs, contig_map: ContigMap, on_map: tuple[Windows, np.ndarray, Regions, np.ndarray],
     options: BinOptions,
 ) -> Binning:  # fmt: skip
-    pieces, unit, regions, rows = on_map
+    windows, unit, regions, rows = on_map
     som, xp = contig_map.som, array_namespace(contig_map.som.weights_)
-    region_of_contig = _most_of(pieces, regions, contigs.n)
+    region_of_contig = _most_of(windows, regions, contigs.n)
     is_on_map = region_of_contig >= 0
     bases = np.bincount(region_of_contig[is_on_map], contigs.length[is_on_map], regions.n)
     bin_of_region = _large_enough(bases, options.least_bin)
@@ -280,11 +278,11 @@ def _binned(
         if has_contigs.all():
             break
         bin_of_region = _without_empty(bin_of_region, has_contigs)
-    whole = Pieces(np.arange(contigs.n), np.zeros(contigs.n, np.int64), contigs.length)
+    whole = Windows(np.arange(contigs.n), np.zeros(contigs.n, np.int64), contigs.length)
     best = som.best_units(to_namespace(xp, _rows(contigs, whole, place, contig_map.depth_scale)))
     return Binning(
-        pieces=pieces,
-        piece_unit=unit,
+        windows=windows,
+        window_unit=unit,
         regions=regions,
         bin_of_region=bin_of_region,
         membership=membership,
@@ -306,16 +304,16 @@ def _large_enough(bases: np.ndarray, least: int) -> np.ndarray:
 
 
 def _without_empty(bin_of_region: np.ndarray, has_contigs: np.ndarray) -> np.ndarray:
-    """Return the bins numbered anew without those that no contig is surely in; the first stays in any case."""
+    """Renumber the bins without those that have no contig with sufficient probability; the first is always kept."""
     stays = has_contigs if has_contigs.any() else np.arange(has_contigs.size) == 0
     number = np.where(stays, np.cumsum(stays) - 1, -1)
     return np.where(bin_of_region >= 0, number[bin_of_region], -1)
 
 
-def _most_of(pieces: Pieces, regions: Regions, n_contigs: int) -> np.ndarray:
+def _most_of(windows: Windows, regions: Regions, n_contigs: int) -> np.ndarray:
     """Return the region with most of each contig's bases on the map, the lower number of equals; -1 without any."""
-    found, which = np.unique(pieces.contig * regions.n + regions.of_row, return_inverse=True)
-    bases = np.bincount(which, pieces.length)
+    found, which = np.unique(windows.contig * regions.n + regions.of_row, return_inverse=True)
+    bases = np.bincount(which, windows.length)
     contig, region = np.divmod(found, regions.n)
     order = np.lexsort((region, -bases, contig))
     is_first = np.diff(contig[order], prepend=-1) > 0

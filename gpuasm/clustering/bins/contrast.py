@@ -1,10 +1,9 @@
-"""Axes along which pieces of different contigs differ more than pieces of one contig do.
+"""Axes along which windows of different contigs differ more than windows of one contig.
 
-Pieces of one contig are of one genome, so how they scatter is noise, be it chance or the genome's own unevenness. Seen
-through the inverse of that noise (a linear discriminant with contigs as classes), parts of one genome lie about 1 apart
-in every direction, and genomes lie as far apart as they can be told apart. How large the strongest direction of pure
-noise may become follows from the numbers of pieces alone: what is beyond it is what tells genomes apart. An isolate has
-none, or next to none, which is how one genome is known to be one.
+Windows of one contig are of one genome, so their scatter is noise: sampling noise or variation within the genome. A
+linear discriminant with contigs as classes whitens this noise: windows of one genome then differ by about 1 in every
+direction, and the distances between genomes are greatest. The largest variance of pure noise follows from the numbers
+of windows; axes of larger variance distinguish genomes. An isolate has no such axes, or almost none.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ import numpy as np
 from gpuasm.parallel import single_threaded_blas
 
 EXPECTED_NOISE = 2.0
-"""Variance of 4-mers between pieces of a bacterial genome, in that of words drawn at random: 1.2 to 2 in 20 genomes."""
+"""Variance of 4-mers between windows of a bacterial genome, relative to that of random 4-mers."""
 PRIOR_WEIGHT = 2
-"""How many pieces a column the expected noise counts for: it stands in where contigs of several pieces are few."""
+"""Weight of the expected noise, in windows per column; it dominates if few contigs have several windows."""
 MIN_AXES = 2
-"""Axes to keep even where none tells anything: a map has two sides."""
+"""Least number of axes, even without differences between genomes: a map has two dimensions."""
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """How counts of words become coordinates.
+    """Transformation of tetranucleotide counts to coordinates.
 
     Attributes
     ----------
@@ -34,11 +33,11 @@ class Contrast:
     mean : (c,) float64
         Mean of the scaled shares.
     axes : (c, d) float64
-        Along each the pieces of one contig have about variance 1; strongest first.
+        Axes along which the windows of one contig have a variance of about 1; strongest first.
     strength : (c - 1,) float64
-        Variance of all pieces along every axis there could be, falling; 1 is noise.
+        Variance of all windows along every possible axis, descending; 1 is noise.
     threshold : float
-        What the largest strength would be if there were nothing but noise.
+        Expected largest strength of pure noise.
     """
 
     scale: np.ndarray
@@ -48,8 +47,8 @@ class Contrast:
     threshold: float
 
     @property
-    def n_telling(self) -> int:
-        """The axes that tell genomes apart; there may be fewer than are kept."""
+    def n_discriminating(self) -> int:
+        """Number of axes that distinguish genomes; more may be kept."""
         return int((self.strength > self.threshold).sum())
 
     def place(self, counts: np.ndarray) -> np.ndarray:
@@ -59,22 +58,22 @@ class Contrast:
 
 
 def find_contrast(counts: np.ndarray, contig: np.ndarray, window: int) -> Contrast:
-    """Find the axes of pieces.
+    """Find the axes for a set of windows.
 
     Parameters
     ----------
     counts : (n, c) int
-        Words of each piece, at least one each.
+        Tetranucleotide counts of each window, with a sum of at least 1.
     contig : (n,) int
-        The contig of each piece, ascending.
+        The contig of each window, ascending.
     window
-        Bases of a piece.
+        Bases of a window.
 
     Notes
     -----
-    Shares are divided by the root of their mean, which makes the variance of words drawn at random the same in all
-    columns and, unlike logarithms, does not depend on the length of a piece. The largest eigenvalue of noise seen
-    through an estimate of noise is that of a multivariate F matrix (doi:10.1137/0516047).
+    Shares are divided by the root of their mean, which makes the variance of random tetranucleotides equal in all
+    columns and, unlike for logarithms, independent of the length of a window. The largest eigenvalue of noise whitened
+    by an estimate of noise is that of a multivariate F matrix (doi:10.1137/0516047).
     """
     n, n_columns = counts.shape
     share = counts.sum(axis=0) / counts.sum()
@@ -95,18 +94,18 @@ def find_contrast(counts: np.ndarray, contig: np.ndarray, window: int) -> Contra
     strength = np.maximum(0.0, strength[::-1])
     threshold = largest_of_noise(whitening.shape[1], n, freedom + weight)
     n_kept = max(MIN_AXES, int((strength > threshold).sum()))
-    return Contrast(scale, mean, axes=_turned(axes[:, :n_kept]), strength=strength, threshold=threshold)
+    return Contrast(scale, mean, axes=_with_fixed_signs(axes[:, :n_kept]), strength=strength, threshold=threshold)
 
 
 def largest_of_noise(n_columns: int, n: int, freedom: float) -> float:
-    """Return the largest variance that noise of ``n`` rows has along any axis, seen through an estimate of noise.
+    """Return the largest variance of noise of ``n`` rows along any axis, whitened by an estimate of noise.
 
     Parameters
     ----------
     n_columns
-        Dimensions.
+        Number of dimensions.
     n
-        Rows.
+        Number of rows.
     freedom
         Degrees of freedom of the estimate, more than the dimensions.
     """
@@ -119,7 +118,7 @@ def _scaled_shares(counts: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 
 def _scatter_within(rows: np.ndarray, contig: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the sum of squares of pieces around their contigs' means, and its degrees of freedom."""
+    """Return the sum of squares of windows around their contigs' means, and its degrees of freedom."""
     first = np.flatnonzero(np.diff(contig, prepend=-1))
     size = np.diff(first, append=contig.size)
     mean = np.add.reduceat(rows, first, axis=0) / size[:, None]
@@ -128,13 +127,13 @@ def _scatter_within(rows: np.ndarray, contig: np.ndarray) -> tuple[np.ndarray, i
 
 
 def _inverse_root(noise: np.ndarray) -> np.ndarray:
-    """Return a matrix that makes the noise 1 in every direction it has; shares add up to 1, so one it has not."""
+    """Return a matrix that whitens the noise; it has no noise in one direction, as shares sum to 1."""
     variance, directions = np.linalg.eigh(noise)
     is_real = variance > 1e-9 * variance[-1]
     return directions[:, is_real] / np.sqrt(variance[is_real])
 
 
-def _turned(axes: np.ndarray) -> np.ndarray:
-    """Let the largest part of each axis be positive: eigenvectors may point either way."""
+def _with_fixed_signs(axes: np.ndarray) -> np.ndarray:
+    """Make the largest component of each axis positive, as eigenvectors are unique up to sign."""
     largest = np.abs(axes).argmax(axis=0)
     return axes * np.sign(axes[largest, np.arange(axes.shape[1])])

@@ -1,4 +1,4 @@
-"""Which bin each contig belongs to, and how sure that is: by composition and depth together."""
+"""Probability of each bin for each contig, by composition and depth."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ import numpy as np
 
 ROUNDS = 3
 HEAVY_TAIL = 6.0
-"""Degrees of freedom of the distribution of compositions: islands and phages lie far from their genome."""
+"""Degrees of freedom of the distribution of compositions: islands and phages differ much from their genome."""
 AVERAGED_OUT = 4.0
-"""A contig of any length tells as much as so many pieces at most: its genome's unevenness does not average out."""
+"""Greatest weight of a contig's composition, in windows: the variation within its genome does not average out."""
 LIGHTEST = 10
-"""A contig weighs as much as so many pieces at most in the mean of its bin."""
+"""Greatest weight of a contig in the mean of its bin, in windows."""
 DEPTH_SPREAD = 0.05
-"""Least standard deviation of the logarithm of depth within a genome, beside that of counting reads."""
+"""Least standard deviation of the logarithm of depth within a genome, in addition to that of counting reads."""
 READ = 150
-"""Bases of a read, which says how even depth can be."""
+"""Bases of a read, for the counting noise of depth."""
 _WITHIN, _UNEVEN, _COPIED, _NEVER = 0.9, 0.05, 0.05, 1e-9
 _MOST_COPIES = 20
 
 
 @dataclass(frozen=True)
 class Membership:
-    """How sure the bin of each contig is.
+    """Probabilities of the bins of each contig.
 
     Attributes
     ----------
     probability : (m, b) float64
-        Of each bin; rows add up to 1.
+        Probability of each bin; rows sum to 1.
     """
 
     probability: np.ndarray
 
     @functools.cached_property
     def best(self) -> np.ndarray:
-        """The likeliest bin of each contig, (m,) int64."""
+        """The most probable bin of each contig, (m,) int64."""
         return self.probability.argmax(axis=1)
 
     @functools.cached_property
     def sureness(self) -> np.ndarray:
-        """Its probability, (m,) float64."""
+        """The probability of the most probable bin, (m,) float64."""
         return self.probability.max(axis=1)
 
     @functools.cached_property
     def second(self) -> np.ndarray:
-        """The next likeliest bin, (m,) int64; -1 where there is but one."""
+        """The second most probable bin, (m,) int64; -1 if there is only one."""
         if self.probability.shape[1] < 2:
             return np.full(self.probability.shape[0], -1)
         return np.argsort(-self.probability, axis=1, kind="stable")[:, 1]
@@ -56,26 +56,26 @@ def assign(
     place: np.ndarray, length: np.ndarray, depth: np.ndarray, *, start: np.ndarray, n_bins: int, window: int,
     sureness: float,
 ) -> Membership:  # fmt: skip
-    """Assign contigs to bins, beginning with those whose bin is known from the map.
+    """Assign contigs to bins, starting from those whose bin is known from the map.
 
-    Each round describes the bins by the contigs that are surely in them, and looks at all contigs anew.
+    Each round estimates the bins from the contigs of sufficient probability, and the probabilities of all contigs.
 
     Parameters
     ----------
     place : (m, d) float64
-        Composition of each contig, with noise of about 1 for a piece of ``window`` bases.
+        Composition of each contig, with noise of about 1 for a window of ``window`` bases.
     length : (m,) int64
-        Bases, at least one each.
+        Bases of each contig, at least 1.
     depth : (m, s) float64
-        Of each sample; s may be 0.
+        Depth in each sample; s may be 0.
     start : (m,) int
-        Bin of each contig, -1 where it is not known; each bin has at least one.
+        Bin of each contig, -1 if unknown; each bin has at least one.
     n_bins
-        Bins.
+        Number of bins.
     window
-        Bases of a piece.
+        Bases of a window.
     sureness
-        Least probability of a contig that describes its bin.
+        Least probability of a contig that is used to estimate its bin.
     """
     weight = np.minimum(length, LIGHTEST * window).astype(np.float64)
     noise = np.maximum(window / length, 1 / AVERAGED_OUT)
@@ -91,7 +91,7 @@ def assign(
                 likelihood[:, b] += _of_depth(level, counting[:, s], _summary(level[of_bin], length[of_bin]))
         found = Membership(_normalised(likelihood))
         sure = np.where(found.sureness >= sureness, found.best, -1)
-        # A bin that would be left without any contig is described by those it had.
+        # A bin without any contig keeps the estimate from its previous contigs.
         empty = np.flatnonzero(np.bincount(sure[sure >= 0], minlength=n_bins) == 0)
         bin_of = np.where(np.isin(bin_of, empty), bin_of, sure)
     return found
@@ -102,14 +102,14 @@ def _mean(rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _of_composition(place: np.ndarray, centre: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Return the logarithm of the likelihood, but for a constant: Student's t in d dimensions."""
+    """Return the log likelihood up to a constant: Student's t in d dimensions."""
     apart = place - centre
     squared = (apart * apart).sum(axis=1) / noise
     return -(HEAVY_TAIL + place.shape[1]) / 2 * np.log1p(squared / HEAVY_TAIL)
 
 
 def _summary(level: np.ndarray, length: np.ndarray) -> tuple[float, float]:
-    """Return the median, and half the distance between the points that hold 16 % of bases on either side."""
+    """Return the median, and half the distance between the 16 % and 84 % quantiles by bases."""
     order = np.argsort(level, kind="stable")
     reached = np.cumsum(length[order]) / length.sum()
     low, middle, high = (float(level[order[np.searchsorted(reached, share)]]) for share in (0.16, 0.5, 0.84))
@@ -117,10 +117,10 @@ def _summary(level: np.ndarray, length: np.ndarray) -> tuple[float, float]:
 
 
 def _of_depth(level: np.ndarray, counting: np.ndarray, of_bin: tuple[float, float]) -> np.ndarray:
-    """Return the logarithm of the likelihood of depths.
+    """Return the log likelihood of depths.
 
-    Depth around that of the bin, at times less even than is usual; deeper by any factor, as repeats and plasmids are;
-    but what is of a genome is not shallower than the genome.
+    A mixture of depths around that of the bin, with usual or larger variance, and of higher depths by any factor, for
+    repeats and plasmids. Sequence of a genome does not have less depth than the genome.
     """
     middle, spread = of_bin
     apart, variance = level - middle, spread * spread + counting

@@ -1,4 +1,4 @@
-"""Regions of a map: valleys of its surface, joined unless the rows on either side leave a gap between them."""
+"""Regions of a map: valleys of its surface, joined unless a gap separates their rows."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from gpuasm.clustering.grid import MapGrid
 from gpuasm.parallel import compiled, single_threaded_blas
 
 VALLEY = 0.5
-"""Two groups are apart if between them lie fewer rows than this share of those around the sparser group's centre,"""
+"""Two groups are separate if fewer rows are between them than this share of those around the sparser group's centre,"""
 SIGMAS = 3.0
 """by so many standard deviations of the difference of such counts."""
 FEWEST_ROWS = 10
-"""Smaller groups tell nothing."""
+"""Smaller groups are not tested."""
 MOST_ROWS = 4000
-"""Rows of a group that are looked at, evenly taken: more would tell the same, in a time that grows with the map."""
+"""Rows of a group that are tested, evenly spaced; limits the time."""
 _PLACES = np.linspace(0.25, 0.75, 9)
 
 
 @dataclass(frozen=True)
 class Regions:
-    """A map cut into regions.
+    """A map divided into regions.
 
     Attributes
     ----------
     of_unit : (units,) int32
-        Region of each unit; regions are numbered by their rows, most first.
+        Region of each unit; regions are numbered in descending order of rows.
     of_row : (n,) int32
         Region of each row.
     n : int
-        Regions.
+        Number of regions.
     n_valleys : int
-        Valleys of the surface, of which the regions were joined.
+        Number of valleys of the surface before they were joined.
     """
 
     of_unit: np.ndarray
@@ -45,7 +45,7 @@ class Regions:
 
 
 def find_regions(rows: np.ndarray, units: np.ndarray, surface: np.ndarray, grid: MapGrid) -> Regions:
-    """Cut a map into regions.
+    """Divide a map into regions.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def find_regions(rows: np.ndarray, units: np.ndarray, surface: np.ndarray, grid:
     units : (n,) int32
         Best unit of each row.
     surface : (rows, columns) float
-        Such as a U-matrix: low where units are alike.
+        For example a U-matrix: low where units are similar.
     grid
         The map.
     """
@@ -63,19 +63,18 @@ def find_regions(rows: np.ndarray, units: np.ndarray, surface: np.ndarray, grid:
     valley = _flood(height, neighbours)
     n_valleys = int(valley.max()) + 1
     group = _joined(rows, valley[units], _saddles(height, valley, neighbours), n_valleys)
-    # A valley without rows is no region: it goes to that of the largest number, which has the least rows, or none.
+    # A valley without rows is added to the region of the largest number, which has the fewest rows, or none.
     number = _by_size(np.bincount(group[valley[units]], minlength=n_valleys))
     of_unit = number[group[valley]].astype(np.int32)
     return Regions(of_unit, of_unit[units], int(of_unit.max()) + 1, n_valleys)
 
 
 def is_apart(one: np.ndarray, other: np.ndarray) -> bool:
-    """Tell whether two groups of rows leave a gap along the line that tells them apart best.
+    """Return whether a gap separates two groups of rows along Fisher's discriminant.
 
-    That line is Fisher's discriminant: the difference of the means, seen through how the groups themselves scatter.
-    Each half of the rows is laid along the line of the other half: any rows lie apart along a line made to part them.
-    One cloud cut in two is densest at the cut. Counted are rows in slices of a third of the distance: around either
-    mean, and wherever between them there are the fewest.
+    Each half of the rows is projected on the discriminant of the other half, as any rows are separate along their own
+    discriminant. A single cloud divided in two is densest at the division. Rows are counted in slices of a third of the
+    distance: around either mean, and at the sparsest position between them.
     """
     if min(one.shape[0], other.shape[0]) < FEWEST_ROWS:
         return False
@@ -87,7 +86,7 @@ def is_apart(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def _discriminant(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the direction that tells two groups apart; plain noise stands in, as two rows for each column."""
+    """Return Fisher's discriminant of two groups, with unit noise of weight two rows per column as a prior."""
     low, high = one.mean(axis=0, dtype=np.float64), other.mean(axis=0, dtype=np.float64)
     inside = np.concatenate([one - low, other - high])
     weight = PRIOR_WEIGHT * one.shape[1]
@@ -97,7 +96,7 @@ def _discriminant(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _along(groups: tuple[np.ndarray, np.ndarray], line: np.ndarray) -> np.ndarray:
-    """Return where the rows of two groups lie along a line, 0 at the mean of the first and 1 at that of the other."""
+    """Return the positions of the rows of two groups along a line, scaled to group means of 0 and 1."""
     first, second = (group @ line for group in groups)
     distance = second.mean() - first.mean()
     if distance <= 0:
@@ -110,7 +109,7 @@ def _in_slice(along: np.ndarray, place: float) -> int:
 
 
 def _flood(height: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
-    """Return the valley of each unit, (units,) int64: in rising order each joins its lowest flooded neighbour."""
+    """Return the valley of each unit, (units,) int64: in ascending order each joins its lowest flooded neighbour."""
     valley = np.full(height.size, -1, np.int64)
     _flood_in_order(np.argsort(height, kind="stable"), height, neighbours, valley)
     return valley
@@ -132,7 +131,7 @@ def _flood_in_order(order, height, neighbours, valley):
 
 
 def _saddles(height: np.ndarray, valley: np.ndarray, neighbours: np.ndarray) -> dict[tuple[int, int], float]:
-    """Return the height of the lowest way from each valley to each it touches, the lesser number first."""
+    """Return the height of the lowest saddle between adjacent valleys, the lesser number first."""
     unit, place = np.nonzero(neighbours >= 0)
     other = neighbours[unit, place]
     crosses = valley[unit] < valley[other]
@@ -145,14 +144,14 @@ def _saddles(height: np.ndarray, valley: np.ndarray, neighbours: np.ndarray) -> 
 
 
 def _joined(rows: np.ndarray, valley: np.ndarray, saddles: dict[tuple[int, int], float], n_valleys: int) -> np.ndarray:
-    """Join valleys over the lowest saddles first, unless their rows are apart; return the group of each valley."""
+    """Join valleys over the lowest saddles first, unless their rows are separate; return the group of each valley."""
     order = np.argsort(valley, kind="stable")
     members: dict[int, np.ndarray] = dict(
         enumerate(np.split(order, np.searchsorted(valley[order], np.arange(1, n_valleys))))
     )
-    ways: dict[int, dict[int, float]] = {v: {} for v in range(n_valleys)}
+    saddles_of: dict[int, dict[int, float]] = {v: {} for v in range(n_valleys)}
     for (a, b), height in saddles.items():
-        ways[a][b] = ways[b][a] = height
+        saddles_of[a][b] = saddles_of[b][a] = height
     version = [0] * n_valleys
     group = np.arange(n_valleys)
     waiting = [(height, a, b, 0, 0) for (a, b), height in saddles.items()]
@@ -164,24 +163,24 @@ def _joined(rows: np.ndarray, valley: np.ndarray, saddles: dict[tuple[int, int],
         members[a] = np.concatenate([members[a], members.pop(b)])
         group[group == b] = a
         version[a], version[b] = version[a] + 1, -1
-        for c, height in ways.pop(b).items():
-            del ways[c][b]
+        for c, height in saddles_of.pop(b).items():
+            del saddles_of[c][b]
             if c != a:
-                ways[a][c] = ways[c][a] = min(height, ways[a].get(c, np.inf))
-        for c, height in ways[a].items():
+                saddles_of[a][c] = saddles_of[c][a] = min(height, saddles_of[a].get(c, np.inf))
+        for c, height in saddles_of[a].items():
             heapq.heappush(waiting, (height, min(a, c), max(a, c), version[min(a, c)], version[max(a, c)]))
     return group
 
 
 def _are_apart(rows: np.ndarray, one: np.ndarray, other: np.ndarray) -> bool:
-    """Tell whether the rows of two lists of indices are apart; without any, they are not."""
+    """Return whether the rows of two lists of indices are separate; without any, they are not."""
     if not (one.size and other.size):
         return False
     return is_apart(rows[one[:: 1 + one.size // MOST_ROWS]], rows[other[:: 1 + other.size // MOST_ROWS]])
 
 
 def _by_size(size: np.ndarray) -> np.ndarray:
-    """Return a number for each group, most rows first; those without rows share the last."""
+    """Return the numbers of groups in descending order of rows; those without rows share the last number."""
     order = np.argsort(-size, kind="stable")
     number = np.empty(size.size, np.int64)
     number[order] = np.minimum(np.arange(size.size), max(0, int((size > 0).sum()) - 1))

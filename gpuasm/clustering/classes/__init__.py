@@ -1,1 +1,1 @@
-"""Maps and classes: units labelled by their rows, and units that learn."""
+"""Maps and classes: units labelled by their rows, and classification by learning vector quantisation."""

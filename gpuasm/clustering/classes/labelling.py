@@ -1,4 +1,4 @@
-"""Units labelled by rows whose class is known, and the classes of other rows by the units nearest to them."""
+"""Label units by rows of known class, and classify other rows by their nearest units."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from gpuasm.errors import DataError
 
 UNKNOWN = ""
-"""The class of rows whose class is not known."""
+"""The class of rows of unknown class."""
 
 
 @dataclass(frozen=True)
 class UnitLabels:
-    """What the units of a map say of classes.
+    """Class labels of the units of a map.
 
     Attributes
     ----------
     classes : list
         The classes, sorted.
     of_unit : (units,) int32
-        Place of each unit's class in ``classes``; -1 where no row of known class lies.
+        Index of each unit's class in ``classes``; -1 for units without rows of known class.
     share : (units,) float64
-        Share of the unit's rows of known class that are of its class; NaN where there are none.
+        Share of the unit's class among its rows of known class; NaN without any.
     """
 
     classes: list
@@ -38,7 +38,7 @@ class UnitLabels:
 
 
 def numbered_classes(classes: Sequence) -> tuple[list, np.ndarray]:
-    """Return the known classes, sorted, and the place of each row's among them, -1 where it is `UNKNOWN` or None.
+    """Return the known classes, sorted, and the index of each row's class, -1 for `UNKNOWN` or None.
 
     Raises
     ------
@@ -54,16 +54,16 @@ def numbered_classes(classes: Sequence) -> tuple[list, np.ndarray]:
 
 
 def label_units(units: np.ndarray, classes: Sequence, n_units: int) -> UnitLabels:
-    """Give each unit the class that most of its rows have; of equally many the first in order.
+    """Assign each unit the commonest class of its rows; of equally common ones the first.
 
     Parameters
     ----------
     units : (n,) int
         Best unit of each row, on the host.
     classes
-        Class of each row, `UNKNOWN` or None where it is not known.
+        Class of each row; `UNKNOWN` or None if unknown.
     n_units
-        Units of the map.
+        Number of units of the map.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def label_units(units: np.ndarray, classes: Sequence, n_units: int) -> UnitLabel
     """
     if len(classes) != len(units):
         raise DataError(
-            f"a class for each of {len(units)} rows", f"{len(classes)}", "give one each, or none where unknown"
+            f"a class for each of {len(units)} rows", f"{len(classes)}", "give one each, or none if unknown"
         )
     known, number = numbered_classes(classes)
     is_known = number >= 0

@@ -1,7 +1,7 @@
-"""Classification by a map whose units are drawn to rows of their class and driven from others: learning vectors (LVQ1).
+"""Classification by a map with learning vector quantisation (LVQ1): units move towards rows of their class.
 
-Kohonen 1995, doi:10.1007/978-3-642-97610-0_6. One row after another finds its nearest unit as the units lie then; the
-unit moves by rate * (row - unit), towards the row if the classes agree and away from it if they do not.
+Kohonen 1995, doi:10.1007/978-3-642-97610-0_6. Each row in turn moves its nearest unit by rate * (row - unit), towards
+the row if the classes agree and away from it otherwise.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from gpuasm.parallel import fused_multiply_add as fma
 
 
 class MapClassifier(Parameters):
-    """A classifier with the interface of scikit-learn's: the labelled units of a map, moved to where they tell best.
+    """A classifier with scikit-learn's interface: the labelled units of a map, moved to separate the classes.
 
     Parameters
     ----------
     som
-        The map, with its size and training; trained without regard to classes if it is not trained yet. Without, one of
-        20 x 20 units. It is not changed beyond that.
+        The map, with its size and training; if untrained, it is trained without classes. None: a map of 20 x 20 units.
+        It is not changed otherwise.
     epochs
-        How often all rows of known class are looked at after that; 0 leaves the units as they are.
+        Passes over all rows of known class after that; with 0 the units are not moved.
     rate : (first, last)
-        How far a row moves its unit; falls linearly.
+        Share of the distance by which a row moves its unit; falls linearly.
     seed
-        For the order of rows, drawn anew in each epoch.
+        Seed of the order of rows, which is random in each epoch.
 
     Attributes
     ----------
     som_ : SelfOrganisingMap
     classes_ : list
     prototypes_ : (m, d) float32
-        The labelled units as they were when they told most rows right, after an epoch or before the first; on the host.
+        The labelled units after the epoch, or before the first one, with most rows classified correctly; on the host.
     prototype_classes_ : (m,) int32
-        Places in ``classes_``.
+        Indices into ``classes_``.
     history_ : list of float
-        Share of the rows told right before each epoch, and after the last.
+        Share of correctly classified rows before each epoch, and after the last.
 
     Notes
     -----
     Runs on the host; the same rows and parameters give the same bytes. Only maps of the Euclidean metric can be moved
-    (``epochs`` above 0); others are classified by their units as they are.
+    (``epochs`` above 0); others are classified by their unmoved units.
     """
 
     def __init__(
@@ -65,21 +65,21 @@ class MapClassifier(Parameters):
         self.som, self.epochs, self.rate, self.seed = som, epochs, rate, seed
 
     def fit(self, X: Array, y: Sequence) -> MapClassifier:  # noqa: N803 - scikit-learn's names
-        """Train the map if need be, label its units, and move them.
+        """Train the map if necessary, label its units, and move them.
 
         Parameters
         ----------
         X : (n, d) numbers
-            NaN where a value is missing.
+            NaN for missing values.
         y : (n,)
-            Classes; "" or None where unknown: such rows only shape the map.
+            Classes; "" or None if unknown: such rows are used only to train the map.
 
         Raises
         ------
         UsageError
             If a parameter is out of its range.
         DataError
-            If rows are not as `checked_rows` wants them, or no class is known.
+            If rows do not pass `checked_rows`, or no class is known.
         """
         if not isinstance(self.epochs, (int, np.integer)) or self.epochs < 0:
             raise UsageError("no epoch or more", repr(self.epochs), "give a whole number such as 20")
@@ -109,7 +109,7 @@ class MapClassifier(Parameters):
         return np.array(self.classes_)[self.prototype_classes_[nearest]]
 
     def prototypes(self, X: Array) -> np.ndarray:  # noqa: N803
-        """Return the nearest labelled unit of each row, (n,) int32, as a place in ``prototypes_``."""
+        """Return the nearest labelled unit of each row, (n,) int32, as an index into ``prototypes_``."""
         if not hasattr(self, "prototypes_"):
             raise UsageError("a trained classifier", "one without units", "call fit first")
         rows = self.som_.normalised(X)
@@ -117,7 +117,7 @@ class MapClassifier(Parameters):
         return to_host(searcher(to_namespace(array_namespace(rows), self.prototypes_))[0][0])
 
     def score(self, X: Array, y: Sequence) -> float:  # noqa: N803
-        """Return the share of rows whose class is told right."""
+        """Return the share of correctly classified rows."""
         return float((self.predict(X) == np.asarray(y)).mean())
 
     def _learn(self, rows: np.ndarray, number: np.ndarray, bounds: tuple[float, float]) -> None:
@@ -134,7 +134,7 @@ class MapClassifier(Parameters):
                 _epoch(rows, number, rng.permutation(len(rows)), moving, self.prototype_classes_, rate)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what this is; only scikit-learn asks, so it can be imported."""
+        """Return the tags for scikit-learn, which is the only caller and can thus be imported."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags  # noqa: PLC0415
 
         return Tags(
@@ -145,7 +145,7 @@ class MapClassifier(Parameters):
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether `fit` was called."""
+        """Return whether `fit` was called."""
         return hasattr(self, "prototypes_")
 
 

@@ -1,1 +1,1 @@
-"""The nearest units of rows: a distance defined to the bit, and every way to find the least of it."""
+"""The nearest units of rows, by distances that are defined to the bit."""

@@ -1,4 +1,4 @@
-"""Best units by the distances as they are defined, on the CPU: differences of columns, a tile of units at a time."""
+"""Best units on the CPU by distances as defined: differences of columns, a tile of units at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpuasm.parallel import fused_multiply_add as fma
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV = 0, 1, 2
 _TILE = 256
-"""Units whose distances lie in the first-level cache while columns are added."""
+"""Units of a tile, whose distances fit into the first-level cache."""
 
 
 def best_two_direct(rows: np.ndarray, weights: np.ndarray, form: int) -> tuple[np.ndarray, np.ndarray]:
@@ -18,7 +18,7 @@ def best_two_direct(rows: np.ndarray, weights: np.ndarray, form: int) -> tuple[n
     Parameters
     ----------
     rows, weights : (n, d) and (units, d) float32
-        Rows may hold NaN, which counts nothing.
+        Rows may have NaN, which contributes nothing.
     form
         EUCLIDEAN (sums of squares), MANHATTAN or CHEBYSHEV.
 
@@ -40,7 +40,7 @@ def best_two_direct(rows: np.ndarray, weights: np.ndarray, form: int) -> tuple[n
 
 @inlined()
 def _insert(u, v, i, unit, value):
-    """Keep the two least; units come in rising order, so ties stay with the lowest."""
+    """Keep the two least; units are in ascending order, so the lowest of ties is kept."""
     if v < value[0, i]:
         value[1, i] = value[0, i]
         unit[1, i] = unit[0, i]
@@ -56,7 +56,7 @@ def _search(first, last, rows, tiles, n_units, form, has_missing, unit, value):
     total = np.empty(_TILE, np.float32)
     present = np.arange(rows.shape[1])
     n_present = present.size
-    block = 64  # rows that share a tile while it is in the second-level cache
+    block = 64  # rows that use a tile while it is in the second-level cache
     for begin in range(first, last, block):
         for t in range(tiles.shape[0]):
             size = min(_TILE, n_units - t * _TILE)
@@ -81,7 +81,7 @@ def _search(first, last, rows, tiles, n_units, form, has_missing, unit, value):
 
 @compiled()
 def _distances(row, present, tile, form, total):
-    """Add columns in rising order, four to a pass; a pass adds them one by one, so the order of sums is the same."""
+    """Add columns in ascending order, four in a pass; a pass adds them one by one, so the order of sums is the same."""
     k = 0
     if form == 0:
         while k + 4 <= present.size:

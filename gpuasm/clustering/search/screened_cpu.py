@@ -1,4 +1,4 @@
-"""Best Euclidean units on the CPU: matrix products screen, the few units that are left are measured as defined."""
+"""Best Euclidean units on the CPU: matrix products select candidates, whose distances are computed as defined."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gpuasm.parallel import compiled, ordered_map, run_chunks, single_threaded_b
 from gpuasm.parallel import fused_multiply_add as fma
 
 _KEPT = 8
-"""Units a row keeps from the screening; where more may be the best, all units are measured."""
+"""Candidates of a row from the screening; if more may be the best, all units are measured."""
 _ROWS, _UNITS = 192, 1024
-"""Products that lie in the second-level cache while they are looked through."""
+"""Products of a batch, which fit into the second-level cache."""
 
 
 class ScreenedRows:
-    """Rows without missing values, made ready for searches with one set of weights after another.
+    """Rows without missing values, prepared for searches with several sets of weights.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class ScreenedRows:
             part = slice(begin, min(n, begin + _ROWS))
             for unit in range(0, weights.shape[0], _UNITS):
                 products = self._centred[part] @ across[:, unit : unit + _UNITS]
-                _look_through(products, halves[unit : unit + _UNITS], unit, kept[part], score[part])
+                _select(products, halves[unit : unit + _UNITS], unit, kept[part], score[part])
 
         with single_threaded_blas():
             for _ in ordered_map(screen, range(0, n, _ROWS)):
@@ -58,7 +58,7 @@ class ScreenedRows:
 
 
 @compiled()
-def _look_through(products, halves, first_unit, kept, score):
+def _select(products, halves, first_unit, kept, score):
     step = 64
     n_units = halves.size
     for i in range(products.shape[0]):
@@ -103,7 +103,7 @@ def _decide(first, last, rows, weights, kept, score, norms, largest, unit, value
 
 @compiled()
 def _insert_any(u, v, i, unit, value):
-    """Keep the two least, ties with the lowest unit, in whatever order units come."""
+    """Keep the two least, the lowest unit of ties, for units in any order."""
     if v < value[0, i] or (v == value[0, i] and u < unit[0, i]):
         value[1, i], unit[1, i] = value[0, i], unit[0, i]
         value[0, i], unit[0, i] = v, u

@@ -1,8 +1,8 @@
-"""The two nearest units of each row: what is meant by a distance, and who finds them fastest.
+"""The two nearest units of each row: the definition of distances, and the choice of the fastest search.
 
 Distances are float32 and defined to the bit: columns are taken in order, x - w is rounded, and its square is added by
-one fused multiply-add: total = fma(x - w, x - w, total). A missing value counts nothing. Of equally near units the
-lowest is best. How they are found does not matter to the result: CPU and CUDA, screened or not, give the same bits.
+one fused multiply-add: total = fma(x - w, x - w, total). A missing value contributes nothing. Of equally near
+units the lowest is best. CPU and CUDA, with and without screening, give the same bits.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from gpuasm.parallel import for_each
 METRICS = ("euclidean", "cosine", "manhattan", "chebyshev")
 _FORM = {"euclidean": EUCLIDEAN, "cosine": EUCLIDEAN, "manhattan": MANHATTAN, "chebyshev": CHEBYSHEV}
 SCREEN_FROM = 8
-"""Columns from which matrix products, and the second look at what they leave, cost less than differences."""
+"""Least number of columns for which matrix products and the measurement of candidates cost less than differences."""
 
 
 @dataclass(frozen=True)
 class BestUnits:
-    """The nearest and second nearest unit of each row; on a map of one unit the second is -1, infinitely far.
+    """The nearest and second nearest unit of each row; on a map of one unit the second is -1 at infinite distance.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class BestUnits:
 
 
 class Searcher:
-    """Rows made ready for searches with one set of weights after another.
+    """Rows prepared for searches with several sets of weights.
 
     Parameters
     ----------
     rows : (n, d) float32
-        On the host or a device; NaN where a value is missing.
+        On the host or a device; NaN for missing values.
     metric
         "euclidean", "cosine", "manhattan" or "chebyshev".
 
@@ -88,9 +88,9 @@ class Searcher:
         Returns
         -------
         units : (2, n) int32
-            Nearest and second nearest; -1 where there is but one unit.
+            Nearest and second nearest; -1 if there is only one unit.
         values : (2, n) float32
-            What was compared: squared distances for the Euclidean and the cosine metric (there of vectors of length 1).
+            The compared values: squared distances for the Euclidean and the cosine metric (of unit vectors).
         """
         if self.metric == "cosine":
             weights = unit_vectors(weights)
@@ -104,7 +104,7 @@ class Searcher:
         return BestUnits(units[0], units[1], *self.distances(values))
 
     def distances(self, values: Array) -> Array:
-        """Turn values that were compared into distances, float32."""
+        """Convert compared values to distances, float32."""
         if self.metric == "euclidean":
             return array_namespace(values).sqrt(values)
         return values * np.float32(0.5) if self.metric == "cosine" else values
@@ -127,7 +127,7 @@ class Searcher:
 
 
 def unit_vectors(vectors: Array) -> Array:
-    """Return each row divided by its length, float32; rows of zeros stay."""
+    """Return each row divided by its length, float32; rows of zeros are unchanged."""
     xp = array_namespace(vectors)
     out = xp.empty(vectors.size, np.float32)
     _normalise(vectors.shape[0], xp.ascontiguousarray(vectors).reshape(-1), vectors.shape[1], out)

@@ -1,11 +1,10 @@
-"""The two nearest units of each row on CUDA, without ever writing the matrix of distances; see `search`.
+"""The two nearest units of each row on CUDA, without storing the matrix of distances; see `search`.
 
-One kernel (`search_kernels`) serves every metric: a block holds 128 rows against one tile of 128 units after another, a
-thread 8 x 8 of these pairs in registers, and both are read through shared memory, eight columns at a time. Each thread
-keeps the least values of its eight rows and looks at them once a tile. For a column, a pair is given the fused
-multiply-add of the difference that defines the Euclidean distance; or of the product, half the work, for a screening
-that leaves a few units to be measured. Screening pays once units lie far enough apart, so a sample of the rows is asked
-first.
+One kernel (`search_kernels`) is used for every metric: a block compares 128 rows with tiles of 128 units, a thread has
+8 x 8 of these pairs in registers, and both are read through shared memory, eight columns at a time. Each thread keeps
+the least values of its eight rows and merges them once for each tile. Each column adds to a pair the fused multiply-add
+of the difference, which defines the Euclidean distance; or of the product, half the work, for a screening that selects
+a few units to be measured. Screening is faster if units are far enough apart, which a sample of the rows determines.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ _NAMES = {EUCLIDEAN: "euclidean", MANHATTAN: "manhattan", CHEBYSHEV: "chebyshev"
 _INFINITY = 0x7F800000
 """The bits of an infinite float32."""
 _SCREEN_FROM = 32
-"""Columns from which the second look at what a screening leaves is little beside the first."""
+"""Least number of columns for which the measurement after a screening is cheap compared with the screening."""
 _SAMPLE = 32 * TILE
 _UNSURE_AT_MOST = 0.2
-"""A screening costs about half of what measuring costs; leaving more rows than this unsure, it would save little."""
+"""Greatest share of uncertain rows: a screening costs about half of a measurement, so more would save little."""
 
 
 class RowsOnDevice:
-    """Rows made ready for searches with one set of weights after another.
+    """Rows prepared for searches with several sets of weights.
 
     Parameters
     ----------
     rows : (n, d) float32
-        On a device; NaN where a value is missing.
+        On a device; NaN for missing values.
     form
         EUCLIDEAN, MANHATTAN or CHEBYSHEV.
     has_missing
@@ -72,7 +71,7 @@ class _Direct:
     def best_two(
         self, weights: Array, *, only: Array | None = None, out: tuple[Array, Array] | None = None
     ) -> tuple[Array, Array]:
-        """Search for all rows, or only for those of a list, int32, into what earlier searches found."""
+        """Search for all rows, or only for those of a list, int32, whose earlier results are overwritten."""
         xp, (n_rows, d) = self._xp, self._shape
         if out is None:
             out = xp.empty((2, n_rows), np.int32), xp.empty((2, n_rows), np.float32)
@@ -103,7 +102,7 @@ class _Direct:
 
 
 class _Screen:
-    """Let scalar products leave a few units for each row, and measure these."""
+    """Select a few units for each row by scalar products, and measure these."""
 
     def __init__(self, rows: Array) -> None:
         self._xp, self._rows = array_namespace(rows), rows
@@ -115,7 +114,7 @@ class _Screen:
         self._sample = self._xp.asarray((np.arange(_SAMPLE) * n // _SAMPLE).astype(np.int32))
 
     def prepare(self, weights: Array) -> None:
-        """Lay the weights out."""
+        """Arrange the weights."""
         xp = self._xp
         shifted = weights - self._centre
         squares = squared_lengths(shifted)
@@ -125,11 +124,11 @@ class _Screen:
         self._halves[: squares.size] = 0.5 * squares
 
     def share_unsure(self) -> float:
-        """Return the share of a sample of the rows whose best units would not be certain."""
+        """Return the share of a sample of the rows whose best units are uncertain."""
         return float(self._run(self._sample)[0].mean())
 
     def best_two(self) -> tuple[Array, tuple[Array, Array]]:
-        """Return the rows whose best units are not certain, int32, and what was found for all."""
+        """Return the rows whose best units are uncertain, int32, and the results for all."""
         is_unsure, out = self._run(None)
         return self._xp.flatnonzero(is_unsure).astype(np.int32), out
 
@@ -161,7 +160,7 @@ class _Screen:
 
 
 class _Plan:
-    """How a search is cut into blocks: tiles of rows, and parts of the units where rows alone are too few."""
+    """Division of a search into blocks: tiles of rows, and parts of the units if there are too few rows."""
 
     def __init__(self, n: int, n_units: int) -> None:
         self.n, self.n_tiles = n, -(-n_units // TILE)
@@ -177,13 +176,13 @@ class _Plan:
 
 
 def best_parts(row_tiles: int, unit_tiles: int, at_once: int) -> int:
-    """Return into how many parts to cut the units, so that blocks, ``at_once`` at a time, are done soonest."""
+    """Return the number of parts of the units for which blocks, ``at_once`` at a time, take least time."""
 
     def rounds(parts: int) -> int:
         per_part = -(-unit_tiles // parts)
-        return -(-row_tiles * -(-unit_tiles // per_part) // at_once) * (per_part + 2)  # 2: to begin and to end a block
+        return -(-row_tiles * -(-unit_tiles // per_part) // at_once) * (per_part + 2)  # 2: start and end of a block
 
-    # Each part is merged in the end, so one more must bring at least a hundredth.
+    # Parts are merged at the end, so a further one has to save at least a hundredth.
     return min(range(1, min(unit_tiles, _MOST_PARTS) + 1), key=lambda parts: rounds(parts) * (100 + parts))
 
 
@@ -198,8 +197,8 @@ def columns_first(rows: Array) -> Array:
 def unit_tiles(weights: Array) -> Array:
     """Return (depth, size) float32: as `columns_first`, in each tile in the order in which threads read units.
 
-    Thread lane l (0 .. 15) takes units l, l + 16, .. l + 112 of a tile. They lie in two runs of four, 32 apart, beside
-    those of the seven other lanes of its warp, so that a warp reads 128 bytes on end.
+    Thread lane l (0 .. 15) takes units l, l + 16, .. l + 112 of a tile. They are in two runs of four, 32 apart, next
+    to those of the seven other lanes of its warp, so that a warp reads 128 contiguous bytes.
     """
     xp, (n_units, d) = array_namespace(weights), weights.shape
     n_tiles, depth = -(-n_units // TILE), -(-d // _DEPTH) * _DEPTH

@@ -1,15 +1,15 @@
-"""CUDA C++ of the search for best units: one skeleton, and for each metric what a column adds to a pair."""
+"""CUDA C++ of the search for best units: one kernel, with the contribution of a column for each metric."""
 
 from __future__ import annotations
 
 import functools
 
 TILE = 128
-"""Rows, and units, of a block's tile."""
+"""Rows and units of a tile."""
 KEPT = {"screen": 3}
 """Values that a thread keeps for each of its rows while screening; else two."""
 SCREENED = 16
-"""Units that a row keeps from the screening by a block."""
+"""Candidates of a row from the screening by a block."""
 
 _ADD = {
     "screen": "total = __fmaf_rn(x, w, total)",
@@ -17,7 +17,7 @@ _ADD = {
     "euclidean_missing": "{ float t = x == x ? __fsub_rn(x, w) : 0.0f; total = __fmaf_rn(t, t, total); }",
     "manhattan": "total = __fadd_rn(total, fabsf(__fsub_rn(x, w)))",
     "manhattan_missing": "{ float t = x == x ? __fsub_rn(x, w) : 0.0f; total = __fadd_rn(total, fabsf(t)); }",
-    "chebyshev": "total = fmaxf(total, fabsf(__fsub_rn(x, w)))",  # fmaxf passes over NaN
+    "chebyshev": "total = fmaxf(total, fabsf(__fsub_rn(x, w)))",  # fmaxf ignores NaN
 }
 _ADD["chebyshev_missing"] = _ADD["chebyshev"]
 
@@ -28,7 +28,7 @@ def kept_by_thread(variant: str) -> int:
 
 
 def shared_bytes(variant: str) -> int:
-    """Return the shared memory of a block: two buffers of eight columns of rows and units, and what is kept of rows."""
+    """Return the shared memory of a block: two buffers of eight columns of rows and units, and kept values."""
     return 4 * (2 * 2 * 8 * TILE + 8 * 2 * kept_by_thread(variant) * 256 + 2 * TILE)
 
 
@@ -40,7 +40,7 @@ _SKELETON = """
 typedef long long i64;
 
 // Which row of the tile is row i of a thread, and which lane of units a thread has: lane, lane + 16, .. lane + 112.
-// Units next to each other on the map go to different threads, so that none alone holds all that are near a row.
+// Neighbouring units on the map belong to different threads, so that no thread has all units near a row.
 __device__ __forceinline__ int row_of(int thread, int i) {
     return ((thread >> 5) & 3) * 32 + (i >> 2) * 16 + ((thread >> 3) & 3) * 4 + (i & 3);
 }
@@ -55,7 +55,7 @@ __device__ __forceinline__ double threshold(double best, double norm, double lar
     return best + 2.0 * error + 2.0 * factor / (1.0 - factor) * above;
 }
 
-// Keep the two least, ties with the lowest unit, in whatever order units come.
+// Keep the two least, the lowest unit of ties, for units in any order.
 __device__ __forceinline__ void keep_two(float v, int u, float* value, int* unit) {
     if (u < 0) return;
     if (v < value[0] || (v == value[0] && u < unit[0]) || unit[0] < 0) {
@@ -77,9 +77,8 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
     float* unit_tile = row_tile + 2 * 8 * 128;             // [2][8][128]
     float* kept_value = unit_tile + 2 * 8 * 128;           // [8][KEPT][256]
     int* kept_unit = (int*)(kept_value + 8 * KEPT * 256);  // [8][KEPT][256]
-    // The least value of each row in this block, and what no unit beyond is among the row's best two: the second least
-    // value that any block has met so far. Both are bits of values that are not negative. How soon they fall does not
-    // matter to the result.
+    // The least value of each row in this block, and a bound of the row's best two: the second least value of any
+    // block so far. Both are bits of values that are not negative. When they are updated does not affect the result.
     unsigned* least_of_row = (unsigned*)(kept_unit + 8 * KEPT * 256);  // [128]
     unsigned* bound = least_of_row + 128;                              // [128]
     const int thread = threadIdx.x, n_padded = gridDim.x * 128;
@@ -121,8 +120,8 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
         *(float4*)(row_tile + ((buffer) * 8 + load_column) * 128 + load_at) = next_rows; \\
         *(float4*)(unit_tile + ((buffer) * 8 + load_column) * 128 + load_at) = next_units; }
 
-    // Tiles in an order that leaps over the map: as neighbours are alike, a row would else meet one nearer unit after
-    // another on the way to its best.
+    // Tiles in a scattered order: neighbours are similar, so in map order the least value of a row would be updated
+    // many times.
     int buffer = 0, tile = (int)((i64)first_tile * stride_of_tiles % n_tiles), next_tile = tile;
     LOAD(tile, 0)
     STORE(0)
@@ -146,7 +145,7 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
             const float* b = unit_tile + buffer * 8 * 128 + unit_at;
             #pragma unroll
             for (int half = 0; half < 2; half++) {
-                if (half == 1 && column + 4 >= d) break;  // nothing but padding
+                if (half == 1 && column + 4 >= d) break;  // only padding
                 #pragma unroll
                 for (int k = half * 4; k < half * 4 + 4; k++) {
                     const float4 a0 = *(const float4*)(a + k * 128), a1 = *(const float4*)(a + k * 128 + 16);
@@ -218,7 +217,7 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
         atomicMin(all + n_padded, min(bound[thread], max(least, before)));
     }
     #endif
-    // A thread a row: its values lie with 16 threads. Row thread of the tile is row i of those of one lane of rows.
+    // One thread for each row, whose values 16 threads keep. Row thread of the tile is row i of one lane of rows.
     if (thread >= 128 || first_row + thread >= n) return;
     const int i = ((thread >> 4) & 1) * 4 + (thread & 3);
     const int owner = (thread >> 5) * 32 + ((thread >> 2) & 3) * 8;
@@ -246,7 +245,7 @@ template <bool LISTED> __device__ __forceinline__ void search_rows(PARAMETERS) {
         for (int k = 0; k < KEPT; k++) {
             const int at = (i * KEPT + k) * 256 + OWNER(l), u = kept_unit[at];
             if (u < 0 || !(kept_value[at] <= limit)) break;
-            if (k == KEPT - 1) count = SCREENED + 1;  // this thread may have met more such units
+            if (k == KEPT - 1) count = SCREENED + 1;  // there may be more such units of this thread
             if (u == unit[0] || u == unit[1]) continue;
             if (count < SCREENED) { out_value[count * stride] = kept_value[at]; out_unit[count * stride] = u; }
             count++;
@@ -262,7 +261,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) search(PARAMETERS) { search
 extern "C" __global__ void __launch_bounds__(256, 2) search_listed(PARAMETERS) { search_rows<true>(ARGUMENTS); }
 
 #if !SCREEN
-// The best two of all parts; results go where the rows are.
+// The best two of all parts, written at the positions of the rows.
 extern "C" __global__ void merge(const float* part_value, const int* part_unit, int n_parts, i64 stride,
     const int* list, int has_list, int n, i64 n_rows, int* out_unit, float* out_value) {
     const int place = blockIdx.x * blockDim.x + threadIdx.x;
@@ -275,7 +274,7 @@ extern "C" __global__ void merge(const float* part_value, const int* part_unit, 
     for (int k = 0; k < 2; k++) { out_unit[k * n_rows + row] = unit[k]; out_value[k * n_rows + row] = value[k]; }
 }
 #else
-// Measure, as defined, the units that the screening left; tell where it left out some that might be nearer.
+// Measure the candidates of the screening as defined; mark rows for which excluded units might be nearer.
 extern "C" __global__ void measure(const float* part_value, const int* part_unit, const int* part_count, int n_parts,
     i64 stride, const int* list, int has_list, int n, i64 n_rows, const float* rows, const float* weights, int d,
     const double* norms, const double* largest, int* out_unit, float* out_value, bool* is_unsure) {
@@ -293,7 +292,7 @@ extern "C" __global__ void measure(const float* part_value, const int* part_unit
     bool unsure = false;
     for (int k = 0; k < 2; k++) { value[k] = __int_as_float(0x7f800000); unit[k] = -1; }
     for (int p = 0; p < n_parts; p++) {
-        if (!(part_value[(i64)p * SCREENED * stride + place] <= limit)) continue;  // its least is beyond the limit
+        if (!(part_value[(i64)p * SCREENED * stride + place] <= limit)) continue;  // its least exceeds the limit
         const int count = part_count[(i64)p * stride + place];
         if (count > SCREENED) { unsure = true; break; }
         for (int k = 0; k < count; k++) {

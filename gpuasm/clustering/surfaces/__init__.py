@@ -1,1 +1,1 @@
-"""What a trained map looks like: distances, densities, and the clusters they leave."""
+"""Surfaces of a trained map: distances, densities, and clusters from them."""

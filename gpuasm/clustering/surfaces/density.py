@@ -1,4 +1,4 @@
-"""Pareto density: how many rows lie around each unit of a map (Ultsch 2003, doi:10.1007/3-540-26981-9_13)."""
+"""Pareto density: the number of rows around each unit of a map (Ultsch 2003, doi:10.1007/3-540-26981-9_13)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from gpuasm.errors import DataError
 from gpuasm.parallel import for_each, inlined
 
 PARETO_SHARE = 0.2013
-"""Of all pairwise distances so many are no longer than the Pareto radius: a sphere of that size holds a fifth of the
-rows, and tells four fifths of what there is to know of their density."""
+"""Share of pairwise distances up to the Pareto radius: a sphere of that size has a fifth of the rows, and gives four
+fifths of the information on their density."""
 _SAMPLE_FOR_RADIUS = 2000
 _SAMPLE_FOR_DENSITY = 5000
-"""Rows, drawn at random, that are counted around units; a fifth of these is a thousand, told to some 3 %."""
+"""Rows of a random sample that are counted around units; a fifth of them is a thousand, with an error of about 3 %."""
 _FORMS = {"euclidean": EUCLIDEAN, "cosine": EUCLIDEAN, "manhattan": MANHATTAN, "chebyshev": CHEBYSHEV}
 
 
 def pareto_radius(rows: Array, metric: str = "euclidean") -> float:
-    """Return the distance that 20.13 % of all pairs of rows do not exceed.
+    """Return the 20.13 % quantile of the distances of all pairs of rows.
 
     Parameters
     ----------
     rows : (n, d) float32
-        As the map compares them, where they live; NaN where a value is missing. Of more than 2000 these
-        are drawn.
+        Normalised rows; NaN for missing values. Of more than 2000 rows a random sample is used.
     metric
         As for `SelfOrganisingMap`.
 
@@ -53,15 +52,15 @@ def pareto_radius(rows: Array, metric: str = "euclidean") -> float:
 def density_around(
     weights: Array, rows: Array, radius: float, *, metric: str = "euclidean", grid: MapGrid
 ) -> np.ndarray:
-    """Return the P-matrix: how many rows lie no farther than ``radius`` from each unit.
+    """Return the P-matrix: the number of rows within ``radius`` of each unit.
 
     Parameters
     ----------
     weights : (units, d) float32
     rows : (n, d) float32
-        Of more than 5000 these are drawn and counted, and the counts are brought to n.
+        Of more than 5000 rows a random sample is counted, and the counts are scaled to n.
     radius
-        Such as `pareto_radius`.
+        For example `pareto_radius`.
     metric
         As for `SelfOrganisingMap`.
     grid
@@ -84,7 +83,7 @@ def density_around(
 
 
 def _sampled(rows: Array, most: int) -> Array:
-    """Return rows drawn at random, always the same: every sixth, say, may be of one kind where kinds take turns."""
+    """Return a reproducible random sample of rows; regularly spaced rows could all be of one kind."""
     n = rows.shape[0]
     if n <= most:
         return rows
@@ -101,7 +100,7 @@ def _distances(values: np.ndarray, metric: str) -> np.ndarray:
 
 @inlined()
 def _with_column(total, one, other, form):
-    """Return what a distance is made of (its square if Euclidean) with a column more; NaN is passed over."""
+    """Add a column to a distance (its square if Euclidean); NaN is skipped."""
     difference = float(np.float32(one - other))
     if difference != difference:  # noqa: PLR0124 - a missing value
         return total
@@ -127,7 +126,7 @@ def _count(i, weights, rows, d, n, form, limit, count):
         for k in range(d):
             total = _with_column(total, weights[i * d + k], rows[j * d + k], form)
             if total > limit:
-                break  # it only grows
+                break  # it never decreases
         if total <= limit:
             inside += 1
     count[i] = inside

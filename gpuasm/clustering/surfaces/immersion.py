@@ -1,8 +1,8 @@
-"""U*C: clusters of a map by its walls and its density (Ultsch 2005, doi:10.1007/3-540-28084-7_84).
+"""U*C: clusters of a map by distances and density (Ultsch 2005, doi:10.1007/3-540-28084-7_84).
 
-From each unit a walk goes down the U-matrix as far as it can, which leads away from borders, and from there up the
-P-matrix, which leads to where rows are dense. The watersheds of the U*-matrix part the ends of these walks: units whose
-walks end in one basin are a cluster.
+A walk from each unit descends the U-matrix to a minimum, away from borders, and then ascends the P-matrix to a maximum
+of density. The watersheds of the U*-matrix separate the ends of these walks: units whose walks end in one basin form a
+cluster.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from gpuasm.parallel import compiled
 
 
 def immersion(heights: np.ndarray, density: np.ndarray, grid: MapGrid) -> np.ndarray:
-    """Return where the walk from each unit ends, (units,) int32.
+    """Return the end of the walk from each unit, (units,) int32.
 
-    Each step leads to the lowest (then densest) of the units that touch, if that is lower (denser) than here; of equal
+    Each step leads to the lowest (then densest) neighbour, if it is lower (denser) than the current unit; of equal
     ones to that of the lowest number.
 
     Parameters
@@ -45,7 +45,7 @@ def u_star_clusters(
     grid
         The map.
     depth
-        As for `watersheds`; with 0 each valley, however shallow, is a cluster, as U*C was published.
+        As for `watersheds`; with 0 every valley is a cluster, as published.
     """
     basin = watersheds(surface, grid, depth=depth)[immersion(heights, density, grid)]
     size = np.bincount(basin)
@@ -68,7 +68,7 @@ def _steepest(height, neighbours):
 
 
 def _ends(step: np.ndarray) -> np.ndarray:
-    """Follow steps to their end: each round goes twice as far."""
+    """Follow steps to their end: each round doubles the distance."""
     while not np.array_equal(further := step[step], step):
         step = further
     return step

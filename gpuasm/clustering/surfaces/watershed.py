@@ -1,4 +1,4 @@
-"""Watersheds of a surface over a map: which valley the water of each unit runs into."""
+"""Watersheds of a surface over a map: the basin of each unit, by flooding."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ import numpy as np
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.errors import UsageError
 from gpuasm.parallel import compiled
+from gpuasm.primitives.union_find import root_of
 
 _HIGH = 0.98
 
 
 def watersheds(surface: np.ndarray, grid: MapGrid, *, depth: float = 0.0) -> np.ndarray:
-    """Flood a surface from its lowest places; units where floods meet belong to that which reached them first.
+    """Flood a surface from its minima; a unit belongs to the basin that reaches it first.
 
-    A lowest place is a unit, or several of one height that touch each other, without any lower neighbour. Water rises
-    over the lowest unit next; of equally high ones over that which it has stood at longest.
+    A minimum is a unit, or a plateau of neighbouring units of one height, without lower neighbours. The lowest reached
+    unit is flooded next; of equally high ones the one reached first.
 
     Parameters
     ----------
     surface : (rows, columns) float
     grid
-        The map, on a torus too.
+        The map, planar or toroidal.
     depth
-        Basins less deep than this share of the surface's height are joined over their lowest pass. The height is that
-        from the lowest place to the 98 % quantile: few units decide how high the highest is.
+        Basins of less depth than this share of the surface's height are merged over their lowest saddle. The height is
+        that from the minimum to the 98 % quantile, as the maximum depends on few units.
 
     Returns
     -------
     (units,) int32
-        Number of each unit's basin, 0 being that of the lowest place.
+        Number of each unit's basin, 0 being that of the lowest unit.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def _joined(height: np.ndarray, neighbours: np.ndarray, basin: np.ndarray, least
     unit, other = unit[crosses], other[crosses]
     saddle = np.maximum(height[unit], height[other])
     order = np.argsort(saddle, kind="stable")
-    # Basins are numbered as their floors rise.
+    # Basins are numbered in ascending order of their floors.
     floor = np.full(int(basin.max()) + 1, np.inf)
     np.minimum.at(floor, basin, height)
     root = np.arange(floor.size)
@@ -69,27 +70,23 @@ def _joined(height: np.ndarray, neighbours: np.ndarray, basin: np.ndarray, least
 @compiled()
 def _join(one, other, saddle, floor, least, root):
     for i in range(saddle.size):
-        a, b = one[i], other[i]
-        while root[a] != a:
-            a = root[a]
-        while root[b] != b:
-            b = root[b]
+        a, b = root_of(root, np.int64(one[i])), root_of(root, np.int64(other[i]))
         low, high = min(a, b), max(a, b)
-        # Passes are met in rising order: one that is too high for two basins is so for whatever they grow to.
+        # Saddles are in ascending order: one that is too high for two basins is too high after merges as well.
         if a != b and saddle[i] - floor[high] < least:
             root[high] = low
     for basin in range(root.size):
-        root[basin] = root[root[basin]]  # what a root is part of has a lower number, and is done
+        root[basin] = root[root[basin]]  # a parent has a lower number and is final
 
 
 @compiled()
 def _flood(order, rank, neighbours, basin):
     n = order.size
     n_basins = 0
-    # The water's edge, one queue for each rank: linked lists through the units.
+    # Reached units, one queue for each rank, as linked lists.
     first, last = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     behind = np.full(n, -1, np.int64)
-    state = np.zeros(n, np.int8)  # 1: looked at as a plateau, 2: in a queue or flooded
+    state = np.zeros(n, np.int8)  # 1: assigned to a plateau, 2: in a queue or flooded
     plateau = np.empty(n, np.int64)
     for start in order:
         if state[start]:
@@ -114,12 +111,12 @@ def _flood(order, rank, neighbours, basin):
             for i in range(size):
                 basin[plateau[i]] = n_basins
             n_basins += 1
-    is_lowest_place = basin >= 0  # while water spreads, more units get a basin
+    is_lowest_place = basin >= 0  # flooding assigns more units
     for i in range(n):
         state[i] = 2 if is_lowest_place[i] else 0
     for i in range(n):
         if is_lowest_place[i]:
-            _meet(i, rank, neighbours, basin, state, first, last, behind)
+            _reach_neighbours(i, rank, neighbours, basin, state, first, last, behind)
     level = 0
     while level < n:
         unit = first[level]
@@ -127,14 +124,14 @@ def _flood(order, rank, neighbours, basin):
             level += 1
             continue
         first[level] = behind[unit]
-        # Units lower than the water that has come over a pass are reached now: they go back a level.
-        lowest = _meet(unit, rank, neighbours, basin, state, first, last, behind)
+        # Units below a crossed saddle are reached now: continue at their level.
+        lowest = _reach_neighbours(unit, rank, neighbours, basin, state, first, last, behind)
         level = min(level, lowest)
 
 
 @compiled()
-def _meet(unit, rank, neighbours, basin, state, first, last, behind):
-    """Let the water of a unit reach its dry neighbours; return the lowest rank of these."""
+def _reach_neighbours(unit, rank, neighbours, basin, state, first, last, behind):
+    """Queue the unflooded neighbours of a unit; return their lowest rank."""
     lowest = rank.size
     for other in neighbours[unit]:
         if other < 0 or state[other] == 2:

@@ -1,4 +1,4 @@
-"""Batch training: in an epoch every row finds its unit, then every unit becomes the weighted mean of all rows."""
+"""Batch training: an epoch finds the best unit of each row, then replaces each unit by a weighted mean of all rows."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _CHUNK = 32
 
 @dataclass(frozen=True)
 class EpochErrors:
-    """How well a map fits, before the weights of the epoch were changed.
+    """Errors of a map before the update of an epoch.
 
     Attributes
     ----------
     quantisation : float
         Mean distance of the rows to their nearest units.
     topographic : float
-        Share of the rows whose two nearest units do not touch on the map.
+        Share of the rows whose two nearest units are not neighbours on the map.
     """
 
     quantisation: float
@@ -37,7 +37,7 @@ class EpochErrors:
 
 
 class BatchTraining:
-    """Rows of a training with what stays the same from epoch to epoch, where the rows live.
+    """Rows of a training with the data that are constant over epochs, in the memory of the rows.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class BatchTraining:
     def run(
         self, weights: Array, neighbourhoods: Iterable[Neighbourhood], progress: Callable[[int], object] | None = None
     ) -> Array:
-        """Train an epoch with each neighbourhood; return the weights, (units, d) float32."""
+        """Train an epoch for each neighbourhood; return the weights, (units, d) float32."""
         for weighting in neighbourhoods:
             units, values = self.searcher(weights)
             self.note_errors(units, values)
@@ -70,7 +70,7 @@ class BatchTraining:
     def run_online(
         self, weights: Array, online: OnlineTraining, progress: Callable[[int], object] | None = None
     ) -> Array:
-        """Train online instead, with the same errors noted before each epoch; return the weights."""
+        """Train online, with the same errors recorded before each epoch; return the weights."""
         rows = self.searcher.rows  # of length 1 for the cosine metric
         for stages in online.stages(rows.shape[0]):
             self.note_errors(*self.searcher(weights))
@@ -80,7 +80,7 @@ class BatchTraining:
         return weights
 
     def note_errors(self, units: Array, values: Array) -> None:
-        """Keep what the errors of an epoch are made of; nothing waits for a device here."""
+        """Record the sums of the errors of an epoch, without waiting for a device."""
         n_chunks = -(-units.shape[1] // _CHUNK)
         sums = self._xp.empty((2, n_chunks), np.float64)
         _add_errors(
@@ -92,7 +92,7 @@ class BatchTraining:
         self._errors.append(sums)
 
     def errors(self) -> list[EpochErrors]:
-        """Return the errors of the epochs so far."""
+        """Return the errors of all recorded epochs."""
         n = self._rows.shape[0]
         found = []
         for sums in self._errors:
@@ -114,15 +114,15 @@ class BatchTraining:
 
 
 def _attracted(weights: Array, smoothed: Array, reach: Array) -> Array:
-    """Move each unit by the weighted mean of its differences to rows, some of which push it away.
+    """Move each unit by the weighted mean of its differences to rows, with weights that may be negative.
 
-    With weights h that may be negative, sum(h x) / sum(h) knows no bounds; w + sum(h (x - w)) / sum(|h|) changes in
-    bounded steps, and for h >= 0 it is the same. An envelope, no less than |h|, takes the place of |h|. Units that are
-    pushed more than pulled, sum(h) <= 0, stay where they are: pushed further each epoch they would run away.
+    With negative weights h, sum(h x) / sum(h) is unbounded. The steps of w + sum(h (x - w)) / sum(|h|) are bounded, and
+    for h >= 0 it is the same. An upper bound (envelope) of |h| replaces |h|. Units with sum(h) <= 0 do not move: they
+    would diverge.
     """
     xp = array_namespace(weights)
     d = weights.shape[1]
-    # One operation at a time: in one kernel they would be contracted into fused multiply-adds.
+    # Separate operations: one kernel would contract them into fused multiply-adds.
     pulled = smoothed[:, d:] * weights
     difference = smoothed[:, :d] - pulled
     step = difference / xp.where(reach > 0, reach, 1.0)

@@ -1,8 +1,8 @@
-"""How much a unit learns from rows that belong to another unit, by their distance on the map.
+"""Neighbourhood weights: the influence of the rows of one unit on another, by their distance on the map.
 
-Weights are made once for an epoch, on the host, so that every device uses the same bits. Where a weight is a product of
-a factor of the distance along x and one of the distance along y, or a sum of two such products, it is kept as such: all
-units then learn in rows + columns steps, not in rows * columns.
+Weights are computed once for an epoch, on the host, so that every device uses the same bits. A weight that is a product
+of a factor of the distance along x and one along y, or a sum of two such products, is stored as its factors: then all
+units are updated in rows + columns steps, not in rows * columns.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gpuasm.errors import UsageError
 
 NEIGHBOURHOODS = ("gaussian", "bubble", "triangle", "mexican_hat")
 SHIFTS = (0.0, 0.5, -0.5)
-"""Between columns of rows of one parity; seen from a shifted row on one that is not; and the other way round."""
+"""Between columns of rows of equal parity; from a shifted to an unshifted row; from an unshifted to a shifted row."""
 _NOTHING = 1e-150
-"""A factor below this counts as zero: products of two factors stay far from where float64 loses digits."""
+"""A smaller factor is set to zero: products of two factors stay in the normal range of float64."""
 _ROUNDING = 1e-9
-"""Distances on the map that differ by less are the same."""
+"""Distances on the map that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class Term:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The weights of an epoch: `terms` whose sum they are, or a `table` where they are no such sum.
+    """The weights of an epoch: the sum of `terms`, or a `table` if they are not such a sum.
 
     Attributes
     ----------
     terms : tuple of Term
     envelope : tuple of Term
-        Where weights may be negative: a sum that is at least their absolute value; else empty.
+        For weights that may be negative: an upper bound of their absolute values; else empty.
     table : (2, 2 * rows - 1, 2 * columns - 1) float64 or None
-        The weight by parity of the learning unit's row and by offset in rows and columns.
+        The weight by parity of the updated unit's row and by offset in rows and columns.
     row_reach, column_reach : int
-        Of the table.
+        Reach of the table.
     """
 
     terms: tuple[Term, ...] = ()
@@ -67,7 +67,7 @@ class Neighbourhood:
 
 
 def neighbourhood_of(grid: MapGrid, kind: str, radius: float) -> Neighbourhood:
-    """Make the weights of an epoch.
+    """Compute the weights of an epoch.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def neighbourhood_of(grid: MapGrid, kind: str, radius: float) -> Neighbourhood:
 
 
 def _bell(distance: np.ndarray) -> np.ndarray:
-    # math.exp, number by number: numpy's own differs in the last bit between processors.
+    # math.exp: numpy's differs in the last bit between processors.
     return np.array([math.exp(-0.5 * d * d) if d < 38 else 0.0 for d in distance.ravel()]).reshape(distance.shape)
 
 
@@ -113,7 +113,7 @@ def _term(grid: MapGrid, along_columns: np.ndarray, along_rows: np.ndarray) -> T
 
 
 def _reach(counts: Array, grid: MapGrid) -> int:
-    """Return the largest offset that counts, the shorter way round on a torus."""
+    """Return the largest offset with a positive weight, along the shorter arc on a torus."""
     length = (counts.size + 1) // 2
     offset = np.abs(np.arange(1 - length, length))
     if grid.is_toroidal:
@@ -122,14 +122,14 @@ def _reach(counts: Array, grid: MapGrid) -> int:
 
 
 def _table(grid: MapGrid, kind: str, x: np.ndarray, y: np.ndarray) -> Neighbourhood:
-    # A learning unit in a row of parity p lies at column + p / 2, the row it looks at at column' + p' / 2.
+    # The updated unit in a row of parity p is at column + p / 2, the other unit at column' + p' / 2.
     odd = (np.arange(1 - grid.rows, grid.rows) % 2).astype(bool) if grid.is_hexagonal else np.zeros(y.size, bool)
     tables = []
     for parity in (0, 1):
         across = x[np.where(odd, 1 if parity else 2, 0)]
         squared = across * across + (y * y)[:, None]
         if kind == "bubble":
-            tables.append((squared <= 1 + _ROUNDING).astype(np.float64))  # a unit at the radius belongs to the bubble
+            tables.append((squared <= 1 + _ROUNDING).astype(np.float64))  # a unit at the radius is in the bubble
         else:
             height = 1.0 - np.sqrt(squared)
             tables.append(np.where(height < _ROUNDING, 0.0, height))

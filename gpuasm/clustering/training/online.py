@@ -1,4 +1,4 @@
-"""Online training: one row after another moves its best unit, and the units around it, towards itself.
+"""Online training: each row in turn moves its best unit, and the units around it, towards itself.
 
 Each step is defined to the bit, so that CPU and CUDA agree: the pull of a unit is float32(rate * weight), with the
 weight a float64 product of tabled factors, and each of its columns becomes fma(pull, x - w, w). The best unit of a row
@@ -18,37 +18,19 @@ from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.rows import column_ranges
 from gpuasm.clustering.search.direct_cpu import CHEBYSHEV, EUCLIDEAN, MANHATTAN
 from gpuasm.clustering.training.neighbourhood import Neighbourhood, neighbourhood_of
-from gpuasm.clustering.training.schedule import decayed
+from gpuasm.clustering.training.schedule import Stage, decayed
 from gpuasm.parallel import compiled
 from gpuasm.parallel import fused_multiply_add as fma
 
 COSINE = 3
 FORMS = {"euclidean": EUCLIDEAN, "manhattan": MANHATTAN, "chebyshev": CHEBYSHEV, "cosine": COSINE}
 _STAGES = 1000
-"""Radius and rate fall in as many equal steps over a training, or one for each row if these are fewer."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Rows that are looked at with one neighbourhood.
-
-    Attributes
-    ----------
-    order : (m,) int64
-        The rows, one after another.
-    factors : (terms, 3, 2 * columns - 1) and (terms, 2 * rows - 1) float64, or a table and nothing
-    rate : float
-    """
-
-    order: np.ndarray
-    factors: tuple[np.ndarray, np.ndarray]
-    is_table: bool
-    rate: float
+"""Number of equal steps of radius and rate over a training, or one for each row if these are fewer."""
 
 
 @dataclass(frozen=True)
 class OnlineTraining:
-    """What an online training needs to know.
+    """Parameters of an online training.
 
     Attributes
     ----------
@@ -57,9 +39,9 @@ class OnlineTraining:
     metric, neighbourhood, decay
         As for `SelfOrganisingMap`.
     radius, rate
-        First and last.
+        First and last value.
     epochs, seed
-        How often all rows are looked at, in an order drawn anew each time.
+        Passes over all rows, each in a new random order.
     """
 
     grid: MapGrid

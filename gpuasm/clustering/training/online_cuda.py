@@ -1,4 +1,4 @@
-"""Online training on CUDA: a launch a row, in which each unit is moved by the row before, then measured to the next."""
+"""Online training on CUDA: a launch for each row moves each unit by the row before, then measures it to the next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.rows import column_ranges
 
 if TYPE_CHECKING:
-    from gpuasm.clustering.training.online import Stage
+    from gpuasm.clustering.training.schedule import Stage
 
 _BLOCK = 128
 
@@ -31,7 +31,7 @@ def online_epoch_cuda(rows: Array, weights: Array, grid: MapGrid, stages: list[S
         across, down = (to_namespace(xp, part) for part in stage.factors)
         pull = across, down, np.int32(0 if stage.is_table else down.shape[0]), np.float64(stage.rate)
         for i in range(n_done, n_done + stage.order.size):
-            # The row before is pulled to with what held when it was looked at.
+            # The row before is applied with the neighbourhood and rate of its own stage.
             step(blocks, (_BLOCK,), (*data, np.int64(i), np.int64(i), *shape, *(last or pull), best),
                  shared_mem=_BLOCK * 8)  # fmt: skip
             last = pull
@@ -92,7 +92,7 @@ extern "C" __global__ void step(const float* rows, float* columns, const float* 
         const float root = __fsqrt_rn(length);
         total = fmaxf(0.0f, __fsub_rn(1.0f, root > 0.0f ? __fdiv_rn(total, root) : 0.0f));
     }
-    // Values are not negative, so their bits rise as they do; ties go to the lowest unit.
+    // Values are not negative, so their bits have the same order; of ties the lowest unit is best.
     least[threadIdx.x] = u < n_units ? ((u64)(unsigned)__float_as_int(total) << 32) | (unsigned)u : ~0ull;
     for (int half = blockDim.x / 2; half > 0; half /= 2) {
         __syncthreads();

@@ -1,8 +1,11 @@
-"""How the radius of the neighbourhood, and the rate of learning, fall from epoch to epoch."""
+"""Decay of the neighbourhood radius and of the learning rate over epochs."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+
+import numpy as np
 
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.errors import UsageError
@@ -10,8 +13,28 @@ from gpuasm.errors import UsageError
 DECAYS = ("linear", "exponential")
 
 
+@dataclass(frozen=True)
+class Stage:
+    """Rows that are presented with one neighbourhood and rate.
+
+    Attributes
+    ----------
+    order : (m,) int64
+        The rows, in the order of presentation.
+    factors : (terms, 3, 2 * columns - 1) and (terms, 2 * rows - 1) float64, or a table and nothing
+    is_table : bool
+        Whether the factors are a table.
+    rate : float
+    """
+
+    order: np.ndarray
+    factors: tuple[np.ndarray, np.ndarray]
+    is_table: bool
+    rate: float
+
+
 def radii(grid: MapGrid, radius: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the first and the last radius; without any, a quarter of the shorter side, at least 1, and one half.
+    """Return the first and the last radius; by default a quarter of the shorter side, at least 1, and one half.
 
     Raises
     ------
@@ -24,7 +47,7 @@ def radii(grid: MapGrid, radius: tuple[float, float] | None) -> tuple[float, flo
 
 
 def rates(rate: tuple[float, float]) -> tuple[float, float]:
-    """Return the first and the last rate of learning.
+    """Return the first and the last learning rate.
 
     Raises
     ------
@@ -38,7 +61,7 @@ def rates(rate: tuple[float, float]) -> tuple[float, float]:
 
 
 def decayed(bounds: tuple[float, float], step: int, n_steps: int, *, decay: str) -> float:
-    """Return what is left at a step: the first of the bounds at step 0, the last at step ``n_steps`` - 1.
+    """Return the value at a step: the first of the bounds at step 0, the last at step ``n_steps`` - 1.
 
     Raises
     ------

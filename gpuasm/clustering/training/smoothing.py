@@ -1,7 +1,7 @@
-"""Spread sums of rows over a map: each unit gets its neighbourhood's weighted sum of all units' sums.
+"""Smooth sums of rows over a map: each unit gets the weighted sum of all units' sums.
 
-Sums are float64, added by rising source unit along each axis, never contracted into fused multiply-adds: CPU and CUDA
-give the same bits. Terms whose weight is zero may be left out or not, as adding zero changes nothing.
+Sums are float64, added in ascending order of source units along each axis and never contracted into fused
+multiply-adds: CPU and CUDA give the same bits. Terms of zero weight may be skipped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def smooth(sums: Array, grid: MapGrid, weights: Neighbourhood) -> Array:
 
     Returns
     -------
-    (units, channels) float64, where ``sums`` lives.
+    (units, channels) float64, in the memory of ``sums``.
     """
     xp = array_namespace(sums)
     if weights.table is None:
@@ -65,7 +65,7 @@ def smooth_terms(sums: Array, grid: MapGrid, terms: tuple[Term, ...]) -> Array:
 
 @inlined()
 def window(at, reach, length, wraps):
-    """Return two intervals, ascending: the places within ``reach`` of ``at`` on an axis or a ring."""
+    """Return two intervals, ascending: the positions within ``reach`` of ``at`` on an axis or a ring."""
     if wraps:
         if 2 * reach + 1 >= length:
             return 0, length, length, length

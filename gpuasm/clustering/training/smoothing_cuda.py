@@ -1,7 +1,7 @@
-"""Spread sums over a map on CUDA: the same additions in the same order as `smoothing` on the CPU.
+"""Smooth sums over a map on CUDA: the same additions in the same order as `smoothing` on the CPU.
 
-A thread makes eight neighbouring units' sums of one channel: each sum it reads is used eight times, with factors that
-move through registers as the source moves on.
+A thread computes the sums of eight neighbouring units for one channel: each sum that it reads is used eight times, with
+factors that shift through registers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def smooth_table_cuda(sums: Array, grid: MapGrid, weights: Neighbourhood) -> Arr
 
 
 def _padded(xp: object, factors: np.ndarray | None) -> Array:
-    """Put zeros behind the last offset: the last group of units may reach beyond the map."""
+    """Append zeros after the last offset: the last group of units may extend beyond the map."""
     assert factors is not None
     wide = np.zeros((*factors.shape[:-1], factors.shape[-1] + _GROUP))
     wide[..., : factors.shape[-1]] = factors
@@ -72,8 +72,8 @@ _CUDA = """
 typedef long long i64;
 #define GROUP 8
 
-// Add factor(offset) * value for all sources within reach, by rising source, to the sums of eight units from at on. A
-// hexagonal lattice has other values for units whose rows have another parity than the source's.
+// Add factor(offset) * value for all sources within reach, in ascending order, to the sums of eight units from at on. A
+// hexagonal lattice has other values for units in rows of another parity than the source's.
 template <bool HEXAGONAL>
 __device__ __forceinline__ void add_interval(double* total, const double* same, const double* other, i64 stride,
     const double* factors, int at, int length, int first, int last) {

@@ -1,4 +1,4 @@
-"""Weights of a map before it is trained; made on the host, so that training starts from the same bits everywhere."""
+"""Initial weights of a map, computed on the host so that training starts from the same bits on all devices."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gpuasm.parallel import single_threaded_blas
 
 STARTS = ("pca", "linear", "random")
 _SAMPLE = 20_000
-"""Rows, evenly spaced, that principal components are taken from."""
+"""Number of evenly spaced rows for principal components."""
 
 
 def start_weights(rows: Array, grid: MapGrid, start: str | np.ndarray, *, seed: int) -> np.ndarray:
-    """Make the weights that training starts from.
+    """Compute the initial weights of training.
 
     Parameters
     ----------
     rows : (n, d) float32
-        NaN where a value is missing.
+        NaN for missing values.
     grid
         The map.
     start
@@ -28,7 +28,7 @@ def start_weights(rows: Array, grid: MapGrid, start: str | np.ndarray, *, seed: 
         longer side of the map; "linear": even columns rise from their least to their largest value along the map's
         columns, odd ones along its rows; "random": rows drawn at random; or an array (units, d) of weights.
     seed
-        For "random".
+        Seed for "random".
 
     Returns
     -------
@@ -39,7 +39,7 @@ def start_weights(rows: Array, grid: MapGrid, start: str | np.ndarray, *, seed: 
     UsageError
         If the start is unknown.
     DataError
-        If weights given have another shape, or are not all finite.
+        If given weights have another shape, or are not all finite.
     """
     if not isinstance(start, str):
         return _given(start, (grid.n_units, rows.shape[1]))
@@ -74,7 +74,7 @@ def _linear(least: np.ndarray, most: np.ndarray, grid: MapGrid) -> np.ndarray:
 
 
 def _filled(rows: np.ndarray) -> np.ndarray:
-    """Put column means in place of missing values."""
+    """Replace missing values by column means."""
     is_missing = np.isnan(rows)
     if not is_missing.any():
         return rows
@@ -85,13 +85,13 @@ def _filled(rows: np.ndarray) -> np.ndarray:
 
 def _plane(sample: np.ndarray, grid: MapGrid) -> np.ndarray:
     mean = sample.mean(axis=0, dtype=np.float64)
-    with single_threaded_blas():  # sums by several threads are rounded otherwise
+    with single_threaded_blas():  # sums by several threads are rounded differently
         deviation = sample - mean
         variance, axes = np.linalg.eigh(deviation.T @ deviation / max(1, sample.shape[0] - 1))
     n_axes = min(2, mean.size)
     spread = 2 * np.sqrt(np.maximum(0.0, variance[::-1][:n_axes]))
     axes = axes.T[::-1][:n_axes]
-    # Eigenvectors may point either way: let their largest part be positive.
+    # Eigenvectors are unique up to sign: make their largest component positive.
     axes = axes * np.sign(axes[np.arange(n_axes), np.abs(axes).argmax(axis=1)])[:, None]
     row, column = np.divmod(np.arange(grid.n_units), grid.columns)
     places = [2 * column / max(1, grid.columns - 1) - 1, 2 * row / max(1, grid.rows - 1) - 1]

@@ -36,7 +36,7 @@ def lengths_within(contigs, genome):
 def test_the_deep_one_is_one_contig_and_the_shallow_one_ends_at_it(members, pairs):
     """Unless it takes what the deep one leaves: `shallow_ways`."""
     deep, shallow = members
-    contigs = assemble(pairs, AssemblyOptions(mode="meta", without=("shallow-ways",))).contigs
+    contigs = assemble(pairs, AssemblyOptions(mode="meta", without=("minor-paths",))).contigs
     assert lengths_within(contigs, deep)[0] > 11_900
     left = [length for length in lengths_within(contigs, shallow) if length > 1000]
     assert len(left) == 2
@@ -44,7 +44,7 @@ def test_the_deep_one_is_one_contig_and_the_shallow_one_ends_at_it(members, pair
 
 
 def test_without_them_contigs_end_where_members_part(members, pairs):
-    contigs = assemble(pairs, AssemblyOptions(mode="meta", without=("deep-ways", "shallow-ways"))).contigs
+    contigs = assemble(pairs, AssemblyOptions(mode="meta", without=("dominant-paths", "minor-paths"))).contigs
     assert lengths_within(contigs, members[0])[0] < 6000
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from gpuasm.assembly import AssemblyOptions, assemble, recipe
-from gpuasm.assembly.consensus.consensus import check_contigs
-from gpuasm.assembly.consensus.guesses import GUESSES
-from gpuasm.assembly.ladder import FIRST_K
+from gpuasm.assembly import AssemblyOptions, assemble, pipeline
 from gpuasm.assembly.options import RULES, STAGES
+from gpuasm.assembly.parameters import ITERATION
+from gpuasm.assembly.verification.contig_checks import check_contigs
+from gpuasm.assembly.verification.unsupported_joins import UNSUPPORTED_JOIN_RULES
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
-from tests.unit.cli.read_files import genome_text, simulated_pairs
+from tests.read_files import genome_text, simulated_pairs
 
-OF_CLEANING = {"tips", "low-depth-connections", "bubbles", "islands"}
+OF_CLEANING = {"tips", "low-coverage-edges", "bubbles", "isolated-unitigs"}
 
 
 @pytest.mark.parametrize("last", STAGES)
@@ -50,24 +50,24 @@ def test_what_is_left_out_is_not_done(reads, rule):
     assert not any(removed)
     assert assembly.contigs
     match rule:
-        case "bridges":
-            assert counts["bridge gaps"]["bridges"] == 0
-        case "meeting-ends":
-            assert counts["join meeting ends"]["bridges"] == 0
-        case "contradicted-flanks":
-            assert all("flanks_given_up" not in record.counts for record in stages.records)
-        case "single-words":
+        case "mercy-kmers":
+            assert counts["bridge gaps"]["mercy-kmers"] == 0
+        case "overlapping-ends":
+            assert counts["join overlapping ends"]["mercy-kmers"] == 0
+        case "edge-support":
+            assert all("flanks_removed" not in record.counts for record in stages.records)
+        case "single-copy-kmers":
             assert all("single_kmers" not in record.counts for record in stages.records)
-        case "short-ways":
-            assert all("short_ways" not in record.counts for record in stages.records)
-        case "read-errors":
+        case "short-paths":
+            assert all("short_paths" not in record.counts for record in stages.records)
+        case "read-correction":
             assert "correct reads" not in counts
-        case "copied-words" | "overlaps" | "lost-junctions" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
+        case "repeat-kmers" | "linked-overlaps" | "unlinked-overlaps" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
-        case "stray-mates" | "rival-ends" | "compressed" | "doubled-ends":
-            assert counts["lay reads back"][rule.replace("-", "_")] == 0
+        case "discordant-pairs" | "unspanned-repeats" | "collapsed-repeats" | "redundant-ends":
+            assert counts["align reads to contigs"][rule.replace("-", "_")] == 0
         case "end-extension":
-            assert counts["lay reads back"]["bases_added"] == 0
+            assert counts["align reads to contigs"]["bases_added"] == 0
         case "larger-k":
             assert len(assembly.k) == 1
         case "fragments":
@@ -76,7 +76,7 @@ def test_what_is_left_out_is_not_done(reads, rule):
         case "joins":
             assert "join by pairs" not in counts
         case "check":
-            assert "lay reads back" not in counts
+            assert "align reads to contigs" not in counts
             assert assembly.contigs[0].name == "contig_000001"
 
 
@@ -85,10 +85,10 @@ def test_how_many_fragments_should_span_a_place_is_known_of_an_isolate_only(monk
     asked = []
 
     def check(*args, **options):
-        asked.append(not {*GUESSES, "doubled-ends"} & set(options["without"]))
+        asked.append({*UNSUPPORTED_JOIN_RULES, "redundant-ends"} <= options["rules"])
         return check_contigs(*args, **options)
 
-    monkeypatch.setattr(recipe, "check_contigs", check)
+    monkeypatch.setattr(pipeline, "check_contigs", check)
     assemble(reads, AssemblyOptions(mode=mode))
     assert asked == [is_done]
 
@@ -96,10 +96,10 @@ def test_how_many_fragments_should_span_a_place_is_known_of_an_isolate_only(monk
 def test_thin_coverage_begins_at_the_usual_k_without_a_smaller_one():
     pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=7, error_rate=0.005)
     reads = Reads.from_strings([read for pair in pairs for read in pair], paired=True)
-    for without, smaller in (((), True), (("smaller-k",), False)):
+    for without, smaller in (((), True), (("low-coverage-k",), False)):
         stages = Stages()
         assembly = assemble(reads, AssemblyOptions(without=without), stages=stages)
-        assert (assembly.k[0] < FIRST_K) == smaller
+        assert (assembly.k[0] < ITERATION.first_k) == smaller
         assert ("merge mates" in {record.name for record in stages.records}) == smaller
 
 
@@ -107,11 +107,11 @@ def test_all_of_it_is_done_by_default(reads):
     stages = Stages()
     assembly = assemble(reads, AssemblyOptions(mode="isolate"), stages=stages)
     names = {record.name for record in stages.records}
-    assert {"bridge gaps", "join mates", "join by pairs", "lay reads back"} <= names
+    assert {"bridge gaps", "join mates", "join by pairs", "align reads to contigs"} <= names
     assert assembly.k[-1] > 100
     assert assembly.state is None
-    assert any("flanks_given_up" in record.counts for record in stages.records)
-    assert any("short_ways" in record.counts for record in stages.records)
+    assert any("flanks_removed" in record.counts for record in stages.records)
+    assert any("short_paths" in record.counts for record in stages.records)
     assert any(record.counts.get("single_kmers", 0) > 0 for record in stages.records)
     assert next(record.counts["bases"] for record in stages.records if record.name == "correct reads") > 0
     for rule in OF_CLEANING:  # else leaving them out would show nothing

@@ -1,4 +1,4 @@
-"""Where contigs differ from a reference, and which reads are counted for which side."""
+"""Places where contigs differ from a reference, and the reads that are counted for either side."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 TARGET = decode(np.random.default_rng(3).integers(0, 4, 400).astype(np.uint8))
 
 
-def aligned(text, start, cigar, *, name="c", target="r", turned=False, second=False):
+def aligned(text, start, cigar, *, name="c", target="r", is_reverse=False, second=False):
     header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6"}, "SQ": [{"SN": target, "LN": len(TARGET)}]})
     own = pysam.AlignedSegment(header)
     own.query_name, own.query_sequence, own.reference_id, own.reference_start = name, text, 0, start
-    own.cigarstring, own.flag, own.mapping_quality = cigar, 16 * turned + 128 * second, 60
+    own.cigarstring, own.flag, own.mapping_quality = cigar, 16 * is_reverse + 128 * second, 60
     return own
 
 
@@ -51,7 +51,7 @@ def test_substitutions_are_places_of_their_own():
     assert np.flatnonzero(found.covered["r"])[[0, -1]].tolist() == [50, 249]
 
 
-def test_gaps_take_what_is_beside_them_along():
+def test_places_of_gaps_include_their_flanks():
     contig = TARGET[:100] + TARGET[105:200] + "ACGTA" + TARGET[200:300]
     contig = changed(contig, at_96=other(TARGET[96]))
     found = compare([aligned(contig, 0, "100M5D95M5I100M")], {"r": TARGET})
@@ -73,7 +73,7 @@ def test_unknown_bases_differ_from_nothing():
     assert gap.contig == ("c", 28, 38)
 
 
-def test_reads_count_once_wherever_they_lie():
+def test_reads_count_once_over_all_alignments():
     contig = changed(TARGET[50:250], at_100=other(TARGET[150]))
     (place,) = compare([aligned(contig, 50, "200M")], {"r": TARGET}).places
     on_contig = [aligned(contig[80:140], 80, "60M", name="ours", target="c")]
@@ -87,9 +87,9 @@ def test_reads_count_once_wherever_they_lie():
     assert count_votes([place], on_contig[:1], on_reference[:1]) == [Counter(contig=1)]
 
 
-def test_turned_contigs_and_gaps_are_heard_too():
+def test_reads_on_reversed_contigs_and_across_gaps_are_counted():
     contig = TARGET[50:150] + TARGET[158:250]
-    (place,) = compare([aligned(contig, 50, "100M8D92M", turned=True)], {"r": TARGET}).places
+    (place,) = compare([aligned(contig, 50, "100M8D92M", is_reverse=True)], {"r": TARGET}).places
     assert place.contig == ("c", 82, 102)
     written = flipped(contig)
     on_contig = [aligned(written[60:140], 60, "80M", name="ours", target="c")]
@@ -98,20 +98,20 @@ def test_turned_contigs_and_gaps_are_heard_too():
     assert count_votes([place], on_contig, on_reference) == [Counter(contig=2, reference=1)]
 
 
-def test_units_of_a_tandem_repeat_are_told_by_what_holds_all_of_them():
-    """Within a unit every read says the same, however many units there are."""
+def test_units_of_a_tandem_repeat_are_counted_by_reads_across_all_of_them():
+    """A read within a unit is the same for any number of units."""
     unit = TARGET[100:140]
     three, two = (TARGET[:100] + unit * n + TARGET[140:300] for n in (3, 2))
     (place,) = compare([aligned(two, 0, "100M40D240M", target="r")], {"r": three}).places
-    assert place.told
+    assert place.is_distinct
     assert place.reference[1] < 100
     assert place.reference[2] > 220
     (place,) = compare([aligned(two[80:200], 80, "20M40D100M")], {"r": three[:90] + "N" + three[91:]}).places
-    assert not place.told
+    assert not place.is_distinct
     assert count_votes([place], [aligned(two[60:180], 60, "120M", target="c")], []) == [Counter()]
 
 
-def test_a_place_is_of_the_side_that_more_reads_take(monkeypatch):
+def test_a_place_is_assigned_to_the_side_with_more_reads(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     agreement = importlib.import_module("agreement")
     contig = changed(TARGET[50:250], **{f"at_{at}": other(TARGET[50 + at]) for at in (20, 60, 100)})
@@ -121,10 +121,10 @@ def test_a_place_is_of_the_side_that_more_reads_take(monkeypatch):
     assert [row[f"for_{side}"] for side in ("contig", "reference", "neither")] == [1, 1, 1]
     assert row["reads"] == {"contig": 5, "reference": 5, "neither": 12}
     assert (row["covered"], row["covered_again"], row["on_unknown"]) == (200, 0, 0)
-    assert row["told"][0] == f"c:20-21 r:70-71 {contig[20]} / {TARGET[70]}: 5 / 4 / 9"
+    assert row["list_of_places"][0] == f"c:20-21 r:70-71 {contig[20]} / {TARGET[70]}: 5 / 4 / 9"
 
 
-def test_bases_are_outvoted_by_one_other_base():
+def test_bases_with_more_reads_for_one_other_base_are_counted():
     text = changed(TARGET, at_150="N")
     reads = [aligned(TARGET[100:200], 100, "100M") for _ in range(2)]
     reads += [aligned(changed(TARGET[100:200], at_30=other(TARGET[130])), 100, "100M") for _ in range(3)]

@@ -71,7 +71,7 @@ def test_no_bins_are_no_genomes(truth):
     assert (found["bins"], found["good"]) == (0, 0)
 
 
-def test_rows_are_told_by_their_nearest_centre():
+def test_rows_are_assigned_to_the_nearest_centre():
     rows = np.array([[0.0], [1.0], [4.0], [10.0], [9.0], [50.0]])
     assert nearest_share(rows, np.array(["a", "a", "b", "b", "b", ""])) == pytest.approx(0.8)
     assert robust_scores(rows)[:, 0].tolist() == pytest.approx(((rows[:, 0] - 6.5) / 4.5).tolist())

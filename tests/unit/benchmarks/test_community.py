@@ -31,14 +31,14 @@ done
 
 @pytest.fixture
 def community(monkeypatch, tmp_path):
-    """Run the benchmark on three genomes, with stand-ins for gpuasm and MetaQUAST."""
+    """Run the benchmark on three genomes, with substitutes for gpuasm and MetaQUAST."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     program = tmp_path / "gpuasm.py"
     program.write_text(
         "import pathlib, sys\n"
-        "words = sys.argv[1:]\n"
-        "out = pathlib.Path(words[words.index('-o') + 1]); out.mkdir(parents=True)\n"
-        f"if 'fails' in words: sys.exit(1)\n(out / 'contigs.fasta').write_text({CONTIGS!r})\n"
+        "arguments = sys.argv[1:]\n"
+        "out = pathlib.Path(arguments[arguments.index('-o') + 1]); out.mkdir(parents=True)\n"
+        f"if 'fails' in arguments: sys.exit(1)\n(out / 'contigs.fasta').write_text({CONTIGS!r})\n"
     )
     command = importlib.import_module("processes").GPUASM[0], str(program)
     monkeypatch.setattr(importlib.import_module("assembler_runs"), "GPUASM", command)
@@ -64,15 +64,15 @@ def community(monkeypatch, tmp_path):
         str(found),
     ]
 
-    def run(*words):
-        done = CliRunner().invoke(importlib.import_module("community").main, [*given, "--only", "gpuasm", *words])
+    def run(*options):
+        done = CliRunner().invoke(importlib.import_module("community").main, [*given, "--only", "gpuasm", *options])
         assert done.exit_code == 0, done.output
-        return json.loads(found.read_text())["rows"]
+        return json.loads(found.read_text())["entries"]["sheet"]["rows"]
 
     return run
 
 
-def test_a_row_tells_the_whole_each_genome_and_the_checksum_of_the_contigs(community):
+def test_a_row_has_figures_of_all_genomes_and_the_checksum_of_contigs(community):
     (row,) = community()
     assert row["contigs_sha256"] == hashlib.sha256(CONTIGS.encode()).hexdigest()
     assert row["quast"]["misassemblies"] == 2
@@ -83,7 +83,7 @@ def test_a_row_tells_the_whole_each_genome_and_the_checksum_of_the_contigs(commu
     ]
 
 
-def test_a_run_that_failed_is_told_so_and_is_not_judged(community):
+def test_a_failed_run_is_recorded_without_figures(community):
     (row,) = community("--options", "fails")
     assert row["failed"]
     assert not {"quast", "contigs_sha256"} & row.keys()

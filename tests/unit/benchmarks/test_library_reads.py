@@ -67,13 +67,13 @@ def test_chimeras_have_two_places_and_copies_the_same(library, genome):
     joined = fragments.cut < fragments.whole
     assert joined.mean() == pytest.approx(0.3, abs=0.05)
     places = np.stack([fragments.begin[0], fragments.whole, fragments.turned[0]], axis=1)
-    is_gone = 0.5 * np.exp(-0.5)  # one that is a copy of another, and of which there is none
-    assert len(np.unique(places, axis=0)) / 4000 == pytest.approx(1 - is_gone, abs=0.02)
+    is_copied = 0.5 * np.exp(-0.5)  # copies of another fragment that no fragment equals
+    assert len(np.unique(places, axis=0)) / 4000 == pytest.approx(1 - is_copied, abs=0.02)
 
 
 def test_the_same_arguments_give_the_same_reads_and_errors_rise(library, genome):
     kind = library.KINDS["miseq"]
     once, again = (reads_of(library, genome, kind, 2000)[1] for _ in range(2))
     assert all(np.array_equal(a, b) for x, y in zip(once, again, strict=True) for a, b in zip(x, y, strict=True))
-    doubtful = once[1][1] < 37
-    assert doubtful[:, 200:].mean() > 2 * doubtful[:, :50].mean()
+    ambiguous_overlaps = once[1][1] < 37
+    assert ambiguous_overlaps[:, 200:].mean() > 2 * ambiguous_overlaps[:, :50].mean()

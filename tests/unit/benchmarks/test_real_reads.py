@@ -14,7 +14,7 @@ BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 def modules(monkeypatch):
     """The scripts import each other by their bare names, as they are run."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("real_reads"), importlib.import_module("tables")
+    return importlib.import_module("real_reads"), importlib.import_module("assembler_tables")
 
 
 def test_short_pieces_set_the_n50_of_all_contigs_but_not_of_long_ones(modules, tmp_path):
@@ -31,11 +31,11 @@ def test_n50(modules, lengths, n50):
     assert modules[0].n50(lengths) == n50
 
 
-@pytest.mark.parametrize("is_told", [False, True])
-def test_columns_that_no_row_has_are_left_out(modules, is_told):
-    row = {"sample": "a", "assembler": "gpuasm", "total": 9, **({"total_long": 8} if is_told else {})}
+@pytest.mark.parametrize("has_long", [False, True])
+def test_columns_without_figures_are_left_out(modules, has_long):
+    row = {"sample": "a", "assembler": "gpuasm", "total": 9, **({"total_long": 8} if has_long else {})}
     machine = {"cpu": "x", "cpus": 2, "device": {}}
     result = {"benchmark": "real_reads", "date": "2026-01-01", "machine": machine, "parameters": {}, "rows": [row]}
     table = modules[1].real_reads([result])
-    assert ("bases in >= 500" in table) == is_told
+    assert ("bases in >= 500" in table) == has_long
     assert "NGA50" not in table

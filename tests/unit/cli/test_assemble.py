@@ -13,7 +13,7 @@ import pytest
 
 from tests.oracles.kmers import reverse_complement
 from tests.oracles.reads import fasta, fastq
-from tests.unit.cli.read_files import (
+from tests.read_files import (
     OUTPUTS,
     fasta_records,
     files_in,
@@ -55,7 +55,7 @@ def pair(tmp_path):
 
 @pytest.fixture(scope="module")
 def branching_reads(tmp_path_factory):
-    """Reads of a genome with repeats, whose graph keeps links; and of a small circle beside it."""
+    """Reads of a genome with repeats, whose graph keeps links, and of a small circular plasmid."""
     folder = tmp_path_factory.mktemp("branching")
     chromosome, plasmid = genome_text(length=9000, repeats=4, seed=5), genome_text(length=700, seed=6)
     pairs = simulated_pairs(chromosome, circular=False, seed=7) + simulated_pairs(plasmid, fold=80, seed=8)
@@ -78,12 +78,12 @@ def test_a_circular_genome_is_one_circular_contig(assemble, pair):
 
 def test_another_process_makes_the_same_page_of_many_reads(assemble, pair, monkeypatch):
     alone = assemble("-1", pair[0], "-2", pair[1], into="alone/sample")
-    monkeypatch.setattr("gpuasm.cli.page._WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("gpuasm.cli.assembly_page._WORTH_A_PROCESS", 0)
     monkeypatch.setattr("gpuasm.report.process.write_run_report", lambda _: pytest.fail("made here"))
-    beside = assemble("-1", pair[0], "-2", pair[1], into="beside/sample")
-    assert outputs_of(beside) == outputs_of(alone)
+    copy = assemble("-1", pair[0], "-2", pair[1], into="copy/sample")
+    assert outputs_of(copy) == outputs_of(alone)
     figures = [
-        re.findall(r"<svg.*?</svg>", (folder / "report.html").read_text(), re.DOTALL) for folder in (alone, beside)
+        re.findall(r"<svg.*?</svg>", (folder / "report.html").read_text(), re.DOTALL) for folder in (alone, copy)
     ]
     assert figures[0] == figures[1]
     assert len(figures[0]) == 3
@@ -97,7 +97,7 @@ def test_a_linear_genome_is_one_contig_of_nearly_full_length(assemble, tmp_path)
     assert len(contig) > 3900
 
 
-def test_fasta_and_table_tell_the_same(branching):
+def test_fasta_and_table_agree(branching):
     records = fasta_records(branching / "contigs.fasta")
     with (branching / "contigs.tsv").open() as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
@@ -122,11 +122,11 @@ def test_the_graph_holds_the_contigs_and_its_links_overlap_by_k_minus_1(branchin
     links = [line[1:] for line in lines if line[0] == "L"]
     for header, contig in fasta_records(branching / "contigs.fasta"):
         segment = segments[header.split()[0]]
-        if header.endswith("circular=yes"):  # a segment's text closes: its first k - 1 bases stand again at its end
+        if header.endswith("circular=yes"):  # a circular segment: its first k - 1 bases are repeated at its end
             assert segment[: k - 1] == segment[1 - k :]
             assert is_rotation(segment[: 1 - k], contig)
         else:
-            # What neighbours share, at most k - 1 bases, is told by one of them; beyond free ends reads added bases.
+            # The overlap of neighbours, at most k - 1 bases, is in one of them only; reads extend dead ends.
             assert segment[k - 1 : 1 - k] in contig
             assert len(contig) < len(segment) + 100
     assert len(links) > 3
@@ -172,7 +172,7 @@ def test_the_same_bytes_whatever_the_threads_the_order_and_the_compression(assem
 
 
 def handed_over(kind, folder):
-    """Write the same reads in one of many ways; return the arguments that name them."""
+    """Write the same reads in one of many forms; return the arguments that name them."""
     reads = singles(PAIRS)
     names = [f"r{i // 2 if kind == 'interleaved' else i}" for i in range(len(reads))]
     path, half = folder / "all", len(PAIRS) // 2
@@ -189,18 +189,18 @@ def handed_over(kind, folder):
 
 
 @pytest.mark.parametrize("kind", ["interleaved", "bam", "two libraries"])
-def test_every_way_to_hand_over_pairs_gives_the_same_contigs(assemble, pair, tmp_path, kind):
+def test_all_forms_of_pairs_give_the_same_contigs(assemble, pair, tmp_path, kind):
     expected = outputs_of(assemble("-1", pair[0], "-2", pair[1], into="pairs"))
     assert outputs_of(assemble(*handed_over(kind, tmp_path))) == expected
 
 
 @pytest.mark.parametrize("kind", ["argument", "fasta", "gz pieces"])
-def test_every_way_to_hand_over_reads_without_mates_gives_the_same_contigs(assemble, tmp_path, kind):
+def test_all_forms_of_single_reads_give_the_same_contigs(assemble, tmp_path, kind):
     expected = outputs_of(assemble(*handed_over("single", tmp_path), into="single"))
     assert outputs_of(assemble(*handed_over(kind, tmp_path))) == expected
 
 
-def test_pairs_and_reads_without_mates_tell_one_circle(assemble, pair, tmp_path):
+def test_pairs_and_single_reads_give_one_circular_contig(assemble, pair, tmp_path):
     """Fragments of pairs allow a larger k, so the graphs differ; the sequence must not."""
     paired = assemble("-1", pair[0], "-2", pair[1], into="pairs")
     single = assemble(*handed_over("single", tmp_path), into="single")
@@ -273,10 +273,10 @@ def test_short_reads_have_a_smaller_k(assemble, tmp_path):
     assert sum(len(contig) for _, contig in fasta_records(folder / "contigs.fasta")) > 3500
 
 
-def test_min_count_as_asked_for(assemble, pair):
+def test_min_count_as_requested(assemble, pair):
     folder = assemble("-1", pair[0], "-2", pair[1], "--min-count", 7)
     spectrum = json.loads((folder / "run.json").read_text())["results"]["spectrum"]
-    assert (spectrum["threshold"], spectrum["threshold_reason"]) == (7, "7, as asked for")
+    assert (spectrum["threshold"], spectrum["threshold_reason"]) == (7, "7, as requested")
 
 
 def test_min_count_of_one_keeps_what_was_read_once(assemble, tmp_path):

@@ -1,4 +1,4 @@
-"""The bin command: every file is always written, and each refusal says what to do."""
+"""The bin command: every file is always written, and each refusal contains a remedy."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def status(folder):
 def test_bins_hold_the_genomes(run_cli, tmp_path, contigs, contigs_and_owner):
     found, owner = contigs_and_owner
     out = tmp_path / "out"
-    code, said, _ = run_cli("bin", contigs, "-o", out, *OPTIONS)
+    code, printed, _ = run_cli("bin", contigs, "-o", out, *OPTIONS)
     assert code == 0
-    assert "3 bins" in said
+    assert "3 bins" in printed
     assert status(out) == "done"
     bin_of = {row["contig"]: row["bin"] for row in rows_of(out / "contigs.tsv")}
     assert list(bin_of) == found.names
@@ -90,7 +90,7 @@ def test_a_map_trained_before_gives_the_same_bins(run_cli, tmp_path, contigs):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
-def test_bins_of_a_run_before_are_gone(run_cli, tmp_path, contigs):
+def test_bins_of_an_earlier_run_are_removed(run_cli, tmp_path, contigs):
     out = tmp_path / "out"
     assert run_cli("bin", contigs, "-o", out, *OPTIONS)[0] == 0
     (out / "bins" / "mine.fasta").write_text("")
@@ -125,10 +125,10 @@ def test_depth_of_several_samples(run_cli, tmp_path, contigs, contigs_and_owner)
 def test_nothing_to_bin_is_no_error_and_all_files_are_there(run_cli, tmp_path, text, reason):
     path, out = tmp_path / "contigs.fasta", tmp_path / "out"
     path.write_text(text)
-    code, said, warned = run_cli("bin", path, "-o", out, "--device", "cpu", "-q")
+    code, printed, warnings = run_cli("bin", path, "-o", out, "--device", "cpu", "-q")
     assert code == 0
-    assert reason in said
-    assert reason in warned
+    assert reason in printed
+    assert reason in warnings
     assert reason in status(out)
     assert rows_of(out / "bins.tsv") == []
     assert (out / "bins.tsv").read_text().startswith("bin\t")
@@ -149,8 +149,8 @@ def test_the_empty_map_of_too_short_contigs_bins_nothing(run_cli, tmp_path):
 def test_one_contig_is_one_bin(run_cli, tmp_path, rng):
     path = tmp_path / "contigs.fasta"
     write_fasta(path, ["phage"], ["depth=30 circular=yes"], [rng.integers(0, 4, 5386, np.uint8)])
-    code, said, _ = run_cli("bin", path, "-o", tmp_path / "out", "--device", "cpu", "-q")
-    assert (code, "1 bin, 100.0 %" in said) == (0, True)
+    code, printed, _ = run_cli("bin", path, "-o", tmp_path / "out", "--device", "cpu", "-q")
+    assert (code, "1 bin, 100.0 %" in printed) == (0, True)
     (row,) = rows_of(tmp_path / "out" / "bins.tsv")
     assert (row["contigs"], row["bases"], row["circular"], row["silhouette"]) == ("1", "5386", "1", "")
 
@@ -158,51 +158,51 @@ def test_one_contig_is_one_bin(run_cli, tmp_path, rng):
 def test_contigs_without_depth_are_binned_by_composition_with_a_warning(run_cli, tmp_path, contigs):
     text = contigs.read_text().replace("depth=", "was=")
     contigs.write_text(text)
-    code, _, warned = run_cli("bin", contigs, "-o", tmp_path / "out", *OPTIONS)
+    code, _, warnings = run_cli("bin", contigs, "-o", tmp_path / "out", *OPTIONS)
     assert code == 0
-    assert "composition alone" in warned
+    assert "composition alone" in warnings
     assert "depth" not in rows_of(tmp_path / "out" / "bins.tsv")[0]
-    code, _, warned = run_cli("bin", contigs, "--no-depth", "-o", tmp_path / "out", *OPTIONS)
-    assert (code, warned) == (0, "")
+    code, _, warnings = run_cli("bin", contigs, "--no-depth", "-o", tmp_path / "out", *OPTIONS)
+    assert (code, warnings) == (0, "")
 
 
 def test_damaged_contigs_are_refused_and_all_files_are_there(run_cli, tmp_path):
     path = tmp_path / "contigs.fasta"
     path.write_text("no contigs\n")
-    code, _, said = run_cli("bin", path, "-o", tmp_path / "out", "--device", "cpu", "-q")
+    code, _, printed = run_cli("bin", path, "-o", tmp_path / "out", "--device", "cpu", "-q")
     assert code == 65
-    assert "FASTA" in said
+    assert "FASTA" in printed
     assert "FASTA" in status(tmp_path / "out")
 
 
 def test_wrong_maps_are_refused(run_cli, tmp_path, contigs):
     wrong = tmp_path / "wrong.npz"
     wrong.write_text("no map")
-    code, _, said = run_cli("bin", contigs, "--map", wrong, "-o", tmp_path / "out", *OPTIONS)
-    assert (code, "a map that gpuasm bin wrote" in said) == (65, True)
+    code, _, printed = run_cli("bin", contigs, "--map", wrong, "-o", tmp_path / "out", *OPTIONS)
+    assert (code, "a map that gpuasm bin wrote" in printed) == (65, True)
     np.savez(wrong, a=np.zeros(3))
     assert run_cli("bin", contigs, "--map", wrong, "-o", tmp_path / "out", *OPTIONS)[0] == 65
-    code, _, said = run_cli("bin", contigs, "--map", tmp_path / "none.npz", "-o", tmp_path / "out", *OPTIONS)
-    assert (code, "--stop-after map" in said) == (66, True)
+    code, _, printed = run_cli("bin", contigs, "--map", tmp_path / "none.npz", "-o", tmp_path / "out", *OPTIONS)
+    assert (code, "--stop-after map" in printed) == (66, True)
 
 
 def test_a_map_with_depth_wants_depth(run_cli, tmp_path, contigs):
     assert run_cli("bin", contigs, "-o", tmp_path / "map", "--stop-after", "map", *OPTIONS)[0] == 0
     saved = tmp_path / "map" / "map.npz"
-    code, _, said = run_cli("bin", contigs, "--no-depth", "--map", saved, "-o", tmp_path / "out", *OPTIONS)
-    assert (code, "depth of 1 samples" in said) == (65, True)
+    code, _, printed = run_cli("bin", contigs, "--no-depth", "--map", saved, "-o", tmp_path / "out", *OPTIONS)
+    assert (code, "depth of 1 samples" in printed) == (65, True)
 
 
 def test_contradictions_are_refused(run_cli, tmp_path, contigs):
-    code, _, said = run_cli("bin", contigs, "--no-depth", "--depth", contigs, "-o", tmp_path / "out")
-    assert (code, "leave one out" in said) == (2, True)
+    code, _, printed = run_cli("bin", contigs, "--no-depth", "--depth", contigs, "-o", tmp_path / "out")
+    assert (code, "leave one out" in printed) == (2, True)
 
 
 def test_the_folder_of_an_assembly_is_not_written_into(run_cli, tmp_path, contigs):
     (tmp_path / "run.json").write_text('{"command": "assemble"}')
-    code, _, said = run_cli("bin", contigs, "-o", tmp_path, *OPTIONS)
-    assert (code, "a folder of its own" in said) == (2, True)
+    code, _, printed = run_cli("bin", contigs, "-o", tmp_path, *OPTIONS)
+    assert (code, "a folder of its own" in printed) == (2, True)
 
 
-def test_missing_contigs_are_told(run_cli, tmp_path):
+def test_missing_contigs_are_refused(run_cli, tmp_path):
     assert run_cli("bin", tmp_path / "none.fasta", "-o", tmp_path / "out", "-q")[0] == 66

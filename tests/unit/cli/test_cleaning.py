@@ -15,7 +15,7 @@ from gpuasm.io.adapters import ADAPTERS
 from gpuasm.io.phix import phix_genome
 from tests.oracles.read_through import reverse_complement
 from tests.oracles.reads import random_sequences
-from tests.unit.cli.read_files import fasta_records, genome_text, simulated_pairs, write_pairs
+from tests.read_files import fasta_records, genome_text, simulated_pairs, write_pairs
 
 ADAPTER = ADAPTERS["Illumina TruSeq"]
 GENOME = genome_text()
@@ -56,7 +56,7 @@ def test_a_clean_assembly_of_unclean_reads(run_cli, reads, tmp_path):
     assert (parameters["trim"], parameters["remove_phix"]) == ("auto", True)
 
 
-def test_counts_are_of_the_reads_as_they_are_unless_told(run_cli, reads, tmp_path):
+def test_counts_are_of_untrimmed_reads_by_default(run_cli, reads, tmp_path):
     """Without adapters and PhiX174 there are fewer k-mers; each step can be had alone."""
     found = []
     for options in ([], ["--trim", "auto"], ["--trim", "yes", "--remove-phix"]):
@@ -94,8 +94,8 @@ def test_phix_itself_can_be_assembled(run_cli, tmp_path):
     assert fasta_records(tmp_path / "out" / "contigs.fasta") == []
 
 
-def test_a_checkpoint_is_of_one_way_of_cleaning(tmp_path):
+def test_a_checkpoint_is_of_one_set_of_cleaning_options(tmp_path):
     path = tmp_path / "reads"
     path.write_text("")
-    ways = [{"trim": "no"}, {"trim": "auto"}, {"remove_phix": True}, {"deduplicate": True}]
-    assert len({fingerprint(ReadInputs(reads=(path,), **way), AssemblyOptions()) for way in ways}) == 4
+    settings = [{"trim": "no"}, {"trim": "auto"}, {"remove_phix": True}, {"deduplicate": True}]
+    assert len({fingerprint(ReadInputs(reads=(path,), **setting), AssemblyOptions()) for setting in settings}) == 4

@@ -26,7 +26,7 @@ def reads(tmp_path):
 
 
 def spelled(row: np.ndarray, k: int) -> str:
-    return "".join("ACGT"[int(word) >> (62 - 2 * i) & 3] for word in row for i in range(32))[:k]
+    return "".join("ACGT"[int(bases) >> (62 - 2 * i) & 3] for bases in row for i in range(32))[:k]
 
 
 def counts_in(stored) -> dict[str, int]:
@@ -63,7 +63,7 @@ def test_counts_alone_are_the_same(run_cli, reads, tmp_path):
     assert code == 0
     kept = {kmer: n for kmer, n in expected.items() if n >= 2}
     assert counts_in(np.load(tmp_path / "counts.npz")) == kept
-    # Rare 31-mers were not told apart, so nothing is said of the 63-mers that hold them.
+    # Rare 31-mers were not kept apart, so the spectrum omits the 63-mers that contain them.
     assert out == f"63-mers counted at least 2 times\t{len(kept)}\n"
 
 

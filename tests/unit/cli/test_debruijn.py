@@ -28,7 +28,7 @@ def test_every_pin(run_cli: Run, method: str) -> None:
     assert {digits[i : i + 4] for i in range(10_000)} == {f"{pin:04}" for pin in range(10_000)}
 
 
-def test_where_a_word_stands(run_cli: Run, tmp_path: Path) -> None:
+def test_the_position_of_a_string(run_cli: Run, tmp_path: Path) -> None:
     code, out, _ = run_cli("debruijn", "--find", 4711)
     assert code == 0
     _, digits, _ = run_cli("debruijn", "--order", 4)
@@ -40,10 +40,10 @@ def test_where_a_word_stands(run_cli: Run, tmp_path: Path) -> None:
     assert run_cli("debruijn", "--alphabet", "01", "--order", 3, "--find", "100", "--linear")[1] == "7\n"
 
 
-def test_a_longer_word_need_not_occur(run_cli: Run) -> None:
+def test_a_longer_string_need_not_occur(run_cli: Run) -> None:
     code, out, err = run_cli("debruijn", "--order", 2, "--find", "000")
     assert (code, out) == (65, "")
-    assert "words of up to 2 letters always do" in err
+    assert "strings of up to 2 letters always do" in err
 
 
 def test_any_letters_and_least_alphabets(run_cli: Run, tmp_path: Path) -> None:

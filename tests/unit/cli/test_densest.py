@@ -60,16 +60,16 @@ def test_members_and_summary(run_cli: Run, port: Path, tmp_path: Path) -> None:
     assert {row["vertex"]: (row["degree"], row["within"]) for row in rows} == {
         "b": ("3", "2"), "c": ("4", "4"), "h": ("4", "3"), "d": ("3", "3"), "e": ("3", "2"),
     }  # fmt: skip
-    said = summary(out)
-    assert (said["vertices"], said["edges"], said["members"], said["weight"]) == ("8", "11", "5", "7")
-    assert (said["density"], said["average degree"]) == ("0.7", "2.8")
-    assert float(said["bound"]) >= 2.8
-    assert float(said["average degree by peel"]) <= 2.8
+    found = summary(out)
+    assert (found["vertices"], found["edges"], found["members"], found["weight"]) == ("8", "11", "5", "7")
+    assert (found["density"], found["average degree"]) == ("0.7", "2.8")
+    assert float(found["bound"]) >= 2.8
+    assert float(found["average degree by peel"]) <= 2.8
     manifest = json.loads(figures.read_text())
     assert (manifest["command"], manifest["parameters"]["k"], manifest["results"]["weight"]) == ("densest", 5, 7)
 
 
-def test_the_bound_is_told_beside_a_table_on_standard_output(run_cli: Run, port: Path) -> None:
+def test_the_bound_is_printed_next_to_a_table_on_standard_output(run_cli: Run, port: Path) -> None:
     code, out, err = run_cli("densest", port, "-k", 5, "--device", "cpu")
     assert (code, len(rows_of(out))) == (0, 5)
     assert "\nbound\t" in err

@@ -188,7 +188,7 @@ def test_edges_on_maps_are_there_once_and_cut_at_the_date_line(geolocate, tmp_pa
     )
 
 
-def test_input_that_says_nothing(geolocate, tmp_path):
+def test_input_without_information(geolocate, tmp_path):
     (tmp_path / "graph.txt").write_text("a -> b\n")
     (tmp_path / "sheet.tsv").write_text("sample\tlatitude\tlongitude\nx\t1\t2\n")
     code, _, err = geolocate(tmp_path / "graph.txt", tmp_path / "sheet.tsv", "--skip-unknown")

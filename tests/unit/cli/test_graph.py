@@ -23,7 +23,7 @@ def rays(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "n_vertices", "n_edges"),
+    ("arguments", "n_vertices", "n_edges"),
     [
         ("deep --vertices 15 --degree 5", 15, deep_eulerian(15, 5).n_edges),
         ("deep --vertices 15 --degree 5 --path", 15, deep_eulerian(15, 5).n_edges - 1),
@@ -36,17 +36,17 @@ def rays(tmp_path: Path) -> Path:
         ("eulerian --vertices 10 --edges 30 --path", 10, 29),
     ],
 )
-def test_generate(words: str, n_vertices: int, n_edges: int, tmp_path: Path, run_cli: Any) -> None:
+def test_generate(arguments: str, n_vertices: int, n_edges: int, tmp_path: Path, run_cli: Any) -> None:
     path = tmp_path / "graph.npz"
-    assert run_cli("graph", "generate", *words.split(), "-o", path) == (0, "", "")
+    assert run_cli("graph", "generate", *arguments.split(), "-o", path) == (0, "", "")
     graph = read_graph(path)
     assert (graph.n_vertices, graph.n_edges) == (n_vertices, n_edges)
 
 
 def test_generate_with_a_seed_and_shuffled(tmp_path: Path, run_cli: Any) -> None:
-    words = "graph generate deep --vertices 40 --degree 3 --seed 7".split()
-    run_cli(*words, "-o", tmp_path / "a.npz")
-    run_cli(*words, "--shuffle", "-o", tmp_path / "b.npz")
+    arguments = "graph generate deep --vertices 40 --degree 3 --seed 7".split()
+    run_cli(*arguments, "-o", tmp_path / "a.npz")
+    run_cli(*arguments, "--shuffle", "-o", tmp_path / "b.npz")
     graph = deep_eulerian(40, 3, seed=7)
     assert read_graph(tmp_path / "a.npz") == graph
     assert read_graph(tmp_path / "b.npz") == shuffled(graph, seed=7)
@@ -180,12 +180,12 @@ def test_the_commands_of_the_documentation(tmp_path: Path, run_cli: Any, monkeyp
     monkeypatch.chdir(tmp_path)
     for block in re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         for line in block.splitlines():
-            words = shlex.split(line)
-            if words[0] == "echo":
-                with open(words[-1], "a") as file:
-                    file.write(words[1] + "\n")
+            arguments = shlex.split(line)
+            if arguments[0] == "echo":
+                with open(arguments[-1], "a") as file:
+                    file.write(arguments[1] + "\n")
             else:
-                code, _, err = run_cli(*(re.sub(r"\.svg$", ".dot", word) for word in words[1:]))
+                code, _, err = run_cli(*(re.sub(r"\.svg$", ".dot", argument) for argument in arguments[1:]))
                 assert code == 0, err
     pictures = re.findall(r"\(pictures/(\w+)\.svg\)", text)
     assert len(pictures) == 6

@@ -50,8 +50,8 @@ def files(tmp_path: Path) -> dict[str, Path]:
 @pytest.fixture
 def run(run_cli: Any, files: dict[str, Path], tmp_path: Path) -> Any:
     def run_command(name: str, *more: object) -> tuple[int, str, str]:
-        words = [word.format(**files) for word in _COMMANDS[name]]
-        code, out, err = run_cli(*words, "-o", tmp_path / "out.tsv", "--device", "cpu", "-t", 1, "-q", *more)
+        arguments = [argument.format(**files) for argument in _COMMANDS[name]]
+        code, out, err = run_cli(*arguments, "-o", tmp_path / "out.tsv", "--device", "cpu", "-t", 1, "-q", *more)
         return code, out, err
 
     return run_command
@@ -69,7 +69,7 @@ def test_too_little_is_refused_with_the_number_that_does(run: Any, tmp_path: Pat
     assert run(name, "--memory", f"{parse_bytes(enough) // (1 << 20) - 2}M")[0] == 75
 
 
-def test_headers_tell_of_work_that_cannot_be_done_before_the_graph_is_read(
+def test_work_that_does_not_fit_is_refused_by_headers_alone(
     run_cli: Any, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: object) -> Any:

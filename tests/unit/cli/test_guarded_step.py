@@ -60,7 +60,7 @@ def test_what_is_not_the_data_s_fault_fails(guarded, exit_code):
     assert not output.exists()
 
 
-def test_bad_data_fail_if_asked_to(guarded):
+def test_bad_data_fail_if_configured(guarded):
     code, status, *_ = guarded(failing(65), "--fail")
     assert (code, status) == (65, None)
 
@@ -74,9 +74,9 @@ def test_steps_after_a_failure_are_skipped_with_its_reason(guarded, tmp_path):
     assert output.exists()
 
 
-def test_the_reason_is_the_error_wherever_it_stands(guarded):
-    code = "import sys; sys.stderr.write('gpuasm: error: bad; mend it\\nlater\\n'); sys.exit(65)"
-    assert guarded(code)[1]["message"] == "bad; mend it"
+def test_the_reason_is_the_error_on_any_line(guarded):
+    code = "import sys; sys.stderr.write('gpuasm: error: bad; fix it\\nlater\\n'); sys.exit(65)"
+    assert guarded(code)[1]["message"] == "bad; fix it"
 
 
 def test_steps_after_a_success_run(guarded, tmp_path):
@@ -84,23 +84,23 @@ def test_steps_after_a_success_run(guarded, tmp_path):
     assert guarded(failing(65), "--after", tmp_path / "first.json", step="second")[1]["status"] == "failed"
 
 
-@pytest.mark.parametrize(("number", "to_all", "code", "said"), [
+@pytest.mark.parametrize(("number", "to_all", "code", "message"), [
     (signal.SIGTERM, False, 143, "terminated"), (signal.SIGINT, True, 130, "interrupted"),
 ])  # fmt: skip
-def test_a_signal_ends_the_command_and_what_it_says_is_heard(tmp_path, number, to_all, code, said):
+def test_a_signal_ends_the_command_and_its_message_is_printed(tmp_path, number, to_all, code, message):
     pipe = tmp_path / "reads.fq"
     os.mkfifo(pipe)
-    words = ["--sample", "a", "--status", tmp_path / "check.json", "--", "check", pipe]
+    arguments = ["--sample", "a", "--status", tmp_path / "check.json", "--", "check", pipe]
     # Shells let their background jobs ignore Ctrl-C.
-    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    setup = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
     process = subprocess.Popen(
-        [sys.executable, "-c", heard + "from gpuasm.cli.guarded_step import main; main()", *map(str, words)],
+        [sys.executable, "-c", setup + "from gpuasm.cli.guarded_step import main; main()", *map(str, arguments)],
         stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     writer = os.open(pipe, os.O_WRONLY)  # opens once the command reads
     time.sleep(0.2)
     (os.killpg if to_all else os.kill)(process.pid, number)
-    _, told = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     os.close(writer)
-    assert (process.returncode, f"gpuasm: error: {said}" in told) == (code, True), told
+    assert (process.returncode, f"gpuasm: error: {message}" in errors) == (code, True), errors
     assert not (tmp_path / "check.json").exists()

@@ -46,22 +46,22 @@ def test_version(run_cli: Run) -> None:
     assert run_cli("--version") == (0, f"gpuasm {gpuasm.__version__}\n", "")
 
 
-def words_of_commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the words of every command, those of groups and those within them."""
+def names_of_commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the names of every command, groups included."""
     context = click.Context(group)
     for name in group.list_commands(context):
-        words = (*before, name)
-        yield words
+        names = (*before, name)
+        yield names
         command = group.get_command(context, name)
         if isinstance(command, click.Group):
-            yield from words_of_commands(command, words)
+            yield from names_of_commands(command, names)
 
 
-@pytest.mark.parametrize("words", list(words_of_commands(cli.cli)), ids=" ".join)
-def test_each_command_has_help_with_an_example(run_cli: Run, words: tuple[str, ...]) -> None:
-    code, out, _ = run_cli(*words, "--help")
+@pytest.mark.parametrize("names", list(names_of_commands(cli.cli)), ids=" ".join)
+def test_each_command_has_help_with_an_example(run_cli: Run, names: tuple[str, ...]) -> None:
+    code, out, _ = run_cli(*names, "--help")
     assert code == 0
-    assert f"  gpuasm {' '.join(words)}" in out.split("\n", 1)[1], "no example"
+    assert f"  gpuasm {' '.join(names)}" in out.split("\n", 1)[1], "no example"
     assert " RANGE" not in out
     assert " FLOAT" not in out
     assert " TEXT" not in out
@@ -168,6 +168,6 @@ def test_garbage_is_collected_once_libraries_are_loaded(command: str, tmp_path: 
     )
     arguments = {"assemble": ["--single", str(reads), "-o", str(tmp_path / "out")], "count": [str(reads), "-k", "31"]}
     extra = {"assemble": [], "count": ["-o", str(tmp_path / "counts.npz")]}
-    words = [sys.executable, "-c", code, command, *arguments[command], *extra[command], "-t", "1", "--device", "cpu"]
-    out = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    names = [sys.executable, "-c", code, command, *arguments[command], *extra[command], "-t", "1", "--device", "cpu"]
+    out = subprocess.run(names, capture_output=True, text=True, check=False).stdout
     assert "enabled True" in out

@@ -116,7 +116,7 @@ def test_vertices_without_edges_rank_alike(tmp_path: Path, run_cli: Any) -> None
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "told"),
+    ("options", "code", "message"),
     [
         (["-o", "-", "--json", "-"], 2, "standard output for one file"),
         (["--reset", "0"], 2, "reset probability above 0"),
@@ -128,13 +128,19 @@ def test_vertices_without_edges_rank_alike(tmp_path: Path, run_cli: Any) -> None
     ],
 )
 def test_refusals(
-    tmp_path: Path, plain: Path, run_cli: Any, monkeypatch: pytest.MonkeyPatch, options: list[str], code: int, told: str
+    tmp_path: Path,
+    plain: Path,
+    run_cli: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    code: int,
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("shares").write_text("nobody 1\n")
     assert run_cli("pagerank", plain, "-o", "ranks.tsv", *options, *QUIET)[0] == code
     _, _, errors = run_cli("pagerank", plain, "-o", "ranks.tsv", *options, *QUIET)
-    assert told in errors
+    assert message in errors
     assert not Path("ranks.tsv").exists()
 
 
@@ -152,7 +158,7 @@ def test_graphs_that_cannot_be_read_so(tmp_path: Path, links: Path, run_cli: Any
         assert (code, "GFA as a file" in errors, "one+" in out) == (expected, expected == 2, expected == 0)
 
 
-def test_errors_are_told_beside_a_table_on_standard_output(plain: Path, run_cli: Any) -> None:
+def test_errors_are_printed_next_to_a_table_on_standard_output(plain: Path, run_cli: Any) -> None:
     code, out, errors = run_cli("pagerank", plain, "--device", "cpu", "-t", 2)
     assert (code, out.startswith("vertex\t"), "\nerror of power\t" in errors) == (0, True, True)
 

@@ -1,4 +1,4 @@
-"""What every command says of files that it cannot read or write."""
+"""The errors of every command about files that it cannot read or write."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ OUTPUTS = {
 
 
 @pytest.fixture
-def told(run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], tuple[int, str]]:
+def refusal(run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], tuple[int, str]]:
     """Run a command with a file for BAD, in a folder of files that are good; it must fail in one line that names it."""
     monkeypatch.chdir(tmp_path)
     for name, text in GOOD.items():
@@ -99,73 +99,73 @@ def told(run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
 
 
 @pytest.mark.parametrize("case", INPUTS)
-def test_an_input_that_is_not_there(told, case):
-    assert told(INPUTS[case], "absent")[0] == 66
+def test_an_input_that_is_not_there(refusal, case):
+    assert refusal(INPUTS[case], "absent")[0] == 66
 
 
 @pytest.mark.parametrize("case", INPUTS)
-def test_a_folder_in_place_of_an_input(told, tmp_path, case):
+def test_a_folder_in_place_of_an_input(refusal, tmp_path, case):
     (tmp_path / "folder").mkdir()
-    code, err = told(INPUTS[case], "folder")
+    code, err = refusal(INPUTS[case], "folder")
     assert code == 66
     assert "found a folder; " in err
 
 
 @pytest.mark.parametrize("case", [case for case in INPUTS if case not in MAY_BE_EMPTY])
-def test_an_empty_input(told, tmp_path, case):
+def test_an_empty_input(refusal, tmp_path, case):
     (tmp_path / "nothing").touch()
-    assert told(INPUTS[case], "nothing")[0] == 65
+    assert refusal(INPUTS[case], "nothing")[0] == 65
 
 
 @pytest.mark.parametrize("content", ["gzip cut off", "bytes", "picture"])
 @pytest.mark.parametrize("case", INPUTS)
-def test_an_input_of_another_kind(told, tmp_path, case, content):
+def test_an_input_of_another_kind(refusal, tmp_path, case, content):
     bad = {
         "gzip cut off": gzip.compress(np.random.default_rng(1).bytes(9000))[:-2000],
         "bytes": b"\x03\xd7\xfe\x81" * 90,
         "picture": b"\x89PNG\r\n\x1a\n" + bytes(50),
     }
     (tmp_path / "damaged").write_bytes(bad[content])
-    assert told(INPUTS[case], "damaged")[0] == 65
+    assert refusal(INPUTS[case], "damaged")[0] == 65
 
 
 @pytest.mark.parametrize("case", OUTPUTS)
-def test_outputs_that_can_never_be_written_are_told_before_anything_is_read(told, tmp_path, case):
+def test_outputs_that_can_never_be_written_are_refused_first(refusal, tmp_path, case):
     (tmp_path / "folder").mkdir()
     for name in GOOD:
         (tmp_path / name).unlink()
     for bad, found in (("folder", "a folder of this name"), ("absent/x.svg", "absent is not there")):
-        code, err = told(OUTPUTS[case], bad)
+        code, err = refusal(OUTPUTS[case], bad)
         assert code == 73
         assert found in err
 
 
-def test_a_folder_without_permission(told, tmp_path, monkeypatch):
+def test_a_folder_without_permission(refusal, tmp_path, monkeypatch):
     (tmp_path / "locked").mkdir()
     monkeypatch.setattr(os, "access", lambda _path, mode: mode == os.R_OK)
-    assert told("count reads -o BAD", "locked/x")[0] == 73
-    assert told("assemble reads -o BAD", "locked")[0] == 73
+    assert refusal("count reads -o BAD", "locked/x")[0] == 73
+    assert refusal("assemble reads -o BAD", "locked")[0] == 73
 
 
-def test_devices_and_pipes_are_outputs(run_cli, told):
+def test_devices_and_pipes_are_outputs(run_cli, refusal):
     assert run_cli("count", "reads", "--spectrum", "/dev/null", *QUIET)[0] == 0
 
 
 @pytest.mark.parametrize("command", ["count reads -o - --spectrum -", "unitigs reads -o - --fasta -"])
-def test_two_outputs_do_not_share_standard_output(run_cli, told, command):
+def test_two_outputs_do_not_share_standard_output(run_cli, refusal, command):
     code, out, err = run_cli(*command.split(), *QUIET)
     assert (code, out) == (2, "")
     assert err.startswith("gpuasm: error: expected standard output for one file, found two that go there; ")
 
 
 @pytest.mark.parametrize("command", ["count", "unitigs"])
-def test_a_k_longer_than_every_read(run_cli, told, command):
+def test_a_k_longer_than_every_read(run_cli, refusal, command):
     code, out, err = run_cli(command, "reads", "-k", 301, *QUIET)
     assert (code, out) == (65, "")
     assert "expected reads of at least k = 301 bases, found no read longer than 100; give longer reads, or" in err
 
 
-def test_a_walk_of_another_graph_names_the_line(run_cli, told, tmp_path):
+def test_a_walk_of_another_graph_names_the_line(run_cli, refusal, tmp_path):
     (tmp_path / "walk").write_text("a\nb\nc\n")
     code, _, err = run_cli("graph", "draw", "graph", "--walk", "walk", "-o", "picture.dot")
     assert code == 65

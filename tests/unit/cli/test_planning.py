@@ -1,4 +1,4 @@
-"""What an assembly is told to take: more for what sends many reads to the next k."""
+"""The memory estimate of an assembly: more if many reads pass to the next k."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def spectrum_at(depth, size=2_000_000):
     return histogram.astype(np.int64)
 
 
-@pytest.mark.parametrize(("depth", "expected"), [(8, 1.6), (50, 0.3), (2000, 5.0)], ids=["thin", "usual", "deep"])
+@pytest.mark.parametrize(("depth", "expected"), [(8, 1.6), (50, 0.3), (2000, 5.0)], ids=["low", "usual", "high"])
 def test_reads_across_junctions_take_more_where_there_are_many(depth, expected):
     histogram = spectrum_at(depth)
     windows = int((histogram * np.arange(histogram.size)).sum())

@@ -143,7 +143,7 @@ def test_failed_session_still_shows_timings(capsys: pytest.CaptureFixture[str]) 
     assert "count: failed after 0.0" in capsys.readouterr().err
 
 
-def test_the_device_asked_for_is_current_where_it_is_used(monkeypatch):
+def test_the_requested_device_is_current_where_it_is_used(monkeypatch):
     """Each thread has a current device of its own, and another thread opens the device."""
     used = []
 
@@ -164,7 +164,7 @@ def test_the_device_asked_for_is_current_where_it_is_used(monkeypatch):
 
 
 class _Xp(SimpleNamespace):
-    """Stands in for cupy: opens at once or when told to."""
+    """Replaces cupy."""
 
     def __init__(self):
         device = SimpleNamespace(use=lambda: None)
@@ -180,39 +180,39 @@ def opened(monkeypatch):
     return xp
 
 
-def test_code_is_rehearsed_on_an_open_device_until_it_is_wanted(opened):
-    begun, ended, heard = threading.Event(), threading.Event(), []
+def test_an_open_device_is_warmed_up_until_it_is_requested(opened):
+    begun, ended, calls = threading.Event(), threading.Event(), []
 
-    def rehearse(xp, is_wanted):
-        heard.append((xp, is_wanted()))
+    def warm_up(xp, is_requested):
+        calls.append((xp, is_requested()))
         begun.set()
-        while not is_wanted():
+        while not is_requested():
             ended.wait(0.001)
         ended.set()
-        raise ValueError("not told")
+        raise ValueError("not shown")
 
-    with run_session(CommonOptions(threads=1, device="cuda", quiet=True), rehearse=rehearse) as session:
+    with run_session(CommonOptions(threads=1, device="cuda", quiet=True), warm_up=warm_up) as session:
         assert begun.wait(10)
         assert session.xp is opened
         assert ended.wait(10)
-    assert heard == [(opened, False)]
+    assert calls == [(opened, False)]
 
 
 @pytest.mark.usefixtures("opened")
-def test_what_a_rehearsal_says_is_not_the_users(capsys):
+def test_messages_of_the_warm_up_are_hidden(capsys):
     begun = threading.Event()
 
-    def rehearse(_xp, _is_wanted):
+    def warm_up(_xp, _is_requested):
         logging.getLogger("gpuasm.made_up").warning("about made-up reads")
         begun.set()
 
-    with run_session(CommonOptions(threads=1, device="cuda", progress="plain"), rehearse=rehearse) as session:
+    with run_session(CommonOptions(threads=1, device="cuda", progress="plain"), warm_up=warm_up) as session:
         assert begun.wait(10)
         logging.getLogger("gpuasm.real").warning("about reads")
         assert session.warnings == ["about reads"]
-    said = capsys.readouterr().err
-    assert "about reads" in said
-    assert "made-up" not in said
+    printed = capsys.readouterr().err
+    assert "about reads" in printed
+    assert "made-up" not in printed
 
 
 @pytest.mark.parametrize(("chosen", "left"), [(None, []), ("cub", ["as chosen"])])
@@ -227,8 +227,8 @@ def test_reductions_are_plain_unless_the_user_chose(opened, monkeypatch, chosen,
     assert accelerators[-1] == left
 
 
-@pytest.mark.parametrize(("device", "asked"), [("auto", "cpu"), ("cuda", "cuda")])
-def test_without_a_driver_nothing_is_opened_in_a_thread(monkeypatch, device, asked):
+@pytest.mark.parametrize(("device", "requested"), [("auto", "cpu"), ("cuda", "cuda")])
+def test_without_a_driver_nothing_is_opened_in_a_thread(monkeypatch, device, requested):
     """Neither is cupy imported for nothing, nor does a run begin that cannot have its device."""
     names = []
     monkeypatch.setattr(session_module.importlib.util, "find_spec", lambda _: True)
@@ -237,16 +237,16 @@ def test_without_a_driver_nothing_is_opened_in_a_thread(monkeypatch, device, ask
     with run_session(CommonOptions(threads=1, device=device, quiet=True)) as session:
         assert session.namespace.done()
         assert session.xp is np
-    assert names == [asked]
+    assert names == [requested]
 
 
-def test_nothing_is_rehearsed_on_the_cpu_or_on_a_device_that_is_waited_for(opened, monkeypatch):
+def test_neither_a_cpu_nor_a_requested_device_is_warmed_up(opened, monkeypatch):
     called, is_open = [], threading.Event()
 
-    def rehearse(*_):
+    def warm_up(*_):
         called.append(True)
 
-    with run_session(CommonOptions(threads=1, device="cpu", quiet=True), rehearse=rehearse):
+    with run_session(CommonOptions(threads=1, device="cpu", quiet=True), warm_up=warm_up):
         pass
 
     def open_slowly(_):
@@ -254,7 +254,7 @@ def test_nothing_is_rehearsed_on_the_cpu_or_on_a_device_that_is_waited_for(opene
         return opened
 
     monkeypatch.setattr(session_module.arrays, "namespace_of", open_slowly)
-    with run_session(CommonOptions(threads=1, device="cuda", quiet=True), rehearse=rehearse) as session:
+    with run_session(CommonOptions(threads=1, device="cuda", quiet=True), warm_up=warm_up) as session:
         threading.Timer(0.05, is_open.set).start()
         assert session.xp is opened
         opener = [thread for thread in threading.enumerate() if thread.name == "open device"]
@@ -266,15 +266,15 @@ def test_nothing_is_rehearsed_on_the_cpu_or_on_a_device_that_is_waited_for(opene
 def test_a_failed_run_waits_for_what_has_begun_on_the_device(opened):
     begun, ended = threading.Event(), []
 
-    def rehearse(_, is_wanted):
+    def warm_up(_, is_requested):
         begun.set()
-        while not is_wanted():
+        while not is_requested():
             time.sleep(0.001)
         time.sleep(0.05)
         ended.append(True)
 
     def fail():
-        with run_session(CommonOptions(threads=1, device="cuda", quiet=True), rehearse=rehearse):
+        with run_session(CommonOptions(threads=1, device="cuda", quiet=True), warm_up=warm_up):
             assert begun.wait(10)
             raise ValueError("boom")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracles.reads import fastq, random_sequences
-from tests.unit.cli.read_files import OUTPUTS, fasta_records, files_in, genome_text, simulated_pairs, write_pairs
+from tests.read_files import OUTPUTS, fasta_records, files_in, genome_text, simulated_pairs, write_pairs
 
 READS = random_sequences(3, 50)
 NAMES = [f"r{i}" for i in range(50)]
@@ -242,7 +242,7 @@ def test_a_device_that_is_not_there(refused, tmp_path):
         ["--memory", "much"],
     ],
 )
-def test_options_that_cannot_be_met_are_refused_before_anything_is_read(refused, tmp_path, arguments):
+def test_impossible_options_are_refused_before_anything_is_read(refused, tmp_path, arguments):
     code, err = refused(tmp_path / "absent.fastq", *arguments)
     assert code == 2
     assert "; " in err
@@ -250,9 +250,9 @@ def test_options_that_cannot_be_met_are_refused_before_anything_is_read(refused,
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+    ("number", "code", "message"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
 )
-def test_ctrl_c_or_termination_during_work(tmp_path, number, code, said):
+def test_ctrl_c_or_termination_during_work(tmp_path, number, code, message):
     first, second = write_pairs(tmp_path, simulated_pairs(genome_text()))
     arguments = ["assemble", "-q", "-1", first, "-2", second, "--checkpoint-after", "0", "-o", tmp_path / "out"]
     process = subprocess.Popen(
@@ -261,5 +261,5 @@ def test_ctrl_c_or_termination_during_work(tmp_path, number, code, said):
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (code, "", f"gpuasm: error: {said}\n")
+    assert (process.returncode, out, err) == (code, "", f"gpuasm: error: {message}\n")
     assert files_in(tmp_path / "out") == [".checkpoint.npz"]

@@ -89,8 +89,8 @@ def test_all_forms_of_the_graph_are_the_same(run_cli, genomes, tmp_path):
             (names[a], names[b]): weight
             for a, b, weight in zip(*map(np.ndarray.tolist, (*other.edges(), other_weights)), strict=True)
         }
-        wanted = zip(*map(np.ndarray.tolist, (*graph.edges(), weights)), strict=True)
-        assert found == pytest.approx({(graph.names[a], graph.names[b]): weight for a, b, weight in wanted})
+        expected = zip(*map(np.ndarray.tolist, (*graph.edges(), weights)), strict=True)
+        assert found == pytest.approx({(graph.names[a], graph.names[b]): weight for a, b, weight in expected})
 
 
 def test_each_sequence_is_a_sample_and_runs_agree(run_cli, tmp_path):
@@ -115,17 +115,17 @@ def test_reads_sketches_sheets_and_names(run_cli, genomes, tmp_path):
     assert run_cli("relate", *genomes[:2], "-o", tmp_path / "first", "--sketches", tmp_path / "a.sig", *options)[0] == 0
     sheet = tmp_path / "sheet.tsv"
     sheet.write_text(f"sample\tfile\tlatitude\nsheet_1\t{genomes[2]}\t\nsheet_2\t{genomes[3]}\t1.5\n")
-    words = (f"mine={reads}", sheet, tmp_path / "a.sig")
-    code, _, err = run_cli("relate", *words, "-o", tmp_path / "out", "--min-count", 3, *options)
+    arguments = (f"mine={reads}", sheet, tmp_path / "a.sig")
+    code, _, err = run_cli("relate", *arguments, "-o", tmp_path / "out", "--min-count", 3, *options)
     assert code == 0, err
     rows = {row["sample"]: row for row in rows_of(tmp_path / "out" / "samples.tsv")}
     assert list(rows) == ["mine", "sheet_1", "sheet_2", "g0", "g1"]
     assert [row["kind"] for row in rows.values()] == ["reads", "assembly", "assembly", "sketch", "sketch"]
     assert (rows["mine"]["min_count"], rows["mine"]["nearest"]) == ("3", "g0")
     assert float(rows["mine"]["distance"]) < 0.0005
-    # Without a size asked for, sequences are sketched as the sketches given are.
+    # Without a requested size, sequences are sketched as the sketches given are.
     again = ("-o", tmp_path / "again", "--sketches", tmp_path / "again.sig", "--min-count", 3)
-    assert run_cli("relate", *words, *again)[0] == 0
+    assert run_cli("relate", *arguments, *again)[0] == 0
     assert {signature.size for signature in read_signatures(tmp_path / "again.sig")} == {500}
 
 
@@ -151,14 +151,14 @@ def test_long_samples_are_sketched_as_the_sketches_before_them(run_cli, tmp_path
     for number, text in enumerate(texts_of(2, 60_000, 0.01)):
         paths.append(tmp_path / f"long{number}.fasta")
         paths[-1].write_text(f">a\n{text}\n")
-    words = ("relate", *paths, "-o", tmp_path / "out")
-    assert run_cli(*words, "--scaled", 20, "--sketches", tmp_path / "a.sig")[0] == 0
-    wanted = (tmp_path / "out" / "distances.tsv").read_text()
+    arguments = ("relate", *paths, "-o", tmp_path / "out")
+    assert run_cli(*arguments, "--scaled", 20, "--sketches", tmp_path / "a.sig")[0] == 0
+    expected = (tmp_path / "out" / "distances.tsv").read_text()
     more = (tmp_path / "a.sig", f"third={paths[1]}")
     assert run_cli("relate", *more, "-o", tmp_path / "out")[0] == 0
     rows = rows_of(tmp_path / "out" / "distances.tsv")
-    assert (rows[0]["shared"], rows[1]["shared"]) == (wanted.splitlines()[1].split("\t")[2],) * 2
-    assert run_cli(*words)[0] == 0
+    assert (rows[0]["shared"], rows[1]["shared"]) == (expected.splitlines()[1].split("\t")[2],) * 2
+    assert run_cli(*arguments)[0] == 0
     assert {row["hashes"] for row in rows_of(tmp_path / "out" / "samples.tsv")} == {"1000"}
 
 
@@ -228,16 +228,16 @@ def test_names_must_differ_and_hold(run_cli, genomes, tmp_path):
 
 def test_sketches_that_do_not_fit(run_cli, genomes, tmp_path):
     for number, options in enumerate((("-s", 100), ("--scaled", 5), ("-s", 100, "--seed", 1), ("-s", 100, "-k", 31))):
-        words = (*genomes[:2], "-o", tmp_path / "before", "--sketches", tmp_path / f"{number}.sig")
-        assert run_cli("relate", *words, *options)[0] == 0
+        arguments = (*genomes[:2], "-o", tmp_path / "before", "--sketches", tmp_path / f"{number}.sig")
+        assert run_cli("relate", *arguments, *options)[0] == 0
     sketches = [tmp_path / f"{number}.sig" for number in range(4)]
-    for words, message in (
+    for arguments, message in (
         ((sketches[0], f"x={genomes[3]}", "-s", 200), "sketches to be made of 200 hashes"),
         ((sketches[0], "-k", 31), "ask for -k 21"),
         ((sketches[1], genomes[3], "-s", 50), "sketch all samples alike"),
         ((sketches[2], genomes[3], "-s", 50), "seed 1"),
     ):
-        code, _, err = run_cli("relate", *words, "-o", tmp_path / "out")
+        code, _, err = run_cli("relate", *arguments, "-o", tmp_path / "out")
         assert code == 65, err
         assert message in err
     assert run_cli("relate", sketches[0], genomes[3], "-s", 50, "-o", tmp_path / "out")[0] == 0
@@ -248,8 +248,8 @@ def test_one_sample_and_none(run_cli, genomes, tmp_path):
     assert (code, "two samples or more, found 1" in err) == (65, True)
     bad = tmp_path / "bad.fasta"
     bad.write_text("")
-    for words in ((bad, genomes[0]), (bad,)):
-        assert run_cli("relate", *words, "--skip-bad", "-o", tmp_path / "out")[0] == 0
+    for arguments in ((bad, genomes[0]), (bad,)):
+        assert run_cli("relate", *arguments, "--skip-bad", "-o", tmp_path / "out")[0] == 0
         assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
         run = json.loads((tmp_path / "out" / "run.json").read_text())
         assert run["status"].startswith("nothing to compare")
@@ -257,9 +257,9 @@ def test_one_sample_and_none(run_cli, genomes, tmp_path):
 
 
 def test_hashes_of_32_bits_are_no_signatures(run_cli, genomes, tmp_path):
-    words = (*genomes, "-k", 15, "-s", 200, "-o", tmp_path / "out")
-    assert run_cli("relate", *words)[0] == 0
-    code, _, err = run_cli("relate", *words, "--sketches", tmp_path / "a.sig")
+    arguments = (*genomes, "-k", 15, "-s", 200, "-o", tmp_path / "out")
+    assert run_cli("relate", *arguments)[0] == 0
+    code, _, err = run_cli("relate", *arguments, "--sketches", tmp_path / "a.sig")
     assert (code, "take --scaled, or a larger -k" in err) == (2, True)
     assert (
         run_cli("relate", *genomes, "-k", 15, "--scaled", 2, "-o", tmp_path / "out", "--sketches", tmp_path / "a.sig")[
@@ -291,7 +291,7 @@ def test_devices_write_the_same_files(run_cli, genomes, tmp_path, options):
         assert (tmp_path / "cpu" / name).read_bytes() == (tmp_path / "cuda" / name).read_bytes(), name
 
 
-def test_a_folder_that_can_never_be_made_is_told_before_samples_are_read(run_cli, genomes, tmp_path, monkeypatch):
+def test_a_folder_that_can_never_be_made_is_refused_first(run_cli, genomes, tmp_path, monkeypatch):
     monkeypatch.setattr("gpuasm.cli.relate._Run.read", lambda *_: pytest.fail("samples were read"))
     (tmp_path / "file").touch()
     code, _, err = run_cli("relate", *genomes, "-o", tmp_path / "file" / "out")

@@ -1,4 +1,4 @@
-"""Checkpoints: a run that was killed goes on, to the same bytes."""
+"""Checkpoints: a run that was killed continues, to the same bytes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuasm.assembly.next_level import climb
+from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.options import STAGES
 from gpuasm.cli.checkpoint import NAME, Checkpoint, remove_leftovers
 from tests.oracles.reads import fastq
-from tests.unit.cli.read_files import OUTPUTS, files_in, genome_text, outputs_of, simulated_pairs, write_pairs
+from tests.read_files import OUTPUTS, files_in, genome_text, outputs_of, simulated_pairs, write_pairs
 
 KILLED_AFTER_SAVING = """
 import os, sys
@@ -66,7 +66,7 @@ def interrupted(run_cli, arguments, tmp_path, monkeypatch):
 
         def save_and_stop(self, state):
             save(self, state)
-            saved.append(state.level.graph.k)
+            saved.append(state.kmer_graph.graph.k)
             if len(saved) == after:
                 raise KeyboardInterrupt
 
@@ -126,7 +126,7 @@ def test_a_resumed_run_can_be_interrupted_again(run_cli, arguments, uninterrupte
 
     def save_and_stop(self, state):
         save(self, state)
-        if state.level.graph.k > 31:
+        if state.kmer_graph.graph.k > 31:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -173,7 +173,7 @@ def test_resume_after_the_reads_have_changed_is_refused(run_cli, reads, argument
     assert "the same reads" in err
 
 
-def test_reads_from_a_pipe_cannot_be_told_to_be_the_same(tmp_path):
+def test_reads_from_a_pipe_cannot_be_resumed(tmp_path):
     texts = [
         fastq([read for pair in simulated_pairs(genome_text(seed=seed)) for read in pair]).encode() for seed in (1, 2)
     ]
@@ -228,7 +228,7 @@ def test_a_checkpoint_that_lacks_a_part_is_refused(run_cli, arguments, interrupt
 
 def test_checkpoints_are_written_only_so_often(run_cli, reads, tmp_path, monkeypatch):
     saved = []
-    monkeypatch.setattr(Checkpoint, "save", lambda self, state: saved.append(state.level.graph.k))
+    monkeypatch.setattr(Checkpoint, "save", lambda self, state: saved.append(state.kmer_graph.graph.k))
     for seconds, expected in ((3600, 0), (0, 2)):
         saved.clear()
         arguments = ["-q", "-1", reads[0], "-2", reads[1], "-k", "31,61,91", "--checkpoint-after", seconds]
@@ -242,14 +242,14 @@ def test_checkpoints_that_take_long_are_written_less_often(run_cli, reads, tmp_p
 
     def save(_, state):
         now[0] += 1.0
-        saved.append(state.level.graph.k)
+        saved.append(state.kmer_graph.graph.k)
 
-    def climb_slowly(state, k, stages):
+    def build_slowly(state, k, stages):
         now[0] += 6.0
-        return climb(state, k, stages)
+        return build_next_graph(state, k, stages)
 
     monkeypatch.setattr("gpuasm.cli.assemble.time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr("gpuasm.assembly.recipe.climb", climb_slowly)
+    monkeypatch.setattr("gpuasm.assembly.pipeline.build_next_graph", build_slowly)
     monkeypatch.setattr(Checkpoint, "save", save)
     arguments = ["-q", "-1", reads[0], "-2", reads[1], "-k", "31,41,51,61,71,81", "--checkpoint-after", 5]
     assert run_cli("assemble", *arguments, "-o", tmp_path / "out")[0] == 0
@@ -268,7 +268,7 @@ def test_stop_after_a_stage_and_resume(run_cli, arguments, uninterrupted, tmp_pa
     assert run["results"]["contigs"] >= 1
     assert (run["results"]["k"] == [31]) == (stage == "first-graph")
     names = [stage["name"] for stage in run["stages"]]
-    for name, stages in (("join mates", 2), ("join by pairs", 3), ("lay reads back", 4)):
+    for name, stages in (("join mates", 2), ("join by pairs", 3), ("align reads to contigs", 4)):
         assert (name in names) == (stages <= STAGES.index(stage)), name
     assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
     assert outputs_of(folder) == uninterrupted

@@ -1,4 +1,4 @@
-"""The process that runs a command: what it says, its exit code, and what is done at its end."""
+"""The process of a command: its messages, its exit code, and its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.read_files import genome_text, simulated_pairs, write_pairs
+from tests.read_files import genome_text, simulated_pairs, write_pairs
 
 
 def python(code, *arguments, **options):
@@ -34,9 +34,9 @@ def test_what_is_printed_comes_out_whole_through_a_pipe():
 
 
 def test_what_others_registered_for_the_end_is_done():
-    code = "import atexit; atexit.register(print, 'last words'); import sys; sys.stderr.write('no end of line');" + RUN
+    code = "import atexit; atexit.register(print, 'last line'); import sys; sys.stderr.write('no end of line');" + RUN
     done = python(code, "--version")
-    assert done.stdout.splitlines()[-1] == "last words"
+    assert done.stdout.splitlines()[-1] == "last line"
     assert done.stderr == "no end of line"
 
 
@@ -49,10 +49,23 @@ def test_closed_streams_are_no_matter():
 def test_a_process_begun_without_streams_writes_its_results(closed, tmp_path):
     reads = tmp_path / "reads.fasta"
     reads.write_text(f">a\n{genome_text(length=300, repeats=0, seed=5)}\n")
-    words = [sys.executable, "-m", "gpuasm", "unitigs", reads, "-k", "21", "--min-count", "1", "--device", "cpu", "-o"]
-    subprocess.run([*words, tmp_path / "as_it_is.gfa"], capture_output=True, check=True)
+    arguments = [
+        sys.executable,
+        "-m",
+        "gpuasm",
+        "unitigs",
+        reads,
+        "-k",
+        "21",
+        "--min-count",
+        "1",
+        "--device",
+        "cpu",
+        "-o",
+    ]
+    subprocess.run([*arguments, tmp_path / "as_it_is.gfa"], capture_output=True, check=True)
     shell = ["sh", "-c", f'"$@" {closed}', "sh"]
-    done = subprocess.run([*shell, *words, tmp_path / "unitigs.gfa"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*shell, *arguments, tmp_path / "unitigs.gfa"], capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert (tmp_path / "unitigs.gfa").read_bytes() == (tmp_path / "as_it_is.gfa").read_bytes()
 
@@ -76,16 +89,16 @@ def test_an_assembly_of_compiled_loops_from_disk_loads_no_compiler(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         ("gpuasm ass", ["plain,assemble"]),
         ("gpuasm assemble --stop", ["plain,--stop-after"]),
         ("gpuasm graph ge", ["plain,generate"]),
     ],
 )
-def test_shells_complete_commands_and_options(words, expected):
-    asked = {"_GPUASM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    done = python(RUN, env={**os.environ, **asked})
+def test_shells_complete_commands_and_options(arguments, expected):
+    request = {"_GPUASM_COMPLETE": "bash_complete", "COMP_WORDS": arguments, "COMP_CWORD": str(arguments.count(" "))}
+    done = python(RUN, env={**os.environ, **request})
     assert (done.returncode, done.stdout.splitlines()) == (0, expected)
     assert "complete -o nosort" in python(RUN, env={**os.environ, "_GPUASM_COMPLETE": "bash_source"}).stdout
 

@@ -22,7 +22,7 @@ def genome(tmp_path):
     return path
 
 
-def test_genome_says_its_shape_and_copies(genome):
+def test_headers_of_a_genome_give_topology_and_copies(genome):
     text = genome.read_text()
     headers = [line for line in text.splitlines() if line.startswith(">")]
     assert headers == [

@@ -1,4 +1,4 @@
-"""The som commands: train, map, draw; every file is always written, and each refusal says what to do."""
+"""The som commands: train, map, draw; every file is always written, and each refusal contains a remedy."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def column(table, name):
     return [row[name] for row in table]
 
 
-def test_training_writes_what_the_map_says(run_cli, tmp_path, table):
+def test_training_writes_the_files_of_the_map(run_cli, tmp_path, table):
     out = tmp_path / "out"
-    code, said, _ = run_cli("som", "train", table, "--class-column", "sort", "-o", out, *SMALL)
+    code, printed, _ = run_cli("som", "train", table, "--class-column", "sort", "-o", out, *SMALL)
     assert code == 0
-    assert "8 x 10 units" in said
+    assert "8 x 10 units" in printed
     assert {path.name for path in out.iterdir()} == FILES
     manifest = json.loads((out / "run.json").read_text())
     assert manifest["status"] == "done"
@@ -68,18 +68,18 @@ def test_training_writes_what_the_map_says(run_cli, tmp_path, table):
     training = rows_of(out / "training.tsv")
     assert len(training) == 6
     assert float(training[-1]["quantisation"]) == pytest.approx(som.history_[-1].quantisation, rel=1e-5)
-    told = dict(zip(matrix.names, column(found, "class"), strict=True))
-    assert all(told[name] == kind for name, kind in zip(matrix.names, matrix.classes, strict=True) if kind)
+    predicted = dict(zip(matrix.names, column(found, "class"), strict=True))
+    assert all(predicted[name] == kind for name, kind in zip(matrix.names, matrix.classes, strict=True) if kind)
 
 
-def test_other_rows_are_laid_on_a_map_and_told_their_class(run_cli, tmp_path, table, rng):
+def test_other_rows_are_mapped_and_classified(run_cli, tmp_path, table, rng):
     out = tmp_path / "out"
     assert run_cli("som", "train", table, "--class-column", "sort", "--lvq", 3, "-o", out, *SMALL)[0] == 0
     others = tmp_path / "others.csv"
     others.write_text("height,width,length\n0,0,0\n4,-8e6,8\n,-16e6,16\n")  # other order, one value missing
-    code, said, _ = run_cli("som", "map", out / "map.npz", others, *OPTIONS)
+    code, printed, _ = run_cli("som", "map", out / "map.npz", others, *OPTIONS)
     assert code == 0
-    found = list(csv.DictReader(said.splitlines(), delimiter="\t"))
+    found = list(csv.DictReader(printed.splitlines(), delimiter="\t"))
     assert column(found, "class") == ["fox", "hen", "owl"]
     trained = load_trained_map(out / "map.npz", np)
     normal = trained.som.normalised(np.array([[0, 0, 0], [8, -8e6, 4], [16, -16e6, np.nan]]))
@@ -114,7 +114,7 @@ def test_maps_are_drawn(run_cli, tmp_path, table, lattice):
     assert "length" not in planes
 
 
-def test_a_map_of_contigs_can_be_drawn_and_what_it_lacks_is_told(run_cli, tmp_path):
+def test_a_map_of_contigs_can_be_drawn_except_for_what_it_lacks(run_cli, tmp_path):
     contigs, _ = community(2)
     path = tmp_path / "contigs.fasta"
     spans = zip(contigs.start[:-1], contigs.start[1:], strict=True)
@@ -146,8 +146,8 @@ def test_files_of_esom_fit_each_other(run_cli, tmp_path, table):
     assert lines["names"][:2] == ["% 150", "1\tthing_0\tthing_0"]
     assert [c if c != "0" else "" for c in read_classes(out / "map.cls", lrn.names)] == matrix.classes
     again = tmp_path / "again"  # what ESOM reads, we read too
-    code, said, _ = run_cli("som", "train", out / "map.lrn", "--classes", out / "map.cls", "-o", again, *SMALL)
-    assert (code, "told right" in said) == (0, True)
+    code, printed, _ = run_cli("som", "train", out / "map.lrn", "--classes", out / "map.cls", "-o", again, *SMALL)
+    assert (code, "classes correct" in printed) == (0, True)
 
 
 def test_everything_that_is_saved_comes_back(tmp_path, rng):
@@ -179,11 +179,11 @@ def test_everything_that_is_saved_comes_back(tmp_path, rng):
         ("1\t2\n3\n", "line 2: expected 2 fields"),
     ],
 )
-def test_bad_tables_are_told_and_files_are_there_all_the_same(run_cli, tmp_path, text, message):
+def test_bad_tables_are_refused_and_all_files_are_written(run_cli, tmp_path, text, message):
     path, out = tmp_path / "bad.tsv", tmp_path / "out"
     path.write_text(text)
-    code, said, err = run_cli("som", "train", path, "-o", out, "--esom", *SMALL)
-    assert (code, said) == (65, "")
+    code, printed, err = run_cli("som", "train", path, "-o", out, "--esom", *SMALL)
+    assert (code, printed) == (65, "")
     assert err.startswith("gpuasm: error: ")
     assert err.count("\n") == 1
     assert "bad.tsv" in err
@@ -214,13 +214,13 @@ def test_bad_tables_are_told_and_files_are_there_all_the_same(run_cli, tmp_path,
     ],
 )
 def test_options_that_cannot_be_are_refused(run_cli, tmp_path, table, arguments, code, message):
-    found, said, err = run_cli("som", "train", table, "-o", tmp_path / "out", *OPTIONS, *arguments)
-    assert (found, said) == (code, "")
+    found, printed, err = run_cli("som", "train", table, "-o", tmp_path / "out", *OPTIONS, *arguments)
+    assert (found, printed) == (code, "")
     assert message in err
     assert err.count("\n") == 1
 
 
-def test_warnings_say_what_is_odd(run_cli, tmp_path):
+def test_warnings_describe_odd_options(run_cli, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b,same\n1,2,7\n2,1,7\n3,5,7\n")
     assert run_cli("som", "train", path, "-o", tmp_path / "out", "--size", "4x4", *OPTIONS)[0] == 0

@@ -9,7 +9,7 @@ import pytest
 from tests.oracles import unitigs as oracle
 from tests.oracles.kmers import count_followers, count_kmers, reverse_complement
 from tests.oracles.reads import fastq, random_sequences
-from tests.unit.cli.read_files import fasta_records
+from tests.read_files import fasta_records
 from tests.unit.kmers.test_tally import noisy_reads
 
 TEXTS = noisy_reads(8, 120)

@@ -78,18 +78,18 @@ def test_degenerate_rows_have_maps_all_the_same(xp):
     ],
     ids=["one axis", "no rows", "nothing", "empty column", "infinite", "huge"],
 )
-def test_rows_that_cannot_be_used_are_told(xp, rows, change, message):
+def test_unusable_rows_raise_an_error(xp, rows, change, message):
     with pytest.raises(DataError, match=message):
         SelfOrganisingMap(3, 3).fit(to_namespace(xp, change(rows)))
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"epochs": 0}, {"training": "deep"}, {"metric": "l0"}, {"start": "middle"}, {"decay": "none"}, {"radius": (1, 2)},
+    [{"epochs": 0}, {"training": "x"}, {"metric": "l0"}, {"start": "middle"}, {"decay": "none"}, {"radius": (1, 2)},
      {"neighbourhood": "cube"}, {"topology": "sphere"}, {"lattice": "cubic"}],
     ids=str,
 )  # fmt: skip
-def test_parameters_out_of_range_are_told(rows, options):
+def test_parameters_out_of_range_raise_an_error(rows, options):
     with pytest.raises(UsageError, match="expected"):
         SelfOrganisingMap(3, 3, **options).fit(rows)
 
@@ -101,7 +101,7 @@ def test_weights_to_start_from_must_fit_the_map(rows):
         SelfOrganisingMap(3, 3, start=np.full((9, 5), np.nan)).fit(rows)
 
 
-def test_a_map_that_is_not_trained_or_has_other_columns_is_told(rows):
+def test_an_untrained_map_or_other_columns_raise_an_error(rows):
     som = SelfOrganisingMap(3, 3)
     with pytest.raises(UsageError, match="trained map"):
         som.predict(rows)

@@ -25,7 +25,7 @@ def test_neighbours_are_the_units_at_distance_one(shape, topology, lattice):
         assert (np.diff(present) > 0).all()
         assert (others[present.size :] == -1).all()
         found[unit, present] = True
-    if topology == "planar" or min(shape) > 2:  # on a ring of two, both ways round are as long
+    if topology == "planar" or min(shape) > 2:  # on a ring of two, both directions are equally long
         assert np.array_equal(found, touching(grid))
     assert np.array_equal(found, found.T)
 

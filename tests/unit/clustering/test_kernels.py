@@ -52,17 +52,17 @@ def test_screening_leaves_none_out(rng, monkeypatch, spacing, n_units):
         assert (unsure.size > 100) == (spacing == 0.0)
 
 
-def test_screening_is_asked_for_where_it_pays(rng, monkeypatch):
+def test_screening_is_used_if_it_is_faster(rng, monkeypatch):
     monkeypatch.setattr(search_cuda, "_SAMPLE", 20)
     rows, weights = (rng.normal(size=(size, 40)).astype(np.float32) for size in (100, 300))
     ready = RowsOnDevice(rows, form=direct_cpu.EUCLIDEAN, has_missing=False)
-    asked = []
-    monkeypatch.setattr(ready._screen, "best_two", lambda own=ready._screen.best_two: asked.append(1) or own())
+    screened = []
+    monkeypatch.setattr(ready._screen, "best_two", lambda own=ready._screen.best_two: screened.append(1) or own())
     ready.best_two(weights)
-    assert asked
-    asked.clear()
+    assert screened
+    screened.clear()
     ready.best_two(np.zeros_like(weights))
-    assert not asked
+    assert not screened
     assert RowsOnDevice(rows[:, :12], form=direct_cpu.EUCLIDEAN, has_missing=False)._screen is None
 
 

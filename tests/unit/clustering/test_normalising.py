@@ -19,7 +19,7 @@ def rows(rng) -> np.ndarray:
     return rows
 
 
-def test_least_and_largest_become_0_and_1_not_0_8(xp, rows):
+def test_minmax_maps_the_range_to_0_and_1(xp, rows):
     out = to_host(fit_normalisation(rows, "minmax").apply(to_namespace(xp, rows)))
     assert np.array_equal(np.nanmin(out, axis=0), [0, 0, 0])
     assert np.array_equal(np.nanmax(out, axis=0), [1, 1, 1])
@@ -58,7 +58,7 @@ def test_constant_columns_become_zeros(kind):
     rows=st_numpy.arrays(np.float64, (6, 2), elements=st.floats(-1e9, 1e9, width=32)),
     kind=st.sampled_from(KINDS),
 )
-def test_what_is_done_can_be_undone(rows, kind):
+def test_normalisation_is_invertible(rows, kind):
     found = fit_normalisation(rows, kind)
     back = found.undo(found.apply(rows))
     size = np.abs(rows).max(axis=0) + found.scale * np.abs(found.apply(rows)).max(axis=0)

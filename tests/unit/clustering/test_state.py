@@ -20,7 +20,7 @@ def test_a_map_is_the_same_after_it_was_saved(xp, rng, tmp_path):
     assert (back.history_, back.n_features_in_) == (som.history_, 3)
 
 
-def test_what_is_no_map_is_refused(rng):
+def test_arrays_that_are_not_a_map_are_refused(rng):
     with pytest.raises(UsageError, match="fit first"):
         state_of(SelfOrganisingMap())
     state = state_of(SelfOrganisingMap(2, 2, epochs=1).fit(rng.normal(size=(9, 2))))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host
 from gpuasm.densest import DenseSubgraph, SearchOptions, densest_subgraph, local_search, peel, peeling
-from gpuasm.densest.host_loops import load_host_loops
+from gpuasm.densest.finding import load_host_loops
 from gpuasm.errors import ConvergenceError, DataError, UsageError
 from gpuasm.graph.building import from_edges, from_strings
 from gpuasm.graph.undirected_graph import UndirectedGraph, undirected_graph
@@ -36,7 +36,7 @@ def planted(n: int, k: int, *, share: float, degree: int, seed: int):
     return undirected_graph(from_edges(*np.concatenate([ends, pairs], axis=1), n)), members
 
 
-def test_the_graph_of_the_port() -> None:
+def test_the_published_port_graph() -> None:
     graph = undirected_graph(from_strings(f"{a} -> {b}" for a, b in PORT.split()))
     found = densest_subgraph(graph, 5, SearchOptions(rank=2))
     assert [graph.label_of(v) for v in found.vertices] == ["b", "c", "h", "e", "d"]

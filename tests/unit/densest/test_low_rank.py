@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from gpuasm.arrays import to_host, to_namespace
-from gpuasm.densest import Adjacency, adjacency, selection_cuda
+from gpuasm.densest import Adjacency, adjacency, selection
 from gpuasm.densest.bounds import scaled_vectors, search_rank, spectral_bound
 from gpuasm.densest.candidates import random_directions
 from gpuasm.densest.local_search import improve, weights_within
@@ -71,12 +71,12 @@ def test_top_k_takes_the_first_of_equals(rows: list[list[int]], k: int) -> None:
 @pytest.mark.parametrize("most_blocks", [6, 2048])  # segments longer and shorter than a block
 @pytest.mark.parametrize("b", [1, 3])
 def test_the_kernels_of_top_k(monkeypatch, emulated_functions, rng, b: int, most_blocks: int) -> None:
-    monkeypatch.setattr(selection_cuda, "cuda_functions", emulated_functions)
-    monkeypatch.setattr(selection_cuda, "_MOST_BLOCKS", most_blocks)
+    monkeypatch.setattr(selection, "cuda_functions", emulated_functions)
+    monkeypatch.setattr(selection, "_MOST_BLOCKS", most_blocks)
     few = rng.integers(-3, 3, (b, 4000)) / 8 * -1.0  # with zeros of both signs, and thousands of equals
     for scores in (few, rng.normal(size=(b, 4000)) * 10.0 ** rng.integers(-200, 200, (b, 4000)), few[:, :5]):
         for k in {1, 2, min(1777, scores.shape[1]), scores.shape[1]}:
-            assert selection_cuda.top_k_cuda(scores, k).tolist() == top_k(scores, k).tolist()
+            assert selection._top_k_cuda(scores, k).tolist() == top_k(scores, k).tolist()
 
 
 @pytest.mark.parametrize("b", [1, 3])
@@ -137,7 +137,7 @@ def test_ties_and_equal_points() -> None:
     assert search_rank(np.zeros((4, 2)), 2).bound == 0
 
 
-def test_climbing_never_shortens(rng) -> None:
+def test_iteration_never_shortens_the_sum(rng) -> None:
     points = rng.normal(size=(40, 4))
     support = SupportFunction(points, 10)
     for direction in random_directions(4, 20, seed=1):

@@ -54,7 +54,7 @@ def test_bounds_of_loads_hold(seed: int, weighted: bool, rounds: int) -> None:
     assert found.density <= oracle.densest(matrix) + 1e-12 <= found.density_bound + 1e-9
 
 
-def test_rounds_close_in_on_the_densest() -> None:
+def test_rounds_approach_the_densest_subgraph() -> None:
     for seed in range(20):
         matrix = matrix_of(seed, 10)
         found, best = peel(oracle.graph_of(matrix), rounds=200), oracle.densest(matrix)
@@ -70,7 +70,7 @@ def test_as_dense_as_networkx_finds(graph: nx.Graph) -> None:
     assert found.density_bound >= theirs
 
 
-def test_what_is_left() -> None:
+def test_peeling_leaves_the_last_k_vertices() -> None:
     matrix = np.zeros((8, 8))
     matrix[2:6, 2:6] = 1
     matrix[0, 1] = matrix[6, 7] = matrix[1, 2] = 1
@@ -81,7 +81,7 @@ def test_what_is_left() -> None:
 
 
 @given(SEEDS, st.booleans(), st.sampled_from([0.01, 0.1, 1.0]))
-def test_batches_keep_their_promise(seed: int, weighted: bool, slack: float) -> None:
+def test_batch_peeling_reaches_its_approximation_ratio(seed: int, weighted: bool, slack: float) -> None:
     matrix = matrix_of(seed, 9, weighted=weighted)
     found = peel_in_batches(Adjacency(oracle.graph_of(matrix, weighted=weighted)), slack=slack)
     assert found.weight == oracle.weight_within(matrix, found.vertices)

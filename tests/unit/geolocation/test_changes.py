@@ -1,4 +1,4 @@
-"""Numbers that tell whether a vertex's edges are others."""
+"""Checksums that detect changed edges of a vertex."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_only_rows_that_changed_have_other_numbers(rng):
     assert len(set(keys.tolist())) == 50
 
 
-def test_two_of_one_edge_are_not_none():
+def test_parallel_edges_are_not_an_absent_edge():
     keys = keys_of_names(["a", "b"])
     sums = [int(row_checksums(from_edges([0] * n, [1] * n, 2), keys)[0]) for n in range(4)]
     assert len(set(sums)) == 4

@@ -61,7 +61,7 @@ def test_the_published_sample(xp):
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
 @pytest.mark.parametrize("iterations", [1, 3])
-def test_places_are_those_of_the_slow_rules(xp, rng, share, iterations):
+def test_places_match_the_plain_rules(xp, rng, share, iterations):
     graph, places = random_case(rng, share=share)
     near = [graph.columns[graph.row_offsets[v] : graph.row_offsets[v + 1]].tolist() for v in range(len(graph))]
     expected = oracle.gunrock(near, as_list(places), iterations)
@@ -115,7 +115,7 @@ def test_the_mean_on_a_neighbour(xp):
 
 
 def test_rounds_see_the_round_before_only():
-    """On a line, a location goes one vertex further in each round."""
+    """On a line, a location reaches one vertex further in each round."""
     n = 50
     graph = mutual(np.arange(n - 1), np.arange(1, n), n)
     places = np.full((n, 2), np.nan)

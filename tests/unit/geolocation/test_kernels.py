@@ -39,7 +39,7 @@ def test_gunrock_rounds(rng, monkeypatch, share, many):
     while state.waiting.sum() and (number == 0 or (rounds == number).any()):
         number += 1
         state.run(number, 1000)
-    state.turn_longitudes()
+    state.wrap_longitudes()
     assert np.array_equal(rounds, expected_rounds)
     assert found.tobytes() == expected.tobytes()
 

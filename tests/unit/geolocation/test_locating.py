@@ -49,7 +49,7 @@ def test_rounds_give_the_medians_of_the_slow_search(xp, rng):
     assert not any(located[graph.columns[graph.row_offsets[v] : graph.row_offsets[v + 1]]].any() for v in waiting)
 
 
-def test_weights_draw_and_weight_zero_is_no_edge():
+def test_weights_attract_and_weight_zero_is_no_edge():
     near = [(0.0, 0.0), (0.0, 10.0), (10.0, 0.0), (80.0, 80.0)]
     found = star(near, weights=np.array([9.0, 1.0, 1.0, 0.0]))
     assert found.places[0] == pytest.approx((0, 0), abs=1e-9)
@@ -65,7 +65,7 @@ def test_the_nearest_neighbours_with_a_place_count():
         star(near, nearest=2)
 
 
-def test_thin_evidence_leaves_a_vertex_unknown():
+def test_a_vertex_with_few_located_neighbours_stays_unknown():
     near = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)]
     assert star(near, min_neighbours=3).rounds[0] == 1
     assert star(near[:2], min_neighbours=3).rounds[0] == -1
@@ -103,7 +103,7 @@ def test_iterations_and_completion():
     assert locate(graph, places, LocatingOptions(iterations=None)).rounds.tolist() == list(range(n))
 
 
-def test_nobody_is_located_without_places_or_edges():
+def test_no_vertex_is_located_without_places_or_edges():
     graph = mutual(np.array([0]), np.array([1]), 3)
     assert (locate(graph, np.full((3, 2), np.nan), LocatingOptions(iterations=None)).rounds == -1).all()
     places = np.array([[1.0, 2.0], [np.nan, np.nan], [np.nan, np.nan]])
@@ -119,7 +119,7 @@ def test_nobody_is_located_without_places_or_edges():
     max_radius_km=st.sampled_from([None, 2000.0]),
     nearest=st.sampled_from([None, 2]),
 )
-def test_changes_give_what_computing_anew_gives(seed, **options):
+def test_updates_equal_a_full_computation(seed, **options):
     rng = np.random.default_rng(seed)
     n, m = 80, int(rng.integers(30, 160))
     ends, weight = rng.integers(0, n, (2, m)), rng.integers(1, 9, m).astype(float)
@@ -148,7 +148,7 @@ def test_changes_give_what_computing_anew_gives(seed, **options):
     assert same(anew, changed)
 
 
-def test_what_does_not_depend_on_a_change_is_not_looked_at(monkeypatch, rng):
+def test_vertices_independent_of_a_change_are_not_processed(monkeypatch, rng):
     from gpuasm.geolocation import locating
 
     graph, places = random_case(rng, n=2000, m=2500, share=0.4)
@@ -192,7 +192,7 @@ def clusters(rng, n=300):
 
 
 @pytest.mark.parametrize("method", ["spherical", "gunrock"])
-def test_places_held_out(rng, method):
+def test_hold_out_measures_errors(rng, method):
     graph, places, weights = clusters(rng)
 
     def infer(left):
@@ -202,15 +202,15 @@ def test_places_held_out(rng, method):
         return found.places, found.radius_km
 
     result = hold_out(graph, places, infer, share=0.2, seed=3, weights=weights)
-    told = result.summary()
-    assert told["held_out"] == 60
-    assert told["held_out_inferred"] >= 58
-    assert told["median_error_km"] < told["nearest_neighbour_median_km"] < told["commonest_place_median_km"]
+    summary = result.summary()
+    assert summary["held_out"] == 60
+    assert summary["held_out_inferred"] >= 58
+    assert summary["median_error_km"] < summary["nearest_neighbour_median_km"] < summary["commonest_place_median_km"]
     again = hold_out(graph, places, infer, share=0.2, seed=3, weights=weights)
     assert np.array_equal(result.vertices, again.vertices)
     assert not np.array_equal(result.vertices, hold_out(graph, places, infer, share=0.2, seed=4).vertices)
     if method == "spherical":
-        assert 0.3 < told["within_radius"] < 0.7
+        assert 0.3 < summary["within_radius"] < 0.7
 
 
 def test_baselines_of_places_held_out():

@@ -134,7 +134,7 @@ def test_rows_are_apart(xp, rng):
     assert all(np.array_equal(row, median(*one)) for row, one in zip(found, sets, strict=True))
 
 
-def test_nothing_to_take_the_median_of():
+def test_a_median_of_no_points_is_refused():
     with pytest.raises(DataError, match="0 places"):
         spherical_median(np.empty((0, 2)))
     with pytest.raises(DataError, match="above 0"):

@@ -34,13 +34,13 @@ def test_lines_with_the_same_source_are_merged() -> None:
 
 @given(adjacency_lines())
 def test_every_naming_is_an_edge(lines: list[str]) -> None:
-    wanted: dict[str, list[str]] = {}
+    rows: dict[str, list[str]] = {}
     for line in lines:
         source, _, targets = line.partition(" -> ")
-        wanted.setdefault(source, []).extend(targets.split(", ") if targets else [])
-        for name in wanted[source].copy():
-            wanted.setdefault(name, [])
-    assert dict(from_strings(lines)) == wanted
+        rows.setdefault(source, []).extend(targets.split(", ") if targets else [])
+        for name in rows[source].copy():
+            rows.setdefault(name, [])
+    assert dict(from_strings(lines)) == rows
 
 
 def test_vertices_without_edges() -> None:
@@ -54,7 +54,7 @@ def test_bad_lines_are_named(line: str) -> None:
         from_strings(["a -> b", line])
 
 
-def test_names_that_are_the_numbers_are_none() -> None:
+def test_names_equal_to_the_numbers_are_dropped() -> None:
     graph = from_strings(["2 -> 0", "1 -> 2"])
     assert graph.names is None
     assert list(graph) == [(0, []), (1, [2]), (2, [0])]
@@ -112,5 +112,5 @@ def test_networkx_without_directions() -> None:
         from_networkx(nx.DiGraph([(1, "1")]))
 
 
-def test_both_ways() -> None:
+def test_undirected_adds_reverse_edges() -> None:
     assert list(undirected(from_strings(["a -> b, a"]))) == [("a", ["b", "a", "a"]), ("b", ["a"])]

@@ -13,7 +13,7 @@ from gpuasm.errors import DataError, UsageError
 from gpuasm.graph import DirectedGraph, from_edges, from_strings
 from gpuasm.graph.balance import require_eulerian
 from gpuasm.graph.generators import random_eulerian, rmat, shuffled
-from gpuasm.graph.names import WordNames
+from gpuasm.graph.names import StringNames
 from tests.oracles import graphs as oracle
 from tests.strategies import edges, eulerian_graphs, graphs, named_graphs
 
@@ -48,7 +48,7 @@ def test_reversed_twice_is_the_graph(graph: DirectedGraph) -> None:
     assert hash(twice) == hash(graph)
 
 
-def test_vertices_with_nothing_going_in_stay_when_reversed() -> None:
+def test_reversing_keeps_vertices_without_incoming_edges() -> None:
     assert list(RAYS.reverse()) == [("a", []), ("b", ["a"]), ("c", ["a"]), ("d", ["a"]), ("e", ["a"])]
 
 
@@ -170,7 +170,7 @@ def test_repr_shows_the_first_vertices() -> None:
 
 
 @given(edges())
-def test_balance_like_the_oracle(drawn: tuple[int, list[tuple[int, int]]]) -> None:
+def test_balance_matches_the_oracle(drawn: tuple[int, list[tuple[int, int]]]) -> None:
     n, given_edges = drawn
     graph = from_edges([a for a, _ in given_edges], [b for _, b in given_edges], n)
     unbalanced = oracle.unbalanced(n, given_edges)
@@ -198,13 +198,13 @@ def test_the_first_five_unbalanced_are_named() -> None:
     assert caught.value.exit_code == 65
 
 
-def test_words_are_named_without_being_kept() -> None:
-    names = WordNames("ACGT", 3)
+def test_string_names_are_computed_on_request() -> None:
+    names = StringNames("ACGT", 3)
     assert (len(names), names[0], names[27], names[-1:]) == (64, "AAA", "CGT", ["TTT"])
     assert all(names.index(names[i]) == i for i in range(64))
-    assert names == WordNames("ACGT", 3)
+    assert names == StringNames("ACGT", 3)
     assert names == list(names)
-    assert len({names, WordNames("ACGT", 3)}) == 1
+    assert len({names, StringNames("ACGT", 3)}) == 1
     for bad in ("AA", "AAN", "AAAA"):
         with pytest.raises(ValueError, match=f"^{bad}$"):
             names.index(bad)

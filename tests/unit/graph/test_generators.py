@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from gpuasm.arrays import to_host
 from gpuasm.errors import UsageError
 from gpuasm.graph import DirectedGraph
-from gpuasm.graph.bounded import below
 from gpuasm.graph.generators import (
     de_bruijn_graph,
     deep_eulerian,
@@ -28,7 +27,8 @@ from gpuasm.graph.generators import (
 )
 from gpuasm.graph.pairing import pair_edges
 from gpuasm.parallel import compiled
-from gpuasm.primitives.cycles import rank_cycles
+from gpuasm.primitives.cycle_ranking import rank_cycles
+from gpuasm.primitives.randomness import below
 from tests.oracles import graphs as oracle
 
 MAKERS: dict[str, Callable[..., DirectedGraph]] = {
@@ -45,7 +45,7 @@ MAKERS: dict[str, Callable[..., DirectedGraph]] = {
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_seed_stands_for_one_graph_on_every_device(name: str, xp: ModuleType) -> None:
+def test_a_seed_gives_the_same_graph_on_every_device(name: str, xp: ModuleType) -> None:
     graph, there = MAKERS[name](seed=5), MAKERS[name](seed=5, xp=xp)
     assert isinstance(there.columns, xp.ndarray)
     assert to_host(there.row_offsets).tolist() == graph.row_offsets.tolist()
@@ -67,7 +67,7 @@ def test_paths_are_open(name: str) -> None:
 
 
 @given(st.integers(1, 30), st.integers(1, 6), st.integers(0, 50))
-def test_deep_graphs_like_the_oracle(n: int, k: int, seed: int) -> None:
+def test_deep_eulerian_matches_the_oracle(n: int, k: int, seed: int) -> None:
     graph = deep_eulerian(n, k, seed=seed)
     degrees = graph.out_degree.tolist()
     assert 1 <= min(degrees) <= max(degrees) <= k
@@ -75,19 +75,19 @@ def test_deep_graphs_like_the_oracle(n: int, k: int, seed: int) -> None:
     assert set(graph.components().tolist()) == {0}
 
 
-def test_degrees_of_deep_graphs_are_uniform() -> None:
+def test_degrees_of_deep_eulerian_are_uniform() -> None:
     counts = np.bincount(deep_eulerian(70_000, 7).out_degree)[1:]
     assert np.abs(counts - 10_000).max() < 500
 
 
-def test_a_deep_path_lacks_one_edge() -> None:
+def test_an_euler_path_lacks_one_edge() -> None:
     whole, path = deep_eulerian(8, 3, seed=1), deep_eulerian(8, 3, seed=1, path=True)
     assert path.n_edges == whole.n_edges - 1
     assert not path.is_eulerian()
 
 
 @given(st.integers(2, 40), st.integers(0, 20), st.integers(0, 50))
-def test_shallow_graphs(n: int, n_pairs: int, seed: int) -> None:
+def test_shallow_eulerian_has_the_requested_edges(n: int, n_pairs: int, seed: int) -> None:
     m = 3 * n - 4 + 2 * n_pairs
     graph = shallow_eulerian(n, m, seed=seed)
     assert (graph.n_vertices, graph.n_edges) == (n, m)
@@ -95,7 +95,7 @@ def test_shallow_graphs(n: int, n_pairs: int, seed: int) -> None:
     assert set(graph.components().tolist()) == {0}
 
 
-def test_the_seeds_shallow_graph_has_these_numbers() -> None:
+def test_shallow_eulerian_has_three_edges_per_vertex() -> None:
     # Small ones of the same shape: N - 1 vertices and 3 N - 1 edges.
     graph = shallow_eulerian(2**10 - 1, 3 * 2**10 - 1)
     assert graph.n_edges == 3 * graph.n_vertices + 2
@@ -114,12 +114,14 @@ def test_many_circuits(pairing: Any) -> None:
 
 
 @pytest.mark.parametrize(("alphabet", "order"), [("01", 1), ("01", 3), ("abc", 2), ("ACGT", 4), ("x", 3)])
-def test_edges_of_a_de_bruijn_graph_are_the_words(alphabet: str, order: int, xp: ModuleType) -> None:
+def test_edges_of_a_de_bruijn_graph_are_all_strings(alphabet: str, order: int, xp: ModuleType) -> None:
     graph = de_bruijn_graph(alphabet, order, xp=xp)
     source, target = (to_host(ends).tolist() for ends in graph.edges())
-    words = [str(graph.label_of(a)) + (str(graph.label_of(b)) or "?")[-1] for a, b in zip(source, target, strict=True)]
+    strings = [
+        str(graph.label_of(a)) + (str(graph.label_of(b)) or "?")[-1] for a, b in zip(source, target, strict=True)
+    ]
     if order > 1:
-        assert words == sorted(set(words))
+        assert strings == sorted(set(strings))
         assert all(
             str(graph.label_of(a))[1:] == str(graph.label_of(b))[:-1] for a, b in zip(source, target, strict=True)
         )

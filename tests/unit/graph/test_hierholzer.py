@@ -114,7 +114,7 @@ def test_method_auto() -> None:
 
 
 @pytest.mark.gpu
-def test_hierholzer_wants_the_host() -> None:
+def test_hierholzer_requires_the_host() -> None:
     from gpuasm import arrays
 
     with pytest.raises(TypeError, match="host"):

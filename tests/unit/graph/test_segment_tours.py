@@ -38,7 +38,7 @@ def test_a_path_may_run_over_other_strands() -> None:
     assert tour.steps.tolist() in ([1, 2, 5], [4, 3, 0])
 
 
-def test_components_are_told_once_in_the_order_of_their_segments() -> None:
+def test_components_are_reported_once_in_segment_order() -> None:
     found = tours([10, 20, 30], [1, 5, 9], [(4, 4)])
     assert [tour.segments.tolist() for tour in found] == [[0], [1], [2]]
     assert [tour.kind for tour in found] == ["path", "path", "circuit"]
@@ -52,7 +52,7 @@ def test_hairpins_join_the_strands() -> None:
     assert (tour.kind, tour.steps.tolist()) == ("circuit", [0, 1])
 
 
-def test_what_is_not_eulerian_says_why() -> None:
+def test_a_component_without_tour_has_a_reason() -> None:
     (tour,) = tours([10, 10, 10], [3, 3, 3], [(0, 2), (0, 5)])
     assert tour.kind == "none"
     assert tour.steps.size == 0

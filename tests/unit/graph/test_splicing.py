@@ -12,7 +12,7 @@ from gpuasm.graph.euler import _choose_links
 from gpuasm.graph.generators import deep_eulerian, random_eulerian
 from gpuasm.graph.pairing import exchange, pair_edges
 from gpuasm.graph.splicing import splice
-from gpuasm.primitives.cycles import rank_cycles
+from gpuasm.primitives.cycle_ranking import rank_cycles
 
 
 def compare(graph, pairing: str, seed: int) -> None:

@@ -44,8 +44,8 @@ def plain(edges: list[tuple[int, int]], weights: list[float]) -> dict[tuple[int,
 
 
 @given(EDGES, st.booleans())
-def test_as_merged_one_by_one(edges: list[tuple[int, int]], both_ways: bool) -> None:
-    edges = edges + [(v, u) for u, v in edges] if both_ways else edges
+def test_as_merged_one_by_one(edges: list[tuple[int, int]], symmetric: bool) -> None:
+    edges = edges + [(v, u) for u, v in edges] if symmetric else edges
     graph = from_edges([u for u, _ in edges], [v for _, v in edges], 7)
     source, target = graph.edges()
     ordered = list(zip(source.tolist(), target.tolist(), strict=True))
@@ -72,7 +72,7 @@ def test_names_degree_and_subgraph() -> None:
     assert graph.strength.tolist() == [2, 2, 2, 0]
 
 
-def test_nothing() -> None:
+def test_no_reads() -> None:
     empty = undirected_graph(from_edges([], [], 0))
     assert (empty.n_vertices, empty.n_edges) == (0, 0)
     loops = undirected_graph(from_edges([0, 1], [0, 1], 2), np.ones(2))

@@ -187,7 +187,7 @@ def test_files_that_are_not_there(tmp_path, monkeypatch):
         read_reads(single=[good])
 
 
-def test_a_file_that_goes_away_or_cannot_be_opened(tmp_path, monkeypatch):
+def test_a_file_that_disappears_or_cannot_be_opened(tmp_path, monkeypatch):
     good = written(tmp_path / "reads", GOOD)
     monkeypatch.setattr(sources, "check_inputs", lambda paths: None)
     for error, found in ((PermissionError(13, "no"), "without permission"), (OSError(5, "I/O error"), "I/O error")):

@@ -1,4 +1,4 @@
-"""Both ways to decode gzip files: the same text, and the same words about damage."""
+"""Both decoders of gzip files: the same text, and the same errors about damage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def chunks(data, size):
 
 
 def outcome(texts):
-    """Return the text, and what was said at its end."""
+    """Return the text, and the error at its end."""
     found = io.BytesIO()
     try:
         for text in texts:
@@ -52,7 +52,7 @@ sizes = st.sampled_from([1, 37, 1000, 1 << 16])
 
 
 @given(members, harm, st.integers(0, 1 << 20), sizes, sizes)
-def test_both_ways_give_the_same(parts, kind, place, n_raw, n_text):
+def test_both_decoders_give_the_same(parts, kind, place, n_raw, n_text):
     data = b"".join(gzip.compress(TEXT[:size], level, mtime=0) for size, level in parts)
     data = harmed(data[: 1 << 13] if n_raw * n_text == 1 else data, kind, place)
     n_text = max(n_text, len(data) // 500)
@@ -60,13 +60,13 @@ def test_both_ways_give_the_same(parts, kind, place, n_raw, n_text):
     def again():
         return chunks(data, n_raw)
 
-    expected, said = outcome(decoded(again(), "gzip"))
-    found, also_said = outcome(decoded_gzip(again(), n_text, again=again))
-    assert also_said == said
-    assert found == expected if not said else found.startswith(expected)  # before damage, never less
+    expected, error = outcome(decoded(again(), "gzip"))
+    found, found_error = outcome(decoded_gzip(again(), n_text, again=again))
+    assert found_error == error
+    assert found == expected if not error else found.startswith(expected)  # before damage, never less
 
 
-def test_texts_have_the_size_asked_for():
+def test_texts_have_the_requested_size():
     data = gzip.compress(TEXT[:7000]) + gzip.compress(TEXT[7000:])
     sizes = [len(text) for text in decoded_gzip(chunks(data, 512), 4096, again=list)]
     assert set(sizes[:-1]) == {4096}

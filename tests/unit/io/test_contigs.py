@@ -34,7 +34,7 @@ def write(tmp_path):
         ("a undepth=3", None),
     ],
 )
-def test_headers_of_assemblers_tell_the_depth(write, header, depth):
+def test_headers_of_assemblers_give_the_depth(write, header, depth):
     (contig,) = read_contigs(write(f">{header}\nACGT\n"))
     assert contig.name == header.split()[0]
     assert contig.codes.tolist() == [0, 1, 2, 3]
@@ -60,7 +60,7 @@ def test_other_files_are_refused(write, text, complaint):
         read_contigs(write(text))
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(NoInputError):
         read_contigs(tmp_path / "none")
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.io.cleaning import clean_reads
 from gpuasm.io.duplicates import MOST, find_duplicates, survey_duplicates
 from gpuasm.io.examination import examine
+from gpuasm.io.read_cleaning import clean_reads
 from gpuasm.io.summary import ReadSet
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.oracles.kmers import reverse_complement
-from tests.unit.cli.read_files import write_pairs
+from tests.read_files import write_pairs
 
 Pair = tuple[str, str]
 GENOME = "".join(random.Random(1).choices("ACGT", k=20_000))
@@ -46,10 +46,10 @@ def left_of(pairs: list[Pair]) -> list[Pair]:
     return [pair for pair, is_left_out in zip(pairs, leaves, strict=True) if not is_left_out]
 
 
-def words_of(pair: Pair, offset: int) -> tuple[str, ...] | None:
+def compared_bases(pair: Pair, offset: int) -> tuple[str, ...] | None:
     """Return what is compared of a pair, whichever mate is first."""
-    words = [mate.split("N")[0][offset : offset + 32] for mate in pair]
-    return tuple(sorted(words)) if all(len(word) == 32 for word in words) else None
+    texts = [mate.split("N")[0][offset : offset + 32] for mate in pair]
+    return tuple(sorted(texts)) if all(len(text) == 32 for text in texts) else None
 
 
 def survivors(pairs: list[Pair]) -> list[set[Pair]]:
@@ -59,13 +59,13 @@ def survivors(pairs: list[Pair]) -> list[set[Pair]]:
         kept: list[list[Pair]] = []
         where: dict[tuple[str, ...], int] = {}
         for group in groups:
-            words = words_of(group[0], offset)
-            if words is None or words not in where:
-                if words is not None:
-                    where[words] = len(kept)
+            texts = compared_bases(group[0], offset)
+            if texts is None or texts not in where:
+                if texts is not None:
+                    where[texts] = len(kept)
                 kept.append(list(group))
             else:
-                kept[where[words]] += group
+                kept[where[texts]] += group
         groups = [longest(group) for group in kept]
     return [set(group) for group in groups]
 
@@ -86,7 +86,7 @@ def test_one_of_each_molecule_stays():
 @pytest.mark.parametrize(
     ("at", "is_found"), [((0,), True), ((31,), True), ((32,), True), ((40,), True), ((3, 35), False)]
 )
-def test_an_error_hides_a_duplicate_from_one_word_only(at, is_found):
+def test_an_error_hides_a_duplicate_at_one_offset_only(at, is_found):
     first, second = pair_at(500, 300)
     wrong = first
     for place in at:
@@ -125,7 +125,7 @@ def test_what_is_too_short_or_without_a_mate_stays():
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans(), st.integers(0, 60)), max_size=30))
-def test_what_stays_is_told_by_the_bases_alone(choices):
+def test_the_choice_depends_on_bases_alone(choices):
     pairs = []
     for place, insert, is_swapped, error in choices:
         first, second = pair_at(100 * place, 200 + insert, 70 + insert)
@@ -135,9 +135,12 @@ def test_what_stays_is_told_by_the_bases_alone(choices):
     left = left_of(pairs)
     assert Counter(tuple(sorted(pair)) for pair in left) == Counter(tuple(sorted(pair)) for pair in left_of(shuffled))
     for pair in set(pairs) - set(left):
-        shared = [offset for offset in (0, 32) if words_of(pair, offset)]
+        shared = [offset for offset in (0, 32) if compared_bases(pair, offset)]
         assert any(
-            words_of(pair, offset) == words_of(other, offset) for offset in shared for other in pairs if other != pair
+            compared_bases(pair, offset) == compared_bases(other, offset)
+            for offset in shared
+            for other in pairs
+            if other != pair
         )
 
 
@@ -149,9 +152,9 @@ def test_the_same_stay_as_of_a_slow_oracle(places):
     assert all(any(pair in group for group in expected) for pair in left)
 
 
-def test_chance_is_told_from_copies():
-    deep = drawn(30_000, seed=3, size=500)
-    survey = survey_duplicates(reads_of(deep), len(deep))
+def test_copies_are_distinguished_from_chance():
+    covered = drawn(30_000, seed=3, size=500)
+    survey = survey_duplicates(reads_of(covered), len(covered))
     assert survey.share > 0.1
     assert survey.by_chance == pytest.approx(survey.share, rel=0.1)
     assert not survey.are_many
@@ -162,7 +165,7 @@ def test_chance_is_told_from_copies():
     assert survey.are_many
 
 
-def test_a_sample_of_many_pairs_tells_of_all():
+def test_a_sample_estimates_the_share_of_all_pairs():
     pairs = drawn(100_000, seed=5)
     pairs += pairs[:20_000]
     share = survey_duplicates(reads_of(pairs), len(pairs)).share
@@ -177,10 +180,10 @@ def test_left_out_on_request_only():
     assert clean_reads(read_set, trim="no", stages=stages).reads is read_set.reads
     left = clean_reads(read_set, trim="no", deduplicate=True, stages=stages).reads
     assert stages.records[0].counts == {"removed_pairs": 10}
-    assert (left.n_reads, left.n_pieces) == (41, 21)
+    assert (left.n_reads, left.n_segments) == (41, 21)
 
 
-def test_an_examination_tells_them(tmp_path):
+def test_an_examination_reports_duplicates(tmp_path):
     pairs = drawn(300, seed=7)
     for folder, some in (("copied", pairs + pairs[:100]), ("amplicons", pairs[:3] * 100), ("clean", pairs)):
         (tmp_path / folder).mkdir()

@@ -1,4 +1,4 @@
-"""Sizes of graphs in files, told before they are read."""
+"""Sizes of graphs in files, estimated before they are read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMATS = {"adjacency": "txt", "edges": "tsv", "mtx": "mtx", "gfa": "gfa", "npz
 
 
 @pytest.mark.parametrize("file_format", _FORMATS)
-def test_small_files_are_told_exactly(tmp_path: Path, file_format: str) -> None:
+def test_small_files_have_exact_sizes(tmp_path: Path, file_format: str) -> None:
     path = tmp_path / f"graph.{_FORMATS[file_format]}"
     write_graph(path, rmat(6, 4, seed=1))
     size, graph = size_of_graph(path), read_graph(path)
@@ -35,7 +35,7 @@ def test_small_files_are_told_exactly(tmp_path: Path, file_format: str) -> None:
     assert size.is_exact == (file_format in ("npz", "mtx"))
 
 
-def test_npz_is_told_from_headers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_npz_is_sized_from_headers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "graph.npz"
     graph = rmat(10, 8, seed=1)
     write_graph(path, graph, weights=np.ones(graph.n_edges))
@@ -51,7 +51,7 @@ def test_npz_is_told_from_headers_alone(tmp_path: Path, monkeypatch: pytest.Monk
     assert size.text_bytes == 8 * 1025 + 4 * 8192 + 8 * 8192
 
 
-def test_npz_whose_arrays_are_not_there_is_told_all_the_same(tmp_path: Path) -> None:
+def test_npz_is_sized_without_its_arrays(tmp_path: Path) -> None:
     path = tmp_path / "huge.npz"
     with zipfile.ZipFile(path, "w") as archive:
         for name, size in (("row_offsets", 10**9 + 1), ("columns", 10**10)):
@@ -79,7 +79,7 @@ def test_names_in_npz(tmp_path: Path) -> None:
         ("gfa", None),  # links come last, and of a compressed file only the beginning is seen: see the next test
     ],
 )
-def test_large_texts_are_told_within_a_third(tmp_path: Path, file_format: str, compress: Any) -> None:
+def test_large_texts_are_sized_within_a_third(tmp_path: Path, file_format: str, compress: Any) -> None:
     path = tmp_path / "graph"
     graph = rmat(15, 16, seed=2)
     write_graph(path, graph, file_format=file_format)
@@ -131,7 +131,7 @@ def test_symmetric_matrix_market(tmp_path: Path) -> None:
     path.write_text("%%MatrixMarket matrix coordinate pattern general\n5 5 1000000000000\n2 1\n")
     size = size_of_graph(path)
     assert size is not None
-    assert size.n_edges < 100  # the file is too short to hold what it says
+    assert size.n_edges < 100  # the file is too short to hold what its header states
 
 
 @pytest.mark.parametrize(

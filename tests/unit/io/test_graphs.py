@@ -1,4 +1,4 @@
-"""Graph files: every format in and out, and what is said of bad ones."""
+"""Graph files: every format in and out, and the errors about bad ones."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_blocks_end_anywhere(written, block: int, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("header", "entries", "wanted"),
+    ("header", "entries", "expected"),
     [
         ("pattern general", ["1 2", "3 3", "1 2"], [(0, 1), (0, 1), (2, 2)]),
         ("real symmetric", ["2 1 0.5", "3 3 -1e-3"], [(0, 1), (1, 0), (2, 2)]),
@@ -127,10 +127,10 @@ def test_blocks_end_anywhere(written, block: int, monkeypatch: pytest.MonkeyPatc
         ("integer general", [], []),
     ],
 )
-def test_matrix_market(written, header: str, entries: list[str], wanted: list[tuple[int, int]]) -> None:
+def test_matrix_market(written, header: str, entries: list[str], expected: list[tuple[int, int]]) -> None:
     lines = [MTX + header, "% a comment", "%", "", f"3 3 {len(entries)}", *entries]
     graph = read_graph(written("\n".join(lines)))
-    assert pairs(graph) == wanted
+    assert pairs(graph) == expected
     assert graph.n_vertices == 3
 
 
@@ -149,7 +149,7 @@ def test_matrix_market(written, header: str, entries: list[str], wanted: list[tu
         (MTX + "real general\n2 3 1\n1 1 1\n", "line 2: expected as many rows as columns"),
         (MTX + "real general\n2 2 2\n1 2 1\n1 3 1\n", "entry 2: expected rows and columns from 1 to 2, found 1 3"),
         (MTX + "real general\n2 2 1\n0 1 1\n", "rows and columns from 1 to 2"),
-        (MTX + "real general\n2 2 2\n1 1 1\n", "2 entries, as the header says, found 1"),
+        (MTX + "real general\n2 2 2\n1 1 1\n", "2 entries, as the header states, found 1"),
         (MTX + "real general\n2 2 2\n1 1 1\n1 2\n", "line 4: expected 3 columns.*'1 2'"),
         (MTX + "real general\n2 2 1\n1 x 1\n", "line 3: .*'1 x 1'"),
         (MTX + "real general\n2 2\n", "line 2: expected rows, columns and entries"),
@@ -161,7 +161,7 @@ def test_matrix_market(written, header: str, entries: list[str], wanted: list[tu
         (gzip.compress(b"1 2\n" * 5000, mtime=0)[:40], "expected complete compressed data"),
     ],
 )
-def test_what_is_wrong_is_said(written, text: str | bytes, message: str) -> None:
+def test_errors_describe_what_is_wrong(written, text: str | bytes, message: str) -> None:
     path = written(text)
     with pytest.raises(DataError, match=message) as caught:
         read_graph(path)
@@ -207,7 +207,7 @@ def test_gfa_of_any_graph_holds_it_forwards(tmp_path: Path) -> None:
     assert graph["b-"] == ["a-"]
 
 
-def test_words_keep_their_alphabet(tmp_path: Path) -> None:
+def test_string_names_keep_their_alphabet(tmp_path: Path) -> None:
     graph = de_bruijn_graph("ACGT", 4)
     write_graph(tmp_path / "g.npz", graph)
     assert read_graph(tmp_path / "g.npz").names == graph.names
@@ -227,7 +227,7 @@ def test_names_that_a_format_cannot_hold(name: str, file_format: str, tmp_path: 
     assert read_graph(tmp_path / "g.npz") == graph
 
 
-def test_the_suffix_tells_the_format(tmp_path: Path) -> None:
+def test_the_suffix_determines_the_format(tmp_path: Path) -> None:
     graph = from_edges([0, 1], [1, 0])
     kinds = {}
     for suffix in (".txt", ".tsv", ".mtx", ".gfa"):

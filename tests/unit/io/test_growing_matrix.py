@@ -26,10 +26,10 @@ def test_rows_or_columns_are_appended(kind: Any, on_disk: bool, tmp_path: Path) 
             growing.append(row)
         growing.append_sparse([2, 0], [7, 8])
         growing.append_sparse([1])
-        wanted = np.array([*ROWS, [8, 0, 7], [0, 1, 0]])
+        expected = np.array([*ROWS, [8, 0, 7], [0, 1, 0]])
         matrix = growing.matrix()
         assert isinstance(matrix, sparse.csr_array if kind == "csr" else sparse.csc_array)
-        assert (matrix.toarray() == (wanted if kind == "csr" else wanted.T)).all()
+        assert (matrix.toarray() == (expected if kind == "csr" else expected.T)).all()
         assert growing.n_values == 6
         assert repr(growing).startswith("GrowingMatrix: 5 x 3, 6" if kind == "csr" else "GrowingMatrix: 3 x 5, 6")
 

@@ -38,7 +38,7 @@ def test_label_files_number_from_0_or_from_1(tmp_path):
     assert same(read(tmp_path, "0\t1\t2\n2\t3.5\t-4\n").places, expected)
 
 
-def test_numbers_that_do_not_tell_where_they_begin(tmp_path):
+def test_numbers_whose_base_is_unclear(tmp_path):
     with pytest.raises(UsageError, match="--label-base"):
         read(tmp_path, "5 2 2\n1 1 2\n3 3 4\n")
     assert same(read(tmp_path, "5 2 2\n1 1 2\n", base=0).places[1], (1, 2))
@@ -86,7 +86,7 @@ def test_names_of_others_can_be_passed_over(tmp_path):
         ("sample\tlatitude\tlongitude\n", NAMED, "at least one"),
     ],
 )  # fmt: skip
-def test_bad_labels_are_told_with_their_line(tmp_path, text, graph, message):
+def test_bad_labels_are_refused_with_their_line(tmp_path, text, graph, message):
     with pytest.raises(DataError, match=message) as error:
         read(tmp_path, text, graph)
     assert str(tmp_path) in str(error.value)
@@ -98,6 +98,6 @@ def test_no_file(tmp_path):
 
 
 def test_lines_of_one_vertex_that_agree_are_one(tmp_path):
-    """Lanes of a sample stand in a line each; its place stands in one of them or in all."""
+    """Lanes of a sample have a line each; its place is in one of them or in all."""
     table = "sample\tlatitude\tlongitude\nant\t\t\nant\t1\t2\nant\t1\t2\nant\t\t\n"
     assert same(read(tmp_path, table, NAMED).places[0], (1, 2))

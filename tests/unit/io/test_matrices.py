@@ -1,4 +1,4 @@
-"""Tables of numbers: every common way to write one reads as the same table."""
+"""Tables of numbers: every common notation reads as the same table."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_what_is_no_table_is_refused(tmp_path, text, message):
         read_matrix(path)
 
 
-def test_no_file_is_told(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(NoInputError):
         read_matrix(tmp_path / "nothing")
 

@@ -1,4 +1,4 @@
-"""Named ends of edges: the fast way says what reading line by line says, and 300,000 edges take little memory."""
+"""Named ends of edges: the fast parser agrees with reading line by line, and 300,000 edges take little memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def read_by_line(text: str, columns: int) -> tuple[list[str], tuple[int, str] | 
     """Oracle: the names up to the first line with other columns, and that line."""
     names: list[str] = []
     for number, line in enumerate(text.split("\n")[:-1], start=1):
-        words = re.split(r"[\s,]+", line.strip())
+        fields = re.split(r"[\s,]+", line.strip())
         if not line.strip() or line.strip()[0] in "#%":
             continue
-        if len(words) != columns or "" in words:
+        if len(fields) != columns or "" in fields:
             return names, (number, line.strip())
-        names += words[:2]
+        names += fields[:2]
     return names, None
 
 
@@ -35,7 +35,7 @@ def read_by_line(text: str, columns: int) -> tuple[list[str], tuple[int, str] | 
 @example("a b\n\nb,a\r\n", 2)
 @example("a b c\nd\n", 2)
 @example("a b 1.5\nb c\t2\n", 3)
-def test_the_fast_way_says_what_reading_line_by_line_says(text: str, columns: int) -> None:
+def test_the_fast_parser_agrees_with_reading_line_by_line(text: str, columns: int) -> None:
     text += "\n"
     expected, bad = read_by_line(text, columns)
     ends = NamedEnds(columns)
@@ -47,14 +47,14 @@ def test_the_fast_way_says_what_reading_line_by_line_says(text: str, columns: in
         assert [names[i] for i in np.stack([source, target], axis=1).ravel()] == expected
 
 
-def test_plain_lines_take_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_lines_are_parsed_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(named_ends, "numbered_lines", lambda _: pytest.fail("line by line"))
     ends = NamedEnds(2)
     assert ends.scan(b"a b\r\n\nnode-1,node-2\n b\ta \n") is None
     assert [part.tolist() for part in ends.finish()] == [[0, 2, 1], [1, 3, 0]]
 
 
-def test_a_wrong_line_is_named_wherever_it_stands(tmp_path) -> None:
+def test_a_wrong_line_is_named_at_any_position(tmp_path) -> None:
     good = "left right\n" * 400_000  # of several blocks
     (tmp_path / "edges.txt").write_text(good + "left\n")
     with pytest.raises(DataError, match=r"line 400001: expected two columns.*found 'left'"):

@@ -1,4 +1,4 @@
-"""Reads of PhiX174: told by the bases they share with it, mates together."""
+"""Reads of PhiX174: found by the k-mers they share with it, mates together."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.io.cleaning import clean_reads
 from gpuasm.io.phix import K, phix_genome, phix_reads
+from gpuasm.io.read_cleaning import clean_reads
 from gpuasm.io.summary import ReadSet
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages

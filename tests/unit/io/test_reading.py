@@ -129,7 +129,7 @@ def test_interleaved_mates(folder, sequences, block_bytes):
 
 @pytest.mark.parametrize("block_bytes", [100, 1 << 20])
 @pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_compressions_are_told_by_content(tmp_path, compression, block_bytes):
+def test_compressions_are_found_by_content(tmp_path, compression, block_bytes):
     data = COMPRESSIONS[compression](TEXT.encode())
     path = tmp_path / "reads.txt"
     path.write_bytes(data)
@@ -185,7 +185,7 @@ def test_pairs_come_before_single_reads(tmp_path):
     expected = [SEQUENCES[i] for i in (0, 3, 1, 4, 2, 5, 6, 7, 8, 9)]
     assert [piece for _, piece in oracle.pieces_of_reads(found.reads)] == expected
     assert (found.reads.paired, found.n_pairs, len(found.files)) == (False, 3, 3)
-    assert found.reads.words[-1] == 0
+    assert found.reads.packed[-1] == 0
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from gpuasm.errors import NoInputError
 from gpuasm.io import read_reads
 from gpuasm.io.adapters import ADAPTERS, survey_adapters
 from gpuasm.io.examination import examine
-from gpuasm.io.growing import GrowingArray
+from gpuasm.io.growing_array import GrowingArray
+from gpuasm.io.length_statistics import n50_and_l50
 from gpuasm.io.phix import phix_genome
-from gpuasm.io.summary import n50, quality_offset
+from gpuasm.io.summary import quality_offset
 from gpuasm.sequence.reads import Reads
 from tests.oracles import reads as oracle
 
@@ -41,10 +42,12 @@ def test_quality_coding(text, offset):
 
 
 @pytest.mark.parametrize(
-    ("lengths", "expected"), [([], 0), ([0, 0], 0), ([5], 5), ([1, 1, 2, 4], 4), ([2, 3, 4], 3), ([3, 3, 3], 3)]
+    ("lengths", "expected"),
+    [([], (0, 0)), ([0, 0], (0, 0)), ([5], (5, 1)), ([1, 1, 2, 4], (4, 1)), ([4, 2, 3], (3, 2)), ([3, 3, 3], (3, 2))],
 )
 def test_n50(lengths, expected):
-    assert n50(*np.unique(np.array(lengths, dtype=np.int64), return_counts=True)) == expected
+    assert n50_and_l50(lengths) == expected
+    assert n50_and_l50(*np.unique(np.array(lengths, dtype=np.int64), return_counts=True)) == expected
 
 
 def test_very_long_reads_share_a_bin_but_not_their_figures(tmp_path):

@@ -1,4 +1,4 @@
-"""Adapters: found in single reads and by what mates say of each other, and cut off."""
+"""Adapters: found in single reads and by the overlap of mates, and trimmed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from gpuasm import parallel
 from gpuasm.io import adapters, read_through
-from gpuasm.io.adapters import ADAPTERS, PROBE_LENGTH, pieces_of_reads, survey_adapters
-from gpuasm.io.cleaning import clean_reads
+from gpuasm.io.adapters import ADAPTERS, PROBE_LENGTH, first_segment_of_reads, survey_adapters
+from gpuasm.io.read_cleaning import clean_reads
 from gpuasm.io.summary import ReadSet
 from gpuasm.io.trimming import cut_reads, trim_reads
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.oracles.read_through import longest_short_insert, reverse_complement
-from tests.oracles.reads import pieces_of_reads as pieces
+from tests.oracles.reads import first_segment_of_reads as pieces
 from tests.oracles.reads import pieces_of_sequence, random_sequences
 
 TRUSEQ = ADAPTERS["Illumina TruSeq"]
@@ -106,7 +106,7 @@ def test_single_reads():
     assert [len(text) for text in trimmed(list(texts))] == list(texts.values())
 
 
-def test_single_reads_beside_pairs():
+def test_single_reads_with_pairs():
     inserts = of_size(*[60] * 40)
     single = [insert + TRUSEQ[0] for insert in inserts]
     left = trimmed(made_pairs(inserts, TRUSEQ) + single, 40)
@@ -135,7 +135,7 @@ def test_repeats_are_no_inserts(rng):
     pairs = [mate for t in texts for mate in (unit + t[:70], reverse_complement(t))]
     reads = Reads.from_strings(pairs, paired=True)
     insert = np.full(200, -1, np.int32)
-    read_through._overlap(0, 200, pieces_of_reads(reads), reads.words, reads.start, reads.length, insert)
+    read_through._overlap(0, 200, first_segment_of_reads(reads), reads.packed, reads.start, reads.length, insert)
     assert (insert >= 30).all()  # the mates do agree
     assert survey_adapters(reads, 200).share == 0
     assert trimmed(pairs, 200) == pairs
@@ -153,7 +153,7 @@ def test_overlaps_are_those_of_the_oracle(insert, tail_1, tail_2, place, other):
     first = first[:place] + other + first[place + 1 :]
     reads = Reads.from_strings([first, second, "", first, second, ""], paired=True)
     found = np.full(3, -1, np.int32)
-    read_through._overlap(0, 3, pieces_of_reads(reads), reads.words, reads.start, reads.length, found)
+    read_through._overlap(0, 3, first_segment_of_reads(reads), reads.packed, reads.start, reads.length, found)
     expected = longest_short_insert(pieces_of_sequence(first), pieces_of_sequence(second))
     assert found.tolist() == [expected, -1, longest_short_insert(pieces_of_sequence(second), [])]
 
@@ -173,17 +173,17 @@ def test_the_first_probe_of_a_read_is_that_of_its_text(parts):
 
 
 @given(st.text("ACGT", max_size=140), st.text("ACGT", max_size=40), st.integers(0, 2**64 - 1))
-def test_bases_are_turned_by_words_as_by_letters(text, before, waste):
+def test_packed_bases_are_reverse_complemented_as_letters(text, before, waste):
     reads = Reads.from_strings([before + text])
     flipped = np.full(len(text) // 32 + 2, waste, np.uint64)
-    read_through._flip(reads.words, len(before), len(text), flipped)
+    read_through._flip(reads.packed, len(before), len(text), flipped)
     assert np.array_equal(flipped[: len(text) // 32 + 1], _packed(reverse_complement(text)))
     assert flipped[-1] == 0
 
 
 def _packed(text):
-    words = Reads.from_strings([text]).words if text else np.zeros(1, np.uint64)
-    return np.concatenate([words, np.zeros(1, np.uint64)])[: len(text) // 32 + 1]
+    packed = Reads.from_strings([text]).packed if text else np.zeros(1, np.uint64)
+    return np.concatenate([packed, np.zeros(1, np.uint64)])[: len(text) // 32 + 1]
 
 
 @given(st.lists(st.text("ACGTN", max_size=80), max_size=6), st.data())

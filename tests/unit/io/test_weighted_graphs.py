@@ -93,26 +93,26 @@ def test_weights_in_npz(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "told"),
+    ("weights", "message"),
     [([1.0, -2.0, 3.0], "-2.0 at edge 1"), ([1.0, 2.0], "shape"), ([1.0, np.nan, 3.0], "nan at edge 1")],
 )
-def test_bad_weights_in_npz(tmp_path: Path, weights: list[float], told: str) -> None:
+def test_bad_weights_in_npz(tmp_path: Path, weights: list[float], message: str) -> None:
     path = tmp_path / "graph.npz"
     np.savez(path, row_offsets=[0, 3], columns=[0, 0, 0], weights=np.array(weights))
-    with pytest.raises(DataError, match=told) as caught:
+    with pytest.raises(DataError, match=message) as caught:
         read_weighted_graph(path)
     assert caught.value.path == str(path)
 
 
-@pytest.mark.parametrize("word", ["-1", "nan", "inf", "1_0", "x", "1e999", "--2", ".", "0x10"])
+@pytest.mark.parametrize("text", ["-1", "nan", "inf", "1_0", "x", "1e999", "--2", ".", "0x10"])
 @pytest.mark.parametrize("names", [("0", "1"), ("a", "b")])
-def test_bad_weights_name_their_line(tmp_path: Path, word: str, names: tuple[str, str]) -> None:
+def test_bad_weights_name_their_line(tmp_path: Path, text: str, names: tuple[str, str]) -> None:
     first, second = names
-    path = written(tmp_path, f"# c\n{first} {second} 1\n\n{second} {first} {word}\n")
+    path = written(tmp_path, f"# c\n{first} {second} 1\n\n{second} {first} {text}\n")
     with pytest.raises(DataError, match="finite weight") as caught:
         read_weighted_graph(path)
     assert (caught.value.place, caught.value.path) == ("line 4", str(path))
-    assert word in caught.value.found
+    assert text in caught.value.found
 
 
 def test_negative_weights_where_they_are_allowed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""FASTA, GFA, TSV and JSON as they stand in files."""
+"""FASTA, GFA, TSV and JSON as they are written."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def counts_of(text, begin=(0,), end=None, xp=np):
     return to_host(count_tetramers(*(to_namespace(xp, array) for array in arrays)))
 
 
-def test_columns_are_the_136_words_in_order():
+def test_columns_are_the_136_tetranucleotides_in_order():
     assert list(tetramers()) == COLUMNS
     assert len(COLUMNS) == N_COLUMNS
 
@@ -49,7 +49,7 @@ def test_both_strands_count_the_same(text):
 
 
 @given(text=TEXT, cut=st.integers(0, 200))
-def test_pieces_that_share_three_bases_add_up(text, cut):
+def test_counts_of_windows_with_overlaps_of_three_bases_add_up(text, cut):
     cut = min(cut, max(0, len(text) - 3))
     assert np.array_equal(counts_of(text, (0, cut), (min(cut + 3, len(text)), len(text))).sum(0), counts_of(text)[0])
 
@@ -59,12 +59,12 @@ def test_counts_add_up_to_the_windows_without_n(text):
     assert counts_of(text).sum() == sum(max(0, len(part) - 3) for part in text.split("N"))
 
 
-def test_no_piece_and_empty_pieces_count_nothing():
+def test_no_windows_and_empty_windows_have_no_counts():
     assert counts_of("ACGT", (), ()).shape == (0, N_COLUMNS)
     assert counts_of("ACGT", (2, 0), (2, 3)).sum() == 0
 
 
 @pytest.mark.parametrize(("begin", "end"), [((-1,), (3,)), ((0,), (5,)), ((0, 1), (3,))])
-def test_pieces_outside_are_refused(begin, end):
+def test_windows_outside_the_codes_are_refused(begin, end):
     with pytest.raises(ValueError, match=r"outside|begins"):
         counts_of("ACGT", begin, end)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.estimate import SAMPLE, estimate_spectrum
-from gpuasm.kmers.tally import tally_kmers
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import reverse_complement
 from tests.samples import simulated_genome, simulated_reads, simulated_texts
@@ -21,9 +21,9 @@ def reads():
 def test_within_the_error_of_the_sample(reads, k):
     estimate, truth = estimate_spectrum(reads, k), tally_kmers(reads, k, with_followers=False).histogram
     for low, high in ((1, 2), (2, None)):
-        found, wanted = int(estimate[low:high].sum()), int(truth[low:high].sum())
+        found, expected = int(estimate[low:high].sum()), int(truth[low:high].sum())
         # A k-mer is in the sample with one chance in 256: five standard deviations of what that makes.
-        assert abs(found - wanted) < 5 * np.sqrt(SAMPLE * wanted)
+        assert abs(found - expected) < 5 * np.sqrt(SAMPLE * expected)
 
 
 def test_each_sampled_kmer_is_counted_with_all_its_occurrences(threads):

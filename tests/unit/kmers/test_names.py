@@ -1,4 +1,4 @@
-"""Names of windows: which k-mer, on which strand, stands at each position."""
+"""Names of windows: the k-mer and strand at each position."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from gpuasm.arrays import to_host
 from gpuasm.errors import ResourceError, UsageError
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import NAME_BITS, check_k, doubling_chain
 from gpuasm.kmers.names import Dictionary, name_windows, tally_by_doubling
-from gpuasm.kmers.tally import tally_kmers
 from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import canonical, count_kmers
@@ -31,7 +31,7 @@ def names_at(reads, k, min_count, xp):
 
 @pytest.mark.parametrize("min_count", [1, 3])
 @pytest.mark.parametrize("k", [5, 31, 33, 61, 63, 121])
-def test_names_say_kmer_and_strand(k, min_count, xp):
+def test_names_are_numbers_and_strands_of_kmers(k, min_count, xp):
     texts = noisy_reads(k + 2, 80)
     reads = Reads.from_strings(texts).moved_to(xp)
     kmers, names = names_at(reads, k, min_count, xp)
@@ -39,7 +39,7 @@ def test_names_say_kmer_and_strand(k, min_count, xp):
     assert {canonical(kmer) for kmer in kmers} == solid
     named = np.zeros(names.size, dtype=bool)
     for start, length in zip(to_host(reads.start).tolist(), to_host(reads.length).tolist(), strict=True):
-        text = decode(unpack(to_host(reads.words), start, length))
+        text = decode(unpack(to_host(reads.packed), start, length))
         for i in range(length - k + 1):
             window, name = text[i : i + k], int(names[start + i])
             named[start + i] = True
@@ -77,7 +77,7 @@ def test_more_kmers_than_names_are_refused():
         Dictionary.of(too_many, k=31, k0=0)
 
 
-def test_a_long_k_without_names_is_a_mistake_of_the_caller():
+def test_a_long_k_without_names_is_refused():
     with pytest.raises(ValueError, match="needs the names"):
         tally_kmers(Reads.from_strings(["A" * 200]), 63)
 

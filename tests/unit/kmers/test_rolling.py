@@ -15,20 +15,20 @@ def as_number(kmer: str) -> int:
 
 @given(text=st.text("ACGT", min_size=71, max_size=90), k=st.integers(1, 31), start=st.integers(0, 40))
 def test_both_strands_of_every_window(text, k, start):
-    words = pack(encode(text))
-    strands = all_but_last(words, start, k)
+    packed = pack(encode(text))
+    strands = all_but_last(packed, start, k)
     for end in range(start + k, len(text) + 1):
-        strands = rolled(*strands, base_at(words, end - 1), k)
+        strands = rolled(*strands, base_at(packed, end - 1), k)
         window = text[end - k : end]
         assert [int(kmer) for kmer in strands] == [as_number(window), as_number(reverse_complement(window))]
 
 
 @given(text=st.text("ACGT", min_size=31, max_size=60), k=st.integers(1, 31))
-def test_from_the_other_end_strands_change_places(text, k):
-    words = pack(encode(text))
+def test_strands_swap_when_read_from_the_other_end(text, k):
+    packed = pack(encode(text))
     backward = forward = np.uint64(0)
     for position in reversed(range(len(text))):
-        backward, forward = rolled(backward, forward, np.uint64(3) - base_at(words, position), k)
+        backward, forward = rolled(backward, forward, np.uint64(3) - base_at(packed, position), k)
         if position <= len(text) - k:
             window = text[position : position + k]
             assert [int(forward), int(backward)] == [as_number(window), as_number(reverse_complement(window))]

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.spectrum import analyse_spectrum
-from gpuasm.kmers.tally import MAX_MULTIPLICITY, tally_kmers
+from gpuasm.kmers.tally import MAX_MULTIPLICITY
 from tests.samples import simulated_reads
 
 
@@ -44,9 +45,9 @@ def test_errors_valley_and_genome(depth):
 
 
 @pytest.mark.parametrize(("depth", "kmers", "thin"), [(12, 1e6, True), (19, 1e6, False), (12, 1e4, False)])
-def test_thin_where_windows_seen_once_are_expected(depth, kmers, thin):
+def test_coverage_is_low_if_windows_read_once_are_expected(depth, kmers, thin):
     """1e6 windows at 12x: 80 of them are seen at most once; at 19x 0.1; of 1e4 windows at 12x 0.8."""
-    assert analyse_spectrum(spectrum(errors(1_000_000), poisson(depth, kmers)), 31).is_thin == thin
+    assert analyse_spectrum(spectrum(errors(1_000_000), poisson(depth, kmers)), 31).is_low_coverage == thin
 
 
 @pytest.mark.parametrize(("depth", "share"), [(4, 0.0916), (8, 3e-3), (15, 4.9e-6)])
@@ -56,16 +57,16 @@ def test_the_share_of_windows_seen_at_most_once(depth, share):
     assert found.rare_share() == pytest.approx(share, rel=0.7, abs=0)
 
 
-def test_windows_that_tell_of_one_molecule_make_the_depth_less():
+def test_overlapping_windows_of_a_molecule_reduce_the_depth():
     found = analyse_spectrum(spectrum(poisson(12, 1_000_000)), 31)
     half = found.peak / 2
     assert found.rare_share(0.5) == pytest.approx((1 + half) * np.exp(-half))
     assert found.rare_share(0.5) > 100 * found.rare_share()
 
 
-def test_a_mixture_is_as_thin_as_what_most_reads_come_from():
+def test_coverage_of_a_mixture_is_that_of_most_reads():
     mixture = spectrum(errors(1_000_000), poisson(12, 100_000), poisson(300, 10_000))
-    assert not analyse_spectrum(mixture, 31).is_thin
+    assert not analyse_spectrum(mixture, 31).is_low_coverage
 
 
 @pytest.mark.parametrize("rate", [0.001, 0.005, 0.02])
@@ -107,8 +108,8 @@ def test_without_a_valley_the_least_threshold(histogram):
     assert "no valley" in found.reason
 
 
-def test_without_a_valley_deep_samples_have_a_higher_threshold():
-    """A sample of many genomes: the histogram falls like a power of the multiplicity up to very deep ones."""
+def test_without_a_valley_high_coverage_raises_the_threshold():
+    """A sample of many genomes: the histogram falls like a power of the multiplicity up to very high ones."""
     m = np.arange(1, 20_000)
     histogram = np.concatenate([[0], (1e9 / m**2).astype(np.int64)])
     found = analyse_spectrum(histogram, 31)
@@ -123,27 +124,27 @@ def test_noise_of_a_falling_histogram_is_no_valley():
     assert analyse_spectrum(histogram, 31).valley is None
 
 
-def test_a_few_repeats_do_not_tell_the_depth_of_a_mixture():
-    """Members of depths 2 to 8 have no peak; fifteen k-mers of a repeat stand at 56 behind classes that are empty."""
+def test_a_few_repeats_do_not_determine_the_depth_of_a_mixture():
+    """Genomes of depths 2 to 8 have no peak; fifteen k-mers of a repeat are at 56, after empty classes."""
     members = [poisson(depth, 100_000) for depth in range(2, 9)]
     histogram = spectrum(errors(1_500_000), *members, poisson(56, 15))
     found = analyse_spectrum(histogram, 31)
     assert (found.valley, found.peak, found.threshold) == (None, None, 2)
-    assert found.is_thin
+    assert found.is_low_coverage
 
 
-def test_a_virus_among_reads_of_its_host_is_a_peak():
-    """A twentieth of the reads is of 30,000 k-mers at 300, the others hardly ever meet."""
+def test_a_virus_among_host_reads_has_a_peak():
+    """A twentieth of the reads is of 30,000 k-mers at 300, the others hardly ever overlap."""
     histogram = spectrum(poisson(0.05, 4e9), poisson(300, 30_000))
     found = analyse_spectrum(histogram, 31)
     assert found.peak == pytest.approx(300, rel=0.07)
-    assert not found.is_thin
+    assert not found.is_low_coverage
 
 
 @pytest.mark.parametrize("min_count", [1, 5, 100])
 def test_the_users_threshold(min_count):
     found = analyse_spectrum(spectrum(errors(3_000_000), poisson(60, 1_000_000)), 31, min_count=min_count)
-    assert (found.threshold, found.reason) == (min_count, f"{min_count}, as asked for")
+    assert (found.threshold, found.reason) == (min_count, f"{min_count}, as requested")
     assert found.peak == pytest.approx(60, rel=0.05)
 
 
@@ -157,7 +158,7 @@ def test_any_histogram_gives_a_threshold(histogram, k):
         assert 0 <= found.error_rate <= 1
 
 
-def test_the_last_class_holds_what_is_deeper():
+def test_the_last_class_includes_higher_multiplicities():
     histogram = np.zeros(MAX_MULTIPLICITY + 1, np.int64)
     histogram[: poisson(60, 1).size] = spectrum(errors(1_000_000), poisson(60, 100_000))
     histogram[-1] = 12

@@ -18,10 +18,10 @@ from tests.unit.kmers.test_tally import noisy_reads
 def spelled(texts, k, xp=np):
     reads = Reads.from_strings(texts).moved_to(xp)
     tally, _ = tally_by_doubling(reads, doubling_chain(k), min_count=1, with_followers=False)
-    kmers, counts = spell_kmers(reads.words, tally)
+    kmers, counts = spell_kmers(reads.packed, tally)
     assert (kmers.dtype, counts.dtype) == (np.uint64, np.uint32)
     assert kmers.shape == (tally.n, -(-k // 32))
-    full = ["".join("ACGT"[int(word) >> (62 - 2 * i) & 3] for word in row for i in range(32)) for row in kmers]
+    full = ["".join("ACGT"[int(bits) >> (62 - 2 * i) & 3] for bits in row for i in range(32)) for row in kmers]
     assert all(set(text[k:]) <= {"A"} for text in full)
     return list(zip([text[:k] for text in full], counts.tolist(), strict=True))
 

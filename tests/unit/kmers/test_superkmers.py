@@ -49,7 +49,7 @@ def test_every_window_is_in_one_run(texts, k):
 
 
 @pytest.mark.parametrize("k", [11, 21, 31, 63])
-def test_all_occurrences_of_a_kmer_meet_in_one_bucket(k, monkeypatch, threads):
+def test_all_occurrences_of_a_kmer_are_in_one_bucket(k, monkeypatch, threads):
     monkeypatch.setattr(superkmers, "_WINDOWS_PER_BUCKET", 50)
     monkeypatch.setattr(superkmers, "_WINDOWS_PER_CHUNK", 700)
     reads = Reads.from_strings(noisy_reads(k, 150))
@@ -58,7 +58,7 @@ def test_all_occurrences_of_a_kmer_meet_in_one_bucket(k, monkeypatch, threads):
     assert_whole(reads, k, cut)
     buckets = defaultdict(set)
     for bucket, first, n, _, _ in runs_of(cut):
-        text = decode(unpack(reads.words, first, n + k - 1))
+        text = decode(unpack(reads.packed, first, n + k - 1))
         for i in range(n):
             buckets[canonical(text[i : i + k])].add(bucket)
     assert {len(found) for found in buckets.values()} == {1}

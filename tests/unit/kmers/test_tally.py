@@ -1,4 +1,4 @@
-"""Counts and followers against plain Python, for plain and doubled keys."""
+"""Counts and followers against plain Python, for plain and pair keys."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import doubling_chain
 from gpuasm.kmers.names import tally_by_doubling
-from gpuasm.kmers.tally import Tally, tally_kmers
+from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
 from tests.oracles import kmers as oracle
@@ -20,7 +21,7 @@ def kmer_texts(tally: Tally, reads: Reads) -> list[str]:
     """Spell each k-mer of a tally on the strand of its key."""
     texts = []
     for place in to_host(tally.place):
-        text = decode(unpack(to_host(reads.words), int(place) >> 1, tally.k))
+        text = decode(unpack(to_host(reads.packed), int(place) >> 1, tally.k))
         texts.append(oracle.reverse_complement(text) if place & 1 else text)
     return texts
 
@@ -59,8 +60,8 @@ def test_counts_and_followers_equal_the_oracle(k, xp):
     tally, _ = tally_by_doubling(reads, doubling_chain(k), min_count=1, with_followers=True)
     counts, followers = as_dicts(tally, reads)
     assert counts == dict(oracle.count_kmers(texts, k))
-    wanted = oracle.count_followers(texts, k)
-    assert followers == dict(wanted)
+    counted = oracle.count_followers(texts, k)
+    assert followers == dict(counted)
     assert tally.histogram.sum() == len(counts)
 
 
@@ -115,7 +116,7 @@ def test_a_tally_is_narrowed_in_its_own_memory(with_followers, rows_at_a_time, m
     assert narrowed.without_followers().followers.size == 0
 
 
-def test_in_text_order_each_kmer_keeps_what_is_its_own(xp):
+def test_text_order_keeps_the_values_of_each_kmer(xp):
     reads = Reads.from_strings(noisy_reads(7)).moved_to(xp)
     tally, ordered = tally_kmers(reads, 21), tally_kmers(reads, 21, in_text_order=True)
     assert bool((ordered.place[1:] > ordered.place[:-1]).all())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host, to_namespace
-from gpuasm.primitives.cycles import rank_cycles
+from gpuasm.primitives.cycle_ranking import rank_cycles
 
 
 def walked(successor: list[int]) -> tuple[list[int], list[int]]:

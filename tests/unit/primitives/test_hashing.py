@@ -15,14 +15,14 @@ UINT64 = st.integers(0, 2**64 - 1)
 
 
 @for_each
-def _find_each(i, wanted, keys, slots, mask, found):
-    found[i] = find(wanted[i], keys, slots, mask)
+def _find_each(i, queries, keys, slots, mask, found):
+    found[i] = find(queries[i], keys, slots, mask)
 
 
-def find_all(wanted, keys):
+def find_all(queries, keys):
     xp = array_namespace(keys)
-    found = xp.empty(wanted.size, np.int64)
-    _find_each(wanted.size, wanted, keys, *build_index(keys), found)
+    found = xp.empty(queries.size, np.int64)
+    _find_each(queries.size, queries, keys, *build_index(keys), found)
     return to_host(found)
 
 
@@ -52,9 +52,9 @@ def _mixed(key):
 @given(keys=st.lists(UINT64, unique=True, max_size=50), others=st.lists(UINT64, max_size=20))
 def test_keys_are_found_and_others_are_not(keys, others):
     number = {key: i for i, key in enumerate(keys)}
-    wanted = keys[::-1] + others
-    found = find_all(np.array(wanted, np.uint64), np.array(keys, np.uint64))
-    assert found.tolist() == [number.get(key, -1) for key in wanted]
+    queries = keys[::-1] + others
+    found = find_all(np.array(queries, np.uint64), np.array(keys, np.uint64))
+    assert found.tolist() == [number.get(key, -1) for key in queries]
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 1000, 20_000])
@@ -72,7 +72,7 @@ def test_sizes(n, xp):
 def test_keys_that_share_a_slot(xp):
     mask, keys = 15, []
     for key in range(10_000):
-        if mix_of(key) & mask == 15:  # the last slot: probing goes on at the first
+        if mix_of(key) & mask == 15:  # the last slot: probing continues at the first
             keys.append(key)
         if len(keys) == 6:
             break

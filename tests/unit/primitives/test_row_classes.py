@@ -30,6 +30,6 @@ def test_no_rows_and_no_bounds() -> None:
     assert row_classes(np.array([5, 0]), [])[0].tolist() == [0, 1]
 
 
-def test_bounds_must_rise() -> None:
+def test_bounds_must_ascend() -> None:
     with pytest.raises(UsageError, match="rise"):
         row_classes(np.ones(3, np.int64), [8, 8])

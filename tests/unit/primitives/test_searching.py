@@ -16,14 +16,14 @@ def test_every_place_lies_in_its_run(sizes):
 
 
 @compiled()
-def _places(wanted, values, found):
-    for i in range(wanted.size):
-        found[i] = first_not_below(wanted[i], values)
+def _places(queries, values, found):
+    for i in range(queries.size):
+        found[i] = first_not_below(queries[i], values)
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 9), max_size=30), st.lists(st.integers(0, 9), max_size=9))
-def test_the_first_place_not_below_is_that_of_numpy(values, wanted):
-    values, wanted = np.sort(np.array(values, np.uint64)), np.array([*wanted, *values], np.uint64)
-    found = np.empty(wanted.size, np.int64)
-    _places(wanted, values, found)
-    assert found.tolist() == np.searchsorted(values, wanted).tolist()
+def test_the_first_place_not_below_is_that_of_numpy(values, queries):
+    values, queries = np.sort(np.array(values, np.uint64)), np.array([*queries, *values], np.uint64)
+    found = np.empty(queries.size, np.int64)
+    _places(queries, values, found)
+    assert found.tolist() == np.searchsorted(values, queries).tolist()

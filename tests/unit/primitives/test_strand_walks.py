@@ -1,4 +1,4 @@
-"""Walks of twin-symmetric pairings: the CPU's way, and CUDA's, which runs on numpy arrays too."""
+"""Walks of twin-symmetric pairings by the CPU's method and by CUDA's, which also runs on numpy arrays."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def assert_walks(successor, walks):
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 40), density=st.sampled_from([0.3, 1, 3, 10]))
-def test_both_ways_give_the_same_walks(seed, n, density):
+def test_both_methods_give_the_same_walks(seed, n, density):
     successor = random_pairing(seed, n, int(density * n))
-    sequential, doubled = _walk(successor), _rank(successor)
+    sequential, ranked = _walk(successor), _rank(successor)
     assert_walks(successor, sequential)
-    assert_walks(successor, doubled)
-    assert canonical_walks(sequential) == canonical_walks(doubled)
+    assert_walks(successor, ranked)
+    assert canonical_walks(sequential) == canonical_walks(ranked)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -81,7 +81,7 @@ def test_long_walks(seed, xp, threads):
 
 
 @pytest.mark.parametrize("walk", [_walk, _rank])
-def test_nothing_paired_and_nothing_at_all(walk):
+def test_unpaired_and_empty_successors(walk):
     walks = walk(np.full(6, -1, np.int32))
     assert canonical_walks(walks) == ([[0], [2], [4]], [])
     empty = walk(np.empty(0, np.int32))
@@ -89,12 +89,12 @@ def test_nothing_paired_and_nothing_at_all(walk):
 
 
 @pytest.mark.parametrize("walk", [_walk, _rank])
-def test_a_vertex_that_follows_itself_is_a_circle(walk):
+def test_a_self_successor_is_a_circular_walk(walk):
     walks = walk(np.array([0, 1, -1, -1], np.int32))
     assert canonical_walks(walks) == ([[2]], [[0]])
 
 
 @pytest.mark.parametrize("walk", [_walk, _rank])
-def test_a_circle_that_runs_through_both_strands(walk):
+def test_a_circular_walk_through_both_strands(walk):
     walks = walk(np.array([3, 2, 1, 0], np.int32))
     assert canonical_walks(walks) == ([], [[0, 3]])

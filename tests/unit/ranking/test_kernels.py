@@ -9,11 +9,11 @@ import pytest
 
 from gpuasm.graph import DirectedGraph, from_edges
 from gpuasm.graph.random_graphs import rmat
-from gpuasm.ranking import make_surfer, places, pull_cuda, tiles_cuda, walks_cuda
+from gpuasm.ranking import degree_order, make_surfer, pull_cuda, tiles_cuda, walks_cuda
 from gpuasm.ranking.pull_cpu import PullCpu
 from gpuasm.ranking.pull_cuda import PullCuda
 from gpuasm.ranking.tiles_cuda import TiledRows
-from gpuasm.ranking.walks import plan_walks
+from gpuasm.ranking.walk_plan import plan_walks
 from gpuasm.ranking.walks_cpu import walk_cpu
 from gpuasm.ranking.walks_cuda import walk_cuda
 
@@ -38,7 +38,7 @@ def with_long_rows(rng: np.random.Generator) -> DirectedGraph:
 @pytest.mark.parametrize("moved", [False, True])  # by degree, and each block has more than one tile
 @pytest.mark.parametrize("shape", ["power law", "long rows"])
 def test_ranks_are_those_of_the_cpu(rng, monkeypatch, weighted, personal, moved, shape):
-    monkeypatch.setattr(places, "FEWEST_MOVED", 1 if moved else 1 << 20)
+    monkeypatch.setattr(degree_order, "FEWEST_MOVED", 1 if moved else 1 << 20)
     monkeypatch.setattr(pull_cuda, "_MOST_BLOCKS", 2 if moved else 1 << 11)
     monkeypatch.setattr(tiles_cuda, "_MOST_BLOCKS", 2 if moved else 1 << 13)
     graph = rmat(9, 60, seed=1) if shape == "power law" else with_long_rows(rng)

@@ -112,7 +112,7 @@ def test_components_share_by_their_sizes() -> None:
     assert power_iteration(ring).ranks == pytest.approx(np.full(5, 0.2), abs=1e-12)
 
 
-def test_what_does_not_converge_says_what_would() -> None:
+def test_failed_convergence_suggests_a_remedy() -> None:
     graph = from_edges(np.arange(50), np.arange(1, 51))
     with pytest.raises(ConvergenceError, match="more iterations") as caught:
         power_iteration(graph, max_iterations=20, tolerance=1e-10)
@@ -123,7 +123,7 @@ def test_what_does_not_converge_says_what_would() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "told"),
+    ("options", "error", "message"),
     [
         ({"weights": np.array([1.0, -1.0])}, DataError, "-1.0 at edge 1"),
         ({"weights": np.array([1.0, np.nan])}, DataError, "nan at edge 1"),
@@ -137,6 +137,6 @@ def test_what_does_not_converge_says_what_would() -> None:
         ({"max_iterations": 0}, UsageError, "at least one iteration"),
     ],
 )
-def test_bad_parameters(options: dict[str, object], error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_bad_parameters(options: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         power_iteration(from_edges([0, 1], [1, 0]), **options)

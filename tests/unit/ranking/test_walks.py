@@ -14,9 +14,9 @@ from gpuasm.arrays import to_host
 from gpuasm.errors import UsageError
 from gpuasm.graph import DirectedGraph, from_edges
 from gpuasm.graph.random_graphs import rmat
+from gpuasm.primitives.randomness import stream_key
 from gpuasm.ranking import l1_distance, make_surfer, power_iteration, random_walks, starts_of
-from gpuasm.ranking.chances import high_product, teleport_thresholds
-from gpuasm.sequence.randomness import stream_key
+from gpuasm.ranking.thresholds import high_product, teleport_thresholds
 from tests.oracles.ranking import exact_ranks, expected_visits, walk_one_by_one
 from tests.strategies import graphs
 
@@ -50,7 +50,7 @@ def case(number: int) -> tuple[DirectedGraph, np.ndarray | None, np.ndarray | No
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_visits_have_the_mean_that_power_iteration_says(number: int) -> None:
+def test_visits_have_the_mean_of_power_iteration(number: int) -> None:
     """Over 400 seeds, at a level of 0.001: plain, weighted, personalised, both."""
     graph, weights, teleport = case(number)
     n = graph.n_vertices
@@ -75,10 +75,10 @@ def test_standard_errors_are_those_seen_over_seeds() -> None:
     graph = rmat(7, 3, seed=5)
     runs = [random_walks(graph, coupons=20, seed=s) for s in range(100)]
     ranks = np.array([run.ranks for run in runs])
-    seen, told = ranks.std(axis=0, ddof=1), np.array([run.standard_errors() for run in runs])
+    seen, estimated = ranks.std(axis=0, ddof=1), np.array([run.standard_errors() for run in runs])
     often = exact_ranks(graph) > 0.004
     assert often.sum() > 20
-    ratio = np.sqrt((told**2).mean(axis=0))[often] / seen[often]
+    ratio = np.sqrt((estimated**2).mean(axis=0))[often] / seen[often]
     assert 0.95 < ratio.mean() < 1.2  # a part that lessens them is left out
     assert 0.7 < ratio.min() < ratio.max() < 2.0
 
@@ -111,7 +111,7 @@ def test_same_visits_on_every_device_with_any_threads(xp: ModuleType, threads: i
 CHECKSUMS = [[31211991, 20356], [31089509, 24359], [30783594, 22241], [30768193, 24550]]
 
 
-def test_more_coupons_continue_what_fewer_began() -> None:
+def test_more_coupons_extend_the_visits_of_fewer() -> None:
     graph = rmat(6, 4)
     fewer, more = (random_walks(graph, coupons=k).visits.astype(int) for k in (3, 4))
     assert (more > fewer).all()
@@ -151,7 +151,7 @@ def test_no_vertices_no_edges(xp: ModuleType) -> None:
     assert l1_distance(alone.ranks, np.full(5, 0.2)) < 0.03
 
 
-def test_a_vertex_that_nothing_reaches_has_no_error() -> None:
+def test_an_unreached_vertex_has_no_error() -> None:
     found = random_walks(from_edges([0, 1], [1, 1]), coupons=50)
     assert found.visits[0] == 50
     assert found.variances()[0] == 0.0

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from gpuasm.graph.random_graphs import rmat, shuffled
+from gpuasm.primitives.randomness import stream_key
 from gpuasm.ranking import WARP, idle_share, random_walks, work_by_coupon
-from gpuasm.sequence.randomness import stream_key
-from tests.oracles.ranking import random_word
+from tests.oracles.ranking import split_mix
 
 
 @pytest.mark.parametrize("personal", [False, True])
-def test_coupons_in_turns_make_all_visits(xp: ModuleType, personal: bool) -> None:
+def test_cyclic_coupons_account_for_all_visits(xp: ModuleType, personal: bool) -> None:
     graph = rmat(9, 6, seed=2)
     options = {"coupons": 7, "seed": 3, "reset": 0.2}
     if personal:
@@ -25,13 +25,13 @@ def test_coupons_in_turns_make_all_visits(xp: ModuleType, personal: bool) -> Non
     assert int(one[0]) == int(many.sum()) == found.n_visits
 
 
-def test_a_thread_for_each_coupon_walks_as_long_as_it() -> None:
+def test_a_thread_per_coupon_has_the_work_of_its_walk() -> None:
     work = work_by_coupon(rmat(5, 3), n_threads=32 * 4, coupons=4, seed=9, reset=0.25)
     key = int(stream_key(9, "pagerank"))
     for coupon in range(128):
-        own = random_word(random_word(key, coupon // 4), coupon % 4)
+        own = split_mix(split_mix(key, coupon // 4), coupon % 4)
         rounds = 0
-        while random_word(own, 2 * rounds) >= 2**62:
+        while split_mix(own, 2 * rounds) >= 2**62:
             rounds += 1
         assert work[coupon] == rounds + 1
 

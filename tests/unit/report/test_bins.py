@@ -1,4 +1,4 @@
-"""Bins on a page: beside an assembly, and as a page of their own."""
+"""Bins on the page of an assembly, and on a page of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from gpuasm.report import add_bins, read_bin_run, read_run, render
-from tests.unit.report.test_report import CONTIGS, MANIFEST, parse
+from tests.report_files import CONTIGS, MANIFEST, parse
 
 TABLES = {
     "bins.tsv": "bin\tcontigs\tbases\tn50\tlongest\tgc\tcircular\tsureness\tsilhouette\tborder\tapart\tdepth\n"
@@ -42,7 +42,7 @@ def page_of(folder):
     return render([run])
 
 
-def test_bins_stand_beside_the_assembly(folder):
+def test_bins_are_on_the_page_of_the_assembly(folder):
     page = page_of(folder)
     parse(page)
     for text in ("<h3>Bins</h3>", "bin_001", "0.71", "Map of contigs", "Training of the map", "Nx curve"):
@@ -60,7 +60,7 @@ def test_a_binning_has_a_page_of_its_own(folder):
     assert "assembled" not in page
 
 
-def test_a_binning_without_bins_says_why(folder):
+def test_a_binning_without_bins_gives_the_reason(folder):
     for name, text in TABLES.items():
         (folder / "bins" / name).write_text(text.splitlines(keepends=True)[0])
     manifest = {**MANIFEST, "command": "bin", "status": "no bin: there is no contig"}

@@ -32,7 +32,7 @@ def test_nothing_and_lone_vertices(kind: str) -> None:
     assert draw_subgraph(nothing, ["a", "b"], kind=kind) == draw_subgraph(nothing, ["a", "b"], kind=kind)
 
 
-def test_components_stand_apart() -> None:
+def test_components_are_drawn_apart() -> None:
     edges = np.concatenate([ring(8), ring(8, 8), ring(3, 16)])
     place = _layout(np.arange(19), edges[:, :2].astype(np.int64), edges[:, 2], 19)
     boxes = [(place[part].min(axis=0), place[part].max(axis=0)) for part in (range(8), range(8, 16), range(16, 19))]

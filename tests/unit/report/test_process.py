@@ -12,7 +12,7 @@ import pytest
 from gpuasm.errors import OutputError
 from gpuasm.report import figures, process, write_run_report
 from gpuasm.report.process import ReportProcess
-from tests.unit.report.test_report import CONTIGS, MANIFEST, SPECTRUM
+from tests.report_files import CONTIGS, MANIFEST, SPECTRUM
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_the_page_is_the_same_with_figures_drawn_ahead(folder, page, monkeypatch
     assert (folder / "report.html").read_text() == page
 
 
-def test_figures_told_of_otherwise_do_not_change_the_page(folder, page):
+def test_other_figures_do_not_change_the_page(folder, page):
     with ReportProcess(folder) as other:
         other.draw_spectrum([(1, 5), (2, 7)], threshold=9, peak=None)
         other.write()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -19,67 +18,11 @@ from gpuasm.report import (
     write_run_report,
     write_summary,
 )
-from gpuasm.report.binning import BinnedContigs
-from gpuasm.report.remarks import laid_share, remarks
+from gpuasm.report.binned_contigs import BinnedContigs
+from gpuasm.report.remarks import aligned_share, remarks
 from gpuasm.report.statistics import nx_curve, summarise_lengths
 from gpuasm.report.tables import bases, number, seconds
-
-MANIFEST = {
-    "status": "done",
-    "command_line": "gpuasm assemble -1 a_1.fq -2 a_2.fq -o a",
-    "wall_s": 7.1,
-    "versions": {"gpuasm": "0.1.0", "python": "3.12.1"},
-    "machine": {"cpu": "a CPU", "threads": 2, "system": "Linux", "device": {"device": "cpu"}},
-    "inputs": [{"path": "a_1.fq", "format": "fastq", "compression": "none", "n_reads": 1000, "n_bases": 150_000}],
-    "stages": [
-        {"name": "count k-mers", "parameters": {"k": 31}, "wall_s": 3.0, "cpu_s": 5.0, "peak_rss_bytes": 1 << 30},
-        {"name": "build graph", "depth": 1, "wall_s": 1.5, "counts": {"unitigs": 12345, "tips": 0, "disk_bytes": 5}},
-    ],
-    "results": {"spectrum": {"threshold": 3, "peak": 40, "threshold_reason": "3, the valley", "genome_size": 5386}},
-    "warnings": ["reads hold <b>adapters</b>"],
-}
-CONTIGS = """name	length	depth	copies	circular	gc
-contig_000001	5386	40.1	1	yes	0.447
-contig_000002	500	80.0	2	no	0.5
-"""
-SPECTRUM = "multiplicity\tkmers\n1\t900\n2\t20\n3\t0\n39\t2000\n40\t2500\n41\t1900\n"
-
-
-class Tags(HTMLParser):
-    """Collects tags, identifiers and what a browser would fetch; complains of tags left open."""
-
-    VOID = {"meta", "br", "img", "link", "input", "hr"}
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.ids, self.fetched = [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        attributes = dict(attrs)
-        if tag not in self.VOID:
-            self.open.append(tag)
-        if "id" in attributes:
-            self.ids.append(attributes["id"])
-        if tag in {"script", "link", "img", "iframe"} or "src" in attributes:
-            self.fetched.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in self.VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
-def parse(page):
-    tags = Tags()
-    tags.feed(page)
-    assert tags.open == []
-    assert tags.fetched == []
-    assert len(set(tags.ids)) == len(tags.ids)
-    assert re.findall(r"https?://(?!www\.w3\.org/)", page) == []
-    return tags
+from tests.report_files import CONTIGS, MANIFEST, SPECTRUM, parse
 
 
 @pytest.fixture
@@ -212,20 +155,20 @@ def test_command_refuses_what_is_no_folder_and_equal_names(tmp_path, capsys):
     assert not (tmp_path / "page.html").exists()
 
 
-def checked(folder, reads=1000, laid=990, mode="isolate", **manifest):
-    results = {**MANIFEST["results"], "mode": {"name": mode}, "checked": {"reads": reads, "reads_laid": laid}}
+def checked(folder, reads=1000, aligned=990, mode="isolate", **manifest):
+    results = {**MANIFEST["results"], "mode": {"name": mode}, "checked": {"reads": reads, "reads_aligned": aligned}}
     (folder / "run.json").write_text(json.dumps({**MANIFEST, "results": results, "warnings": [], **manifest}))
     return read_run(folder)
 
 
-def test_remarks_are_what_stands_out(folder):
+def test_remarks_name_what_needs_attention(folder):
     run = checked(folder)
     assert remarks(run) == []
-    assert laid_share(run) == 0.99
-    assert remarks(checked(folder, laid=700)) == ["30 % of reads on no contig"]
+    assert aligned_share(run) == 0.99
+    assert remarks(checked(folder, aligned=700)) == ["30 % of reads on no contig"]
     assert remarks(checked(folder, warnings=["one", "two"])) == ["2 warnings"]
     (folder / "contigs.tsv").write_text(CONTIGS.replace("40.1", "1.5").replace("80.0", "2.5"))
-    assert remarks(checked(folder)) == ["thin, 1.6-fold"]
+    assert remarks(checked(folder)) == ["low depth, 1.6-fold"]
 
 
 def test_remarks_of_bins_and_of_the_check(folder):
@@ -244,13 +187,13 @@ def test_remarks_of_bins_and_of_the_check(folder):
     assert "a_1.fq: 3.3% are of PhiX" in page
 
 
-def test_summary_has_what_is_asked_of_isolates(folder, tmp_path):
+def test_summary_has_the_figures_of_isolates(folder, tmp_path):
     write_summary([checked(folder)], tmp_path / "summary.tsv")
     header, row = [line.split("\t") for line in (tmp_path / "summary.tsv").read_text().splitlines()]
     row = dict(zip(header, row, strict=True))
     gc = (5386 * 0.447 + 500 * 0.5) / 5886
     assert (row["n50"], row["l50"], row["gc"], row["depth"]) == ("5386", "1", f"{gc:.4f}", "43.5")
-    assert (row["reads"], row["reads_laid"], row["bins"], row["remarks"]) == ("1000", "0.9900", "", "")
+    assert (row["reads"], row["reads_aligned"], row["bins"], row["remarks"]) == ("1000", "0.9900", "", "")
 
 
 def test_a_page_of_many_runs_links_to_the_pages_of_each(folder, tmp_path, monkeypatch):

@@ -14,14 +14,14 @@ from gpuasm.samples import (
     Sketches,
     SketchKind,
     compare,
+    comparison,
     containment,
     containment_distance,
     jaccard,
     mash_distance,
-    shared_cuda,
 )
-from gpuasm.samples.chance import p_values
-from gpuasm.samples.holders import index_in_parts, merge_alike
+from gpuasm.samples.hash_index import index_in_parts, merge_alike
+from gpuasm.samples.p_values import p_values
 from tests.oracles.sketches import mash_shared
 
 
@@ -82,17 +82,17 @@ def first_of(sketches, n):
 
 @pytest.mark.parametrize("kind", [SketchKind.bottom(21, 50), SketchKind.scaled(21, 1)], ids=["bottom", "scaled"])
 def test_the_cuda_kernel_counts_the_same(kind, rng, emulated_functions, monkeypatch):
-    monkeypatch.setattr(shared_cuda, "cuda_functions", emulated_functions)
+    monkeypatch.setattr(comparison, "cuda_functions", emulated_functions)
     sketches = sketches_of(related_sets(rng, 300, 50), kind)
     shared = np.zeros((sketches.n, sketches.n), np.int32)
     for part in index_in_parts(sketches.hashes, sketches.offsets, most=5000):
         index = merge_alike(part) if kind.is_scaled else part
-        shared_cuda.count_shared_cuda(index, kind.size or 1 << 40, shared)
+        comparison._count_cuda(index, kind.size or 1 << 40, shared)
     assert np.array_equal(shared, np.triu(compare(sketches).shared, 1))
 
 
 def test_hashes_of_the_same_samples_are_merged(xp, rng):
-    """Genomes that differ in a few places: all that tells them apart is a few sets of samples."""
+    """Genomes that differ in a few places: few sets of samples distinguish them."""
     base = rng.integers(0, 1 << 62, 500)
     sets = [set(base[: 400 + 20 * (i % 4)].tolist()) for i in range(12)]
     sketches = sketches_of(sets, SketchKind.scaled(21, 1))
@@ -103,10 +103,10 @@ def test_hashes_of_the_same_samples_are_merged(xp, rng):
     check(sets, SketchKind.scaled(21, 1), xp)
 
 
-def test_sums_that_mislead_merge_nothing(monkeypatch, rng):
+def test_equal_random_sums_of_different_samples_merge_nothing(monkeypatch, rng):
     sketches = sketches_of(related_sets(rng, 9, 30), SketchKind.scaled(21, 1))
     (index,) = index_in_parts(sketches.hashes, sketches.offsets)
-    monkeypatch.setattr("gpuasm.samples.holders.random_words", lambda *_: np.ones(12, np.uint64))
+    monkeypatch.setattr("gpuasm.samples.hash_index.random_uint64", lambda *_: np.ones(12, np.uint64))
     assert merge_alike(index) is index
 
 
@@ -123,12 +123,12 @@ def test_distances_of_mash():
     kind = SketchKind.bottom(21, 1000)
     counts = {1000: "0", 993: "0.000167546", 916: "0.00213483", 445: "0.0230782", 9: "0.191731", 1: "0.295981", 0: "1"}
     base = np.arange(3000, dtype=np.uint64)
-    for shared, wanted in counts.items():
+    for shared, expected in counts.items():
         other = np.concatenate([base[:shared], base[2000 : 3000 - shared]])
         found = compare(Sketches.join(kind, ["a", "b"], [base[:1000], other]))
         # Hashes of the other sketch alone are all larger: the union's least 1,000 are those of the first.
         assert (found.shared[0, 1], found.compared[0, 1]) == (shared, 1000)
-        assert f"{mash_distance(found)[0, 1]:.6g}" == wanted
+        assert f"{mash_distance(found)[0, 1]:.6g}" == expected
 
 
 def test_p_values_are_sums_of_binomials(rng):
@@ -153,7 +153,7 @@ def test_p_values_are_sums_of_binomials(rng):
         ((16569, 29903), 2, "0.393103", "0.177026"),
     ],
 )
-def test_what_mash_prints_of_remote_genomes(bases, shared, distance, p_value):
+def test_remote_genomes_have_the_values_of_mash(bases, shared, distance, p_value):
     """By Mash 2.3 with k = 11, s = 300, of phage lambda, phiX174, SARS-CoV-2 and human mitochondrial DNA."""
     parts = [np.arange(first, first + 300, dtype=np.uint64) for first in (0, 300 - shared)]
     found = compare(Sketches.join(SketchKind.bottom(11, 300), ["a", "b"], parts))

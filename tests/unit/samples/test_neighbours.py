@@ -57,13 +57,13 @@ def test_threshold_mutual_and_unrelated():
 )
 def test_neighbours_are_those_of_a_plain_search(points, neighbours, threshold):
     distance = matrix(*(point / 20 for point in points))
-    wanted = set()
+    expected = set()
     for a in range(len(points)):
         others = sorted(distance[a, b] for b in range(len(points)) if b != a)
         reach = min(threshold, others[min(neighbours, len(others)) - 1])
-        wanted |= {(a, b) for b in range(len(points)) if b != a and distance[a, b] <= reach}
+        expected |= {(a, b) for b in range(len(points)) if b != a and distance[a, b] <= reach}
     found = edges_of(distance, GraphOptions(neighbours, threshold))
-    assert set(found) == wanted
+    assert set(found) == expected
     assert all(0 < weight <= 1 for weight in found.values())
 
 

@@ -66,9 +66,9 @@ def test_digests_of_mash_and_sourmash():
     """Made by Mash 2.3 (`mash info -d`) and sourmash 4.9.4 of the same text."""
     rng = np.random.default_rng(7)
     reads = reads_of(text_of(rng, 5000))
-    for kind, wanted in DIGESTS.items():
+    for kind, expected in DIGESTS.items():
         hashes = sketch_text(reads, kind)
-        assert hashlib.sha256(",".join(map(str, hashes.tolist())).encode()).hexdigest()[:16] == wanted, kind
+        assert hashlib.sha256(",".join(map(str, hashes.tolist())).encode()).hexdigest()[:16] == expected, kind
 
 
 DIGESTS = {
@@ -85,14 +85,14 @@ DIGESTS = {
 def test_bottom_sketches_are_the_least(size, k, xp, rng):
     text = text_of(rng, 3000)
     keep = (1 << (32 if k <= 16 else 64)) - 1
-    wanted = sorted({value & keep for value in kmer_hashes([text], k)})[:size]
+    expected = sorted({value & keep for value in kmer_hashes([text], k)})[:size]
     found = sketch_text(reads_of(text).moved_to(xp), SketchKind.bottom(k, size))
     assert found.dtype == np.uint64
-    assert to_host(found).tolist() == wanted
+    assert to_host(found).tolist() == expected
 
 
 def test_repeats_leave_enough(rng):
-    """A first guess at the bound counts windows; here one k-mer in a hundred is another one."""
+    """The first bound counts windows; here only one k-mer in a hundred is distinct."""
     text = text_of(rng, 800) * 100
     assert sketch_text(reads_of(text), SketchKind.bottom(21, 600)).tolist() == kmer_hashes([text[:820]], 21)[:600]
 
@@ -100,8 +100,8 @@ def test_repeats_leave_enough(rng):
 @pytest.mark.parametrize("scaled", [2, 10, 1000])
 def test_scaled_sketches(scaled, xp, rng):
     text = text_of(rng, 4000)
-    wanted = [value for value in kmer_hashes([text], 31) if value <= max_hash_of(scaled)]
-    assert to_host(sketch_text(reads_of(text).moved_to(xp), SketchKind.scaled(31, scaled))).tolist() == wanted
+    expected = [value for value in kmer_hashes([text], 31) if value <= max_hash_of(scaled)]
+    assert to_host(sketch_text(reads_of(text).moved_to(xp), SketchKind.scaled(31, scaled))).tolist() == expected
 
 
 def test_largest_hashes_are_those_of_sourmash():
@@ -113,8 +113,8 @@ def test_largest_hashes_are_those_of_sourmash():
 
 @given(texts=st.lists(st.text("ACGTN", max_size=60), min_size=1, max_size=4), k=st.integers(3, 31))
 def test_strands_and_order_do_not_matter(texts, k):
-    wanted = all_hashes(reads_of(*texts), k)
-    assert all_hashes(reads_of(*(reverse_complement(text) for text in reversed(texts))), k) == wanted
+    expected = all_hashes(reads_of(*texts), k)
+    assert all_hashes(reads_of(*(reverse_complement(text) for text in reversed(texts))), k) == expected
 
 
 def test_solid_kmers_of_reads(xp, rng):
@@ -144,7 +144,7 @@ def test_sketches_of_fewer_hashes(rng):
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "expected",
     [
         SketchKind.bottom(21, 301),
         SketchKind.bottom(31, 100),
@@ -153,10 +153,10 @@ def test_sketches_of_fewer_hashes(rng):
     ],
     ids=str,
 )
-def test_sketches_of_another_kind_are_refused(wanted):
+def test_sketches_of_another_kind_are_refused(expected):
     sketches = Sketches.join(SketchKind.bottom(21, 300), ["a"], [np.arange(5, dtype=np.uint64)])
     with pytest.raises(DataError, match="sketch all samples alike"):
-        sketches.cut_to(wanted)
+        sketches.cut_to(expected)
 
 
 def test_names_are_all_different():

@@ -38,17 +38,17 @@ def test_distances_of_a_tree_give_the_tree(n, rng):
     assert leaf_distances(newick(neighbour_joining(distance, names)), names) == pytest.approx(distance, abs=1e-7)
 
 
-def test_like_biopython_where_no_branch_is_negative(rng):
+def test_tree_matches_biopython_if_no_branch_is_negative(rng):
     names = [f"s{i}" for i in range(12)]
     noise = rng.random((12, 12)) * 0.02
     distance = random_additive(rng, 12) + noise + noise.T
     np.fill_diagonal(distance, 0)
     rows = DistanceMatrix(names, [distance[i, : i + 1].tolist() for i in range(12)])
     theirs = DistanceTreeConstructor().nj(rows)
-    wanted = np.array([[theirs.distance(a, b) for b in names] for a in names])
+    expected = np.array([[theirs.distance(a, b) for b in names] for a in names])
     tree = neighbour_joining(distance, names)
     assert tree.length.min() >= 0
-    assert leaf_distances(newick(tree), names) == pytest.approx(wanted, abs=1e-7)
+    assert leaf_distances(newick(tree), names) == pytest.approx(expected, abs=1e-7)
 
 
 def test_no_branch_is_negative(rng):
@@ -62,7 +62,7 @@ def test_no_branch_is_negative(rng):
     assert (np.bincount(tree.parent[:-1])[40:] == [*[2] * 37, 3]).all()
 
 
-def test_samples_that_are_the_same():
+def test_identical_samples_have_branches_of_length_0():
     tree = neighbour_joining(np.zeros((5, 5)), list("abcde"))
     assert tree.length.tolist() == [0.0] * 8
     assert newick(neighbour_joining(np.zeros((5, 5)), list("abcde"))) == newick(tree)
@@ -80,7 +80,7 @@ def test_special_letters_are_quoted():
 
 
 def test_a_chain_of_a_thousand():
-    """Deeper than Python's functions may call each other."""
+    """More levels than Python's recursion limit."""
     points = np.cumsum(np.arange(1200.0))
     tree = neighbour_joining(np.abs(np.subtract.outer(points, points)), [str(i) for i in range(1200)])
     assert newick(tree).count(",") == 1199

@@ -9,34 +9,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.sequence.edits import edits_to_beginning
+from gpuasm.sequence.edits import edits_to_prefix
 
 
-def plainly(own: tuple[int, ...], beside: tuple[int, ...]) -> int:
+def plainly(query: tuple[int, ...], target: tuple[int, ...]) -> int:
     @cache
     def edits(i: int, j: int) -> int:
         if i == 0 or j == 0:
             return i + j
-        changed = edits(i - 1, j - 1) + (own[i - 1] != beside[j - 1])
+        changed = edits(i - 1, j - 1) + (query[i - 1] != target[j - 1])
         return min(changed, edits(i - 1, j) + 1, edits(i, j - 1) + 1)
 
-    return min(edits(len(own), j) for j in range(len(beside) + 1))
+    return min(edits(len(query), j) for j in range(len(target) + 1))
 
 
-def found(own, beside) -> int:
-    return int(edits_to_beginning(np.array(own, np.uint8), np.array(beside, np.uint8)))
+def found(query, target) -> int:
+    return int(edits_to_prefix(np.array(query, np.uint8), np.array(target, np.uint8)))
 
 
 texts = st.lists(st.integers(0, 3), max_size=12).map(tuple)
 
 
 @given(texts, texts)
-def test_as_by_recursion(own, beside):
-    assert found(own, beside) == plainly(own, beside)
+def test_as_by_recursion(query, target):
+    assert found(query, target) == plainly(query, target)
 
 
 @pytest.mark.parametrize(
-    ("own", "beside", "edits"),
+    ("query", "target", "edits"),
     [
         ((0, 1, 2), (0, 1, 2, 3, 3), 0),  # what follows costs nothing
         ((0, 1, 2), (3, 0, 1, 2), 1),  # what comes before does
@@ -44,5 +44,5 @@ def test_as_by_recursion(own, beside):
         ((), (0, 1), 0),
     ],
 )
-def test_only_beginnings_count(own, beside, edits):
-    assert found(own, beside) == edits
+def test_only_prefixes_count(query, target, edits):
+    assert found(query, target) == edits

@@ -47,10 +47,10 @@ def test_reverse_complement(text):
 
 
 @given(bases)
-def test_packed_words_are_bits_of_the_text(text):
-    words = pack(encode(text))
-    assert words.size == len(text) // BASES_PER_WORD + 2
-    bits = "".join(f"{word:064b}" for word in words.tolist())
+def test_packed_elements_are_bits_of_the_text(text):
+    packed = pack(encode(text))
+    assert packed.size == len(text) // BASES_PER_WORD + 2
+    bits = "".join(f"{element:064b}" for element in packed.tolist())
     assert bits == "".join(f"{'ACGT'.index(base):02b}" for base in text).ljust(len(bits), "0")
 
 
@@ -62,16 +62,16 @@ def test_any_part_is_unpacked(text, data):
 
 
 @given(st.lists(st.text("ACGT", min_size=32, max_size=32), min_size=2, max_size=2))
-def test_words_compare_as_texts_do(pair):
+def test_packed_elements_compare_as_texts(pair):
     first, second = (int(pack(encode(text))[0]) for text in pair)
     assert (first < second) == (pair[0] < pair[1])
 
 
 def test_bases_are_read_one_by_one_in_compiled_loops():
     @compiled(cache=False)
-    def spell(words, codes):
+    def spell(packed, codes):
         for i in range(codes.size):
-            codes[i] = base_at(words, i)
+            codes[i] = base_at(packed, i)
 
     text = "ACGTTGCAACGT" * 9
     codes = np.empty(len(text), dtype=np.uint8)

@@ -14,7 +14,7 @@ texts = st.lists(st.text("ACGTacgtNnUu-", max_size=70), max_size=10)
 
 
 @given(texts)
-def test_pieces_are_those_of_the_texts(texts):
+def test_segments_are_those_of_the_texts(texts):
     reads = Reads.from_strings(texts)
     assert pieces_of_reads(reads) == [(i, piece) for i, text in enumerate(texts) for piece in pieces_of_sequence(text)]
     assert reads.n_reads == len(texts)
@@ -25,16 +25,16 @@ def test_pieces_are_those_of_the_texts(texts):
 @given(texts)
 def test_arrays_are_as_documented(texts):
     reads = Reads.from_strings(texts)
-    assert [array.dtype.name for array in (reads.words, reads.start, reads.length, reads.read)] == [
+    assert [array.dtype.name for array in (reads.packed, reads.start, reads.length, reads.read)] == [
         "uint64",
         "int64",
         "int32",
         "int64",
     ]
-    assert reads.n_pieces == reads.start.size == reads.length.size == reads.read.size
+    assert reads.n_segments == reads.start.size == reads.length.size == reads.read.size
     assert (np.diff(reads.read) >= 0).all()
-    if reads.n_pieces:
-        assert (reads.start + reads.length).max() <= 32 * (reads.words.size - 1)
+    if reads.n_segments:
+        assert (reads.start + reads.length).max() <= 32 * (reads.packed.size - 1)
 
 
 def test_selection_by_mask_and_by_index():
@@ -54,9 +54,9 @@ def test_pairing_is_kept():
 def test_moving(xp):
     reads = Reads.from_strings(["ACGT", "GGNC"], paired=True)
     moved = reads.moved_to(xp)
-    assert all(array_namespace(array) is xp for array in (moved.words, moved.start, moved.length, moved.read))
+    assert all(array_namespace(array) is xp for array in (moved.packed, moved.start, moved.length, moved.read))
     assert moved.moved_to(xp) is moved
     back = moved.moved_to(np)
     assert pieces_of_reads(back) == pieces_of_reads(reads)
-    np.testing.assert_array_equal(to_host(moved.words), reads.words)
+    np.testing.assert_array_equal(to_host(moved.packed), reads.packed)
     assert (back.n_reads, back.paired) == (2, True)

@@ -7,10 +7,10 @@ import pytest
 
 from gpuasm import parallel
 from gpuasm.errors import DataError, UsageError
+from gpuasm.primitives.randomness import random_uint64, random_units, stream_key
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.error_profile import hiseq_profile
 from gpuasm.sequence.genomes import Molecule, Repeats, simulate_molecule
-from gpuasm.sequence.randomness import random_units, random_words, stream_key
 from gpuasm.sequence.simulation import ReadOptions, ReadSimulation, log_normal_abundances, read_texts
 
 
@@ -38,7 +38,7 @@ def fragment_bases(molecule, start, length):
 def test_splitmix64_known_values():
     # The reference generator seeded with 1234567 gives these first.
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
-    assert random_words(np.uint64(1234567), 0, 4).tolist() == expected
+    assert random_uint64(np.uint64(1234567), 0, 4).tolist() == expected
 
 
 def test_streams_differ_by_seed_and_name():
@@ -70,7 +70,7 @@ def test_other_seed_other_reads(molecule):
 
 
 @pytest.mark.parametrize("circular", [True, False])
-def test_reads_without_errors_lie_where_the_truth_says(circular):
+def test_reads_without_errors_match_their_true_positions(circular):
     molecule = simulate_molecule("g", 3000, circular=circular, seed=2)
     options = ReadOptions(20, length=100, insert=250, insert_sd=40, error_rate=0, seed=3)
     simulation = ReadSimulation([[molecule]], options)
@@ -101,7 +101,7 @@ def test_records_are_fastq_with_names_and_qualities_that_agree(molecule):
 
 
 @pytest.mark.parametrize("error_rate", [None, 0.01, 0.1])
-def test_errors_are_as_frequent_as_asked_and_qualities_say_so(molecule, error_rate):
+def test_error_rate_and_qualities_match_the_request(molecule, error_rate):
     simulation = ReadSimulation([[molecule]], ReadOptions(100, error_rate=error_rate, seed=4))
     block = simulation.block(0, simulation.n_pairs)
     wrong = np.zeros((2, 150))
@@ -116,8 +116,8 @@ def test_errors_are_as_frequent_as_asked_and_qualities_say_so(molecule, error_ra
         true = np.take(molecule.codes, first[:, None] + step[:, None] * np.arange(150), mode="wrap")
         true = np.where(step[:, None] < 0, 3 - true, true)
         wrong[mate] = (encode(read.tobytes()).reshape(-1, 150) != true).mean(axis=0)
-    asked = 0.0025 if error_rate is None else error_rate
-    assert wrong.mean() == pytest.approx(asked, rel=0.05)
+    requested = 0.0025 if error_rate is None else error_rate
+    assert wrong.mean() == pytest.approx(requested, rel=0.05)
     assert expected.mean() == pytest.approx(wrong.mean(), rel=0.1)
     assert wrong[:, 130:].mean() > 2 * wrong[:, 20:60].mean()
     assert wrong[1].mean() > wrong[0].mean()
@@ -140,7 +140,7 @@ def test_n_of_the_genome_stays_n():
     assert set(simulation.block(0, 1).mates[0].tobytes().split(b"\n")[3]) == {ord("#")}
 
 
-def test_insert_sizes_have_the_mean_and_deviation_asked(molecule):
+def test_insert_sizes_have_the_requested_mean_and_deviation(molecule):
     block = ReadSimulation([[molecule]], ReadOptions(300, insert=400, insert_sd=30, seed=8)).block(0, 20_000)
     assert block.insert.mean() == pytest.approx(400, abs=1)
     assert block.insert.std() == pytest.approx(30, abs=1)

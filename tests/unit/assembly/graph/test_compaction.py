@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gpuasm.assembly.graph.compaction import Pieces, compact
+from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
 from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, apply_order
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.sequence.encoding import decode
@@ -50,19 +50,19 @@ def random_removal(graph, seed, share):
     return np.random.default_rng(seed).random(graph.n) < share
 
 
-def assert_pieces_spell(pieces, earlier, later):
+def assert_sources_spell(sources, earlier, later):
     """Assert that each unitig is its pieces, end to end."""
     k = earlier.k
-    assert pieces.start.size == later.n + 1
-    assert np.unique(pieces.piece >> 1).size == pieces.piece.size
+    assert sources.start.size == later.n + 1
+    assert np.unique(sources.oriented >> 1).size == sources.oriented.size
     for u in range(later.n):
-        parts = [spelled(earlier, p) for p in pieces.piece[pieces.start[u] : pieces.start[u + 1]].tolist()]
+        parts = [spelled(earlier, p) for p in sources.oriented[sources.start[u] : sources.start[u + 1]].tolist()]
         text = parts[0]
         for part in parts[1:]:
             assert text[1 - k :] == part[: k - 1]
             text += part[k - 1 :]
         assert text == later.sequence(u)
-        used = pieces.piece[pieces.start[u] : pieces.start[u + 1]] >> 1
+        used = sources.oriented[sources.start[u] : sources.start[u + 1]] >> 1
         assert later.count[u] == earlier.count[used].sum()
 
 
@@ -78,20 +78,20 @@ def assert_arcs_overlap(graph):
 @given(texts=texts_of_reads, k=ks)
 def test_with_nothing_removed_it_is_the_identity(texts, k):
     graph = graph_of_texts(texts, k)
-    compacted, pieces = compact(graph, Pieces.identity(graph.n))
+    compacted, sources = compact(graph, SourceUnitigs.identity(graph.n))
     for name in ARRAYS:
         assert np.array_equal(getattr(graph, name), getattr(compacted, name)), name
-    assert np.array_equal(pieces.piece, Pieces.identity(graph.n).piece)
+    assert np.array_equal(sources.oriented, SourceUnitigs.identity(graph.n).oriented)
 
 
 @given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99), share=st.sampled_from([0.1, 0.3, 0.6]))
 def test_unitigs_of_the_kmers_that_remain(texts, k, seed, share):
     graph = graph_of_texts(texts, k)
     is_removed = random_removal(graph, seed, share)
-    compacted, pieces = compact(graph, Pieces.identity(graph.n), is_removed=is_removed)
+    compacted, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=is_removed)
     remaining = kmers_of(graph, np.flatnonzero(~is_removed))
     assert unitig_set(compacted) == oracle.unitigs(remaining)
-    assert_pieces_spell(pieces, graph, compacted)
+    assert_sources_spell(sources, graph, compacted)
     assert_arcs_overlap(compacted)
 
 
@@ -99,7 +99,7 @@ def test_unitigs_of_the_kmers_that_remain(texts, k, seed, share):
 def test_unitigs_of_the_edges_that_remain(texts, k, seed):
     graph = graph_of_texts(texts, k, observed=True)
     is_removed = random_removal(graph, seed, 0.3)
-    compacted, pieces = compact(graph, Pieces.identity(graph.n), is_removed=is_removed)
+    compacted, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=is_removed)
     remaining, edges = kmers_of(graph, np.flatnonzero(~is_removed)), kmer_oracle.count_followers(texts, k)
 
     def successors(kmer):
@@ -107,25 +107,25 @@ def test_unitigs_of_the_edges_that_remain(texts, k, seed):
         return [s for s in found if edges[kmer, s[-1]]]
 
     assert unitig_set(compacted) == oracle.unitigs(remaining, successors)
-    assert_pieces_spell(pieces, graph, compacted)
+    assert_sources_spell(sources, graph, compacted)
     assert_arcs_overlap(compacted)
 
 
 @given(texts=texts_of_reads, seed=st.integers(0, 99))
 def test_pieces_compose(texts, seed):
     first = graph_of_texts(texts, 5)
-    graph, pieces = first, Pieces.identity(first.n)
+    graph, sources = first, SourceUnitigs.identity(first.n)
     for step in range(3):
-        graph, pieces = compact(graph, pieces, is_removed=random_removal(graph, seed + step, 0.15))
-    assert_pieces_spell(pieces, first, graph)
+        graph, sources = compact(graph, sources, is_removed=random_removal(graph, seed + step, 0.15))
+    assert_sources_spell(sources, first, graph)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_larger_graphs(seed):
     graph = graph_of_texts(noisy_reads(seed, 90), 15)
-    compacted, pieces = compact(graph, Pieces.identity(graph.n), is_removed=random_removal(graph, seed, 0.2))
+    compacted, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=random_removal(graph, seed, 0.2))
     assert 0 < compacted.n < graph.n
-    assert_pieces_spell(pieces, graph, compacted)
+    assert_sources_spell(sources, graph, compacted)
     assert_arcs_overlap(compacted)
 
 
@@ -135,7 +135,7 @@ def test_a_circle_appears_when_the_branch_that_kept_it_open_goes():
     graph = graph_of_texts([circle + circle[:40], circle[60:110] + branch], 21)
     (tip,) = [u for u in range(graph.n) if branch in spelled(graph, 2 * u) + "N" + spelled(graph, 2 * u + 1)]
     assert not graph.is_circular.any()
-    compacted, _ = compact(graph, Pieces.identity(graph.n), is_removed=np.arange(graph.n) == tip)
+    compacted, _ = compact(graph, SourceUnitigs.identity(graph.n), is_removed=np.arange(graph.n) == tip)
     assert unitig_set(compacted) == [(oracle.canonical_circle(circle + circle[:20], 21), True)]
     assert compacted.arc_to.size == 0
 
@@ -147,7 +147,7 @@ def test_a_hairpin_is_not_joined():
     hairpin = stem + kmer_oracle.reverse_complement(stem)
     graph = graph_of_texts([hairpin, stem[:80] + branch], 21)
     is_removed = np.array([branch in graph.sequence(u) + spelled(graph, 2 * u + 1) for u in range(graph.n)])
-    compacted, _ = compact(graph, Pieces.identity(graph.n), is_removed=is_removed)
+    compacted, _ = compact(graph, SourceUnitigs.identity(graph.n), is_removed=is_removed)
     assert kmers_of(compacted) == set(kmer_oracle.count_kmers([hairpin], 21))
     assert compacted.n_kmers.sum() == len(kmers_of(compacted))
     assert (compacted.arc_to == (compacted.arc_from ^ 1)).any()
@@ -155,16 +155,16 @@ def test_a_hairpin_is_not_joined():
 
 def test_removing_everything_leaves_an_empty_graph():
     graph = graph_of_texts(noisy_reads(1), 15)
-    compacted, pieces = compact(graph, Pieces.identity(graph.n), is_removed=np.ones(graph.n, dtype=bool))
-    assert (compacted.n, compacted.bases.size, compacted.arc_to.size, pieces.piece.size) == (0, 0, 0, 0)
-    again, _ = compact(compacted, pieces)
+    compacted, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=np.ones(graph.n, dtype=bool))
+    assert (compacted.n, compacted.bases.size, compacted.arc_to.size, sources.oriented.size) == (0, 0, 0, 0)
+    again, _ = compact(compacted, sources)
     assert again.n == 0
 
 
 @given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99), share=st.sampled_from([0.0, 0.1, 0.4]))
 def test_longest_first_then_by_text_each_on_its_lesser_strand(texts, k, seed, share):
     graph = graph_of_texts(texts, k)
-    compacted, _ = compact(graph, Pieces.identity(graph.n), is_removed=random_removal(graph, seed, share))
+    compacted, _ = compact(graph, SourceUnitigs.identity(graph.n), is_removed=random_removal(graph, seed, share))
     told = [compacted.sequence(u) for u in range(compacted.n)]
     assert told == sorted(told, key=lambda text: (-len(text), text[:k]))
     assert all(text[:k] <= kmer_oracle.reverse_complement(text)[:k] for text in told)
@@ -176,6 +176,6 @@ def test_a_graph_that_is_in_no_order_is_brought_into_order(texts, k, seed):
     assume(not graph.is_circular.any())
     rng = np.random.default_rng(seed)
     anyhow = CanonicalOrder(rng.permutation(graph.n), rng.random(graph.n) < 0.5, np.zeros(graph.n, np.int64))
-    compacted, _ = compact(apply_order(graph, anyhow), Pieces.identity(graph.n))
+    compacted, _ = compact(apply_order(graph, anyhow), SourceUnitigs.identity(graph.n))
     for name in ARRAYS:
         assert np.array_equal(getattr(graph, name), getattr(compacted, name)), name

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuasm.assembly.coverage.sample_mode import choose_mode, gc_spread
 from gpuasm.assembly.graph import gc_spread as module
-from gpuasm.assembly.graph.gc_spread import gc_spread
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.modes import choose_mode
 from tests.graphs import graph_of
 
 

@@ -1,4 +1,4 @@
-"""How many pairs should link unitigs."""
+"""The pairs that are expected to link unitigs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.assembly.pairs.anchors import ANCHOR_K
-from gpuasm.assembly.pairs.link_evidence import _lengths, expected_pairs, weigh_links
+from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
+from gpuasm.assembly.pairs.link_evidence import expected_pairs, placement_table, weigh_links
 
 INSERTS = SimpleNamespace(histogram=np.array([0] * 90 + [3, 5, 9, 20, 40, 22, 8, 5, 1]), longest=98, bases_per_pair=37)
 SCALED = INSERTS.histogram * (1 << 16) // (1 << 16)
 START, DEPTH, DEAD = np.array([0, 120, 260, 300]), np.array([40, 900, 33]), np.array([0, 3, 17, 0, 9, 1])
 
 
-def ways(gap: int, near: tuple[int, int], far: tuple[int, int]) -> int:
-    """Count fragments by where they begin and end: from the least to the most reach on both sides of the gap."""
+def placements(gap: int, near: tuple[int, int], far: tuple[int, int]) -> int:
+    """Count placements of fragments, from the least to the greatest reach on both sides of the gap."""
     return sum(
         count
         for size, count in enumerate(SCALED.tolist())
@@ -29,15 +29,15 @@ def ways(gap: int, near: tuple[int, int], far: tuple[int, int]) -> int:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(-20, 60)), max_size=6))
-def test_expected_pairs_are_those_counted_one_by_one(joins):
+def test_expected_pairs_equal_plain_counts(joins):
     graph, reaches = SimpleNamespace(start=START, depth=DEPTH), SimpleNamespace(dead=DEAD)
-    _, per_pair = _lengths(INSERTS)
+    _, per_pair = placement_table(INSERTS)
     reach, length = DEAD + ANCHOR_K, np.diff(START)
     expected = []
     for x, y, gap in joins:
         near = int(reach[x]), int(reach[y ^ 1])
         far = max(near[0], int(length[x >> 1])), max(near[1], int(length[y >> 1]))
-        expected.append(int(min(DEPTH[x >> 1], DEPTH[y >> 1])) * max(1, ways(gap, near, far)) // per_pair)
+        expected.append(int(min(DEPTH[x >> 1], DEPTH[y >> 1])) * max(1, placements(gap, near, far)) // per_pair)
     assert expected_pairs(joins, graph, reaches, INSERTS) == expected
 
 
@@ -45,30 +45,30 @@ def test_expected_pairs_are_those_counted_one_by_one(joins):
     st.lists(st.tuples(st.integers(31, 150), st.integers(31, 150)), min_size=1, max_size=5),
     st.sampled_from([(0, 2), (0, 3), (2, 0), (2, 4)]),
 )
-def test_pairs_expected_beyond_the_farthest_are_those_counted_one_by_one(pairs, ends):
+def test_pairs_expected_beyond_the_farthest_equal_plain_counts(pairs, ends):
     inserts = SimpleNamespace(**vars(INSERTS), shortest=90, log2_density=lambda: np.arange(99) % 7 - 50)
     left, right = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
     source, target, first = np.array(ends[:1]), np.array(ends[1:]), np.array([0, len(pairs)])
     links = SimpleNamespace(source=source, target=target, first=first, left=left, right=right, n=1)
     graph = SimpleNamespace(k=31, start=START, depth=DEPTH)
-    said = weigh_links(links, graph, SimpleNamespace(dead=DEAD), inserts)
-    (x, y), gap, (_, per_pair) = ends, int(said.gap[0]), _lengths(INSERTS)
+    found = weigh_links(links, graph, SimpleNamespace(dead=DEAD), inserts)
+    (x, y), gap, (_, per_pair) = ends, int(found.gap[0]), placement_table(INSERTS)
     insert = left.astype(int) + right + gap
     fits = (insert >= inserts.shortest) & (insert <= inserts.longest)
-    assert said.n_pairs[0] == fits.sum()
+    assert found.n_pairs[0] == fits.sum()
     if not fits.any():
-        assert said.beyond[0] == 0
+        assert found.beyond[0] == 0
         return
     near = int(DEAD[x]) + ANCHOR_K, int(DEAD[y ^ 1]) + ANCHOR_K
     far = max(near[0], int(np.diff(START)[x >> 1])), max(near[1], int(np.diff(START)[y >> 1]))
     after = max(near[0], int(left[fits].max()) + 1), max(near[1], int(right[fits].max()) + 1)
-    beyond = max(1, ways(gap, (after[0], near[1]), far), ways(gap, (near[0], after[1]), far))
-    assert said.beyond[0] == int(min(DEPTH[x >> 1], DEPTH[y >> 1])) * beyond // per_pair
+    beyond = max(1, placements(gap, (after[0], near[1]), far), placements(gap, (near[0], after[1]), far))
+    assert found.beyond[0] == int(min(DEPTH[x >> 1], DEPTH[y >> 1])) * beyond // per_pair
 
 
 @pytest.mark.parametrize("length", [100, 10])
-def test_what_lies_beyond_is_expected_of_mates_that_lie_whole_on_their_unitigs(length):
-    """As if each unitig had no anchors within a read of its end: a place that no read goes across is no evidence."""
+def test_pairs_beyond_are_expected_of_mates_within_their_unitigs(length):
+    """As if each unitig had no anchors within a read of its end: an end that no read crosses is no evidence."""
     inserts = SimpleNamespace(**vars(INSERTS), shortest=90, log2_density=lambda: np.arange(99) % 7 - 50)
     inserts.bases_per_pair = length
     links = SimpleNamespace(
@@ -76,9 +76,9 @@ def test_what_lies_beyond_is_expected_of_mates_that_lie_whole_on_their_unitigs(l
         right=np.array([60, 51]), n=1,
     )  # fmt: skip
     graph = SimpleNamespace(k=31, start=START, depth=DEPTH)
-    said, whole = (
+    found, whole = (
         weigh_links(links, graph, SimpleNamespace(dead=dead), inserts)
         for dead in (DEAD, np.maximum(DEAD, length // 2 - ANCHOR_K))
     )
-    assert said.beyond == whole.beyond
-    assert (said.expected == whole.expected) == (length == 10)
+    assert found.beyond == whole.beyond
+    assert (found.expected == whole.expected) == (length == 10)

@@ -14,8 +14,8 @@ from gpuasm.clustering.bins.bins import (
     bin_contigs,
     train_contig_map,
 )
-from gpuasm.clustering.bins.pieces import Pieces
 from gpuasm.clustering.bins.regions import Regions
+from gpuasm.clustering.bins.windows import Windows
 from gpuasm.errors import DataError
 from gpuasm.kmers import count_tetramers
 from gpuasm.sequence.encoding import reverse_complement
@@ -52,7 +52,7 @@ def test_each_genome_is_a_bin(with_depth):
 
 
 @pytest.mark.parametrize("window", [1, 3, 50, 1000])
-def test_words_of_contigs_are_counted_whole(rng, window):
+def test_tetranucleotides_of_whole_contigs_are_counted(rng, window):
     parts = [rng.integers(0, 5, n, np.uint8) for n in (1, 2, 3, 4, 49, 99, 100, 101, 700)]
     contigs = contigs_of(parts)
     whole = count_tetramers(contigs.codes, contigs.start[:-1], contigs.start[1:])
@@ -60,7 +60,7 @@ def test_words_of_contigs_are_counted_whole(rng, window):
 
 
 @pytest.mark.parametrize("window", [500, 1000, 20_000])
-def test_genomes_are_told_in_windows_of_any_length(window):
+def test_genomes_are_separated_with_any_window_length(window):
     contigs, owner = community(3)
     found = bins_of(contigs, BinOptions(window=window, least_bin=100_000))
     assert found.n_bins == 3
@@ -83,7 +83,7 @@ def test_contamination_of_an_isolate_is_a_bin_of_its_own():
     assert found.bin_of_contig.tolist() == owner.tolist()
 
 
-def test_what_is_smaller_than_a_bin_joins_the_isolate_and_is_told():
+def test_small_groups_join_the_isolate_with_a_note():
     parts = [*cut(genome(500_000, 1), (60_000,)), *cut(genome(60_000, 2), (6000,))]
     found = bins_of(contigs_of(parts, [20.0] * 9 + [90.0] * 10))
     assert found.n_bins == 1
@@ -92,11 +92,11 @@ def test_what_is_smaller_than_a_bin_joins_the_isolate_and_is_told():
     assert (found.bin_of_contig == 0).all()
 
 
-def test_a_region_that_holds_but_the_lesser_part_of_a_contig_is_no_bin():
+def test_a_region_with_only_minor_parts_of_contigs_is_not_a_bin():
     chimera = np.concatenate([genome(200_000, 1), genome(150_000, 2)])
     parts = [*cut(genome(400_000, 1), (20_000,)), *cut(genome(400_000, 3), (20_000,)), chimera]
     found = bins_of(contigs_of(parts, [20.0] * 20 + [60.0] * 20 + [20.0]))
-    region = found.regions.of_row[found.pieces.contig == 40]
+    region = found.regions.of_row[found.windows.contig == 40]
     assert len(set(region.tolist())) == 2
     assert found.n_bins == 2
     assert found.bin_of_contig.tolist() == [found.bin_of_contig[0]] * 20 + [found.bin_of_contig[20]] * 20 + [
@@ -104,7 +104,7 @@ def test_a_region_that_holds_but_the_lesser_part_of_a_contig_is_no_bin():
     ]
 
 
-def test_a_bin_that_no_contig_is_surely_in_goes():
+def test_a_bin_without_probable_contigs_is_removed():
     of_region, some, none = np.array([2, -1, 0, 1]), np.array([True, False, True]), np.zeros(3, bool)
     assert _without_empty(of_region, some).tolist() == [1, -1, 0, -1]
     assert _without_empty(of_region, none).tolist() == [-1, -1, 0, -1]
@@ -115,12 +115,12 @@ def test_a_bin_that_no_contig_is_surely_in_goes():
 
 
 def test_each_contig_has_the_region_with_the_most_of_it():
-    pieces = Pieces(np.array([0, 0, 0, 2, 2]), np.array([0, 5, 9, 0, 4]), np.array([5, 9, 11, 4, 8]))
+    windows = Windows(np.array([0, 0, 0, 2, 2]), np.array([0, 5, 9, 0, 4]), np.array([5, 9, 11, 4, 8]))
     regions = Regions(np.arange(3, dtype=np.int32), np.array([2, 0, 0, 2, 1]), 3, 3)
-    assert _most_of(pieces, regions, 3).tolist() == [0, -1, 1]
+    assert _most_of(windows, regions, 3).tolist() == [0, -1, 1]
 
 
-def test_genomes_of_one_composition_are_told_by_depth():
+def test_genomes_of_equal_composition_are_separated_by_depth():
     whole = genome(600_000, 3)
     parts = cut(whole, (20_000, 7000))
     owner = np.arange(len(parts)) % 2
@@ -142,7 +142,7 @@ def test_strand_and_order_of_contigs_do_not_matter(rng):
 def test_threads_and_device_do_not_matter(xp, threads):
     contigs, _ = community(3)
     found, expected = bins_of(contigs, xp=xp), bins_of(contigs)
-    for name in ("piece_unit", "bin_of_contig", "contig_units"):
+    for name in ("window_unit", "bin_of_contig", "contig_units"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
     assert np.array_equal(found.membership.probability, expected.membership.probability)
 
@@ -154,7 +154,7 @@ def test_a_map_places_contigs_that_it_was_not_trained_with():
     found = bin_contigs(contigs_of(parts, [20.0] * len(parts)), contig_map, OPTIONS)
     assert found.n_bins == 1
     own = bin_contigs(contigs, contig_map, OPTIONS)
-    region = own.regions.of_unit[found.piece_unit]
+    region = own.regions.of_unit[found.window_unit]
     assert (region == own.region_of_contig[np.flatnonzero(owner == 1)[0]]).mean() > 0.95
 
 
@@ -166,7 +166,7 @@ def test_other_samples_than_those_of_the_map_are_refused():
 
 
 @pytest.mark.parametrize("parts", [[], [np.zeros(2400, np.uint8)], [np.full(9000, 4, np.uint8)]])
-def test_nothing_to_bin_is_told(parts):
+def test_too_short_contigs_raise_an_error(parts):
     with pytest.raises(NothingToBinError, match="at least 2500 bases"):
         train_contig_map(contigs_of(parts))
 

@@ -1,4 +1,4 @@
-"""Axes that tell genomes apart, and how strong noise may be."""
+"""Axes that distinguish genomes, and the largest variance of noise."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def shares(rng):
     return lambda: rng.dirichlet(np.full(136, 60.0))
 
 
-def test_one_source_has_no_telling_axis(rng, shares):
+def test_one_source_has_no_discriminating_axis(rng, shares):
     counts = counts_of(rng, shares(), 600)
     contrast = find_contrast(counts, np.repeat(np.arange(60), 10), WINDOW)
-    assert contrast.n_telling == 0
+    assert contrast.n_discriminating == 0
     assert contrast.axes.shape == (136, MIN_AXES)
 
 
 @pytest.mark.parametrize("n_sources", [2, 3, 5])
-def test_sources_are_told_by_one_axis_less(rng, shares, n_sources):
+def test_sources_are_distinguished_by_one_axis_less(rng, shares, n_sources):
     counts = np.concatenate([counts_of(rng, shares(), 200) for _ in range(n_sources)])
     contrast = find_contrast(counts, np.repeat(np.arange(20 * n_sources), 10), WINDOW)
-    assert contrast.n_telling == n_sources - 1
+    assert contrast.n_discriminating == n_sources - 1
     place = contrast.place(counts).reshape(n_sources, 200, -1)
     centre = place.mean(axis=1)
     apart = np.linalg.norm(centre[:, None] - centre, axis=2)[~np.eye(n_sources, dtype=bool)]
     assert apart.min() > 6
-    # Noise is 1 where contigs of many pieces say what it is.
+    # Noise is 1 if contigs of many windows determine it.
     assert 0.5 < place.std(axis=1).mean() < 1.1
 
 
@@ -45,23 +45,23 @@ def test_an_uneven_genome_is_one_genome(rng, shares):
     kinds = np.array([shares(), shares()])
     counts = np.array([rng.multinomial(WINDOW, kinds[i % 2]) for i in range(600)])
     contig = np.repeat(np.arange(60), 10)
-    assert find_contrast(counts, contig, WINDOW).n_telling == 0
+    assert find_contrast(counts, contig, WINDOW).n_discriminating == 0
     of_contigs = np.array([rng.multinomial(WINDOW, kinds[c % 2]) for c in contig])
-    assert find_contrast(of_contigs, contig, WINDOW).n_telling == 1
+    assert find_contrast(of_contigs, contig, WINDOW).n_discriminating == 1
 
 
-def test_longer_pieces_lie_at_the_same_place(rng, shares):
+def test_longer_windows_have_similar_coordinates(rng, shares):
     counts = np.concatenate([counts_of(rng, shares(), 100) for _ in range(2)])
     contrast = find_contrast(counts, np.repeat(np.arange(20), 10), WINDOW)
     assert np.allclose(contrast.place(counts), contrast.place(7 * counts))
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_few_pieces_and_absent_words_are_no_harm(rng, shares, n):
+def test_few_windows_and_absent_tetranucleotides_are_handled(rng, shares, n):
     counts = counts_of(rng, shares(), n)
     counts[:, :70] = 0
     contrast = find_contrast(counts, np.arange(n), WINDOW)
-    assert contrast.n_telling == 0
+    assert contrast.n_discriminating == 0
     assert np.isfinite(contrast.place(counts)).all()
 
 

@@ -19,7 +19,7 @@ def assigned(place, length, depth=None, *, start=None, n_bins=2):
     return assign(place, length, level, start=start, n_bins=n_bins, window=5000, sureness=0.9)
 
 
-def test_contigs_go_where_they_lie_and_short_ones_are_less_sure():
+def test_contigs_are_assigned_by_position_and_short_ones_are_less_certain():
     found = assigned([-4, 4, 4, 0], [5000, 5000, 300, 5000])
     assert found.best[:5].tolist() == [0, 1, 0, 1, 1]
     assert found.sureness[3] > 0.99 > found.sureness[4] > 0.5
@@ -34,14 +34,14 @@ def test_depth_decides_between_compositions_that_are_alike():
     assert found.sureness[2:].min() > 0.99
 
 
-def test_a_repeat_may_be_deeper_than_its_genome_but_nothing_is_shallower():
+def test_depth_may_exceed_that_of_the_genome_but_not_be_lower():
     found = assigned([-4, 4], [5000, 5000], [35, 10])
     assert found.probability[2, 0] > 0.5  # at 3.5 times the depth of its genome
     assert found.probability[3, 1] < 0.1  # at a quarter of it
     assert assigned([-4, 4], [5000, 5000]).probability[3, 1] > 0.99
 
 
-def test_long_contigs_tell_no_more_than_some_pieces():
+def test_weight_of_long_contigs_is_limited():
     short, long, longer = assigned([0.5] * 3, [5000, 20_000, 500_000]).sureness[2:]
     assert short < long == longer
 
@@ -60,17 +60,17 @@ def test_one_bin_takes_all_and_has_no_second():
 
 
 def assigned_as(place, start):
-    """Assign contigs of one piece each, without depth, to two bins."""
+    """Assign contigs of one window each, without depth, to two bins."""
     length, start = np.full(len(start), 5000), np.array(start)
     depth = np.zeros((start.size, 0))
     return assign(np.array(place), length, depth, start=start, n_bins=2, window=5000, sureness=0.9)
 
 
-def test_a_bin_keeps_its_contigs_if_none_is_surely_in_it():
+def test_a_bin_without_probable_contigs_keeps_its_contigs():
     assert np.allclose(assigned_as(np.zeros((4, 2)), [0, 0, 1, 1]).probability, 0.5)
 
 
-def test_a_bin_whose_contigs_are_all_surely_in_the_other_is_no_harm():
+def test_a_bin_may_lose_all_contigs_to_another():
     # The second bin's centre lies between its two contigs, where nothing is.
     found = assigned_as([[-20.0]] * 3 + [[20.0]] * 3 + [[-40.0], [60.0]], [0, 0, 0, 1, 1, 1, 1, 0])
     assert np.allclose(found.probability.sum(axis=1), 1)

@@ -30,7 +30,7 @@ def flood_plainly(height, neighbours):
 
 
 @given(seed=st.integers(0, 999), rows=st.integers(1, 7), columns=st.integers(1, 7), levels=st.integers(1, 50))
-def test_valleys_are_those_of_rising_water(seed, rows, columns, levels):
+def test_valleys_match_flooding_in_ascending_order(seed, rows, columns, levels):
     grid = MapGrid(rows, columns, "toroidal")
     height = np.random.default_rng(seed).integers(0, levels, rows * columns).astype(np.float64)
     assert _flood(height, grid.neighbours()).tolist() == flood_plainly(height.tolist(), grid.neighbours())
@@ -62,7 +62,7 @@ def test_regions_are_numbered_by_their_rows(rng):
 
 @pytest.mark.parametrize("d", [1, 3, 10])
 @pytest.mark.parametrize("seed", range(5))
-def test_one_cloud_cut_in_two_is_not_apart_and_two_clouds_are(seed, d):
+def test_a_halved_cloud_is_not_separate_but_two_clouds_are(seed, d):
     rng = np.random.default_rng(seed)
     cloud = rng.normal(size=(400, d))
     side = cloud @ rng.normal(size=d) > 0
@@ -70,7 +70,7 @@ def test_one_cloud_cut_in_two_is_not_apart_and_two_clouds_are(seed, d):
     assert is_apart(cloud, cloud + 5.0 / np.sqrt(d))
 
 
-def test_clouds_that_scatter_along_the_line_of_their_means_are_told_beside_it(rng):
+def test_clouds_scattered_along_their_mean_difference_are_separated(rng):
     one = rng.normal(size=(300, 2)) * [4, 1]  # as the islands of a genome make it scatter
     other = rng.normal(size=(300, 2)) * [4, 1] + [6, 6]
     along = np.concatenate([one, other]) @ [1, 1]
@@ -78,7 +78,7 @@ def test_clouds_that_scatter_along_the_line_of_their_means_are_told_beside_it(rn
     assert is_apart(one, other)
 
 
-def test_an_even_stretch_cut_in_two_is_not_apart(rng):
+def test_halves_of_a_uniform_interval_are_not_separate(rng):
     stretch = rng.uniform(0, 20, size=(1000, 1))  # as depth falls from the origin of replication to its end
     assert not is_apart(stretch[stretch[:, 0] < 10], stretch[stretch[:, 0] >= 10])
 

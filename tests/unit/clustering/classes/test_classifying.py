@@ -42,7 +42,7 @@ def test_classes_must_be_there():
         label_units(np.zeros(2, int), ["", None], 4)
 
 
-def test_learning_tells_unseen_rows_better_than_labels_do(rng):
+def test_learning_classifies_unseen_rows_better_than_labels(rng):
     rows, kind = overlapping(rng)
     unseen, truth = overlapping(rng, 2000)
     som = SelfOrganisingMap(5, 6).fit(rows)
@@ -64,7 +64,7 @@ def test_unlabelled_units_answer_nothing(xp, rng):
     assert np.array_equal(found.predict(to_namespace(xp, others)), expected)
 
 
-def test_an_epoch_is_that_of_the_book(rng):
+def test_an_epoch_follows_the_textbook_update(rng):
     rows, kind = overlapping(rng, 60)
     som = SelfOrganisingMap(3, 3, epochs=5).fit(rows)
     found = MapClassifier(som, epochs=1, rate=(0.3, 0.3), seed=4).fit(rows, kind)
@@ -96,7 +96,7 @@ def test_missing_values_unknown_classes_and_normalisation(rng):
     assert found.score(rows[known], kind[known]) > 0.8
 
 
-def test_what_cannot_be_is_told(rng):
+def test_invalid_input_raises_an_error(rng):
     rows, kind = overlapping(rng, 50)
     with pytest.raises(UsageError, match="fit first"):
         MapClassifier().predict(rows)

@@ -54,7 +54,7 @@ def test_every_metric_and_missing_values(xp, rng, metric, missing):
 @pytest.mark.parametrize("screen_from", [1, 1 << 20], ids=["screened", "direct"])
 @pytest.mark.parametrize("kind", ["copies", "all the same", "whole numbers", "far from zero", "one far unit"])
 def test_ties_go_to_the_lowest_unit(xp, rng, kind, screen_from, monkeypatch):
-    """Where many units are equally near, screening cannot tell them apart and every unit is measured."""
+    """With many equally near units screening cannot separate them, and every unit is measured."""
     monkeypatch.setattr(search, "SCREEN_FROM", screen_from)
     rows, weights = (rng.normal(size=(size, 20)).astype(np.float32) for size in (200, 600))
     if kind == "copies":
@@ -89,17 +89,17 @@ def test_screening_leaves_few_rows_unsure(rng, monkeypatch):
     """On ordinary data, the second look at all units must stay the exception."""
     from gpuasm.clustering.search import screened_cpu
 
-    asked = []
+    measured = []
     direct = screened_cpu.best_two_direct
     monkeypatch.setattr(
-        screened_cpu, "best_two_direct", lambda rows, *rest: asked.append(len(rows)) or direct(rows, *rest)
+        screened_cpu, "best_two_direct", lambda rows, *rest: measured.append(len(rows)) or direct(rows, *rest)
     )
     rows, weights = (rng.normal(size=(size, 40)).astype(np.float32) for size in (2000, 2500))
     ScreenedRows(rows).best_two(weights)
-    assert sum(asked) <= 2
+    assert sum(measured) <= 2
 
 
-def test_what_has_no_direction_or_no_name_is_refused():
+def test_zero_rows_and_unknown_metrics_are_refused():
     rows = np.ones((3, 2), np.float32)
     with pytest.raises(UsageError, match="metric"):
         Searcher(rows, "hamming")

@@ -11,7 +11,7 @@ from gpuasm.arrays import to_host, to_namespace
 from gpuasm.clustering import MapGrid, SelfOrganisingMap
 from gpuasm.clustering.surfaces.density import density_around, pareto_radius
 from gpuasm.clustering.surfaces.immersion import immersion, u_star_clusters
-from gpuasm.clustering.surfaces.ustar import u_star
+from gpuasm.clustering.surfaces.matrices import u_star
 from gpuasm.clustering.surfaces.watershed import watersheds
 from gpuasm.errors import DataError, UsageError
 from tests.oracles import surfaces as oracle
@@ -54,7 +54,7 @@ def test_one_row_has_no_distances():
         pareto_radius(np.ones((1, 3), np.float32))
 
 
-def test_walls_vanish_at_the_densest_place_and_stay_at_the_mean():
+def test_u_star_is_0_at_the_greatest_density_and_u_at_the_mean():
     heights = np.full((1, 3), 2.0)
     density = np.array([[1.0, 3.0, 5.0]])
     assert u_star(heights, density).tolist() == [[4.0, 2.0, 0.0]]  # the seed's formula is 0 where density is least
@@ -73,13 +73,13 @@ def landscapes(draw):
 
 
 @given(landscapes())
-def test_floods_run_as_they_are_defined(landscape):
+def test_flooding_matches_its_definition(landscape):
     grid, surface = landscape
     assert np.array_equal(watersheds(surface, grid), oracle.flood(surface.ravel(), grid.neighbours()))
 
 
 @given(landscapes(), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
-def test_basins_that_stay_are_deep(landscape, depth):
+def test_remaining_basins_have_the_least_depth(landscape, depth):
     grid, surface = landscape
     height, neighbours = surface.ravel(), grid.neighbours()
     fine, coarse = watersheds(surface, grid), watersheds(surface, grid, depth=depth)
@@ -101,7 +101,7 @@ def test_the_depth_is_a_share():
 
 
 @given(landscapes(), st.integers(0, 100))
-def test_walks_go_down_the_walls_and_up_the_density(landscape, seed):
+def test_walks_descend_the_u_matrix_and_ascend_the_density(landscape, seed):
     grid, heights = landscape
     density = np.random.default_rng(seed).integers(0, 5, heights.shape).astype(float)
     neighbours = grid.neighbours()

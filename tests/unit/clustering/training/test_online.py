@@ -39,7 +39,7 @@ def test_weights_are_those_of_the_oracle(xp, rng, grid, kind, metric):
     assert np.abs(to_host(weights) - expected).max() < 1e-4
 
 
-def test_pushes_of_a_mexican_hat_stay_within_the_rows(xp, rng):
+def test_mexican_hat_weights_keep_units_within_the_rows(xp, rng):
     """Found on a device: 1500 rows drove units to infinity, and then to what no two devices agree on."""
     rows = rng.normal(0, 1, (1500, 5)).astype(np.float32)
     options = {"training": "online", "neighbourhood": "mexican_hat", "radius": (6, 1), "epochs": 4}
@@ -48,7 +48,7 @@ def test_pushes_of_a_mexican_hat_stay_within_the_rows(xp, rng):
     assert (weights <= rows.max(axis=0)).all()
 
 
-def test_every_row_is_looked_at_once_an_epoch():
+def test_every_row_is_presented_once_in_an_epoch():
     epochs = list(training(MapGrid(3, 3)).stages(5000))
     orders = [np.concatenate([stage.order for stage in stages]) for stages in epochs]
     assert len(orders) == 2

@@ -81,7 +81,7 @@ def test_weights_are_those_of_the_oracle_after_ten_epochs(xp, rng, grid, kind, m
     assert np.abs(to_host(som.weights_) - expected).max() < 1e-4
 
 
-def test_errors_are_told_for_each_epoch(xp, rng):
+def test_errors_are_recorded_for_each_epoch(xp, rng):
     rows, grid = blobs(rng), MapGrid(6, 5, "planar", "hexagonal")
     som = SelfOrganisingMap(6, 5, lattice="hexagonal", epochs=3).fit(to_namespace(xp, rows))
     distances = oracle.distances(rows, to_host(som.weights_))

@@ -1,0 +1,1 @@
+"""Reads aligned to unitigs and contigs, and contigs to each other."""

@@ -1,0 +1,190 @@
+"""Anchor reads in a graph by k-mers that occur once in all of its unitigs.
+
+Consecutive unitigs share k - 1 bases, so a k-mer that occurs once lies where one unitig differs from all others. The
+anchor is the read's first unique 31-mer, or, if it has none, its first unique k-mer of the shortest longer k. Each
+31-mer of a repeat copy may occur in some other copy too, while its longer k-mers do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.alignment.reads_on_unitigs import repack
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.parameters import ALIGNMENT
+from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.rolling import rolled
+from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.hashing import find
+from gpuasm.sequence.encoding import base_at, pack
+from gpuasm.sequence.reads import Reads
+
+ANCHOR_K = MAX_PLAIN_K
+"""Bases of an anchor: the longest that fit into one key."""
+
+
+@dataclass(frozen=True)
+class KmerTable:
+    """All k-mers of the unitigs of a graph, for one k.
+
+    Attributes
+    ----------
+    dictionary : Dictionary
+        The k-mers.
+    place : (n,) int64
+        Text position << 1 | strand of each, strand 1 where the text has the reverse complement of the key; -1 where
+        the k-mer occurs more than once.
+    """
+
+    dictionary: Dictionary
+    place: Array
+
+    def at(self, keys: Array) -> Array:
+        """Return the places of 31-mers by their keys: (n,) int64, -1 for those that do not occur exactly once."""
+        xp, d = array_namespace(keys), self.dictionary
+        place = xp.empty(keys.size, np.int64)
+        _find_places(keys.size, keys, d.keys, d.slots, d.mask, self.place, place)
+        return place
+
+    @classmethod
+    def of(cls, text: Reads, k: int, *, names: Array | None = None, k0: int = 0) -> KmerTable:
+        """Index a text; see `gpuasm.kmers.counting.tally_kmers` for ``names``, those of the shorter k-mers."""
+        xp = array_namespace(text.packed)
+        tally = tally_kmers(text, k, names, k0=k0, with_followers=False)
+        return cls(Dictionary.of(tally.keys, k=k, k0=k0), xp.where(tally.count == 1, tally.place, -1))
+
+
+@dataclass(frozen=True)
+class AnchorIndex:
+    """The k-mers that occur once in the unitigs of a graph.
+
+    Attributes
+    ----------
+    kmers : KmerTable
+        31-mers.
+    longer : tuple of KmerTable
+        Longer k-mers, of at most the graph's k: ascending.
+    start : (n_unitigs + 1,) int64
+        Where each unitig starts in the text.
+    """
+
+    kmers: KmerTable
+    longer: tuple[KmerTable, ...]
+    start: Array
+
+    @classmethod
+    def of(cls, graph: UnitigGraph, xp: Any, *, with_longer: bool = False) -> AnchorIndex:
+        """Index a graph, where namespace ``xp`` keeps its arrays, by 31-mers alone or by longer k-mers too.
+
+        The text of a circular unitig is extended by its first 30 bases, so that it has each of its 31-mers once.
+        """
+        length = np.where(graph.is_circular, graph.n_kmers + ANCHOR_K - 1, graph.length)
+        text = Reads(
+            packed=to_namespace(xp, pack(graph.bases)),
+            start=to_namespace(xp, graph.start[:-1]),
+            length=to_namespace(xp, length.astype(np.int32)),
+            read=to_namespace(xp, np.arange(graph.n, dtype=np.int64)),
+            n_reads=graph.n,
+        )
+        kmers, longer = KmerTable.of(text, ANCHOR_K), []
+        last, names = kmers.dictionary, None
+        for k in (k for k in ALIGNMENT.anchor_longer_k if with_longer and k <= graph.k):
+            names = name_windows(text, last, names)
+            longer.append(KmerTable.of(text, k, names=names, k0=last.k))
+            last = longer[-1].dictionary
+        return cls(kmers, tuple(longer), to_namespace(xp, graph.start))
+
+
+@dataclass(frozen=True)
+class Anchored:
+    """The anchor of each read segment.
+
+    Attributes
+    ----------
+    oriented : (n_segments,) int32
+        The oriented unitig of the anchor, -1 where there is none.
+    base : (n_segments,) int64
+        Position of the segment's first base on that oriented unitig; below 0 where the unitig begins later.
+    offset : (n_segments,) int32
+        Where in the segment the anchor begins.
+    """
+
+    oriented: Array
+    base: Array
+    offset: Array
+
+
+def anchor_reads(reads: Reads, index: AnchorIndex) -> Anchored:
+    """Anchor segments of reads by their first unique 31-mer, or by their first longer unique k-mer."""
+    xp, n = array_namespace(reads.packed), reads.n_segments
+    place, offset, size = xp.full(n, -1, np.int64), xp.zeros(n, np.int32), xp.full(n, ANCHOR_K, np.int64)
+    d = index.kmers.dictionary
+    _anchor(n, reads.start, reads.length, reads.packed, d.k, d.keys, d.slots, d.mask, index.kmers.place, place, offset)
+    if index.longer:
+        _anchor_by_longer_kmers(reads, index, (place, offset, size))
+    position = xp.maximum(place, 0) >> 1
+    unitig = xp.searchsorted(index.start, position, side="right") - 1
+    is_reversed = place & 1
+    first, last = index.start[unitig], index.start[unitig + 1]
+    along = xp.where(is_reversed == 1, last - size - position, position - first)
+    oriented = xp.where(place >= 0, 2 * unitig + is_reversed, -1).astype(np.int32)
+    return Anchored(oriented, along - offset, offset)
+
+
+def _anchor_by_longer_kmers(reads: Reads, index: AnchorIndex, out: tuple[Array, Array, Array]) -> None:
+    """Find place, offset and length of the first longer unique k-mer of the segments that have no place yet."""
+    place, offset, size = out
+    xp = array_namespace(place)
+    rest = xp.flatnonzero(place < 0)
+    left = repack(reads.select(rest))  # so that only their windows are named
+    names = name_windows(left, index.kmers.dictionary)
+    for table in index.longer:
+        k = table.dictionary.k
+        names = name_windows(left, table.dictionary, names)
+        found, at = xp.full(rest.size, -1, np.int64), xp.zeros(rest.size, np.int32)
+        _anchor_named(rest.size, left.start, left.length, names, k, table.place, found, at)
+        place[rest], offset[rest], size[rest] = found, at, k
+        unplaced = xp.flatnonzero(found < 0)
+        rest, left = rest[unplaced], left.select(unplaced)
+
+
+@signatures("uint64[::1], uint64[::1], int32[::1], uint64, int64[::1], int64[::1]")
+@for_each
+def _find_places(i, queries, keys, slots, mask, place, found):
+    number = find(queries[i], keys, slots, mask)
+    found[i] = place[number] if number >= 0 else -1
+
+
+@signatures("int64[::1], int32[::1], int32[::1], int64, int64[::1], int64[::1], int32[::1]")
+@for_each
+def _anchor_named(r, start, length, names, k, place, found, offset):
+    for i in range(length[r] - k + 1):
+        name = np.int64(names[start[r] + i])
+        if name >= 0 and place[name >> 1] >= 0:
+            at = np.int64(place[name >> 1])
+            found[r] = (at & ~np.int64(1)) | ((at & 1) ^ (name & 1))
+            offset[r] = i
+            break
+
+
+@signatures(
+    "int64[::1], int32[::1], uint64[::1], int64, uint64[::1], int32[::1], uint64, int64[::1], int64[::1], int32[::1]"
+)
+@for_each
+def _anchor(r, start, length, packed, k, keys, slots, mask, place, found, offset):
+    forward, backward = np.uint64(0), np.uint64(0)
+    for i in range(length[r]):
+        forward, backward = rolled(forward, backward, base_at(packed, start[r] + i), k)
+        if i >= k - 1:
+            number = find(min(forward, backward), keys, slots, mask)
+            if number >= 0 and place[number] >= 0:
+                strand = np.int64(1) if backward < forward else np.int64(0)
+                found[r] = (place[number] & ~np.int64(1)) | ((place[number] & 1) ^ strand)
+                offset[r] = i - k + 1
+                break

@@ -1,0 +1,136 @@
+"""Mate rescue: align a read without a unique place within a fragment's length of its uniquely aligned mate.
+
+The reads of a repeat copy align to all copies, but the mates of some align next to one copy only. Each such read is
+compared with every position in reach of its mate, without seeds, and rescued if exactly one position fits. Discordant
+reads are tried as well: where a base of a repeat copy is wrong, reads of that copy align to another copy. Rescued reads
+vote in polishing; they do not count for depth and breaks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.alignment.contig_alignment import Alignments
+from gpuasm.assembly.alignment.seed_index import Targets
+from gpuasm.assembly.alignment.ungapped import mismatch_mask
+from gpuasm.assembly.parameters import ALIGNMENT
+from gpuasm.parallel import for_each, signatures
+from gpuasm.sequence.reads import Reads
+
+_ONE = np.uint64(1)
+_NOWHERE = np.int64(-1)
+_MIN_SCORE, _BASES_PER_MISMATCH = ALIGNMENT.alignment_min_score, ALIGNMENT.alignment_bases_per_mismatch
+
+
+def rescue_mates(
+    reads: Reads, first: Alignments, targets: Targets, *, longest: int, discordant: Array | None = None
+) -> Alignments:
+    """Align segments without a unique place, or with a discordant one, within a fragment's length of their mates.
+
+    Parameters
+    ----------
+    reads
+        Paired reads.
+    first
+        The first alignments of their segments, in the segments' order.
+    targets
+        What they are aligned to.
+    longest
+        Bases of the longest fragments.
+    discordant : (m,) int64, or None
+        Segments of discordant pairs.
+
+    Returns
+    -------
+    Alignments
+        In the segments' order: segments that fit at exactly one place in reach, up to the ends of the target. They fit
+        where at most one base in `alignment_bases_per_mismatch` differs.
+    """
+    xp = array_namespace(first.at)
+    own = first.where(xp.flatnonzero(first.is_unique))
+    segment, mate = _with_mates(reads, own, discordant)
+    n = int(segment.size)
+    at, mismatches = xp.empty(n, np.int64), xp.empty(n, np.int32)
+    start = to_namespace(xp, targets.start)
+    mates = (own.target[mate], own.at[mate], own.is_reversed[mate], reads.length[own.segment[mate]])
+    text = (reads.start, reads.length, reads.packed, start, targets.packed)
+    _align_near_mate(n, segment, *mates, longest, *text, at, mismatches)
+    found = xp.flatnonzero(at != _NOWHERE)
+    segment, mate, at = segment[found], mate[found], at[found]
+    target, is_reversed = own.target[mate], (1 - own.is_reversed[mate]).astype(np.uint8)
+    begin = xp.maximum(at, start[target])
+    end = xp.minimum(at + reads.length[segment], start[target + 1])
+    return Alignments(
+        segment, at, is_reversed, target, begin, end, mismatches[found], xp.ones(int(segment.size), dtype=bool)
+    )
+
+
+def _with_mates(reads: Reads, own: Alignments, discordant: Array | None) -> tuple[Array, Array]:
+    """Return the segments to rescue, ascending, and the row in ``own`` of the unique alignment of the mate of each."""
+    xp = array_namespace(own.at)
+    is_candidate = xp.ones(reads.n_segments, dtype=bool)
+    is_candidate[own.segment] = False
+    if discordant is not None:
+        is_candidate[discordant] = True
+    segment = xp.flatnonzero(is_candidate)
+    if own.n == 0:
+        return segment[:0], segment[:0]
+    placed_read, wanted_read = reads.read[own.segment], reads.read[segment] ^ 1
+    row = xp.minimum(xp.searchsorted(placed_read, wanted_read), own.n - 1)
+    good = xp.flatnonzero(placed_read[row] == wanted_read)
+    return segment[good], row[good]
+
+
+@signatures(
+    "int64[::1], int32[::1], int64[::1], uint8[::1], int32[::1], int64, int64[::1], int32[::1], uint64[::1], "
+    "int64[::1], uint64[::1], int64[::1], int32[::1]"
+)
+@for_each
+def _align_near_mate(
+    i,
+    segment,
+    target,
+    mate_at,
+    mate_turned,
+    mate_length,
+    longest,
+    read_start,
+    length,
+    packed,
+    text_start,
+    text_packed,
+    found,
+    found_mismatches,
+):
+    found[i] = -1
+    found_mismatches[i] = 0
+    r = segment[i]
+    n, m = np.int64(length[r]), np.int64(mate_length[i])
+    text_begin, text_end = text_start[target[i]], text_start[target[i] + 1]
+    is_reversed = 1 - mate_turned[i]
+    # Mates face each other, and a fragment is no shorter than either mate.
+    low, high = mate_at[i] + m - longest, mate_at[i] + m - max(m, n)
+    if is_reversed:
+        low, high = mate_at[i] + max(m, n) - n, mate_at[i] + longest - n
+    low, high = max(low, text_begin - n + _MIN_SCORE), min(high, text_end - _MIN_SCORE)
+    n_found, at = 0, low
+    while at <= high and n_found < 2:
+        j, last = max(np.int64(0), text_begin - at), min(n, text_end - at)
+        is_long = last - j >= _MIN_SCORE
+        max_mismatches, mismatches = (last - j) // _BASES_PER_MISMATCH, 0
+        while j < last and mismatches <= max_mismatches:
+            differs = mismatch_mask(packed, read_start[r], n, is_reversed, j, text_packed, at)
+            if last - j < 32:
+                differs = differs >> np.uint64(64 - 2 * (last - j))
+            while differs != np.uint64(0):
+                differs &= differs - _ONE
+                mismatches += 1
+            j += 32
+        if is_long and mismatches <= max_mismatches:
+            n_found += 1
+            found[i] = at
+            found_mismatches[i] = mismatches
+        at += 1
+    if n_found != 1:
+        found[i] = -1

@@ -1,0 +1,217 @@
+"""Contigs as one packed text for alignment, and the index of its seeds.
+
+A contig is cut at its gaps (letters that are no bases); each stretch between gaps is a target. The text of a circular
+contig is extended by its own first bases, so that a read across the origin aligns in one stretch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.contig import Contig
+from gpuasm.assembly.parameters import ALIGNMENT
+from gpuasm.kmers.keys import MAX_PLAIN_K, reverse_complement_plain
+from gpuasm.kmers.windows import tile_windows
+from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.hashing import build_index, mix
+from gpuasm.sequence.encoding import NOT_A_BASE, base_at, pack
+from gpuasm.sequence.reads import Reads
+
+SEED_K = MAX_PLAIN_K
+"""Bases of a seed; fewer where reads are short."""
+_WEIGHT_SCALE = 16
+"""Weight of a contig of depth 1."""
+
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_NO_WINDOW = np.int64(-1)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Stretches of contigs without gaps.
+
+    Attributes
+    ----------
+    packed : (n_blocks,) uint64
+        Their packed text, on the host or a device.
+    start : (n + 1,) int64, on the host
+        Where each target starts in the text.
+    size : (n,) int64, on the host
+        Bases of each target; the text of a circular one is longer, by the bases repeated.
+    is_circular : (n,) bool, on the host
+        Whether a target is a circular contig.
+    offset : (n,) int64, on the host
+        Place of each target's first base among the bases of all contigs, gaps included.
+    weight : (n,) int64, on the host
+        Share of each target in reads that align to several equally well; at least 1.
+    n_places : int
+        Bases of all contigs, gaps included.
+    """
+
+    packed: Array
+    start: np.ndarray
+    size: np.ndarray
+    is_circular: np.ndarray
+    offset: np.ndarray
+    weight: np.ndarray
+    n_places: int
+
+    @property
+    def n(self) -> int:
+        return int(self.size.size)
+
+    @classmethod
+    def of(
+        cls,
+        codes: Sequence[np.ndarray],
+        is_circular: Sequence[bool],
+        *,
+        reach: int,
+        xp: Any,
+        depth: Sequence[float] | None = None,
+    ) -> Targets:
+        """Make targets of contigs.
+
+        Parameters
+        ----------
+        codes
+            The (length,) uint8 codes of each contig; 4 in gaps.
+        is_circular
+            Whether each is circular; one with gaps is taken as linear.
+        reach
+            Bases repeated behind a circular target: at least those of the longest read.
+        xp
+            Namespace of the text.
+        depth
+            Depth of each contig, if known; it sets the weights.
+        """
+        texts, sizes, circular_flags, offsets, weights, place = [], [], [], [], [], 0
+        depth = [1.0] * len(codes) if depth is None else depth
+        for own, circular, contig_depth in zip(codes, is_circular, depth, strict=True):
+            stretches = _stretches(own)
+            for first, last in stretches:
+                is_whole = circular and last - first == own.size
+                texts.append(np.resize(own, own.size + reach) if is_whole else own[first:last])
+                sizes.append(last - first)
+                circular_flags.append(is_whole)
+                offsets.append(place + first)
+                weights.append(max(1, round(_WEIGHT_SCALE * contig_depth)))
+            place += own.size
+        start = np.concatenate([[0], np.cumsum([text.size for text in texts])]).astype(np.int64)
+        joined = np.concatenate(texts) if texts else np.empty(0, np.uint8)
+        text = to_namespace(xp, pack(joined))
+        size, offset, weight = (np.array(numbers, np.int64) for numbers in (sizes, offsets, weights))
+        return cls(text, start, size, np.array(circular_flags, bool), offset, weight, place)
+
+    def windows_once(self, k: int) -> Reads:
+        """Return the targets as reads that have each window of k bases once, across the origin of circular ones too."""
+        xp = array_namespace(self.packed)
+        length = (self.size + np.where(self.is_circular, k - 1, 0)).astype(np.int32)
+        start, length, number = (
+            to_namespace(xp, a) for a in (self.start[:-1], length, np.arange(self.n, dtype=np.int64))
+        )
+        return Reads(self.packed, start, length, number, self.n)
+
+
+def _stretches(codes: np.ndarray) -> list[tuple[int, int]]:
+    """Return start and end of each stretch without gaps."""
+    is_base = np.concatenate([[False], codes < NOT_A_BASE, [False]])
+    return [(int(a), int(b)) for a, b in np.flatnonzero(is_base[1:] != is_base[:-1]).reshape(-1, 2)]
+
+
+def targets_of(contigs: Sequence[Contig], reads: Reads) -> tuple[Targets, SeedIndex]:
+    """Return contigs as targets, where the reads are, and the index of their seeds."""
+    targets = Targets.of(
+        [contig.codes for contig in contigs],
+        [contig.is_circular for contig in contigs],
+        depth=[contig.depth for contig in contigs],
+        reach=int(reads.length.max()) if reads.n_segments else 0,
+        xp=array_namespace(reads.packed),
+    )
+    return targets, index_seeds(targets, reads.n_bases // max(1, reads.n_segments))
+
+
+@dataclass(frozen=True)
+class SeedIndex:
+    """The places of seeds in the text of targets; a hash of the key makes one in ``2^n`` k-mers a seed.
+
+    Attributes
+    ----------
+    k : int
+        Bases of a seed.
+    sample : uint64
+        A key is a seed where its hash has none of these bits.
+    keys : (n,) uint64
+        Distinct seeds, ascending.
+    slots, mask
+        Index of `gpuasm.primitives.hashing.build_index`.
+    first : (n + 1,) int64
+        Index of the first place of each seed.
+    place : (m,) int64
+        Text position << 1 | strand of every occurrence, ascending for each seed; strand 1 where the text has the
+        reverse complement of the key.
+    """
+
+    k: int
+    sample: Any
+    keys: Array
+    slots: Array
+    mask: Any
+    first: Array
+    place: Array
+
+
+def index_seeds(targets: Targets, read_length: int) -> SeedIndex:
+    """Index the seeds of targets for reads of a typical length."""
+    xp = array_namespace(targets.packed)
+    k = max(ALIGNMENT.seed_min_k, min(SEED_K, (read_length // 2 - 1) | 1))
+    per_read = max(1, (read_length - k + 1) // ALIGNMENT.seeds_per_read)
+    sample = np.uint64((1 << (per_read.bit_length() - 1)) - 1)
+    tiles = tile_windows(targets.windows_once(k), k)
+    end = xp.cumsum(tiles.count.astype(np.int64))
+    n_windows = int(end[-1]) if tiles.n else 0
+    keys, place = xp.empty(n_windows, np.uint64), xp.empty(n_windows, np.int64)
+    _find_seeds(tiles.n, tiles.position, tiles.count, end - tiles.count, targets.packed, k, sample, keys, place)
+    is_seed = place != _NO_WINDOW
+    keys, place = keys[is_seed], place[is_seed]
+    order = xp.argsort(keys)
+    keys, place = keys[order], place[order]
+    is_first = xp.concatenate([xp.ones(min(1, keys.size), bool), keys[1:] != keys[:-1]])
+    _sort_places(keys, place, is_first)
+    start = xp.flatnonzero(is_first)
+    first = xp.concatenate([start, xp.full(1, keys.size, start.dtype)]).astype(np.int64)
+    keys = keys[start]
+    return SeedIndex(k, sample, keys, *build_index(keys), first, place)
+
+
+def _sort_places(keys: Array, place: Array, is_first: Array) -> None:
+    """Sort the places of each seed that occurs several times, in place."""
+    xp = array_namespace(keys)
+    is_alone = is_first & xp.concatenate([is_first[1:], xp.ones(min(1, keys.size), bool)])
+    several = xp.flatnonzero(~is_alone)
+    if several.size:
+        order = xp.lexsort(xp.stack([place[several].astype(np.uint64), keys[several]]))
+        place[several] = place[several][order]
+
+
+@signatures("int64[::1], int32[::1], int64[::1], uint64[::1], int64, uint64, uint64[::1], int64[::1]")
+@for_each
+def _find_seeds(t, position, count, offset, packed, k, sample, keys, place):
+    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
+    forward = np.uint64(0)
+    for i in range(k - 1):
+        forward = (forward << _TWO) | base_at(packed, position[t] + i)
+    for j in range(count[t]):
+        forward = ((forward << _TWO) | base_at(packed, position[t] + j + k - 1)) & kmer_mask
+        backward = reverse_complement_plain(forward, k)
+        key = min(forward, backward)
+        at = offset[t] + j
+        keys[at] = key
+        place[at] = -1
+        if mix(key) & sample == np.uint64(0):
+            place[at] = 2 * (position[t] + j) + (1 if backward < forward else 0)

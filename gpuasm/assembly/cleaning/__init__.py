@@ -1,1 +1,0 @@
-"""Clean-up: what errors made is taken out of a graph."""

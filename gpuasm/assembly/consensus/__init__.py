@@ -1,1 +1,0 @@
-"""What reads laid on sequences say of them: bases, breaks, ends, depth."""

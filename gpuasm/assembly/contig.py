@@ -1,0 +1,159 @@
+"""Contigs: the named unitigs of the last graph, with depth, copy number and circularity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, canonical_order
+from gpuasm.assembly.parameters import COVERAGE
+from gpuasm.sequence.encoding import BYTE_OF_CODE, reverse_complement
+
+
+@dataclass(frozen=True)
+class Contig:
+    """One contig.
+
+    Attributes
+    ----------
+    name : str
+        The same in every output file.
+    codes : (length,) uint8
+        Its bases; those of a circular contig without overlap.
+    depth : float
+        Mean depth in reads over each base.
+    copies : int
+        Number of copies, by depth relative to that of one copy; at least 1.
+    is_circular : bool
+        Whether its ends join.
+    unitig : int
+        Its unitig in the graph, or -1 for a contig of an earlier graph or a part of a unitig.
+    free_ends : (bool, bool)
+        Whether its right and its left end are dead ends of the graph, which reads may extend.
+    extended : (int, int)
+        Bases beyond the right and the left end of its unitig; negative if it was cut.
+    ends : (int, int)
+        Its right and left end in the graph: 2u for the end of unitig u, 2u + 1 for that of its reverse complement; -1
+        for none.
+    """
+
+    name: str
+    codes: np.ndarray
+    depth: float
+    copies: int
+    is_circular: bool
+    unitig: int
+    free_ends: tuple[bool, bool] = (False, False)
+    extended: tuple[int, int] = (0, 0)
+    ends: tuple[int, int] = (-1, -1)
+
+    @property
+    def length(self) -> int:
+        return int(self.codes.size)
+
+    @property
+    def sequence(self) -> str:
+        return BYTE_OF_CODE[self.codes].tobytes().decode("ascii")
+
+    @property
+    def gc(self) -> float:
+        """Share of C and G."""
+        return float(np.count_nonzero((self.codes == 1) | (self.codes == 2)) / self.codes.size)
+
+
+def make_contigs(
+    graph: UnitigGraph,
+    isolated: Sequence[UnitigGraph] = (),
+    *,
+    min_length: int,
+    is_abandoned: np.ndarray | None = None,
+) -> list[Contig]:
+    """Name the unitigs of at least ``min_length`` bases, longest first.
+
+    Parameters
+    ----------
+    graph
+        The last cleaned graph.
+    isolated
+        Graphs of isolated unitigs of smaller k; their contigs have no unitig in ``graph`` (-1).
+    min_length
+        Least length in bases.
+    is_abandoned : (2n,) bool, or None
+        Dead ends of ``graph`` that are not free, as their continuation was removed. End 2u + s is the end of unitig u
+        read on strand s.
+    """
+    single = single_copy_depth(graph.n_kmers, graph.depth)
+    cut = end_cuts(graph)
+    sequences = [
+        (_unitig_codes(graph, u)[cut[2 * u + 1] : graph.length[u] - cut[2 * u]], graph, u) for u in range(graph.n)
+    ]
+    sequences += [(_unitig_codes(own, u), own, u) for own in isolated for u in range(own.n)]
+    contigs = []
+    for codes, own, u in sequences:
+        if codes.size >= min_length:
+            depth = float(own.depth[u])
+            copies = max(1, round(depth / single)) if single > 0 else 1
+            is_circular, unitig = bool(own.is_circular[u]), u if own is graph else -1
+            free = _free_ends(own, u, is_abandoned if own is graph else None)
+            ends = (2 * u, 2 * u + 1) if own is graph and not is_circular else (-1, -1)
+            contigs.append(Contig("", codes, depth, copies, is_circular, unitig, free, ends=ends))
+    ordered = [contigs[i] for i in in_order(contigs)]
+    return [replace(contig, name=f"contig_{number:06d}") for number, contig in enumerate(ordered, start=1)]
+
+
+def _free_ends(graph: UnitigGraph, u: int, is_abandoned: np.ndarray | None) -> tuple[bool, bool]:
+    if graph.is_circular[u]:
+        return False, False
+    ends = (2 * u, 2 * u + 1)
+    right, left = (graph.arc_start[end] == graph.arc_start[end + 1] for end in ends)
+    if is_abandoned is not None:
+        right, left = right and not is_abandoned[ends[0]], left and not is_abandoned[ends[1]]
+    return bool(right), bool(left)
+
+
+def in_order(contigs: Sequence[Contig]) -> list[int]:
+    """Return the order of contigs by name: longest first, then by sequence."""
+    return sorted(range(len(contigs)), key=lambda i: (-contigs[i].length, contigs[i].codes.tobytes()))
+
+
+def bounds_of(contigs: Sequence[Contig]) -> np.ndarray:
+    """Return the places where each contig begins, and the end: (n + 1,) int64."""
+    return np.concatenate([[0], np.cumsum([contig.length for contig in contigs])]).astype(np.int64)
+
+
+def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
+    """Return the length-weighted median depth of the sequences that are at least half as long as the tenth longest.
+
+    Parameters
+    ----------
+    length : (n,) int64
+    depth : (n,) float64
+    """
+    if length.size == 0:
+        return 0.0
+    bound = np.sort(length)[-min(COVERAGE.long_contig_rank, length.size)] / 2
+    chosen = np.flatnonzero(length >= bound)
+    order = chosen[np.lexsort((chosen, depth[chosen]))]
+    weight = np.cumsum(length[order])
+    return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+
+
+def _unitig_codes(graph: UnitigGraph, u: int) -> np.ndarray:
+    codes = graph.bases[graph.start[u] : graph.start[u + 1]]
+    if not graph.is_circular[u]:
+        return codes
+    return _open_circular(codes, graph.k)
+
+
+def _open_circular(codes: np.ndarray, k: int) -> np.ndarray:
+    """Open a circular text before its least k-mer, on the strand of that k-mer, and remove the overlap."""
+    found = canonical_order(codes, np.array([0, codes.size]), np.array([True]), k)
+    circle = codes[: codes.size - k + 1]
+    n, at = circle.size, int(found.rotation[0])
+    if not found.is_flipped[0]:
+        return np.roll(circle, -at)
+    # The least k-mer is the reverse complement of the window at `at`; it begins where that window ends.
+    return np.roll(reverse_complement(circle), -(n - (at + k) % n) % n)

@@ -1,0 +1,1 @@
+"""Depth, copy number, and what they show about the sample."""

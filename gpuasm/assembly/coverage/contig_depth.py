@@ -1,0 +1,202 @@
+"""Depth of contigs: how many aligned intervals cover each base, and mean, variance, median, minimum and breadth.
+
+Intervals are text positions of the targets; on circular targets they may cross the origin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
+from gpuasm.assembly.parameters import COVERAGE
+from gpuasm.parallel import compiled, signatures
+
+
+class Coverage:
+    """Count how many intervals cover each place; sums of integers do not depend on the order of intervals.
+
+    Parameters
+    ----------
+    targets
+        The targets of the intervals.
+    xp
+        Namespace that holds the counts: numpy or cupy.
+    """
+
+    def __init__(self, targets: Targets, xp: Any) -> None:
+        self._difference = xp.zeros(targets.n_places + 1, np.int32)
+        names = ("start", "size", "is_circular", "offset")
+        self._start, self._size, self._is_circular, self._offset = (
+            to_namespace(xp, getattr(targets, n)) for n in names
+        )
+
+    def add(self, target: Array, begin: Array, end: Array) -> None:
+        """Count intervals.
+
+        Parameters
+        ----------
+        target : (n,) int32
+        begin, end : (n,) int64
+            Text positions; empty intervals do not count.
+        """
+        xp = array_namespace(begin)
+        kept = xp.flatnonzero(end > begin)
+        target, begin, length = target[kept], begin[kept], (end - begin)[kept]
+        first, size = self._offset[target], self._size[target]
+        closed = self._is_circular[target]
+        begin = begin - self._start[target]
+        begin = xp.where(closed, begin % size, begin)
+        # On a circular target: all whole rounds, then the rest beyond the origin.
+        rounds = xp.where(closed, length // size, 0)
+        end = begin + length - rounds * size
+        beyond = closed & (end > size)
+        rounds += beyond
+        end = xp.where(beyond, end - size, end)
+        xp.add.at(self._difference, first + begin, np.int32(1))
+        xp.add.at(self._difference, first + end, np.int32(-1))
+        several = xp.flatnonzero(rounds)
+        rounds = rounds[several].astype(np.int32)
+        xp.add.at(self._difference, first[several], rounds)
+        xp.add.at(self._difference, (first + size)[several], -rounds)
+
+    def counts(self) -> Array:
+        """Return the (n_places,) int32 counts so far."""
+        xp = array_namespace(self._difference)
+        return xp.cumsum(self._difference[:-1], dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class DepthTable:
+    """Depth of each contig: of the bases of its core, or of all its bases if it has none.
+
+    Attributes
+    ----------
+    has_core : (n,) bool
+        Whether there is a core (see `core_of`).
+    mean, variance : (n,) float64
+    median, least : (n,) int64
+        Of the depth of these bases.
+    breadth : (n,) float64
+        Share of these bases that reads cover.
+    """
+
+    has_core: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    median: np.ndarray
+    least: np.ndarray
+    breadth: np.ndarray
+
+
+def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarray:
+    """Find the core of each contig: from its first unique seed to its last.
+
+    All of a circular contig is core. Ends that a contig shares with others, as neighbours in the graph do, are
+    excluded: the origin of the reads there is unknown.
+
+    Parameters
+    ----------
+    targets, index
+        Targets and their seeds.
+    bounds : (n + 1,) int64
+        The places where each contig begins, and the end.
+
+    Returns
+    -------
+    (n_places,) bool: false in linear contigs whose core would be shorter than `COVERAGE.core_min_bases`.
+    """
+    first, place = to_host(index.first), to_host(index.place)
+    position = np.sort(place[first[:-1][np.diff(first) == 1]] >> 1)
+    low, high = (np.searchsorted(position, ends) for ends in (targets.start[:-1], targets.start[1:]))
+    found = np.flatnonzero(high > low)
+    closed, offset = targets.is_circular[found], targets.offset[found]
+    begin = np.where(closed, offset, offset + position[low[found]] + index.k - targets.start[found])
+    end = np.where(closed, offset + targets.size[found], offset + position[high[found] - 1] - targets.start[found])
+    contig = np.searchsorted(bounds, offset, side="right") - 1
+    core_begin, core_end = bounds[:-1].copy(), bounds[:-1].copy()
+    core_begin[contig[::-1]] = begin[::-1]  # the first stretch of a contig is written last
+    core_end[contig] = end
+    is_circular = np.zeros(bounds.size - 1, dtype=bool)
+    is_circular[contig[closed]] = True
+    kept = is_circular | (core_end - core_begin >= COVERAGE.core_min_bases)
+    edges = np.zeros(int(bounds[-1]) + 1, np.int8)
+    np.add.at(edges, core_begin[kept], np.int8(1))
+    np.add.at(edges, core_end[kept], np.int8(-1))
+    return np.cumsum(edges[:-1], dtype=np.int8) > 0
+
+
+def summarise(depth: np.ndarray, is_base: np.ndarray, is_core: np.ndarray, bounds: np.ndarray) -> DepthTable:
+    """Summarise the depth of contigs.
+
+    Parameters
+    ----------
+    depth : (n_places,) int32
+        Depth of each base of all contigs.
+    is_base, is_core : (n_places,) bool
+        False in gaps, which do not count; true in the cores, as `core_of` returns them.
+    bounds : (n + 1,) int64
+        The places where each contig begins, and the end.
+    """
+    n = bounds.size - 1
+    has_core = np.zeros(n, dtype=bool)
+    sums, counts, order = np.zeros((n, 2), np.int64), np.zeros((n, 2), np.int64), np.zeros((n, 2), np.int64)
+    histogram = np.zeros(int(depth.max(initial=0)) + 1, np.int64)
+    _accumulate_depth(depth, is_base, is_core, bounds, histogram, has_core, sums, counts, order)
+    summed = np.maximum(counts[:, 0], 1)
+    mean = sums[:, 0] / summed
+    variance = np.maximum(0.0, sums[:, 1] / summed - mean**2)
+    return DepthTable(has_core, mean, variance, order[:, 0], order[:, 1], counts[:, 1] / summed)
+
+
+@signatures(
+    "int32[::1], boolean[::1], boolean[::1], int64[::1], int64[::1], boolean[::1], int64[:, ::1], int64[:, ::1], "
+    "int64[:, ::1]"
+)
+@compiled()
+def _accumulate_depth(depth, is_base, is_core, bounds, histogram, has_core, sums, counts, order):
+    for c in range(bounds.size - 1):
+        most = 0
+        for i in range(bounds[c], bounds[c + 1]):
+            has_core[c] |= is_core[i] and is_base[i]
+        for i in range(bounds[c], bounds[c + 1]):
+            if is_base[i] and (is_core[i] or not has_core[c]):
+                d = np.int64(depth[i])
+                histogram[d] += 1
+                most = max(most, d)
+                counts[c, 0] += 1
+                counts[c, 1] += d > 0
+                sums[c, 0] += d
+                sums[c, 1] += d * d
+        passed, least, median = 0, -1, -1
+        for d in range(most + 1):
+            passed += histogram[d]
+            if passed > 0 and least < 0:
+                least = d
+            if 2 * passed >= counts[c, 0] and passed > 0 and median < 0:
+                median = d
+            histogram[d] = 0
+        order[c, 0], order[c, 1] = max(0, median), max(0, least)
+
+
+def window_means(depth: np.ndarray, bounds: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mean depth of windows of ``width`` bases; the last window of a contig may be shorter.
+
+    Returns
+    -------
+    contig : (w,) int64
+    begin : (w,) int64
+        Within the contig.
+    mean : (w,) float64
+    """
+    length = np.diff(bounds)
+    per_contig = -(-length // width)
+    contig = np.repeat(np.arange(length.size), per_contig)
+    begin = (np.arange(contig.size) - (np.cumsum(per_contig) - per_contig)[contig]) * width
+    size = np.minimum(width, length[contig] - begin)
+    sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
+    first = bounds[contig] + begin
+    return contig, begin, (sums[first + size] - sums[first]) / np.maximum(size, 1)

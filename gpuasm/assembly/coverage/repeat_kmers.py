@@ -1,0 +1,132 @@
+"""Repeat-derived k-mers: 31-mers that occur once in the last graph, but that read depth shows to be of a repeat.
+
+At a large k the graph may have lost one copy of a repeat, whose continuation too few fragments cover. Its k-mers then
+occur once in the graph, on the unitig of the other copy, and would anchor the mates of both copies there: pairs would
+join unitigs that are not adjacent. In the last graph of reads these k-mers have twice the depth of one copy, by
+Poisson's distribution; they anchor no mates.
+
+A unitig that consists of such k-mers may be a plasmid of several copies, and keeps them. Its links count only if both
+its ends are repeats or the depths agree. By chance some repeat k-mers have the depth of one copy: a link is also
+rejected if, with the pairs on repeat k-mers, it has far more pairs than one copy explains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K, AnchorIndex
+from gpuasm.assembly.coverage.local_depth import bits_for_single_copy
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.link_evidence import SIXTEENTHS, Evidence
+from gpuasm.assembly.pairs.links import Links
+from gpuasm.assembly.parameters import COVERAGE, PATHS
+from gpuasm.kmers.text_kmers import kmers_of
+
+
+def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
+    """Return the 31-mers of unitigs that occur twice or more often, by Poisson's distribution of their reads.
+
+    Parameters
+    ----------
+    graph, copy, bases_per_read
+        The last graph of reads, and what `gpuasm.assembly.coverage.local_depth.bits_for_single_copy` takes.
+
+    Returns
+    -------
+    (n,) uint64: keys of 31-mers, ascending.
+    """
+    bits = bits_for_single_copy(graph, copy, bases_per_read=bases_per_read)
+    is_repeat = bits <= -COVERAGE.repeat_kmer_bits
+    length = graph.length[is_repeat]
+    forward, backward = kmers_of(graph.bases[np.repeat(is_repeat, graph.length)])
+    # A k-mer that begins in the last bases of a unitig would reach into the next one.
+    end = np.repeat(np.cumsum(length), length)[: forward.size]
+    return np.unique(np.minimum(forward, backward)[np.arange(forward.size) + ANCHOR_K <= end])
+
+
+def without_repeat_kmers(index: AnchorIndex, repeat_kmers: Array) -> tuple[AnchorIndex, np.ndarray]:
+    """Remove repeat-derived k-mers from an index, except those of unitigs that consist of them.
+
+    Parameters
+    ----------
+    index
+        Index of the last graph.
+    repeat_kmers : (n,) uint64
+        As `find_repeat_kmers` returns them.
+
+    Returns
+    -------
+    AnchorIndex, and (n_unitigs,) bool, on the host: unitigs all of whose unique k-mers are repeat-derived.
+    """
+    xp, place = array_namespace(repeat_kmers), index.kmers.place
+    found = index.kmers.at(repeat_kmers)
+    found = found[found >= 0] >> 1
+    n_kmers, n_repeat = _count_per_unitig(index, place[place >= 0] >> 1), _count_per_unitig(index, found)
+    is_repeat = n_repeat == n_kmers
+    unitig = xp.searchsorted(index.start, found, side="right") - 1
+    is_excluded = _mark_positions(index, found[~is_repeat[unitig]])
+    is_kept = (place >= 0) & ~is_excluded[xp.maximum(place, 0) >> 1]
+    return replace(index, kmers=replace(index.kmers, place=xp.where(is_kept, place, -1))), to_host(is_repeat)
+
+
+def _count_per_unitig(index: AnchorIndex, position: Array) -> Array:
+    """Count distinct text positions in each unitig: (n_unitigs,) int64."""
+    xp = array_namespace(position)
+    before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(_mark_positions(index, position).astype(np.int64))])
+    return xp.diff(before[index.start])
+
+
+def _mark_positions(index: AnchorIndex, position: Array) -> Array:
+    """Return text positions as a mask: (n_bases,) bool."""
+    mask = array_namespace(position).zeros(int(index.start[-1]), bool)
+    mask[position] = True
+    return mask
+
+
+def leads_from_repeat(links: Links, graph: UnitigGraph, is_repeat: np.ndarray) -> np.ndarray:
+    """Mark the links between a repeat unitig and a unitig of lower depth that is none: (n_links,) bool, on the host.
+
+    Parameters
+    ----------
+    links
+        Links of single copies.
+    graph, is_repeat
+        The last graph, and which of its unitigs are repeats, as `without_repeat_kmers` returns them.
+    """
+    source, target = to_host(links.source) >> 1, to_host(links.target) >> 1
+    from_repeat = is_repeat[source]
+    repeat, once = np.where(from_repeat, source, target), np.where(from_repeat, target, source)
+    is_deeper = graph.depth[repeat] >= COVERAGE.single_copy_ratio * graph.depth[once]
+    return (from_repeat != is_repeat[target]) & is_deeper
+
+
+def has_several_copies(links: Links, every: Links, evidence: Evidence) -> np.ndarray:
+    """Mark the links that have, with the pairs on repeat k-mers, far more pairs than one copy explains.
+
+    Parameters
+    ----------
+    links
+        Links of k-mers that are not repeat-derived.
+    every, evidence
+        Links of all k-mers, and the evidence of their pairs.
+
+    Returns
+    -------
+    (n_links,) bool, on the host: links with pairs on repeat k-mers, with twice the expected pairs in all, and with so
+    many that two copies are 2^10 times as likely as one, by Poisson's distribution.
+    """
+    number = {ends: i for i, ends in enumerate(_end_pairs(every))}
+    row = np.array([number.get(ends, -1) for ends in _end_pairs(links)], np.int64)
+    if row.size == 0 or evidence.n_pairs.size == 0:
+        return np.zeros(row.size, bool)
+    n, expected = evidence.n_pairs[row], evidence.expected[row] / SIXTEENTHS
+    has_more = n > to_host(links.first[1:] - links.first[:-1])
+    is_likely = n - expected / np.log(2) >= PATHS.walk_lead_bits
+    return (row >= 0) & has_more & (n >= COVERAGE.repeat_link_ratio * expected) & is_likely
+
+
+def _end_pairs(links: Links) -> list[tuple[int, int]]:
+    return list(zip(to_host(links.source).tolist(), to_host(links.target).tolist(), strict=True))

@@ -1,0 +1,197 @@
+"""The mode of an assembly: one organism or a community, chosen from the depth and the GC content of the first graph.
+
+"isolate" has one depth, which bounds the local depth; isolated unitigs of less than half of it are errors. "meta" has
+none: rare branches and variants are kept if more reads contain them than share an error, as they may be of another
+genome. `gpuasm.assembly.parameters.ModeParameters` holds what each mode changes.
+
+One genome has unitigs of similar GC content; several genomes of even depth differ in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.assembly.coverage.local_depth import even_share, long_share, read_share, typical_depth
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.options import rules_without
+from gpuasm.assembly.parameters import (
+    COMMUNITY_MODE,
+    COVERAGE,
+    ISOLATE_MODE,
+    POPULATION_MODE,
+    STRAINS_MODE,
+    DepthModel,
+    ModeParameters,
+)
+from gpuasm.sequence.encoding import encode
+
+_LOG = logging.getLogger(__name__)
+_OTHER_BASES = 3
+"""An error replaces a base by one of three others."""
+
+
+def gc_spread(graph: UnitigGraph) -> float:
+    """Return the standard deviation of the GC content of long unitigs, weighted by length, without that of chance.
+
+    By chance the GC content of n bases varies by p (1 - p) / n if p is the probability of G or C.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+
+    Returns
+    -------
+    A share, such as 0.05; 0 if long unitigs have less than `COVERAGE.gc_spread_min_bases` in all.
+    """
+    long = np.flatnonzero(graph.n_kmers > COVERAGE.long_unitig_kmers)
+    length = graph.length[long]
+    if length.sum() < COVERAGE.gc_spread_min_bases:
+        return 0.0
+    c, g = encode("CG")
+    is_gc = (graph.bases == c) | (graph.bases == g)
+    share = np.add.reduceat(is_gc, graph.start[:-1], dtype=np.int64)[long] / length
+    mean = np.average(share, weights=length)
+    by_chance = share * (1 - share) / length
+    variance = np.average((share - mean) ** 2 - by_chance, weights=length)
+    return float(np.sqrt(max(0.0, variance)))
+
+
+@dataclass(frozen=True)
+class Mode:
+    """The kind of sample that an assembly assumes.
+
+    Attributes
+    ----------
+    name : str
+        "isolate" or "meta".
+    reason : str
+        Why, in one sentence.
+    keeps_variants : bool
+        Whether the rare branch of two may be a strain's.
+    is_population : bool
+        Whether variants are so dense that no stretch has the depth of one copy.
+    error_rate : float
+        Substitutions a base of the reads, estimated from the spectrum; 0 if unknown.
+    """
+
+    name: str
+    reason: str
+    keeps_variants: bool = False
+    is_population: bool = False
+    error_rate: float = 0.0
+
+    @property
+    def parameters(self) -> ModeParameters:
+        """What this mode changes of an isolate's rules and thresholds."""
+        if self.name == "isolate":
+            return ISOLATE_MODE
+        if self.keeps_variants:
+            return STRAINS_MODE
+        return POPULATION_MODE if self.is_population else COMMUNITY_MODE
+
+    @property
+    def is_community(self) -> bool:
+        """Whether the sample has several genomes, each with a depth of its own."""
+        return self.parameters.depth_model is DepthModel.LOCAL
+
+    def rules(self, without: Collection[str] = ()) -> frozenset[str]:
+        """Return the rules of this mode but those that the user leaves out."""
+        return rules_without(self.parameters.left_out) - frozenset(without)
+
+
+ISOLATE = Mode("isolate", "as requested")
+
+
+def choose_mode(requested: str, graph: UnitigGraph, *, least_depth: float = 0.0) -> Mode:
+    """Return the requested mode, or for "auto" the one that fits the first graph.
+
+    Parameters
+    ----------
+    requested
+        "auto", "isolate" or "meta".
+    graph
+        The unitigs of the first k, before simplification.
+    least_depth
+        Lowest depth of a solid k-mer. If the typical depth is less than twice that, no k-mer could lie below half of
+        it, and an even depth shows nothing.
+    """
+    if requested != "auto":
+        return Mode(requested, "as requested", keeps_variants=requested == "meta")
+    typical = typical_depth(graph)
+    share, least = even_share(graph, typical), COVERAGE.even_depth_share
+    fact = f"{share:.0%} of the k-mers in long unitigs lie within a factor of two of the typical depth ({typical:.1f})"
+    mode = Mode("meta", f"{fact}, less than {least:.0%}: several organisms, or very uneven depth")
+    reads = read_share(graph, typical)
+    if share >= least and reads < COVERAGE.sample_read_share:
+        mode = Mode("meta", f"{fact}, but only {reads:.0%} of the reads: a small genome has far higher depth")
+    elif share >= least and typical < 2 * least_depth:
+        mode = Mode("meta", f"{fact}, but no k-mer below {least_depth:.1f} was counted, so this shows nothing")
+    elif share >= least and (spread := gc_spread(graph)) >= COVERAGE.gc_spread_of_many:
+        mode = Mode("meta", f"{fact}, but their GC contents vary by {spread:.1%}: several organisms of even depth")
+    elif share >= least:
+        mode = Mode("isolate", f"{fact}, at least {least:.0%}: one organism")
+    if mode.name != "isolate" and long_share(graph) < COVERAGE.population_long_share:
+        fact = f"less than {COVERAGE.population_long_share:.0%} of the reads lie in long unitigs: a population"
+        mode = replace(mode, reason=f"{mode.reason}; {fact}", is_population=True)
+    _LOG.info("mode %s: %s", mode.name, mode.reason)
+    return mode
+
+
+def rare_depth(
+    nearby: np.ndarray, share: float, *, keeps_variants: bool, few: float = COVERAGE.few_reads, error_rate: float = 0.0
+) -> np.ndarray:
+    """Return the depth below which a branch next to one of higher depth is rare.
+
+    Parameters
+    ----------
+    nearby : (n,) float64
+        Local depth.
+    share
+        Share of it below which a branch of one organism is rare.
+    keeps_variants
+        Whether a rare branch may be true, so that only the depth of errors is rare.
+    few
+        Depth of a few reads.
+    error_rate
+        Substitutions a base: the higher the depth, the more reads share an error by chance.
+    """
+    rare = nearby * share
+    if not keeps_variants:
+        return rare
+    alike = reads_of_one_error(nearby, error_rate) * (few / COVERAGE.few_reads)
+    return np.minimum(rare, np.maximum(nearby * COVERAGE.error_depth_share, alike))
+
+
+def reads_of_one_error(depth: np.ndarray, error_rate: float) -> np.ndarray:
+    """Return the least number of reads, three or more, that errors hardly ever reach.
+
+    Of ``depth`` reads of a base, the number with the same wrong base follows Poisson's distribution with the mean
+    ``depth * error_rate / 3``. The probability that it reaches n is at most the mean to the n over n factorial.
+
+    Parameters
+    ----------
+    depth : (n,) float64
+    error_rate
+        Substitutions a base.
+
+    Returns
+    -------
+    (n,) float64: the least number that less than one error in a million bases reaches, up to a limit.
+    """
+    mean, reads = depth * (error_rate / _OTHER_BASES), np.full(depth.shape, COVERAGE.few_reads)
+    chance = mean**COVERAGE.few_reads / math.factorial(int(COVERAGE.few_reads))
+    rows, n = np.flatnonzero(chance * COVERAGE.error_chance_bases >= 1), COVERAGE.few_reads
+    mean, chance = mean[rows], chance[rows]
+    while rows.size and n < COVERAGE.error_max_reads:
+        n += 1
+        reads[rows] = n
+        chance = chance * mean / n
+        more = chance * COVERAGE.error_chance_bases >= 1
+        rows, mean, chance = rows[more], mean[more], chance[more]
+    return reads

@@ -1,0 +1,1 @@
+"""Dead ends: their overlaps, gaps between them, and their extension."""

@@ -1,0 +1,267 @@
+"""Extend contigs beyond their dead ends by the consensus of clipped tails.
+
+Solid k-mers and read starts leave a contig short of the end of the molecule or of the covered region. There fewer
+clipped tails exist than half the contig's depth; where there are more, the graph ended for another reason and nothing
+is added. The tails vote base by base. A base is added if at least two reads and four of five agree. Where reads
+disagree, as next to a repeat or where chimeras begin, the extension ends. Bases of a single last read are added only
+while one of twenty such extensions is expected to contain an error. No sequence is added twice: an extension stops
+where its k-mers occur on a contig or in another extension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.arrays import array_namespace, to_host, to_namespace
+from gpuasm.assembly.alignment.seed_index import SeedIndex
+from gpuasm.assembly.contig import Contig, bounds_of
+from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, ClippedTails
+from gpuasm.assembly.parameters import ENDS
+from gpuasm.parallel import compiled, signatures
+from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
+
+_MIN_VOTES, _AGREEING, _VOTERS = ENDS.extension_min_votes, ENDS.extension_agreeing, ENDS.extension_voters
+_BASES_PER_STRIKE = ENDS.extension_bases_per_strike
+
+
+@dataclass(frozen=True)
+class Extensions:
+    """Bases to add to contigs.
+
+    Attributes
+    ----------
+    end : (n,) int64
+        The extended ends, as in `ClippedTails`, ascending.
+    codes : list of (length,) uint8
+        The bases of each, outwards.
+    depth : list of (length,) int32
+        The reads that agree on each base.
+    """
+
+    end: np.ndarray
+    codes: list[np.ndarray]
+    depth: list[np.ndarray]
+
+    @property
+    def n_bases(self) -> int:
+        return sum(own.size for own in self.codes)
+
+    def cut(self, length: Sequence[int]) -> Extensions:
+        """Trim each extension to a given length, and leave out the empty ones."""
+        kept = [i for i, n in enumerate(length) if n > 0]
+        codes, depth = ([values[i][: length[i]] for i in kept] for values in (self.codes, self.depth))
+        return Extensions(self.end[kept], codes, depth)
+
+
+def extend_ends(
+    contigs: Sequence[Contig], tails: ClippedTails, index: SeedIndex, *, depth: np.ndarray, error_rate: tuple[int, int]
+) -> Extensions:
+    """Determine the extensions of contigs.
+
+    Parameters
+    ----------
+    contigs
+        All contigs; only dead ends are extended.
+    tails
+        Of all reads, in any order.
+    index
+        Seeds of all contigs.
+    depth : (n_places,) int32
+        Reads over each base of all contigs.
+    error_rate
+        Mismatches and bases of all aligned reads.
+    """
+    mismatches, bases = error_rate
+    thin = tails.where(_has_few_tails(tails, contigs, depth)[tails.end])
+    found = vote(thin, n_single=bases // (ENDS.extension_single_reads_per_error * max(1, mismatches)))
+    return found.cut(
+        np.minimum(_lengths_before_contigs(found, contigs, index), _unshared_lengths(found, contigs)).tolist()
+    )
+
+
+def _has_few_tails(tails: ClippedTails, contigs: Sequence[Contig], depth: np.ndarray) -> np.ndarray:
+    """Return for each end whether it has fewer tails than half the mean depth of its contig: (2n,) bool."""
+    length = np.array([contig.length for contig in contigs], np.int64)
+    begin = np.cumsum(length) - length
+    covered = np.repeat(np.add.reduceat(depth, begin, dtype=np.int64) if length.size else length, 2)
+    n_reads = np.bincount(tails.end, minlength=2 * length.size)
+    return 2 * n_reads * np.repeat(length, 2) < covered
+
+
+def vote(tails: ClippedTails, *, n_single: int) -> Extensions:
+    """Compute the consensus of the tails at each end; see the module.
+
+    Parameters
+    ----------
+    tails
+        In any order.
+    n_single
+        Most bases that are taken from a single read.
+    """
+    order = np.argsort(tails.end, kind="stable")
+    first_base = np.cumsum(tails.length) - tails.length
+    end, start, n_rows = np.unique(tails.end[order], return_index=True, return_counts=True)
+    longest = np.zeros(end.size, np.int64)
+    if end.size:
+        longest = np.maximum.reduceat(tails.length[order], start)
+    out = np.cumsum(longest) - longest
+    codes, depth = np.empty(int(longest.sum()), np.uint8), np.empty(int(longest.sum()), np.int32)
+    length = np.zeros(end.size, np.int64)
+    rows = (start, n_rows, first_base[order], tails.length[order], tails.codes)
+    _vote_by_base(*rows, n_single, out, codes, depth, length)
+    found = zip(out.tolist(), length.tolist(), strict=True)
+    slices = [slice(first, first + n) for first, n in found]
+    return Extensions(end, [codes[s] for s in slices], [depth[s] for s in slices]).cut(length.tolist())
+
+
+@signatures(
+    "int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64, int64[::1], uint8[::1], int32[::1], int64[::1]"
+)
+@compiled()
+def _vote_by_base(start, n_rows, first_base, length, bases, n_single, out, codes, depth, extended):
+    for e in range(start.size):
+        rows = range(start[e], start[e] + n_rows[e])
+        strikes = np.zeros(n_rows[e], np.int64)
+        singles, j = 0, 0
+        while True:
+            votes = np.zeros(4, np.int64)
+            voter = 0
+            for r in rows:
+                if length[r] > j and strikes[r - start[e]] <= 1 + j // _BASES_PER_STRIKE:
+                    votes[bases[first_base[r] + j]] += 1
+                    voter = r
+            total, best = np.int64(0), 0
+            for code in range(4):  # numpy's own sum and argmax would load scipy with them
+                total += votes[code]
+                best = code if votes[code] > votes[best] else best
+            if votes[best] >= _MIN_VOTES and _VOTERS * votes[best] >= _AGREEING * total:
+                pass
+            elif total == 1 and singles < n_single and strikes[voter - start[e]] == 0:
+                singles += 1
+            else:
+                break
+            codes[out[e] + j], depth[out[e] + j] = best, votes[best]
+            for r in rows:
+                if length[r] > j and bases[first_base[r] + j] != best:
+                    strikes[r - start[e]] += 1
+            j += 1
+        extended[e] = j
+
+
+def _lengths_before_contigs(found: Extensions, contigs: Sequence[Contig], index: SeedIndex) -> np.ndarray:
+    """Return how much of each extension precedes the first seed that occurs on a contig."""
+    keys, owner, at = _windows(found, contigs, k=index.k, tail=index.k - 1)
+    xp = array_namespace(index.keys)
+    is_on_contig = np.zeros(keys.size, bool)
+    if index.keys.size and keys.size:
+        looked_up = to_namespace(xp, keys)
+        slot = xp.minimum(xp.searchsorted(index.keys, looked_up), index.keys.size - 1)
+        is_on_contig = to_host(index.keys[slot] == looked_up)
+    return _cut_before(found, owner[is_on_contig], at[is_on_contig])
+
+
+def _unshared_lengths(found: Extensions, contigs: Sequence[Contig]) -> np.ndarray:
+    """Return how much of each extension precedes the first k-mer of another end or of an earlier end's extension."""
+    keys, owner, at = _windows(found, contigs, k=ENDS.extension_shared_k, tail=ENDS.extension_shared_k - 1)
+    if keys.size == 0:
+        return _cut_before(found, owner, at)
+    ends = [2 * c + side for c, contig in enumerate(contigs) if not contig.is_circular for side in (RIGHT, LEFT)]
+    tails = Extensions(np.array(ends, np.int64), [np.empty(0, np.uint8)] * len(ends), [])
+    tail_keys, of, _ = _windows(tails, contigs, k=ENDS.extension_shared_k, tail=ENDS.extension_tail)
+    shared = np.isin(tail_keys, keys)
+    tail_keys, of, number = tail_keys[shared], of[shared], found.end[owner]
+    # Ends of contigs come before all extensions.
+    all_keys = np.concatenate([tail_keys, keys])
+    rank = np.concatenate([np.full(tail_keys.size, -1), number])
+    whose = np.concatenate([tails.end[of], number])
+    order = np.lexsort((whose, rank, all_keys))
+    sorted_keys = all_keys[order]
+    first = np.concatenate([np.ones(min(1, order.size), bool), sorted_keys[1:] != sorted_keys[:-1]])
+    first_owner = whose[order][np.maximum.accumulate(np.where(first, np.arange(order.size), 0))]
+    is_shared = np.empty(order.size, bool)
+    is_shared[order] = first_owner != whose[order]
+    is_shared = is_shared[tail_keys.size :]
+    return _cut_before(found, owner[is_shared], at[is_shared])
+
+
+def _cut_before(found: Extensions, owner: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the length of each extension, cut before the first of the given windows."""
+    length = np.array([own.size for own in found.codes], np.int64)
+    np.minimum.at(length, owner, np.maximum(at, 0))
+    return length
+
+
+def _windows(
+    found: Extensions, contigs: Sequence[Contig], *, k: int, tail: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return key, extension and first base of all windows of the extensions with the ``tail`` bases before each."""
+    texts, first = [], []
+    for end, beyond in zip(found.end.tolist(), found.codes, strict=True):
+        own = contigs[end >> 1].codes
+        inside = reverse_complement(own[:tail]) if end & 1 == LEFT else own[max(0, own.size - tail) :]
+        texts.append(np.concatenate([inside, beyond]))
+        first.append(-inside.size)
+    size = np.array([text.size for text in texts], np.int64)
+    joined = np.concatenate(texts) if texts else np.empty(0, np.uint8)
+    start = np.cumsum(size) - size
+    owner = np.repeat(np.arange(size.size), np.maximum(0, size - k + 1))
+    before = np.cumsum(np.maximum(0, size - k + 1)) - np.maximum(0, size - k + 1)
+    within = np.arange(owner.size) - before[owner]
+    position = start[owner] + within
+    forward, backward = np.zeros(owner.size, np.uint64), np.zeros(owner.size, np.uint64)
+    good = np.ones(owner.size, bool)
+    for i in range(k):
+        code = joined[position + i]
+        good &= code < NOT_A_BASE
+        forward = (forward << np.uint64(2)) | code
+        backward |= (np.uint64(3) - (code & np.uint8(3))).astype(np.uint64) << np.uint64(2 * i)
+    at = within + np.array(first, np.int64)[owner]
+    return np.minimum(forward, backward)[good], owner[good], at[good]
+
+
+PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Codes, depth, whether a base is of a core and whether it is redundant, concatenated over all contigs."""
+
+
+def extended(
+    contigs: Sequence[Contig], found: Extensions, per_base: PerBase, *, cuts: np.ndarray
+) -> tuple[list[Contig], PerBase, np.ndarray]:
+    """Add extensions to contigs and to the arrays of their bases.
+
+    Parameters
+    ----------
+    contigs
+        The contigs.
+    found
+        What to add.
+    per_base
+        Arrays over all bases.
+    cuts : (n,) int64
+        Positions among all bases, which are shifted.
+    """
+    if found.end.size == 0:
+        return list(contigs), per_base, cuts
+    bounds = bounds_of(contigs)
+    contig, is_left_end = found.end >> 1, found.end & 1 == LEFT
+    order = np.lexsort((~is_left_end, contig)).tolist()
+    size = np.array([found.codes[i].size for i in order])
+    before = np.repeat(bounds[contig + ~is_left_end][order], size)
+    codes = [reverse_complement(found.codes[i]) if is_left_end[i] else found.codes[i] for i in order]
+    depth = [found.depth[i][::-1] if is_left_end[i] else found.depth[i] for i in order]
+    neither = np.zeros(before.size, bool)
+    added = np.concatenate(codes), np.concatenate(depth), neither, neither
+    codes_now, depth_now, is_core, is_redundant = (
+        np.insert(old, before, new) for old, new in zip(per_base, added, strict=True)
+    )
+    by_side = np.zeros((len(contigs), 2), np.int64)
+    by_side[contig[order], found.end[order] & 1] = size
+    bounds = bounds + np.concatenate([[0], np.cumsum(by_side.sum(axis=1))])
+    both = zip(contigs, by_side.tolist(), strict=True)
+    new = [
+        replace(own, codes=codes_now[bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
+        for c, (own, (right, left)) in enumerate(both)
+    ]
+    return new, (codes_now, depth_now, is_core, is_redundant), cuts + np.searchsorted(before, cuts, side="right")

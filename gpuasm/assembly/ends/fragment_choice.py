@@ -1,0 +1,202 @@
+"""Choose a walk over a gap by the likelihood of the fragments that end in it.
+
+Reads do not determine the number of units of a tandem repeat longer than a read. Pairs that link both ends may be wrong
+as well, since only the longest fragments span many units. But a read next to the gap that points towards it has a mate,
+and the mate's position on a walk determines the fragment's length. The correct walk makes these lengths as likely as
+those of the whole sample; a missing unit makes them too short, an additional unit too long. A mate with several
+positions has the sum of their likelihoods.
+
+A read next to the gap is used only if its position is the same on all walks: the contig contains only some of the
+units. A fragment that spans the gap counts once, from the source. Of fragments at the target only those count that
+begin in the gap, conditional on their lengths. After Clark et al. (2013), doi:10.1093/bioinformatics/bts723, who
+compute the likelihood of a whole assembly.
+
+A read is placed where it has the fewest mismatches, so that sequencing errors do not determine which fragments count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.assembly.parameters import ENDS
+from gpuasm.parallel import compiled
+
+_SCALE = 256
+"""Log-likelihoods are in units of 1 / 256 bit."""
+
+
+def places_on(texts: Sequence[bytes], reads: Sequence[bytes]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Place each read on sequences where it has the fewest mismatches.
+
+    Parameters
+    ----------
+    texts
+        Codes of the walks, with the sequences next to them.
+    reads
+        Codes of reads, in the walks' direction.
+
+    Returns
+    -------
+    For each read the ascending numbers of sequences, and the position of its first base in them, both int64. All
+    positions with the fewest mismatches; none if these exceed one in `ENDS.fragment_bases_per_difference`.
+    """
+    codes = np.frombuffer(b"".join(texts), np.uint8)
+    start = np.cumsum([0, *(len(text) for text in texts)], dtype=np.int64)
+    text, at = np.empty(codes.size, np.int64), np.empty(codes.size, np.int64)
+    found = []
+    for read in reads:
+        n = _best_positions(
+            codes, start, np.frombuffer(read, np.uint8), len(read) // ENDS.fragment_bases_per_difference, text, at
+        )
+        found.append((text[:n].copy(), at[:n].copy()))
+    return found
+
+
+@compiled()
+def _best_positions(codes, start, read, most, text, at):
+    """Write sequence and position of each placement with the fewest mismatches, up to ``most``; return their number."""
+    n = 0
+    for i in range(start.size - 1):
+        for p in range(start[i], start[i + 1] - read.size + 1):
+            differing = 0
+            for j in range(read.size):
+                if codes[p + j] != read[j]:
+                    differing += 1
+                    if differing > most:
+                        break
+            if differing < most:
+                most, n = differing, 0
+            if differing == most:
+                text[n], at[n] = i, p - start[i]
+                n += 1
+    return n
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A walk, with the sequences of both ends.
+
+    Attributes
+    ----------
+    text : bytes
+        Codes of source, walk and target.
+    source_end, target_start : int
+        Where in it the source ends, and where the target begins.
+    """
+
+    text: bytes
+    source_end: int
+    target_start: int
+
+    def mate(self, before: int, length: int) -> bytes:
+        """Return the bases at the position of a read's mate; see `choose_walk` for ``before``."""
+        if before > 0:
+            return self.text[max(0, self.source_end - before) :][:length]
+        return self.text[: max(0, self.target_start - before)][-length:]
+
+
+def choose_walk(
+    candidates: Sequence[Candidate],
+    reads: Sequence[tuple[bytes, int]],
+    *,
+    density: np.ndarray,
+    length: int,
+    flank: int,
+) -> int | None:
+    """Return the number of the candidate that fragments support against each other one, or None.
+
+    Parameters
+    ----------
+    candidates
+        All possible walks.
+    reads
+        Codes of reads, each with the distance from its mate's beginning to the source's end, the mate facing the read;
+        negative if the mate is behind the target's start, 0 if unknown. Their order does not matter.
+    density : (longest + 1,) int32
+        Log-likelihood of each fragment length, as
+        `gpuasm.assembly.pairs.insert_sizes.InsertSizes.log2_density` returns it.
+    length
+        Bases of a typical read.
+    flank
+        No read lies farther behind the target's start, or before the source's end, than this (bases).
+    """
+    if not candidates:
+        return None
+    near, far = (_once_from(candidates, length, (side * density.size, side)) for side in (1, -1))
+    mated = sorted((read, before) for read, before in reads if before >= near or -before >= far)
+    places = places_on([each.text for each in candidates], [read for read, _ in mated])
+    fragments = _Fragments.of(candidates, density, (near, flank))
+    rows = [fragments.likely(*read, *at) for read, at in zip(mated, places, strict=True)]
+    rows = [row for row in rows if row.any()]
+    if len(rows) < ENDS.fragment_min_count:
+        return None
+    bits = np.log2(np.maximum(fragments.density.min(), rows)).sum(axis=0).tolist()
+    best = max(range(len(bits)), key=lambda i: (bits[i], candidates[i].text))
+    is_decided = all(bits[best] - bits[i] >= ENDS.fragment_lead_bits for i in range(len(bits)) if i != best)
+    expected = float((fragments.density * density).sum() / fragments.density.sum()) / _SCALE
+    return best if is_decided and bits[best] >= len(rows) * (expected - ENDS.fragment_max_bits_lost) else None
+
+
+def _once_from(candidates: Sequence[Candidate], length: int, farthest: tuple[int, int]) -> int:
+    """Return the least distance from an end from which all mates have one position on every candidate.
+
+    ``farthest`` is the distance to begin with, and 1 for the source or -1 for the target.
+    """
+    before, side = farthest
+    while before and _occurs_once(candidates, before, length):
+        before -= side
+    return abs(before) + 1
+
+
+def _occurs_once(candidates: Sequence[Candidate], before: int, length: int) -> bool:
+    """Return whether a mate's bases occur once in every candidate."""
+    for each in candidates:
+        own = each.mate(before, length)
+        if 2 * len(own) < length or each.text.find(own, each.text.find(own) + 1) >= 0:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Fragments:
+    """Likelihoods of fragments on candidates.
+
+    Attributes
+    ----------
+    source_end, gap : (n_candidates,) int64
+        Where the source ends, and bases between it and the target.
+    density, up_to : (longest + 1,) float64
+        Likelihood of each length relative to the likeliest, and the share of fragments not longer than it.
+    near, flank : int
+        Fragments whose mates lie at least ``near`` before the source's end count there; see also `choose_walk`.
+    """
+
+    source_end: np.ndarray
+    gap: np.ndarray
+    density: np.ndarray
+    up_to: np.ndarray
+    near: int
+    flank: int
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], log2_density: np.ndarray, reach: tuple[int, int]) -> _Fragments:
+        source_end, target_start = (
+            np.array([getattr(each, name) for each in candidates], np.int64) for name in ("source_end", "target_start")
+        )
+        density = np.exp2(log2_density / _SCALE)
+        return cls(source_end, target_start - source_end, density, np.cumsum(density) / density.sum(), *reach)
+
+    def likely(self, read: bytes, before: int, candidate: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Return the likelihood of a read's fragment on each candidate, given its possible positions."""
+        from_end = at - self.source_end[candidate]
+        if before > 0:
+            insert, most = from_end + len(read) + before, self.gap + before + self.flank
+        else:
+            insert, most = self.gap[candidate] - before - from_end, self.gap - before + self.near - 1
+        is_counted = (insert > 0) & (insert < np.minimum(self.density.size, most[candidate] + 1))
+        summed = np.bincount(candidate[is_counted], self.density[insert[is_counted]], minlength=self.gap.size)
+        share = self.up_to[np.clip(most, 0, self.density.size - 1)]
+        return np.where(summed > 0, summed / np.maximum(share, self.up_to[1]), 0.0)

@@ -1,0 +1,197 @@
+"""Local reads: collect the reads that may lie in a gap.
+
+A read of a repeat, or beyond a dead end, aligns to no contig, or to that of another copy. But its mate may be aligned
+next to the gap and point towards it, within the length of a fragment. Such reads, and those aligned at either end of
+the gap, are its local reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.alignment.contig_alignment import Alignments
+from gpuasm.assembly.alignment.seed_index import Targets
+from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, codes_at, free_ends
+from gpuasm.assembly.parameters import ENDS
+from gpuasm.sequence.reads import Reads
+
+_BATCH = 1 << 16
+
+
+@dataclass(frozen=True)
+class GapEnds:
+    """Ends of contigs on both sides of gaps: ends 2g and 2g + 1 belong to gap g.
+
+    Attributes
+    ----------
+    number : (2, n_targets) int64
+        The number of the right and the left end of each target; -1 where no gap follows.
+    target, edge : (n,) int64
+        The target of each end, -1 where it has none, and the position behind its last base or of its first.
+    is_left_end : (n,) bool
+    flank, longest : int
+        Most bases before an end at which a read at that end begins, and at which a read with a mate begins that points
+        towards it.
+    """
+
+    number: Array
+    target: Array
+    edge: Array
+    is_left_end: Array
+    flank: int
+    longest: int
+
+    @classmethod
+    def of(
+        cls, targets: Targets, where: tuple[np.ndarray, np.ndarray], ends: np.ndarray, reads: Reads, *, longest: int
+    ) -> GapEnds:
+        """Find the ends of gaps.
+
+        Parameters
+        ----------
+        targets
+            What reads are aligned to.
+        where
+            The (n_contigs,) unitig of each contig, -1 where it is none, and the (n_contigs + 1,) positions where each
+            begins.
+        ends : (2 * n_gaps,) int64
+            Oriented unitigs; each leads into its gap, and occurs once.
+        reads
+            All reads.
+        longest
+            Bases of the longest fragments; 0 where reads have no mates.
+        """
+        unitig, bounds = where
+        number_of = np.full(2 * int(max(unitig.max(initial=0), ends.max(initial=0) >> 1)) + 3, -1, np.int64)
+        number_of[ends] = np.arange(ends.size)
+        of_contig = np.where((unitig >= 0)[:, None], number_of[2 * unitig[:, None] + np.array([RIGHT, LEFT])], -1)
+        found = free_ends(targets, bounds, of_contig >= 0)
+        number = np.where(found >= 0, of_contig[found >> 1, found & 1], -1)
+        target, edge = np.full(ends.size, -1, np.int64), np.zeros(ends.size, np.int64)
+        is_left_end = np.zeros(ends.size, dtype=bool)
+        for side in (RIGHT, LEFT):
+            own = np.flatnonzero(number[side] >= 0)
+            target[number[side][own]] = own
+            edge[number[side][own]] = targets.start[own] + (targets.size[own] if side == RIGHT else 0)
+            is_left_end[number[side][own]] = side == LEFT
+        xp = array_namespace(reads.packed)
+        flank = ENDS.local_reach_reads * (int(reads.length.max()) if reads.n_segments else 0)
+        number, target, edge, is_left_end = (to_namespace(xp, a) for a in (number, target, edge, is_left_end))
+        return cls(number, target, edge, is_left_end, flank, longest)
+
+    def distance(self, end: Array, aligned: Alignments, length: Array) -> Array:
+        """Return the distance in bases from each read's far end to its contig end."""
+        xp = array_namespace(end)
+        return xp.where(self.is_left_end[end], aligned.at + length - self.edge[end], self.edge[end] - aligned.at)
+
+
+def find_local_reads(reads: Reads, first: Alignments, ends: GapEnds) -> Iterator[tuple[int, bytes, int]]:
+    """Yield the local reads of gaps.
+
+    Parameters
+    ----------
+    reads
+        Segments of reads; mates are reads 2i and 2i + 1 where they are paired.
+    first
+        Their first alignments, as `gpuasm.assembly.alignment.contig_alignment.align_reads` returns them.
+    ends
+        The ends of the gaps.
+
+    Yields
+    ------
+    int, bytes, int
+        A gap, the codes of a read in the direction from end 2g to end 2g + 1, and the distance from its mate's
+        beginning to end 2g. The mate points towards the gap; the distance is negative if the mate is behind end
+        2g + 1, and 0 if there is none. A read that may lie there in both directions is yielded in both.
+    """
+    xp = array_namespace(first.at)
+    own = first.where(xp.flatnonzero(first.is_unique))
+    found = [_reads_at_ends(reads, own, ends, side) for side in (RIGHT, LEFT)]
+    if reads.paired:
+        found += [_mates(reads, own, ends, side) for side in (RIGHT, LEFT)]
+    columns = (np.concatenate([to_host(part) for part in parts]) for parts in zip(*found, strict=True))
+    end, segment, is_flipped, before = columns
+    is_behind = end & 1
+    # Outwards from end 2g + 1 is opposite to the gap's direction.
+    rows = np.stack([end >> 1, segment, is_flipped ^ is_behind, np.where(is_behind, -before, before)]).astype(np.int64)
+    yield from _oriented_sequences(reads, _once(rows))
+
+
+def _once(rows: np.ndarray) -> np.ndarray:
+    """Return each gap, segment and direction once, with its mate's position if known."""
+    order = np.lexsort((rows[3], -np.abs(rows[3]), *rows[2::-1]))
+    rows = rows[:, order]
+    return rows[:, np.concatenate([[True], (np.diff(rows[:3], axis=1) != 0).any(axis=0)])[: rows.shape[1]]]
+
+
+def _reads_at_ends(reads: Reads, own: Alignments, ends: GapEnds, side: int) -> tuple[Array, Array, Array, Array]:
+    """Return the ends with the segments aligned at them, whether to reverse-complement these, and 0: no mate."""
+    xp = array_namespace(own.at)
+    end = ends.number[side][own.target]
+    rows = xp.flatnonzero((end >= 0) & (ends.distance(end, own, reads.length[own.segment]) <= ends.flank))
+    is_flipped = (own.is_reversed[rows] == 1) != (side == LEFT)
+    return end[rows], own.segment[rows], is_flipped, xp.zeros(rows.size, np.int64)
+
+
+def _mates(reads: Reads, own: Alignments, ends: GapEnds, side: int) -> tuple[Array, Array, Array, Array]:
+    """Return the ends with the mates of segments that point towards them, True (mates face each other), and distances.
+
+    A mate aligned farther inside one of the gap's two contigs does not lie in the gap.
+    """
+    xp = array_namespace(own.at)
+    end = ends.number[side][own.target]
+    towards = (end >= 0) & ((own.is_reversed == 1) == (side == LEFT))
+    rows = xp.flatnonzero(towards & (ends.distance(end, own, reads.length[own.segment]) <= ends.longest))
+    before = ends.distance(end, own, reads.length[own.segment])[rows]
+    end, mate_read = end[rows], reads.read[own.segment[rows]] ^ 1
+    segment = xp.minimum(xp.searchsorted(reads.read, mate_read), max(0, reads.n_segments - 1))
+    rows = xp.flatnonzero((reads.read[segment] == mate_read) & ~_lies_inside(reads, own, ends, (end, segment)))
+    return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]
+
+
+def _lies_inside(reads: Reads, own: Alignments, ends: GapEnds, candidates: tuple[Array, Array]) -> Array:
+    """Return which segments are uniquely aligned to a contig of their gap, but at neither of its ends."""
+    end, segment = candidates
+    xp = array_namespace(own.at)
+    if own.n == 0:
+        return xp.zeros(segment.size, dtype=bool)
+    row = xp.minimum(xp.searchsorted(own.segment, segment), own.n - 1)
+    aligned, is_aligned = own.where(row), own.segment[row] == segment
+    is_on, is_at = xp.zeros(segment.size, dtype=bool), xp.zeros(segment.size, dtype=bool)
+    for one in (end, end ^ 1):
+        here = is_aligned & (aligned.target == ends.target[one])
+        is_on |= here
+        is_at |= here & (ends.distance(one, aligned, reads.length[segment]) <= ends.flank)
+    return is_on & ~is_at
+
+
+def _oriented_sequences(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes, int]]:
+    """Yield gap, codes and mate position for rows of gap, segment, orientation (1: reversed) and mate position."""
+    xp = array_namespace(reads.packed)
+    for i in range(0, rows.shape[1], _BATCH):
+        gap, segment, is_flipped, before = rows[:, i : i + _BATCH]
+        own, is_reversed = to_namespace(xp, segment), to_namespace(xp, is_flipped == 1)
+        length = reads.length[own].astype(np.int64)
+        last = xp.cumsum(length)
+        index = xp.arange(int(last[-1]), dtype=np.int64)
+        row = xp.searchsorted(last, index, side="right")
+        position = reads.start[own][row] + xp.where(
+            is_reversed[row], last[row] - 1 - index, index - (last - length)[row]
+        )
+        codes = codes_at(reads, position)
+        text = to_host(xp.where(is_reversed[row], 3 - codes, codes)).tobytes()
+        columns = (gap, to_host(last - length), to_host(last), before)
+        for g, begin, end, mate in zip(*(column.tolist() for column in columns), strict=True):
+            yield g, text[begin:end], mate
+
+
+def by_gap(found: Sequence[tuple[int, bytes, int]], n_gaps: int) -> list[list[tuple[bytes, int]]]:
+    """Return the reads of each gap with their mates' positions, ascending: input order does not matter."""
+    reads: list[list[tuple[bytes, int]]] = [[] for _ in range(n_gaps)]
+    for gap, text, before in found:
+        reads[gap].append((text, before))
+    return [sorted(own) for own in reads]

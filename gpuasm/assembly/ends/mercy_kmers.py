@@ -1,0 +1,145 @@
+"""Mercy k-mers: recover k-mers of single reads between dead ends.
+
+Where depth is so low that k-mers occur once, solid k-mers leave gaps with two dead ends. If a read connects two dead
+ends, its rare k-mers between them are added back. Errors in well-covered regions never qualify: the unitigs there
+continue. After Li et al. (2015), doi:10.1093/bioinformatics/btv033.
+
+Gaps are bridged twice: in the graph as counted, because a short unitig of depth two next to a repeat would be removed
+as a tip, and in the simplified graph, whose dead ends have lost their tips. The remainder of a tip may hide a dead end:
+so a read between two unitigs may leave up to k windows before the end of one, and enter up to k windows behind the
+beginning of the other. A read that returns over the end that it left bridges nothing: its molecule is folded back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.tally import Tally
+from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.hashing import find
+from gpuasm.sequence.reads import Reads
+
+
+def bridging_segments(crossing: Reads, names: Array, kmer_graph: KmerGraph) -> Reads:
+    """Extract the segments of junction-spanning reads that connect two dead ends.
+
+    Parameters
+    ----------
+    crossing, names
+        Reads that span junctions, and the names of their windows at the graph's k.
+    kmer_graph
+        The simplified graph.
+
+    Returns
+    -------
+    Reads over the same packed bases: each segment from the last window before a gap to the first one after it.
+    """
+    xp, k = array_namespace(crossing.packed), kmer_graph.graph.k
+    on_bridge = xp.zeros(names.size, dtype=np.uint8)
+    ends = (kmer_graph.strand, kmer_graph.unitig_of, _windows_to_end(kmer_graph))
+    _mark_bridges(crossing.n_segments, crossing.start, crossing.length, k, names, *ends, on_bridge)
+    marked = to_host(xp.flatnonzero(on_bridge))
+    is_first = np.diff(marked, prepend=-2) > 1
+    start, last = marked[is_first], marked[np.roll(is_first, -1)]
+    return replace(
+        crossing,
+        start=to_namespace(xp, start),
+        length=to_namespace(xp, (last - start + k).astype(np.int32)),
+        read=to_namespace(xp, np.full(start.size, -1, np.int64)),
+    )
+
+
+def _windows_to_end(kmer_graph: KmerGraph) -> Array:
+    """Return the windows from each oriented window (2 * window + strand) to its unitig's end: (2 * n_windows,) int32.
+
+    At most k + 1; k + 1 also where the unitig has an outgoing edge.
+    """
+    xp, graph = array_namespace(kmer_graph.unitig_of), kmer_graph.graph
+    leads_on = (np.diff(graph.arc_start) > 0) | np.repeat(graph.is_circular, 2)
+    rows = to_namespace(xp, np.concatenate([[0], np.cumsum(graph.n_kmers)])), to_namespace(xp, leads_on)
+    left = xp.empty(2 * kmer_graph.unitig_of.size, np.int32)
+    _count_windows_to_end(kmer_graph.unitig_of.size, kmer_graph.unitig_of, *rows, graph.k + 1, left)
+    return left
+
+
+@signatures("int32[::1], int64[::1], boolean[::1], int64, int32[::1]")
+@for_each
+def _count_windows_to_end(j, unitig_of, window_start, leads_on, most, left):
+    u = np.int64(unitig_of[j])
+    ahead, behind = window_start[u + 1] - 1 - j, j - window_start[u]
+    left[2 * j] = most if leads_on[2 * u] else min(ahead, most)
+    left[2 * j + 1] = most if leads_on[2 * u + 1] else min(behind, most)
+
+
+@signatures("int64[::1], int32[::1], int64, int32[::1], uint8[::1], int32[::1], int32[::1], uint8[::1]")
+@for_each
+def _mark_bridges(r, start, length, k, names, strand, unitig_of, left, on_bridge):
+    before = np.int64(-1)
+    for p in range(start[r], start[r] + length[r] - k + 1):
+        name = np.int64(names[p])
+        if name < 0:
+            continue
+        if before >= 0:
+            last = np.int64(names[before])
+            out, back = last ^ np.int64(strand[last >> 1]), name ^ np.int64(strand[name >> 1])
+            ahead, behind = left[out], left[back ^ 1]
+            is_other = unitig_of[last >> 1] != unitig_of[name >> 1]
+            is_folded = not is_other and (out & 1) != (back & 1)
+            if (ahead == 0 and behind == 0 and not is_folded) or (is_other and ahead <= k and behind <= k):
+                for q in range(before, p + 1):
+                    on_bridge[q] = 1
+        before = p
+
+
+def add_mercy_kmers(reads: Reads, kept: Tally, segments: Reads, *, min_follow: int) -> tuple[Reads, Tally]:
+    """Add the k-mers and edges of bridging segments to a tally.
+
+    Parameters
+    ----------
+    reads
+        What ``kept`` was counted in.
+    kept
+        The k-mers of the simplified graph, with followers.
+    segments
+        As `bridging_segments` returns them.
+    min_follow
+        The least count of an edge: the edges of bridges get this count.
+
+    Returns
+    -------
+    The reads with the segments' packed bases appended, and the tally with the added k-mers.
+    """
+    xp = array_namespace(reads.packed)
+    found = tally_kmers(segments, kept.k)
+    dictionary = Dictionary.of(kept.keys, k=kept.k, k0=0)
+    is_new = xp.zeros(found.n, dtype=bool)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    _add_followers(found.n, found.keys, found.followers, *index, np.int64(min_follow), kept.followers, is_new)
+    new = found.where(is_new)
+    offset = np.int64(2 * 32 * reads.packed.size)
+    joined = Tally(
+        k=kept.k,
+        keys=xp.concatenate([kept.keys, new.keys]),
+        count=xp.concatenate([kept.count, new.count]),
+        place=xp.concatenate([kept.place, new.place + offset]),
+        followers=xp.concatenate([kept.followers, new.followers * np.uint32(min_follow)]),
+        histogram=kept.histogram,
+    )
+    return replace(reads, packed=xp.concatenate([reads.packed, segments.packed])), joined
+
+
+@signatures("uint64[::1], uint32[::1], uint64[::1], int32[::1], uint64, int64, uint32[::1], boolean[::1]")
+@for_each
+def _add_followers(i, own_keys, own_followers, keys, slots, mask, min_follow, followers, is_new):
+    number = find(own_keys[i], keys, slots, mask)
+    is_new[i] = number < 0
+    if number >= 0:
+        for j in range(8):
+            if own_followers[8 * i + j] > 0 and followers[8 * number + j] < min_follow:
+                followers[8 * number + j] = min_follow

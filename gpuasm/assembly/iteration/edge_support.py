@@ -1,0 +1,287 @@
+"""Edge support: find the flanks that no read supports at the next k, although coverage predicts some.
+
+Two places that share k - 1 bases or little more are joined by a false edge. Reads distinguish them at the next k, but a
+flank would pass the false edge on, so that a dead end is extended into the wrong neighbour at each k. A flank is
+removed as unsupported if
+
+1. no read contains one of its own windows, those across the junction, although two or more are expected from the
+   depth of the lesser of its two unitigs; and
+2. reads support another edge of the same junction.
+
+In a community, coverage of minor genomes ends by chance within sequence that another genome shares. The dead end of the
+low-coverage genome then joins the other genome's path, and its own continuation is missing. So for an end with one edge
+only, into a unitig with more incoming than outgoing edges, 2 and one window without reads are enough.
+
+In an isolate the reads missing at the consecutive empty windows of a right flank follow Poisson's distribution, with
+the mean number of reads that flanks of the sample have. The flanks that miss most reads are removed, as long as the
+expected share of right ones among them is small enough. A competing branch is not required: a molecule may end there.
+
+Beyond the length of reads only fragments have windows, and many pairs of repeat copies are never joined. There a flank
+is removed where one of its unitigs is single-copy, or the window at one of its ends is (`single_copy_kmers`), and
+enough fragments support another edge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.iteration.passed_contigs import Text
+from gpuasm.assembly.parameters import ITERATION
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.tally import Tally
+from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.hashing import find
+
+_NO_ZERO = 1e-9
+"""Keeps a divisor above 0."""
+_ONE = np.uint64(1)
+
+
+def unsupported_flanks(
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    graph: UnitigGraph,
+    *,
+    windows_per_base: float,
+    is_community: bool = False,
+) -> np.ndarray:
+    """Find the flanks of a text that its reads do not support, with another edge in reads; see the module.
+
+    Parameters
+    ----------
+    text
+        The text of the next k.
+    tally
+        Its k-mers as they were counted.
+    dictionary
+        The dictionary of the tally.
+    graph
+        The graph that unitigs and flanks come from.
+    windows_per_base
+        Windows of the next k for each base of the reads.
+    is_community
+        Whether the sample has genomes that are covered in part.
+
+    Returns
+    -------
+    (n_flanks,) bool, on the host.
+    """
+    support = flank_support(text, tally, dictionary, graph.k)
+    should_be_read = text.flanks.depth * windows_per_base >= ITERATION.flank_least_reads
+    if is_community:
+        should_be_read |= _joins_another_path(text, graph)
+    return (support.least == 0) & _has_alternative(text, graph, support) & should_be_read
+
+
+def improbable_flanks(
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    graph: UnitigGraph,
+    *,
+    windows_per_base: float,
+    reads_per_base: float,
+) -> np.ndarray:
+    """Find the flanks of a text that lack more reads than chance explains in an isolate; see the module.
+
+    Parameters
+    ----------
+    text, tally, dictionary, graph, windows_per_base
+        As for `unsupported_flanks`.
+    reads_per_base
+        Reads as long as the next k, for each base of all reads.
+
+    Returns
+    -------
+    (n_flanks,) bool, on the host.
+    """
+    support = flank_support(text, tally, dictionary, graph.k)
+    depth = text.flanks.depth
+    windows = depth * windows_per_base
+    are_read = support.total > 0
+    rate = float(support.total[are_read].sum()) / max(_NO_ZERO, float((windows * support.places)[are_read].sum()))
+    # A read with any of several consecutive windows has more starting positions than a read with one given window.
+    missing = rate * depth * (windows_per_base + np.maximum(support.empty - 1, 0) * reads_per_base)
+    chances = 1 + rate * depth * reads_per_base * np.maximum(support.places - 1, 0)
+    suspects = np.flatnonzero(support.empty > 0)
+    suspects = suspects[np.argsort(-missing[suspects], kind="stable")]
+    right = expected_right_flanks(missing[suspects], rate * windows, chances)
+    few = np.flatnonzero(right <= ITERATION.flank_right_share * np.arange(1, suspects.size + 1))
+    is_removed = np.zeros(support.least.size, bool)
+    is_removed[suspects[: few[-1] + 1 if few.size else 0]] = True
+    return is_removed
+
+
+def expected_right_flanks(missing: np.ndarray, expected: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """Return how many right flanks are expected to miss at least so many reads by chance.
+
+    Parameters
+    ----------
+    missing : (n,) float64
+        Missing reads.
+    expected, chances : (m,) float64
+        Expected reads at one window of each flank, and gaps between reads that could leave windows empty.
+    """
+    order = np.argsort(expected, kind="stable")
+    expected, chances = expected[order], chances[order]
+    below = np.concatenate([[0.0], np.cumsum(chances)])
+    above = np.append(np.cumsum((chances * np.exp(-expected))[::-1])[::-1], 0.0)
+    at = np.searchsorted(expected, missing, side="right")
+    return below[at] * np.exp(-missing) + above[at]
+
+
+def unsupported_by_fragments(
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    graph: UnitigGraph,
+    *,
+    is_single: np.ndarray,
+    single_ends: tuple[np.ndarray, np.ndarray] | None = None,
+    windows_per_base: float,
+) -> np.ndarray:
+    """Find the flanks of a text of fragments that these do not support; see the module.
+
+    Parameters
+    ----------
+    text, tally, dictionary, graph
+        As for `unsupported_flanks`.
+    is_single : (n,) bool
+        Which unitigs of the graph are certainly single-copy.
+    single_ends : (n_flanks,) bool each, or None
+        Of which flanks the first and the last window are certainly single-copy, where that is known.
+    windows_per_base
+        Windows of the next k in fragments for each base of the reads, if all pairs were joined.
+
+    Returns
+    -------
+    (n_flanks,) bool, on the host.
+    """
+    source, target = text.flanks.source, text.flanks.target
+    support = flank_support(text, tally, dictionary, graph.k).least
+    most = _most_at_ends(graph, (source, target), support)
+    enough = np.maximum(
+        ITERATION.flank_least_fragments, ITERATION.flank_fragment_share * graph.depth * windows_per_base
+    )
+    has_alternative = np.repeat(is_single, 2) & (most >= np.repeat(enough, 2))
+    other_is_supported = has_alternative[source] | has_alternative[target ^ 1]
+    if single_ends is not None:
+        is_supported = most >= ITERATION.flank_least_fragments
+        other_is_supported |= (single_ends[0] & is_supported[source]) | (single_ends[1] & is_supported[target ^ 1])
+    return (support == 0) & other_is_supported
+
+
+@dataclass(frozen=True)
+class Support:
+    """Reads or fragments with the windows of each flank that span its arc: all (n_flanks,) int64.
+
+    Attributes
+    ----------
+    least
+        Their least number at one of these windows.
+    empty
+        The greatest number of consecutive windows with none.
+    total, places
+        Their sum over all these windows, and the number of windows.
+    """
+
+    least: np.ndarray
+    empty: np.ndarray
+    total: np.ndarray
+    places: np.ndarray
+
+
+def flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> Support:
+    """Count the reads or fragments that support each flank of a text."""
+    xp, first = array_namespace(text.names), text.n_reads + text.n_contigs
+    flanks = text.reads.select(xp.arange(first, text.reads.n_segments))
+    found = [xp.zeros(flanks.n_segments, np.int64) for _ in range(4)]
+    where = (flanks.start, flanks.length, text.reaches_passed.astype(np.uint8), text.names)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    _count_support(flanks.n_segments, *where, tally.k - k, tally.k, *index, tally.count, *found)
+    return Support(*(to_host(array) for array in found))
+
+
+def _has_alternative(text: Text, graph: UnitigGraph, support: Support) -> np.ndarray:
+    """Return of which flanks another arc of the same junction has reads: (n_flanks,) bool."""
+    source, target = text.flanks.source, text.flanks.target
+    most = _most_at_ends(graph, (source, target), support.least)
+    return (most[source] > 0) | (most[target ^ 1] > 0)
+
+
+def _joins_another_path(text: Text, graph: UnitigGraph) -> np.ndarray:
+    """Return which flanks are an end's only edge, into a unitig with fewer outgoing than incoming edges."""
+    n_arcs = np.diff(graph.arc_start)
+    source, target = text.flanks.source, text.flanks.target
+    forward = (n_arcs[source] == 1) & (n_arcs[target ^ 1] > n_arcs[target])
+    return forward | ((n_arcs[target ^ 1] == 1) & (n_arcs[source] > n_arcs[source ^ 1]))
+
+
+def _most_at_ends(graph: UnitigGraph, arcs: tuple[np.ndarray, np.ndarray], support: np.ndarray) -> np.ndarray:
+    """Return the support of the best supported arc that leaves each oriented unitig: (2n,) int64."""
+    most = np.zeros(2 * graph.n, np.int64)
+    for end in (arcs[0], arcs[1] ^ 1):
+        np.maximum.at(most, end, support)
+    return most
+
+
+def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary: Dictionary) -> tuple[Text, Array]:
+    """Return a text without the removed flanks, and which k-mers of its tally only these contain: (n,) bool."""
+    xp, first = array_namespace(text.names), text.n_reads + text.n_contigs
+    flanks = text.reads.select(to_namespace(xp, first + np.flatnonzero(is_removed)))
+    only_flanks = xp.zeros(tally.n, dtype=bool)
+    reaches_passed = text.reaches_passed[to_namespace(xp, is_removed)].astype(np.uint8)
+    where = (flanks.start, flanks.length, reaches_passed, text.names)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    _mark_own(flanks.n_segments, *where, dictionary.k0, tally.k, *index, tally.count, only_flanks)
+    kept = np.concatenate([np.ones(first, bool), ~is_removed])
+    rows, own = to_namespace(xp, np.flatnonzero(kept)), to_namespace(xp, ~is_removed)
+    remaining = replace(text, reads=text.reads.select(rows), depth=text.depth[rows[text.n_reads :] - text.n_reads])
+    others = text.flanks.without(is_removed)
+    return replace(remaining, copy=text.copy[own], reaches_passed=text.reaches_passed[own], flanks=others), only_flanks
+
+
+@signatures(
+    "int64[::1], int32[::1], uint8[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, uint32[::1], "
+    "int64[::1], int64[::1], int64[::1], int64[::1]"
+)
+@for_each
+def _count_support(
+    f, start, length, reaches_passed, names, shift, next_k, keys, slots, mask, count, support, empty, total, places
+):
+    least, run = np.int64(-1), np.int64(0)
+    for offset in range(1, np.int64(length[f]) - next_k + 1 - reaches_passed[f]):
+        number = _number_at(start[f] + offset, names, shift, keys, slots, mask)
+        own = np.int64(count[number]) - 1  # one occurrence is the flank itself
+        if least < 0 or own < least:
+            least = own
+        run = 0 if own > 0 else run + 1
+        empty[f] = max(empty[f], run)
+        total[f] += own
+        places[f] += 1
+    support[f] = max(least, np.int64(0))
+
+
+@signatures(
+    "int64[::1], int32[::1], uint8[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, uint32[::1], "
+    "boolean[::1]"
+)
+@for_each
+def _mark_own(f, start, length, reaches_passed, names, k, next_k, keys, slots, mask, count, only_flanks):
+    for offset in range(1, np.int64(length[f]) - next_k + 1 - reaches_passed[f]):
+        number = _number_at(start[f] + offset, names, next_k - k, keys, slots, mask)
+        if count[number] == 1:
+            only_flanks[number] = True
+
+
+@inlined()
+def _number_at(p, names, shift, keys, slots, mask):
+    a, b = np.uint64(names[p]), np.uint64(names[p + shift])
+    forward = (a << np.uint64(31)) | b
+    backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
+    return find(min(forward, backward), keys, slots, mask)

@@ -1,0 +1,241 @@
+"""The first k-mer graph, built from solid k-mers, cleaned, its gaps bridged, and its junction-spanning reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, align_to_unitigs
+from gpuasm.assembly.coverage.depth_units import DEPTH_SCALE, bounded_weight, count_windows
+from gpuasm.assembly.coverage.sample_mode import Mode, choose_mode
+from gpuasm.assembly.ends.mercy_kmers import add_mercy_kmers, bridging_segments
+from gpuasm.assembly.ends.overlapping_ends import overlapping_end_segments
+from gpuasm.assembly.graph.compaction import SourceUnitigs
+from gpuasm.assembly.graph.debruijn import find_neighbours, two_sided
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, make_kmer_graph, vertices_along
+from gpuasm.assembly.graph.unitigs import build_unitigs
+from gpuasm.assembly.iteration.first_kmer_size import (
+    FirstCount,
+    count_anew,
+    count_first,
+    lengths_of,
+    misses_minor_genomes,
+)
+from gpuasm.assembly.iteration.fragment_graphs import k_values_of_reads
+from gpuasm.assembly.iteration.junction_reads import select_junction_reads
+from gpuasm.assembly.iteration.read_correction import correct_reads
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.pairs.mates import SpanningPairs, spanning_pairs
+from gpuasm.assembly.parameters import COVERAGE
+from gpuasm.assembly.simplification.engine import Removed, clean, note_simplified
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.tally import Tally
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stage, Stages
+
+
+def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblyState:
+    """Build the k-mer graph of the first k, and select its junction-spanning reads and its spanning pairs."""
+    all_reads, lengths = reads, lengths_of(reads)
+    n_bases = count_windows(lengths, 1)
+    counted, rules, first = _start(reads, lengths, options, stages)
+    reads, tally, k, is_low_coverage = counted.reads, counted.tally, counted.k, counted.is_low_coverage
+    k_values, spectrum, min_follow = counted.k_values, counted.spectrum, rules.min_follow
+    del counted
+    aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
+    steps = _steps(options)
+    # At low coverage many true ends look like tips until gaps are bridged; clean-up would remove them too early.
+    for step, (name, find_segments) in enumerate(steps[:1] + steps if is_low_coverage else steps):
+        with stages.stage(name, k=k) as stage:
+            segments = find_segments(reads, (aligned, junction_reads, names), first.kmer_graph)
+            stage.note(bridges=segments.n_segments)
+        if segments.n_segments or (is_low_coverage and find_segments is _bridging):
+            tally = tally.narrowed(first.is_kept)
+            before, rules = first.removed, replace(rules, mode=first.mode, merged=first.removed.superbubbles)
+            del first, aligned, junction_reads, names  # the next ones take as much memory
+            reads, tally = add_mercy_kmers(reads, tally, segments, min_follow=min_follow)
+            keeps = is_low_coverage and step == 0  # isolated_unitigs may still be bridged to others
+            first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True, keep_isolated=keeps)
+            first = replace(first, removed=before + first.removed)
+            aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
+    if reads.n_segments < all_reads.n_segments:  # mates were merged
+        aligned, junction_reads, names = _first_junction_reads(all_reads, first.kmer_graph, stages)
+    rules_of_mode = first.mode.rules(options.without)
+    if "read-correction" in rules_of_mode:
+        junction_reads, names, n_bases = _corrected((junction_reads, names), first.kmer_graph, n_bases, stages=stages)
+    with stages.stage("find pairs across junctions", k=k) as stage:
+        spanning = spanning_pairs(all_reads, aligned, first.kmer_graph)
+        _note_pairs(stage, spanning)
+    high_coverage_k: tuple[int, ...] = ()
+    if spanning and options.may_use_fragments:
+        is_one = not first.mode.is_community
+        k_values, high_coverage_k = k_values_of_reads(
+            k_values, first.kmer_graph.graph, spanning, lengths=lengths, is_one_organism=is_one
+        )
+        high_coverage_k = high_coverage_k if "high-coverage-reads" in rules_of_mode else ()
+    removed = {k: asdict(first.removed)}
+    known = (k_values, lengths, spectrum, removed, first.kmer_graph, junction_reads, names, n_bases)
+    return AssemblyState(
+        *known, mode=first.mode, without=options.without, spanning=spanning, high_coverage_k=high_coverage_k
+    )
+
+
+def _start(
+    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, stages: Stages
+) -> tuple[FirstCount, _Rules, _FirstGraph]:
+    """Count the first k and build its graph; again with a smaller k where minor genomes need one."""
+    counted = count_first(reads, options, stages)
+    rules = _Rules.of(counted, options.mode, options.without)
+    first = _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=not counted.is_low_coverage)
+    if not first.mode.is_community or not misses_minor_genomes(counted, first.kmer_graph.graph, options):
+        return counted, rules, first
+    mode, held = first.mode, [counted]
+    del first, counted  # the next ones take as much memory
+    counted = count_anew(held, lengths, options, stages)
+    rules = _Rules.of(counted, mode, options.without)
+    return counted, rules, _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=False)
+
+
+_Found = tuple[UnitigAlignments, Reads, Array]
+"""Alignments of reads to unitigs, the junction-spanning reads, and the names of their windows."""
+_Step = tuple[str, Callable[[Reads, _Found, KmerGraph], Reads]]
+
+
+def _steps(options: AssemblyOptions) -> tuple[_Step, ...]:
+    """Return the functions that find segments across the gaps of the first graph, by the names of their stages."""
+    steps: tuple[_Step, ...] = (("bridge gaps", _bridging), ("join overlapping ends", _overlapping))
+    rules = ("mercy-kmers", "overlapping-ends")
+    return tuple(
+        (name, _no_segments if rule in options.without else find)
+        for (name, find), rule in zip(steps, rules, strict=True)
+    )
+
+
+def _bridging(_: Reads, found: _Found, kmer_graph: KmerGraph) -> Reads:
+    return bridging_segments(*found[1:], kmer_graph)
+
+
+def _no_segments(reads: Reads, found: _Found, _: KmerGraph) -> Reads:  # noqa: ARG001 - as the others are called
+    return found[1].select(slice(0))
+
+
+def _overlapping(reads: Reads, found: _Found, kmer_graph: KmerGraph) -> Reads:
+    return overlapping_end_segments(reads, found[0], kmer_graph)
+
+
+def _note_pairs(stage: Stage, spanning: SpanningPairs | None) -> None:
+    if spanning:
+        inserts = spanning.inserts
+        stage.note(
+            pairs=spanning.reads.n_segments // 2, insert_mean=round(inserts.mean, 1), insert_sd=round(inserts.sd, 1)
+        )
+
+
+@dataclass(frozen=True)
+class _FirstGraph:
+    """The cleaned graph of the first k, and which k-mers of the tally are in it."""
+
+    kmer_graph: KmerGraph
+    removed: Removed
+    is_kept: Array
+    mode: Mode
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """How to build and clean the first graph.
+
+    How often an edge must occur, the depth of one window in units, the mode if known, the rules to leave out, the depth
+    of the rarest solid k-mers, substitutions a base, and how many k-mers of superbubbles were removed before.
+    """
+
+    min_follow: int
+    weight: int
+    mode: Mode | str
+    without: tuple[str, ...]
+    least_depth: float
+    error_rate: float
+    merged: int = 0
+
+    @classmethod
+    def of(cls, counted: FirstCount, mode: Mode | str, without: tuple[str, ...]) -> _Rules:
+        spectrum, weight = counted.spectrum, counted.weight
+        error_rate = spectrum.error_rate or 0.0
+        if isinstance(mode, Mode):
+            mode = replace(mode, error_rate=error_rate)
+        return cls(
+            min(2, spectrum.threshold), weight, mode, without, spectrum.threshold * weight / DEPTH_SCALE, error_rate
+        )
+
+
+def _first_graph(
+    reads: Reads,
+    tally: Tally,
+    rules: _Rules,
+    *,
+    stages: Stages,
+    has_mercy: bool = False,
+    keep_isolated: bool = False,
+    cleans: bool = True,
+) -> _FirstGraph:
+    k = tally.k
+    with stages.stage("build graph", k=k) as stage:
+        dictionary = Dictionary.of(tally.keys, k=k, k0=0)
+        neighbour = find_neighbours(reads.packed, tally, dictionary, min_follow=rules.min_follow)
+        if has_mercy:
+            neighbour = two_sided(reads.packed, tally, neighbour)
+        del dictionary
+        unitigs = build_unitigs(
+            reads.packed, tally, neighbour, unit=DEPTH_SCALE, weight=bounded_weight(tally, rules.weight)
+        )
+        del neighbour
+        stage.note(unitigs=unitigs.graph.n)
+    mode = rules.mode
+    if isinstance(mode, str):
+        mode = choose_mode(mode, unitigs.graph, least_depth=rules.least_depth)
+        mode = replace(mode, error_rate=rules.error_rate)
+    graph, sources, removed = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n), Removed()
+    with stages.stage("clean graph", k=k) as stage:
+        if cleans:
+            graph, sources, removed = clean(
+                graph,
+                mode=mode,
+                without=rules.without,
+                keep_isolated=keep_isolated,
+                few=COVERAGE.few_reads * rules.weight / DEPTH_SCALE,
+                windows_are_dense=True,
+                merged=rules.merged,
+            )
+        note_simplified(stage, graph, removed)
+        kmer_graph = make_kmer_graph(unitigs, tally, (graph, sources), k0=0)
+        is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)
+        is_kept[vertices_along(unitigs, sources) >> 1] = True
+    return _FirstGraph(kmer_graph, removed, is_kept, mode)
+
+
+def _first_junction_reads(reads: Reads, kmer_graph: KmerGraph, stages: Stages) -> _Found:
+    with stages.stage("find reads across junctions", k=kmer_graph.graph.k) as stage:
+        aligned = align_to_unitigs(reads, kmer_graph)
+        junction_reads = select_junction_reads(reads, aligned)
+        stage.note(reads=junction_reads.n_segments)
+        return aligned, junction_reads, name_windows(junction_reads, kmer_graph.dictionary)
+
+
+def _corrected(
+    junction_reads: tuple[Reads, Array], kmer_graph: KmerGraph, n_bases: int, *, stages: Stages
+) -> tuple[Reads, Array, int]:
+    """Return the junction-spanning reads without their errors, and the bases of all reads in windows without errors.
+
+    Depths come from the first graph, which has no window with an error; corrected reads must not count for more. In a
+    community the k-mers of minor genomes look like errors, so its reads are not corrected.
+    """
+    with stages.stage("correct reads", k=kmer_graph.graph.k) as stage:
+        found = correct_reads(*junction_reads, kmer_graph)
+        stage.note(bases=found.n_corrected, windows=found.n_named, windows_added=found.n_added)
+    if found.n_added:
+        n_bases = n_bases * found.n_named // (found.n_named + found.n_added)
+    return found.reads, found.names, n_bases

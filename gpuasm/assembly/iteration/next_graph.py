@@ -1,0 +1,170 @@
+"""The next k-mer graph, built from the graph of one k and its junction-spanning reads or fragments."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from gpuasm.assembly.coverage.depth_units import DEPTH_SCALE, count_windows, scale, window_weight
+from gpuasm.assembly.coverage.local_depth import local_depth
+from gpuasm.assembly.graph.debruijn import find_neighbours
+from gpuasm.assembly.graph.kmer_graph import make_kmer_graph, vertices_along
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitigs import build_unitigs
+from gpuasm.assembly.iteration.edge_support import (
+    improbable_flanks,
+    unsupported_by_fragments,
+    unsupported_flanks,
+    without_flanks,
+)
+from gpuasm.assembly.iteration.junction_reads import select_named_junction_reads
+from gpuasm.assembly.iteration.passed_contigs import Text, isolated_contigs, next_text, set_passed_depth
+from gpuasm.assembly.iteration.single_copy_kmers import single_copy_ends, single_copy_windows
+from gpuasm.assembly.parameters import COVERAGE, ITERATION, DepthModel
+from gpuasm.assembly.paths.pseudo_long_reads import with_reads_counted
+from gpuasm.assembly.simplification.engine import clean, note_simplified
+from gpuasm.assembly.state import AssemblyState
+from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.tally import Tally
+from gpuasm.primitives.counting import count_true
+from gpuasm.stages import Stage, Stages
+
+
+def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblyState:
+    """Build the k-mer graph of the next k from the one before."""
+    before, k0 = state.kmer_graph, state.kmer_graph.graph.k
+    with stages.stage("count k-mers", k=k) as stage:
+        counted = with_reads_counted(state.junction_reads, state.read_weight)
+        model = state.mode.parameters.depth_model
+        text = next_text(counted, state.names, before, k=k, passes_short=_passes_short(state), model=model)
+        tally = tally_kmers(text.reads, k, text.names, k0=k0, in_text_order=True)
+        stage.note(distinct=tally.n)
+        if _passes_short(state):
+            stage.note(short_paths=text.flanks.n_through)
+    with stages.stage("build graph", k=k) as stage:
+        tally, dictionary = _select_kmers(text, tally, state, stage)
+        neighbour = find_neighbours(text.reads.packed, tally, dictionary, lower=before.neighbour, min_follow=1)
+        state = replace(state, kmer_graph=before.graph_only())  # each array is freed before the next one is made
+        del before, dictionary
+        unitigs = build_unitigs(text.reads.packed, tally, neighbour, unit=DEPTH_SCALE)
+        del neighbour
+        tally = tally.without_followers()
+        stage.note(unitigs=unitigs.graph.n)
+    with stages.stage("clean graph", k=k) as stage:
+        graph, sources, removed = clean(
+            unitigs.graph,
+            mode=state.mode,
+            without=state.without,
+            reach=state.k_values[0],
+            protected_depth=_protected_depth(state, k),
+            are_read=not state.has_fragments,
+            merged=sum(of_one["superbubbles"] for of_one in state.removed.values()),
+        )
+        note_simplified(stage, graph, removed)
+        kmer_graph = make_kmer_graph(unitigs, tally, (graph, sources), k0=k0)
+        is_single = state.is_single
+        if is_single is not None:
+            is_single = single_copy_windows(text, tally, is_single, k=k0)[vertices_along(unitigs, sources) >> 1]
+    junction_reads, names = state.junction_reads, state.names
+    if k != state.k_values[-1]:
+        with stages.stage("find reads across junctions", k=k) as stage:
+            names = name_windows(junction_reads, kmer_graph.dictionary, names)
+            junction_reads = select_named_junction_reads(junction_reads, names, kmer_graph)
+            stage.note(reads=junction_reads.n_segments)
+    return replace(
+        state,
+        kmer_graph=kmer_graph,
+        junction_reads=junction_reads,
+        names=names,
+        removed={**state.removed, k: asdict(removed)},
+        isolated=_with_isolated(state, k),
+        is_single=is_single,
+    )
+
+
+def _passes_short(state: AssemblyState) -> bool:
+    """Return whether flanks continue through short unitigs: only at k beyond the reads, as fragments are few."""
+    return state.has_fragments and "short-paths" in state.rules
+
+
+def _with_isolated(state: AssemblyState, k: int) -> tuple[UnitigGraph, ...]:
+    """Return the isolated contigs so far, with those too short for this k."""
+    if "isolated-contigs" not in state.rules:
+        return state.isolated
+    graph = state.kmer_graph.graph
+    window = window_weight(state.counted_lengths, graph.k, n_bases=state.n_bases) / DEPTH_SCALE
+    return (*state.isolated, isolated_contigs(graph, k, window=window))
+
+
+def _protected_depth(state: AssemblyState, k: int) -> float:
+    """Return the depth from which no unitig is removed: the depth of three fragments, once pairs are joined.
+
+    Fragments are spelled from a cleaned graph, so they are free of read errors. The depth of a repeat copy depends on
+    how many of its pairs could be joined, so a much higher depth of its alternatives proves nothing. In a population
+    errors may remain in the graph, at the depth of its rarer variants.
+    """
+    holds = state.is_joined and "fragment-support" in state.rules
+    weight = window_weight(state.counted_lengths, k, n_bases=state.n_bases)
+    return ITERATION.protected_fragments * weight / DEPTH_SCALE if holds else np.inf
+
+
+def _select_kmers(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple[Tally, Dictionary]:
+    """Scale a tally, set the depth of passed contigs and flanks, and drop the other k-mers that are too rare.
+
+    The tally is changed in place and must not be used afterwards.
+
+    Both halves of a k-mer are solid already, so one occurrence suffices, unless coverage is so high that errors
+    coincide: then the solid threshold of the first k, halved, and lowered as windows become fewer, applies.
+    """
+    first, k0 = state.k_values[0], state.kmer_graph.graph.k
+    windows = count_windows(state.counted_lengths, tally.k), max(1, count_windows(state.counted_lengths, first))
+    least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
+    dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
+    is_frequent = tally.count >= least
+    checks_flanks = "edge-support" in state.rules
+    if checks_flanks:
+        is_removed = find_unsupported(text, tally, dictionary, state)
+        text, only_flanks = without_flanks(text, is_removed, tally, dictionary)
+        is_frequent &= ~only_flanks
+        stage.note(flanks_removed=int(is_removed.sum()))
+    is_kept = is_frequent.astype(np.uint8)
+    weight = window_weight(state.counted_lengths, tally.k, n_bases=state.n_bases)
+    scale(tally, weight)
+    cuts_flanks = not state.has_fragments and not (checks_flanks and state.mode.parameters.edges_by_rate)
+    set_passed_depth(text, tally, dictionary, is_kept=is_kept, weight=weight, cuts_flanks=cuts_flanks)
+    if least == 1 and count_true(is_kept) == is_kept.size:
+        return tally, dictionary
+    tally = tally.narrowed(is_kept == 1)
+    return tally, Dictionary.of(tally.keys, k=tally.k, k0=k0)
+
+
+def find_unsupported(text: Text, tally: Tally, dictionary: Dictionary, state: AssemblyState) -> np.ndarray:
+    """Return which flanks lack support of reads, or of fragments where depth shows copy numbers: (n_flanks,) bool.
+
+    Which pairs are joined is not random, so missing fragments follow no distribution.
+    """
+    graph, n_bases = state.kmer_graph.graph, state.n_bases
+    per_base = count_windows(state.lengths, tally.k) / n_bases
+    if state.mode.parameters.edges_by_rate and not state.has_fragments:
+        n_reads = int(state.lengths[tally.k :].sum())
+        return improbable_flanks(
+            text, tally, dictionary, graph, windows_per_base=per_base, reads_per_base=n_reads / n_bases
+        )
+    is_community = "foreign-paths" in state.rules
+    by_reads = unsupported_flanks(text, tally, dictionary, graph, windows_per_base=per_base, is_community=is_community)
+    model = state.mode.parameters.depth_model
+    if state.spanning is None or not state.is_joined or model is DepthModel.NONE:
+        return by_reads
+    # Within a fragment's length of a repeat, the depth of a unitig may depend on which pairs were joined.
+    is_long = graph.length > state.spanning.inserts.longest
+    is_single = is_long & (graph.depth <= COVERAGE.single_copy_ratio * local_depth(graph, model))
+    per_base = count_windows(state.counted_lengths, tally.k) / n_bases
+    single_ends = None
+    if state.is_single is not None:
+        single_ends = single_copy_ends(text, state.is_single, k=graph.k, next_k=tally.k)
+    by_fragments = unsupported_by_fragments(
+        text, tally, dictionary, graph, is_single=is_single, single_ends=single_ends, windows_per_base=per_base
+    )
+    return by_reads | by_fragments

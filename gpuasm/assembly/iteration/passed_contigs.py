@@ -1,0 +1,240 @@
+"""The text of the next k: junction-spanning reads, passed contigs and flanks, with depths of their own.
+
+*Junction-spanning reads* are counted as they are. *Passed contigs*, the unitigs long enough for the next k, contribute
+each of their k-mers with the depth of the unitig, so that nothing within a unitig is lost. *Flanks* contribute the
+edges between passed contigs: a junction that no read covers at the next k would otherwise become a dead end, and its
+other edges would appear to be the only ones. Flanks continue through unitigs too short to be passed (`flanks`). A flank
+is cut where so many reads are expected that chance cannot remove all: there a molecule ends within a repeat. (For
+isolates `edge_support` finds such flanks.) Counts are converted to the depth of bases in reads: a window counts as many
+units as reads have bases for each of their windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.assembly.coverage.local_depth import local_depth
+from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
+from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.iteration.flanks import Flanks, find_flanks
+from gpuasm.assembly.iteration.spelling import spell_passed
+from gpuasm.assembly.parameters import COVERAGE, ITERATION, DepthModel
+from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.tally import Tally
+from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.hashing import find
+from gpuasm.sequence.encoding import base_at
+from gpuasm.sequence.reads import Reads
+
+_ONE = np.uint64(1)
+
+
+@dataclass(frozen=True)
+class Text:
+    """The sequences in which the k-mers of the next k are counted.
+
+    Attributes
+    ----------
+    reads : Reads
+        Junction-spanning reads, then passed contigs, then flanks.
+    names : (32 * packed.size,) int32
+        Oriented names of the previous graph's k-mers at every position.
+    n_reads, n_contigs : int
+        Numbers of the segments that are reads, and of the passed contigs after them; the others are flanks.
+    depth : (n_contigs + n_flanks,) int64
+        Depth of each k-mer of a passed contig or flank, in units.
+    copy : (n_flanks,) int64
+        Depth of one copy at the ends of each flank, in units.
+    reaches_passed : (n_flanks,) bool
+        Whether the last window of each flank belongs to another segment.
+    flanks : Flanks
+        Which unitigs of the graph each flank joins, on the host.
+    """
+
+    reads: Reads
+    names: Array
+    n_reads: int
+    n_contigs: int
+    depth: Array
+    copy: Array
+    reaches_passed: Array
+    flanks: Flanks
+
+
+def next_text(
+    reads: Reads,
+    names: Array,
+    kmer_graph: KmerGraph,
+    *,
+    k: int,
+    model: DepthModel = DepthModel.ONE,
+    passes_short: bool = True,
+) -> Text:
+    """Concatenate junction-spanning reads, passed contigs and flanks into the text of the next k.
+
+    Parameters
+    ----------
+    reads, names
+        Junction-spanning reads and the names of their windows at the k of the graph.
+    kmer_graph
+        The graph that they come from; its unitigs of at least ``k`` bases are passed.
+    k
+        The next k.
+    model
+        Whether the graph has one depth, or is of the variants of one organism.
+    passes_short
+        Whether flanks continue through unitigs that are too short.
+    """
+    xp, graph = array_namespace(reads.packed), kmer_graph.graph
+    is_passed = np.where(graph.is_circular, graph.n_kmers, graph.length) >= k
+    passed, flanks = np.flatnonzero(is_passed), find_flanks(graph, is_passed, k=k, passes_short=passes_short)
+    own = spell_passed(kmer_graph, passed, flanks, k=k)
+    joined = Reads(
+        packed=xp.concatenate([reads.packed, own.packed]),
+        start=xp.concatenate([reads.start, to_namespace(xp, own.start[:-1] + 32 * reads.packed.size)]),
+        length=xp.concatenate([reads.length, to_namespace(xp, np.diff(own.start).astype(np.int32))]),
+        read=xp.concatenate([reads.read, xp.full(own.start.size - 1, -1, np.int64)]),
+        n_reads=reads.n_segments + own.start.size - 1,
+    )
+    depth = np.concatenate([graph.count[passed] // graph.n_kmers[passed], flanks.count])
+    return Text(
+        reads=joined,
+        names=xp.concatenate([names, own.names]),
+        n_reads=reads.n_segments,
+        n_contigs=passed.size,
+        depth=to_namespace(xp, np.maximum(1, depth)),
+        copy=to_namespace(xp, _copy_at_ends(graph, flanks, model=model)),
+        reaches_passed=to_namespace(xp, flanks.reaches_passed),
+        flanks=flanks,
+    )
+
+
+def isolated_contigs(graph: UnitigGraph, k: int, *, window: float) -> UnitigGraph:
+    """Return the isolated unitigs too short to be passed to ``k``: no larger k can change them.
+
+    Unitigs of single reads with errors are removed: they have the depth of one window of a read, but not of two. A
+    lower depth than one window occurs only where the unitig was passed from a smaller k, with the depth found there.
+
+    Parameters
+    ----------
+    graph
+        The graph of the previous k.
+    k
+        The next k.
+    window
+        Depth of one window at the k of that graph.
+    """
+    n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
+    short = np.where(graph.is_circular, graph.n_kmers, graph.length) < k
+    was_passed = (graph.depth < window) & (graph.k > MAX_PLAIN_K)
+    kept = short & (n_arcs == 0) & (was_passed | (graph.depth >= COVERAGE.two_reads * window))
+    return compact(graph, SourceUnitigs.identity(graph.n), is_removed=~kept)[0]
+
+
+def _copy_at_ends(graph: UnitigGraph, flanks: Flanks, *, model: DepthModel) -> np.ndarray:
+    """Return the depth of one copy at flanks, in units; without one depth, at most that of the unitigs themselves."""
+    copy = local_depth(graph, model)
+    copy = ((copy if model is DepthModel.ONE else np.minimum(copy, graph.depth)) * graph.unit).astype(np.int64)
+    return np.minimum(copy[flanks.source >> 1], copy[flanks.target >> 1])
+
+
+def set_passed_depth(
+    text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Array, weight: int, cuts_flanks: bool
+) -> None:
+    """Set the depth of the k-mers and edges of passed contigs, and the least depth of those of flanks.
+
+    Reads that span no junction are not in the text, so counts within a passed contig are replaced by its depth. All
+    reads across a junction are in the text, so a flank only fills in what chance may have left out.
+
+    Parameters
+    ----------
+    text
+        The text of the next k.
+    tally, dictionary
+        Its k-mers; counts and followers are changed in place.
+    is_kept : (n,) uint8
+        Set to 1 for each k-mer of passed contigs, and to 0 for those of flanks that lack expected reads.
+    worth
+        Depth of one occurrence, in units.
+    cuts_flanks
+        Whether flanks that lack expected reads are cut: not in a text of fragments, which lack those of tangles, nor
+        where such flanks are removed already.
+    """
+    xp = array_namespace(text.names)
+    first = text.n_reads
+    enough = int(weight * np.log(max(1, text.copy.size) / ITERATION.flanks_lost_by_chance))
+    may_fill = ((text.copy < enough) | (not cuts_flanks)).astype(np.uint8)
+    reaches_passed = text.reaches_passed.astype(np.uint8)
+    for is_flank, last in ((False, first + text.n_contigs), (True, text.reads.n_segments)):
+        segments = text.reads.select(xp.arange(first, last))
+        windows = xp.maximum(segments.length.astype(np.int64) - (tally.k - 1), 0)
+        end = xp.cumsum(windows)
+        total = int(end[-1]) if last > first else 0
+        segment = xp.searchsorted(end, xp.arange(total, dtype=np.int64), side="right")
+        where = (segment, end - windows, segments.start, segments.length, text.reads.packed, text.names)
+        index = (dictionary.keys, dictionary.slots, dictionary.mask)
+        depth = text.depth[first - text.n_reads : last - text.n_reads]
+        shift = tally.k - dictionary.k0
+        out = (tally.count, tally.followers, is_kept)
+        _set_depth(total, *where, tally.k, shift, *index, depth, is_flank, reaches_passed, may_fill, weight, *out)
+        first = last
+
+
+@signatures(
+    "int64[::1], int64[::1], int64[::1], int32[::1], uint64[::1], int32[::1], int64, int64, uint64[::1], int32[::1], "
+    "uint64, int64[::1], boolean, uint8[::1], uint8[::1], int64, uint32[::1], uint32[::1], uint8[::1]"
+)
+@for_each
+def _set_depth(
+    w,
+    segment,
+    first,
+    start,
+    length,
+    packed,
+    names,
+    k,
+    shift,
+    keys,
+    slots,
+    mask,
+    depth,
+    is_flank,
+    reaches_passed,
+    may_fill,
+    weight,
+    count,
+    followers,
+    is_kept,
+):
+    c = segment[w]
+    offset = w - first[c]
+    p = start[c] + offset
+    a = np.uint64(names[p])
+    b = np.uint64(names[p + shift])
+    forward = (a << np.uint64(31)) | b
+    backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
+    strand = 1 if backward < forward else 0
+    number = find(min(forward, backward), keys, slots, mask)
+    has_next = offset < length[c] - k
+    # The first window of a flank belongs to its source, and the last one may belong to its target.
+    is_between = is_flank and offset > 0 and (has_next or reaches_passed[c] == 0)
+    is_kept[number] = 1
+    # A k-mer that occurs once occurs only in the flank itself.
+    if is_flank and is_between and may_fill[c] == 0 and count[number] <= weight:
+        is_kept[number] = 0
+    if not is_flank or (is_between and count[number] < depth[c]):
+        count[number] = depth[c]
+    if has_next:
+        after = 8 * number + 4 * strand + np.int64(base_at(packed, p + k))
+        if not is_flank or followers[after] < depth[c]:
+            followers[after] = depth[c]
+    if offset > 0:
+        before = 8 * number + 4 * (1 - strand) + 3 - np.int64(base_at(packed, p - 1))
+        if not is_flank or followers[before] < depth[c]:
+            followers[before] = depth[c]

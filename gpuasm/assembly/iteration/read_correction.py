@@ -1,0 +1,142 @@
+"""Read correction: correct substitutions in junction-spanning reads along the cleaned graph of the first k.
+
+A substitution removes each window that contains it, k of them at the first k and more at each larger k, until few reads
+of a library with low coverage or many errors have a window across a junction. It is corrected where no window with it
+is in the graph, though the window before is, and exactly one other base leads along the graph in agreement with the
+rest of the read. An edge that the graph lacks is not corrected, as the windows on both sides of it are in the graph.
+(Pevzner, Tang and Waterman 2001, doi:10.1073/pnas.171285098, correct reads by solid k-mers without a graph; here only
+junction-spanning reads are examined.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.assembly.parameters import ITERATION
+from gpuasm.kmers.names import name_windows
+from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.counting import count_true
+from gpuasm.sequence.encoding import base_at
+from gpuasm.sequence.reads import Reads
+
+_THREE = np.uint64(3)
+_AGREEING = ITERATION.correction_agreeing_bases
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """Reads without the substitutions that the graph shows.
+
+    Attributes
+    ----------
+    reads : Reads
+    names : (32 * packed.size,) int32
+        Oriented names of the graph's k-mers at every position.
+    n_corrected, n_named, n_added : int
+        Bases corrected, windows named before, and windows named in addition.
+    """
+
+    reads: Reads
+    names: Array
+    n_corrected: int
+    n_named: int
+    n_added: int
+
+
+def correct_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Corrected:
+    """Correct substitutions in reads whose windows are named.
+
+    Parameters
+    ----------
+    reads
+        Reads packed by `gpuasm.assembly.alignment.reads_on_unitigs.repack`, no two segments in one uint64.
+    names : (32 * packed.size,) int32
+        Oriented names of the graph's k-mers at every position, -1 where there is none.
+    kmer_graph
+        A k-mer graph of plain k.
+    """
+    xp, n = array_namespace(reads.packed), reads.n_segments
+    n_named = count_true(names >= 0)
+    packed, names, corrected = reads.packed.copy(), names.copy(), xp.zeros(n, np.int32)
+    k, neighbour = kmer_graph.graph.k, kmer_graph.neighbour
+    for is_back in (False, True):
+        _correct(n, reads.start, reads.length, k, is_back, neighbour, packed, names, corrected)
+    reads = replace(reads, packed=packed)
+    # Windows are named anew, not as the reads were traversed: beyond an edge that the graph lacks, a corrected base is
+    # in windows of the graph, and successors and predecessors of k-mers must be counted at the same positions.
+    names = name_windows(reads, kmer_graph.dictionary)
+    return Corrected(reads, names, int(corrected.sum()), n_named, count_true(names >= 0) - n_named)
+
+
+@signatures("int64[::1], int32[::1], int64, boolean, int32[::1], uint64[::1], int32[::1], int32[::1]")
+@for_each
+def _correct(r, start, length, k, is_back, neighbour, packed, names, corrected):
+    begin, n = start[r], np.int64(length[r]) - k + 1
+    vertex = np.int64(-1)
+    for i in range(n):
+        here = _window(begin, n, i, is_back)
+        if names[here] >= 0:
+            vertex = np.int64(names[here])
+            continue
+        if vertex < 0:
+            continue
+        at = _added_base_at(begin, n, k, i, is_back)
+        following = _follow(vertex, np.int64(base_at(packed, at)), neighbour, is_back)
+        if following < 0 and _n_unnamed(begin, n, i, k, names, is_back) >= min(k, n - i):
+            base = np.int64(-1)
+            for other in range(4):
+                first = _follow(vertex, np.int64(other), neighbour, is_back)
+                if first >= 0 and _agrees(first, begin, n, k, i, packed, neighbour, is_back):
+                    base, following = (np.int64(-2), np.int64(-1)) if base != -1 else (np.int64(other), first)
+            if base >= 0:
+                shift = np.uint64(62 - 2 * (at & 31))
+                packed[at >> 5] = (packed[at >> 5] & ~(_THREE << shift)) | (np.uint64(base) << shift)
+                corrected[r] += 1
+        if following >= 0:
+            names[here] = following
+        vertex = following
+
+
+@inlined()
+def _window(begin, n, i, is_back):
+    """Return where the i-th window begins, counted from the first one on or from the last one back."""
+    return begin + n - 1 - i if is_back else begin + i
+
+
+@inlined()
+def _added_base_at(begin, n, k, i, is_back):
+    """Return the position of the base that the i-th window adds to the one before."""
+    return begin + n - 1 - i if is_back else begin + i + k - 1
+
+
+@inlined()
+def _follow(vertex, base, neighbour, is_back):
+    """Return the vertex that one more base leads to, forwards or backwards, or -1."""
+    if is_back:
+        twin = np.int64(neighbour[4 * (vertex ^ 1) + 3 - base])
+        return twin ^ 1 if twin >= 0 else np.int64(-1)
+    return np.int64(neighbour[4 * vertex + base])
+
+
+@inlined()
+def _n_unnamed(begin, n, i, most, names, is_back):
+    """Return how many windows from the i-th on, up to ``most``, have no name."""
+    found = np.int64(0)
+    while found < most and i + found < n and names[_window(begin, n, i + found, is_back)] < 0:
+        found += 1
+    return found
+
+
+@inlined()
+def _agrees(vertex, begin, n, k, i, packed, neighbour, is_back):
+    """Return whether the read agrees with the graph for `_AGREEING` bases after the vertex of its i-th window."""
+    found = np.int64(0)
+    while found < _AGREEING and vertex >= 0 and i + found + 1 < n:
+        base = np.int64(base_at(packed, _added_base_at(begin, n, k, i + found + 1, is_back)))
+        vertex = _follow(vertex, base, neighbour, is_back)
+        found += 1 if vertex >= 0 else 0
+    return found == _AGREEING

@@ -1,0 +1,1 @@
+"""Paths through the graph that reads and read pairs support."""

@@ -1,0 +1,170 @@
+"""Dominant paths: in a community, join branches of high depth, and duplicate what minor genomes share with them.
+
+Related genomes branch in the graph, and pairs separate them only if their shared sequences are short. But their depths
+differ. If one outgoing branch has at least twice the depth of each other one, and the same holds in the other
+direction, more than half of the reads continue along it. So the dominant genome's contig passes through all shared
+sequence, and those of minor genomes begin and end there.
+
+A dominant path through shared sequence uses one incoming and one outgoing edge. Of two strains one of each remains, and
+the minor genome's path continues through a duplicate. Of more strains, the next dominant one takes its path in turn.
+
+Two other situations look the same. A third genome may end there: so the minor incoming branches must have the depth of
+the outgoing ones, and enough depth to have no holes. And repeats of one genome have branches of different depths: so
+the minor branches must be similar in sequence to the dominant ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gpuasm.assembly.coverage.local_depth import nearby_depth
+from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
+from gpuasm.assembly.graph.graph_edits import Fill, split
+from gpuasm.assembly.graph.oriented_sequence import oriented_codes
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
+from gpuasm.assembly.pairs.gaps import Gap, move_gaps
+from gpuasm.assembly.parameters import PATHS
+from gpuasm.parallel import compiled, signatures
+from gpuasm.sequence.edits import edits_to_prefix
+
+_NOTHING_DROPPED = -(1 << 62)
+"""Longest unitig to be dropped between joined ends: none, since such a unitig belongs to a minor genome."""
+
+
+def copy_shared_stretches(graph: UnitigGraph, gaps: Sequence[Gap]) -> tuple[UnitigGraph, list[Gap], int]:
+    """Give each dominant path a copy of the sequence that others share with it, until none is left.
+
+    Parameters
+    ----------
+    graph
+        The last graph, after all joins by pairs.
+    gaps
+        Between its unitigs.
+
+    Returns
+    -------
+    The graph, the gaps in it, and how many shared sequences were duplicated.
+    """
+    n, gaps = 0, list(gaps)
+    while walks := list(shared_stretches(graph)):
+        n += len(walks)
+        fills = [Fill(walk) for walk in walks]
+        graph, sources = split(graph, fills, nearby_depth(graph), longest=_NOTHING_DROPPED)
+        gaps = move_gaps(gaps, graph, sources)
+    return graph, gaps, n
+
+
+def shared_stretches(graph: UnitigGraph) -> Iterator[tuple[int, ...]]:
+    """Yield the shared parts of dominant paths: oriented unitigs, with one before and one after the shared ones.
+
+    Each is yielded once, on the strand whose first unitig has the lesser number.
+    """
+    follower = find_dominant_paths(graph)
+    is_shared = np.zeros(2 * graph.n, dtype=bool)
+    for here in np.flatnonzero((follower >= 0) & (follower[np.arange(2 * graph.n) ^ 1] >= 0)).tolist():
+        before, after = int(follower[here ^ 1]) ^ 1, int(follower[here])
+        is_shared[here] = _is_shared(graph, (here ^ 1, before ^ 1), (here, after))
+    for first in np.flatnonzero((follower >= 0) & ~is_shared).tolist():
+        walk = [first, int(follower[first])]
+        while is_shared[walk[-1]]:
+            walk.append(int(follower[walk[-1]]))
+        if len(walk) > 2 and first < walk[-1] ^ 1:
+            yield tuple(walk)
+
+
+def _is_shared(graph: UnitigGraph, backward: tuple[int, int], forward: tuple[int, int]) -> bool:
+    """Return whether minor branches enter and leave next to a path, of similar depth and sequence."""
+    depths = []
+    for here, successor in (backward, forward):
+        row = graph.arc_to[graph.arc_start[here] : graph.arc_start[here + 1]]
+        others = row[row != successor].tolist()
+        if not others or not all(_are_similar(graph, other, successor) for other in others):
+            return False
+        depths.append(float(graph.depth[[other >> 1 for other in others]].sum()))
+    return min(depths) >= PATHS.minor_min_depth and max(depths) <= PATHS.minor_depth_ratio * min(depths)
+
+
+def _are_similar(graph: UnitigGraph, other: int, successor: int) -> bool:
+    """Return whether two unitigs with a common neighbour begin with similar sequences."""
+    own, dominant = (oriented_codes(graph, oriented)[graph.k - 1 :] for oriented in (other, successor))
+    n = min(own.size, dominant.size, PATHS.minor_compared_bases)
+    return n >= PATHS.minor_min_compared and bool(
+        PATHS.minor_bases_per_difference
+        * edits_to_prefix(own[:n], dominant[: n + n // PATHS.minor_bases_per_difference + 1])
+        <= n
+    )
+
+
+def follow_dominant_paths(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitigs, np.ndarray]:
+    """Join unitigs along the dominant paths, and remove the edges that leave them.
+
+    Parameters
+    ----------
+    graph
+        The last graph, after all joins by pairs.
+
+    Returns
+    -------
+    The compacted graph; the source unitigs of each of its unitigs; and (2n,) bool, which of its ends are abandoned: an
+    edge to a dominant path was removed, so they are no free ends. End 2u + s is where unitig u on strand s ends.
+    """
+    follower = find_dominant_paths(graph)
+    source, target = graph.arc_from, graph.arc_to
+    has_successor, is_followed = follower >= 0, follower[source] == target
+    leads_off = (has_successor[source] | has_successor[target ^ 1]) & ~is_followed
+    if not leads_off.any():
+        return graph, SourceUnitigs.identity(graph.n), np.zeros(2 * graph.n, dtype=bool)
+    rows = sorted_arcs(source[~leads_off], target[~leads_off], graph.arc_count[~leads_off], n_rows=2 * graph.n)
+    less = replace(graph, arc_start=rows[0], arc_to=rows[1], arc_count=rows[2])
+    joined, sources = compact(less, SourceUnitigs.identity(graph.n))
+    ends = np.zeros(2 * graph.n, dtype=bool)
+    ends[source[leads_off]] = True
+    is_abandoned = np.empty(2 * joined.n, dtype=bool)
+    is_abandoned[0::2] = ends[sources.oriented[sources.start[1:] - 1]]
+    is_abandoned[1::2] = ends[sources.oriented[sources.start[:-1]] ^ 1]
+    return joined, sources, is_abandoned & (np.diff(joined.arc_start) == 0)
+
+
+def find_dominant_paths(graph: UnitigGraph) -> np.ndarray:
+    """Return the oriented unitig that follows each along a dominant path.
+
+    Returns
+    -------
+    (2n,) int32, oriented; -1 where there is none, or no alternative.
+    """
+    follower = np.full(2 * graph.n, -1, np.int32)
+    _find_successors(graph.arc_start, graph.arc_to, graph.depth, PATHS.dominant_min_ratio, follower)
+    return follower
+
+
+@signatures("int64[::1], int32[::1], float64[::1], float64, int32[::1]")
+@compiled()
+def _find_successors(arc_start, arc_to, depth, ratio, follower):
+    for here in range(follower.size):
+        there = _dominant_successor(here, arc_start, arc_to, depth, ratio)
+        if (
+            there < 0
+            or there >> 1 == here >> 1
+            or _dominant_successor(there ^ 1, arc_start, arc_to, depth, ratio) != here ^ 1
+        ):
+            continue
+        has_others = arc_start[here + 1] - arc_start[here] > 1 or arc_start[(there ^ 1) + 1] - arc_start[there ^ 1] > 1
+        one, other = depth[here >> 1], depth[there >> 1]
+        if has_others and one <= ratio * other and other <= ratio * one:
+            follower[here] = there
+
+
+@compiled()
+def _dominant_successor(here, arc_start, arc_to, depth, ratio):
+    """Return the outgoing neighbour that dominates all others, or -1."""
+    best = -1
+    for arc in range(arc_start[here], arc_start[here + 1]):
+        if best < 0 or depth[arc_to[arc] >> 1] > depth[best >> 1]:
+            best = arc_to[arc]
+    for arc in range(arc_start[here], arc_start[here + 1]):
+        if arc_to[arc] != best and ratio * depth[arc_to[arc] >> 1] > depth[best >> 1]:
+            return -1
+    return best

@@ -1,0 +1,167 @@
+"""Scaffolds: contigs in order, with gaps of N where pairs determine the distance but not the bases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.assembly.contig import Contig
+from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.parameters import COVERAGE
+from gpuasm.assembly.verification.contig_splitting import Join
+from gpuasm.primitives.strand_walks import strand_walks
+from gpuasm.sequence.encoding import BYTE_OF_CODE, NOT_A_BASE, reverse_complement
+
+
+@dataclass(frozen=True)
+class Part:
+    """A contig in a scaffold, and the gap after it.
+
+    Attributes
+    ----------
+    contig : Contig
+    is_turned : bool
+        Whether the scaffold reads its reverse complement.
+    begin, end : int
+        Bases of the contig, on its own strand, that belong to the scaffold.
+    gap : int
+        N after it; 0 after the last part.
+    join : Gap, or None
+        The gap by pairs, with its size between the whole contigs.
+    """
+
+    contig: Contig
+    is_reverse: bool
+    begin: int
+    end: int
+    gap: int = 0
+    join: Gap | None = None
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Its bases as the scaffold reads them."""
+        codes = self.contig.codes[self.begin : self.end]
+        return reverse_complement(codes) if self.is_reverse else codes
+
+
+@dataclass(frozen=True)
+class Scaffold:
+    """One scaffold.
+
+    Attributes
+    ----------
+    name : str
+    parts : tuple of Part
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """(length,) uint8: its bases, 4 for N."""
+        texts = []
+        for part in self.parts:
+            texts += [part.codes, np.full(part.gap, NOT_A_BASE, np.uint8)]
+        return np.concatenate(texts).astype(np.uint8)
+
+    @property
+    def length(self) -> int:
+        return sum(part.end - part.begin + part.gap for part in self.parts)
+
+    @property
+    def is_circular(self) -> bool:
+        return len(self.parts) == 1 and self.parts[0].contig.is_circular
+
+    @property
+    def sequence(self) -> str:
+        return BYTE_OF_CODE[self.codes].tobytes().decode("ascii")
+
+
+def make_scaffolds(
+    contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph, *, within: Sequence[Join] = ()
+) -> list[Scaffold]:
+    """Order contigs into scaffolds, longest first; a contig without joins is a scaffold of its own.
+
+    Parameters
+    ----------
+    contigs
+        Named contigs.
+    gaps
+        Joins between unitigs of ``graph``, at most one at each end; those of ends that no contig has are ignored.
+    graph
+        The graph that the contigs were made from.
+    within
+        Joins between parts of a split contig, at ends that have no other.
+    """
+    joins = _between_contigs(contigs, gaps, graph)
+    for own in within:
+        missing = own.missing
+        joins |= _on_both_strands(Gap(own.source, own.target, missing.n_bases, missing.error, missing.n_pairs), contigs)
+    successor = np.full(2 * len(contigs), -1, np.int32)
+    for source, target in joins:
+        successor[source] = target
+    walks = strand_walks(successor)
+    scaffolds = []
+    for w, (first, last) in enumerate(zip(walks.start[:-1].tolist(), walks.start[1:].tolist(), strict=True)):
+        path = walks.path[first:last].tolist()
+        if w >= walks.n_linear:
+            path = _open_cycle(path, joins)
+        scaffolds.append(Scaffold("", _make_parts(path, joins, contigs)))
+    scaffolds.sort(key=lambda s: (-s.length, s.codes.tobytes()))
+    return [replace(scaffold, name=f"scaffold_{i:06d}") for i, scaffold in enumerate(scaffolds, start=1)]
+
+
+def _between_contigs(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph) -> dict[tuple[int, int], Gap]:
+    """Return joins between oriented contigs on both strands, with the sizes between contigs, whose ends may be cut."""
+    number = {end: 2 * i + side for i, contig in enumerate(contigs) for side, end in enumerate(contig.ends) if end >= 0}
+    cut = end_cuts(graph)
+    joins: dict[tuple[int, int], Gap] = {}
+    for gap in gaps:
+        if gap.source not in number or gap.target ^ 1 not in number or gap.source >> 1 == gap.target >> 1:
+            continue
+        source, target = number[gap.source], number[gap.target ^ 1] ^ 1
+        size = gap.size + int(cut[gap.source] + cut[gap.target ^ 1])
+        size -= sum(contigs[end >> 1].extended[end & 1] for end in (source, target ^ 1))
+        joins |= _on_both_strands(replace(gap, source=source, target=target, size=size), contigs)
+    return joins
+
+
+def _on_both_strands(gap: Gap, contigs: Sequence[Contig]) -> list[tuple[tuple[int, int], Gap]]:
+    """Return a join between contigs on both strands, or none if these are too short for their overlap.
+
+    At most half of a contig is cut for a gap, so that two gaps leave a part of it.
+    """
+    source, target = gap.source, gap.target
+    if 2 * (COVERAGE.scaffold_min_gap - gap.size) > min(contigs[source >> 1].length, contigs[target >> 1].length):
+        return []
+    reverse = replace(gap, source=target ^ 1, target=source ^ 1)
+    return [((source, target), gap), ((target ^ 1, source ^ 1), reverse)]
+
+
+def _open_cycle(path: list[int], joins: dict[tuple[int, int], Gap]) -> list[int]:
+    """Open a cycle at the join of the fewest pairs."""
+    pairs = [joins[path[i - 1], path[i]].n_pairs for i in range(len(path))]
+    at = pairs.index(min(pairs))
+    return path[at:] + path[:at]
+
+
+def _make_parts(path: list[int], joins: dict[tuple[int, int], Gap], contigs: Sequence[Contig]) -> tuple[Part, ...]:
+    parts = []
+    cut_before = 0
+    for i, oriented in enumerate(path):
+        contig, is_reverse = contigs[oriented >> 1], bool(oriented & 1)
+        join = joins[oriented, path[i + 1]] if i + 1 < len(path) else None
+        missing = max(0, COVERAGE.scaffold_min_gap - join.size) if join else 0
+        # The shorter contig is cut, so that the longer one stays whole.
+        cuts_this = join is not None and contig.length <= contigs[path[i + 1] >> 1].length
+        cut_after = missing if cuts_this else 0
+        left, right = (cut_after, cut_before) if is_reverse else (cut_before, cut_after)
+        size = max(COVERAGE.scaffold_min_gap, join.size) if join else 0
+        parts.append(Part(contig, is_reverse, left, contig.length - right, size, join))
+        cut_before = missing - cut_after
+    return tuple(parts)

@@ -1,0 +1,1 @@
+"""Removal of what sequencing errors left in a graph, and merging of variants."""

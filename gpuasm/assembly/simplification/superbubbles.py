@@ -1,0 +1,321 @@
+"""Superbubble variants: of nearly identical paths between two unitigs, keep the path that lacks the fewest reads.
+
+Strains differ here and there. Where k bases before and after a difference agree, the graph branches and rejoins: as a
+bubble, or as several that are nested or overlap if differences are closer than k. All unitigs between such an entrance
+and exit, without other incoming or outgoing edges, are a superbubble (Onodera et al. 2013,
+doi:10.1007/978-3-642-40453-5_26). The path with the fewest missing reads relative to entrance and exit is kept. The
+other unitigs are removed if the sequence of each aligns to the kept path with few differences. The units of a tandem
+repeat are all kept (`tandem_units`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuasm.assembly.graph.oriented_sequence import unitig_base
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.parameters import COVERAGE, SIMPLIFICATION
+from gpuasm.assembly.simplification.tandem_units import lies_in_tandem_repeat
+from gpuasm.parallel import compiled, inlined, run_chunks, signatures
+from gpuasm.sequence.edits import edits_to_substring
+
+_MAX_KMERS, _MAX_UNITIGS = SIMPLIFICATION.variant_max_kmers, SIMPLIFICATION.superbubble_max_unitigs
+_DIFFERENCES, _PER_BASES = SIMPLIFICATION.variant_difference
+_SLOTS, _HASH_FACTOR = 1024, 0x9E3779B1
+"""Of the hash table of the unitigs found: four times as many slots as unitigs."""
+
+
+def find_superbubble_variants(
+    graph: UnitigGraph,
+    nearby: np.ndarray | None = None,
+    *,
+    minor_share: float = np.inf,
+    ends_below: float = np.inf,
+) -> np.ndarray:
+    """Mark the unitigs of superbubbles that are not on the kept path.
+
+    Paths are compared by the reads that their k-mers lack relative to the higher depth of entrance and exit. Of equal
+    paths the one of the lower unitig numbers is kept. Of superbubbles that share unitigs only the first is resolved,
+    in the order of their entrances.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    nearby : (n,) float64
+        Depth of one copy around each unitig. Where it is infinite, entrance and exit may have any depth. None stands
+        for infinity everywhere.
+    minor_share
+        Greatest depth of a removed unitig, as a share of the lower depth of entrance and exit, if few superbubbles
+        exceed it.
+    ends_below
+        Depth that entrance and exit must not reach.
+
+    Returns
+    -------
+    (n,) bool
+
+    Notes
+    -----
+    Copies of a repeat that differ form superbubbles too, so entrance and exit must be single-copy. If most superbubbles
+    are of repeats, the stricter bound holds. Of an isolate, two branches of similar depth may be two copies that the
+    library covers by half: they are kept if they are rare, as a mixture has them everywhere.
+    """
+    text = graph.bases, graph.start, graph.k
+    known = graph.arc_start, graph.arc_to, text, graph.count
+    marked, is_end = np.zeros(graph.n, dtype=bool), np.zeros(graph.n, dtype=bool)
+    may_end = graph.depth < ends_below
+    exits, share = _exits(known, may_end)
+    _mark_off_path(*known, may_end, exits, marked, is_end)
+    if nearby is None or not marked.any():
+        return marked
+    copies = graph.depth / np.maximum(nearby, 1 / graph.unit)
+    is_single = copies < COVERAGE.single_copy_ratio
+    mostly_single = 2 * np.count_nonzero(is_end & is_single) > np.count_nonzero(is_end)
+    may_end = is_single if mostly_single else copies < COVERAGE.strict_single_copy_ratio
+    halves = (share > minor_share) & np.repeat(may_end, 2) & may_end[exits >> 1]
+    if np.count_nonzero(halves) * SIMPLIFICATION.superbubble_spacing <= graph.n_kmers.sum():
+        exits[halves] = -1
+    marked[:] = is_end[:] = False
+    _mark_off_path(*known, may_end, exits, marked, is_end)
+    return marked
+
+
+def _exits(known: Any, may_end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the exit of each superbubble of nearly identical paths, and the depth to remove, by its entrance.
+
+    Parameters
+    ----------
+    known
+        Arcs, text and counts of the graph.
+    may_end : (n,) bool
+        Unitigs that may be entrance and exit.
+
+    Returns
+    -------
+    exits : (2n,) int32
+        -1 if there is none, its paths differ, or it lies in a tandem repeat; each is listed at one of its ends only.
+    share : (2n,) float64
+        Greatest depth of a unitig to remove, as a share of the lower depth of entrance and exit; 0 if there is none.
+    """
+    n = known[0].size - 1
+    exits, share = np.full(n, -1, np.int32), np.zeros(n)
+    run_chunks(_find_exits, n, *known, may_end, exits, share)
+    return exits, share
+
+
+@signatures(
+    "int64, int64, int64[::1], int32[::1], Tuple((uint8[::1], int64[::1], int64, )), int64[::1], boolean[::1], "
+    "int32[::1], float64[::1]"
+)
+@compiled()
+def _find_exits(first, last, arc_start, arc_to, text, count, may_end, exits, share):
+    _, start, k = text
+    buffers = _superbubble_buffers()
+    for s in range(first, last):
+        if arc_start[s + 1] - arc_start[s] < 2 or not may_end[s >> 1]:
+            continue
+        size = _find_superbubble(s, arc_start, arc_to, buffers)
+        inner = buffers[0][:size]
+        # Each superbubble is found from both ends.
+        if size < 3 or s > inner[size - 1] ^ 1 or not may_end[inner[size - 1] >> 1]:
+            continue
+        on_path, kept = _choose_path(inner, arc_start, arc_to, start, count, k)
+        if kept.size and _all_similar(inner, on_path, kept, text):
+            t = inner[size - 1]
+            highest = _highest_removed(inner[1 : size - 1], on_path[1 : size - 1], start, count, k)
+            if highest < 0:
+                exits[s] = t
+                continue
+            ends = min(_depth(s >> 1, start, count, k), _depth(t >> 1, start, count, k))
+            if not lies_in_tandem_repeat(s, t, highest, (arc_start, arc_to, start, count, k)):
+                exits[s], share[s] = t, _depth(highest, start, count, k) / ends
+
+
+@signatures(
+    "int64[::1], int32[::1], Tuple((uint8[::1], int64[::1], int64, )), int64[::1], boolean[::1], int32[::1], "
+    "boolean[::1], boolean[::1]"
+)
+@compiled()
+def _mark_off_path(arc_start, arc_to, text, count, may_end, exits, marked, is_end):
+    """Mark the removed unitigs of superbubbles that share none with an earlier one, and their entrances and exits."""
+    _, start, k = text
+    is_touched = np.zeros(start.size - 1, np.bool_)
+    buffers = _superbubble_buffers()
+    for s in range(exits.size):
+        t = exits[s]
+        if t < 0 or not (may_end[s >> 1] and may_end[t >> 1]):
+            continue
+        size = _find_superbubble(s, arc_start, arc_to, buffers)
+        inner = buffers[0][:size]
+        is_new = True
+        for v in inner[1 : size - 1]:
+            is_new = is_new and not is_touched[v >> 1]
+        if is_new:
+            on_path, _ = _choose_path(inner, arc_start, arc_to, start, count, k)
+            is_end[s >> 1] = is_end[t >> 1] = True
+            for i in range(1, size - 1):
+                is_touched[inner[i] >> 1] = True
+                marked[inner[i] >> 1] = not on_path[i]
+
+
+@compiled()
+def _superbubble_buffers():
+    """Return buffers for a superbubble: its unitigs, the visited arcs into each, and a hash table of their places.
+
+    A hash table takes less memory a thread than a number for each unitig of the graph.
+    """
+    size = _MAX_UNITIGS + 2
+    return np.empty(size, np.int32), np.empty(size, np.int32), np.full(_SLOTS, -1, np.int32), np.empty(_SLOTS, np.int32)
+
+
+@inlined()
+def _slot_of(v, key):
+    """Return the slot of an oriented unitig in a hash table, or the one where it would be inserted."""
+    slot = (v * _HASH_FACTOR) & (_SLOTS - 1)
+    while key[slot] >= 0 and key[slot] != v:
+        slot = (slot + 1) & (_SLOTS - 1)
+    return slot
+
+
+@compiled()
+def _find_superbubble(s, arc_start, arc_to, buffers):
+    """Write entrance, inner unitigs and exit in topological order; return how many, 0 if there is no superbubble.
+
+    A unitig is visited once all arcs into it have been. The exit is the only unitig that remains to be visited.
+    """
+    inner, n_seen, key, place = buffers
+    found = 1
+    inner[0] = s
+    slot = _slot_of(s, key)
+    key[slot], place[slot] = s, 0
+    size, n_open, is_good = 0, 0, True
+    # inner[:size] is visited; of the unitigs found after it, n_open wait for more arcs.
+    ready = 1
+    while is_good and size < ready:
+        v = inner[size]
+        size += 1
+        if size > 1 and ready == size and n_open == 0:
+            break
+        if arc_start[v] == arc_start[v + 1]:
+            is_good = False
+        for arc in range(arc_start[v], arc_start[v + 1]):
+            w = arc_to[arc]
+            if key[_slot_of(w ^ 1, key)] >= 0 or w == s:
+                is_good = False
+                break
+            slot = _slot_of(w, key)
+            if key[slot] < 0:
+                if found >= inner.size:
+                    is_good = False
+                    break
+                key[slot], place[slot] = w, found
+                inner[found] = w
+                n_seen[found] = 0
+                found += 1
+                n_open += 1
+            at = place[slot]
+            n_seen[at] += 1
+            if n_seen[at] == arc_start[(w ^ 1) + 1] - arc_start[w ^ 1]:
+                other = inner[ready]
+                inner[ready], inner[at] = w, other
+                n_seen[at] = n_seen[ready]
+                place[_slot_of(other, key)] = at
+                place[slot] = ready
+                ready += 1
+                n_open -= 1
+    is_good = is_good and ready == size and n_open == 0 and found == size
+    key[:] = -1
+    return size if is_good else 0
+
+
+@compiled()
+def _choose_path(inner, arc_start, arc_to, start, count, k):
+    """Return which unitigs are on the path of the fewest missing reads, and their places; none if one is too long."""
+    size = inner.size
+    s, t = inner[0] >> 1, inner[size - 1] >> 1
+    full = max(count[s] // (start[s + 1] - start[s] - k + 1), count[t] // (start[t + 1] - start[t] - k + 1))
+    missing, reach = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    before = np.zeros(size, np.int64)
+    on_path = np.zeros(size, np.bool_)
+    for i in range(1, size):
+        best = -1
+        for j in range(i):
+            leads_here = False
+            for arc in range(arc_start[inner[j]], arc_start[inner[j] + 1]):
+                leads_here = leads_here or arc_to[arc] == inner[i]
+            if not leads_here:
+                continue
+            reach[i] = max(reach[i], reach[j])
+            if best < 0 or (missing[j], inner[j]) < (missing[best], inner[best]):
+                best = j
+        u = inner[i] >> 1
+        n_kmers = start[u + 1] - start[u] - k + 1
+        before[i] = best
+        missing[i] = missing[best]
+        if i < size - 1:
+            reach[i] += n_kmers
+            missing[i] += max(np.int64(0), full * n_kmers - count[u])
+    if reach[size - 1] > _MAX_KMERS:
+        return on_path, np.empty(0, np.int64)
+    n_kept, i = 0, size - 1
+    kept = np.empty(size, np.int64)
+    while True:
+        on_path[i] = True
+        kept[n_kept] = i
+        n_kept += 1
+        if i == 0:
+            return on_path, kept[:n_kept][::-1]
+        i = before[i]
+
+
+@inlined()
+def _depth(u, start, count, k):
+    return count[u] / (start[u + 1] - start[u] - k + 1)
+
+
+@compiled()
+def _highest_removed(inner, on_path, start, count, k):
+    """Return the unitig of the highest depth that is not on the kept path, -1 if there is none."""
+    best = np.int64(-1)
+    for i in range(inner.size):
+        if not on_path[i]:
+            u = np.int64(inner[i] >> 1)
+            n = start[u + 1] - start[u] - k + 1
+            if best < 0 or count[u] * (start[best + 1] - start[best] - k + 1) > count[best] * n:
+                best = u
+    return best
+
+
+@compiled()
+def _all_similar(inner, on_path, kept, text):
+    """Return whether each unitig that is not kept aligns to the kept path with few differences."""
+    bases, start, k = text
+    path = np.empty(2 * (k - 1), np.uint8)
+    n = 0
+    for i in kept:
+        u = inner[i]
+        own = start[(u >> 1) + 1] - start[u >> 1]
+        first, last = k - 1, own  # without the overlap with the unitig before
+        if i == 0:
+            first = max(np.int64(0), own - (k - 1))
+        elif i == inner.size - 1:
+            last = min(own, 2 * (k - 1))
+        grown = np.empty(n + last - first, np.uint8)
+        grown[:n] = path[:n]
+        path = grown
+        for j in range(first, last):
+            path[n] = unitig_base(u, j, bases, start)
+            n += 1
+    for i in range(inner.size):
+        if not on_path[i]:
+            u = inner[i]
+            length = start[(u >> 1) + 1] - start[u >> 1]
+            own = np.empty(length, np.uint8)
+            for j in range(length):
+                own[j] = unitig_base(u, j, bases, start)
+            if _PER_BASES * edits_to_substring(own, path[:n]) > _DIFFERENCES * length:
+                return False
+    return True

@@ -1,0 +1,108 @@
+"""Tandem repeat units: whether the exit of a superbubble leads back to its entrance, as in a tandem repeat.
+
+Units of a tandem repeat that differ here and there form superbubbles as variants do. But every molecule contains both
+paths, one after the other, and merging them would lose a unit. Such a superbubble lies on a short cycle: the graph
+leads from its exit back to its entrance, and other edges enter and leave the cycle, all of sufficient depth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.assembly.parameters import PATHS, SIMPLIFICATION
+from gpuasm.parallel import compiled, inlined
+
+_MAX_CYCLE = PATHS.replicon_min_bases
+"""k-mers of a cycle: a longer one may be a replicon, whose variants are merged."""
+_MAX_UNITIGS = SIMPLIFICATION.tandem_max_unitigs
+_DEPTH_RATIO = SIMPLIFICATION.tandem_depth_ratio
+
+
+@compiled()
+def lies_in_tandem_repeat(s, t, highest, graph):
+    """Return whether a superbubble lies on a cycle of a tandem repeat.
+
+    Parameters
+    ----------
+    s, t
+        Its entrance and its exit, oriented.
+    highest
+        The unitig of the highest depth that would be removed.
+    graph
+        ``arc_start``, ``arc_to``, ``start``, ``count`` of unitigs, and k.
+
+    Notes
+    -----
+    A unitig is on the cycle if the path from exit to entrance through it has at most `_MAX_CYCLE` k-mers.
+    """
+    ahead, far = np.empty(_MAX_UNITIGS, np.int64), np.empty(_MAX_UNITIGS, np.int64)
+    n_ahead = _find_ahead(t, s, highest, graph, ahead, far)
+    behind, back = np.empty(_MAX_UNITIGS, np.int64), np.empty(_MAX_UNITIGS, np.int64)
+    n_behind = _find_ahead(s ^ 1, t ^ 1, highest, graph, behind, back) if n_ahead else 0
+    cycle, n = np.empty(_MAX_UNITIGS, np.int64), 0
+    for i in range(n_ahead):
+        for j in range(n_behind):
+            if ahead[i] == behind[j] ^ 1 and far[i] + back[j] - _n_kmers(ahead[i], graph) <= _MAX_CYCLE:
+                cycle[n] = ahead[i]
+                n += 1
+    has_exit, has_entry = False, False
+    for v in cycle[:n]:
+        has_exit = has_exit or (v != s and _leaves_cycle(v, cycle[:n], 0, highest, graph))
+        has_entry = has_entry or (v != t and _leaves_cycle(v ^ 1, cycle[:n], 1, highest, graph))
+    return has_exit and has_entry
+
+
+@compiled()
+def _find_ahead(begin, end, highest, graph, found, far):
+    """Find the unitigs at most `_MAX_CYCLE` k-mers after ``begin``, up to ``end``; return how many, 0 without ``end``.
+
+    ``found`` is filled with oriented unitigs, both ends included, ``far`` with the fewest k-mers up to and with each.
+    """
+    arc_start, arc_to, _, _, _ = graph
+    found[0], far[0] = begin, _n_kmers(begin, graph)
+    n, has_end, is_changed = 1, False, True
+    while is_changed:
+        is_changed = False
+        i = 0
+        while i < n:
+            for arc in range(arc_start[found[i]], arc_start[found[i] + 1] if found[i] != end else np.int64(0)):
+                w = np.int64(arc_to[arc])
+                reach = far[i] + _n_kmers(w, graph)
+                if reach > _MAX_CYCLE or not _has_depth(w, highest, graph):
+                    continue
+                at = 0
+                while at < n and found[at] != w:
+                    at += 1
+                if at == found.size:
+                    return 0
+                if at == n or far[at] > reach:
+                    found[at], far[at] = w, reach
+                    n, has_end, is_changed = max(n, at + 1), has_end or w == end, True
+            i += 1
+    return n if has_end else 0
+
+
+@compiled()
+def _leaves_cycle(oriented, cycle, strand, highest, graph):
+    """Return whether a successor of sufficient depth is not on the cycle, read on ``strand``."""
+    arc_start, arc_to, _, _, _ = graph
+    for arc in range(arc_start[oriented], arc_start[oriented + 1]):
+        is_excluded = not _has_depth(arc_to[arc], highest, graph)
+        for v in cycle:
+            is_excluded = is_excluded or v == arc_to[arc] ^ strand
+        if not is_excluded:
+            return True
+    return False
+
+
+@inlined()
+def _n_kmers(oriented, graph):
+    _, _, start, _, k = graph
+    return start[(oriented >> 1) + 1] - start[oriented >> 1] - k + 1
+
+
+@inlined()
+def _has_depth(oriented, highest, graph):
+    count = graph[3]
+    own, other = count[oriented >> 1] * _n_kmers(2 * highest, graph), count[highest] * _n_kmers(oriented, graph)
+    return _DEPTH_RATIO * own >= other

@@ -1,0 +1,1 @@
+"""Contigs checked and corrected by the reads aligned to them."""

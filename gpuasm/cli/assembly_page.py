@@ -1,0 +1,64 @@
+"""Make the page of an assembly in another process while the assembly continues."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpuasm.kmers.spectrum import Spectrum
+    from gpuasm.report.process import ReportProcess
+
+_WORTH_A_PROCESS = 4 << 20
+"""Bytes of files from which on another process makes the page: what is less is assembled before it is ready."""
+
+
+class AssemblyPage:
+    """report.html of a run; closing it ends the other process, if there is one.
+
+    Parameters
+    ----------
+    folder
+        Of the run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: ReportProcess | None = None
+        self._is_spectrum_sent = False
+        self._ending = contextlib.ExitStack()
+
+    def close(self) -> None:
+        """End the other process."""
+        self._ending.close()
+
+    def begin(self, n_bytes: int | None) -> None:
+        """Start the other process, if files are large enough for it, or may be (None)."""
+        if n_bytes is None or n_bytes >= _WORTH_A_PROCESS:
+            from gpuasm.report.process import ReportProcess
+
+            self._process = self._ending.enter_context(ReportProcess(self._folder))
+
+    def draw_spectrum(self, spectrum: Spectrum) -> None:
+        """Let the spectrum be drawn; it stays the same from the first k on."""
+        if self._process and not self._is_spectrum_sent:
+            from gpuasm.cli.outputs import rows_of_spectrum
+
+            rows = zip(*(column.tolist() for column in rows_of_spectrum(spectrum.histogram)), strict=True)
+            self._process.draw_spectrum(rows, threshold=spectrum.threshold, peak=spectrum.peak)
+            self._is_spectrum_sent = True
+
+    def draw_contigs(self) -> None:
+        """Let the figures of contigs.tsv be drawn; it has been written."""
+        if self._process:
+            self._process.draw_contigs()
+
+    def write(self) -> None:
+        """Write the page; all other files of the run have been written."""
+        from gpuasm.report import write_run_report
+
+        if self._process:
+            self._process.write()
+        else:
+            write_run_report(self._folder)

@@ -1,0 +1,136 @@
+"""Numba's disk cache of compiled loops, with helper files checked, loaded without the compiler, tolerant of bad disks.
+
+This is the only module that uses private parts of numba; ``PRIVATE_PARTS`` names them, and a test checks each.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.runtime import rtsys
+
+from gpuasm import precompilation
+from gpuasm.cache_folders import chosen_loop_folder, is_private, own_loop_folder
+
+PRIVATE_PARTS = {
+    "numba.core.caching.FunctionCache": "the cache of one function, of which `_LoopCache` is a subclass",
+    "numba.core.caching.NullCache": "the cache of a function that is not kept on disk",
+    "numba.core.runtime.rtsys": "numba's allocator, which loaded code needs; the compiler would initialize it",
+    "Dispatcher._cache": "where a compiled function has its cache; `cache=True` would set numba's own",
+    "FunctionCache.load_overload": "called by numba before it compiles a function for some types",
+    "FunctionCache.save_overload": "called by numba after it compiled a function for some types",
+    "FunctionCache._load_overload": "`load_overload` without the initialization of the compiler",
+    "FunctionCache._cache_file._source_stamp": "the stamp that a cached entry must have to be valid",
+}
+"""Private parts of numba in use, and what each does."""
+
+_config_lock = threading.Lock()
+
+
+class _LoopCache(FunctionCache):
+    """The cache of one function on disk."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._key = function.__module__, function.__name__
+        # Numba's stamp is that of the function's own file: code of a changed helper would stay inlined or linked.
+        self._cache_file._source_stamp = (self._cache_file._source_stamp, _stamp_of_helpers(function))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the code for some types, or None if the disk has none.
+
+        Numba's method first initializes the compiler, with the typing rules of all functions. This one does not: that
+        takes a tenth of a second or more, and code from disk needs the allocator only.
+        """
+        rtsys.initialize(target_context)
+        code = self._load(sig, target_context)
+        if code is None and precompilation.wait_for_loop(*self._key):
+            code = self._load(sig, target_context)
+        return code
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the code for some types to disk; if the disk is full, the next process compiles again."""
+        with suppress(OSError):
+            super().save_overload(sig, data)
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return self._load_overload(sig, target_context)
+        except Exception:  # a damaged file is a damaged pickle, which may raise anything
+            with suppress(OSError):
+                self.flush()
+            return None
+
+
+def cached_dispatcher(function: Callable[..., Any], **options: Any) -> Any:
+    """Return numba's dispatcher of a function, with compiled code kept on disk if there is a usable folder.
+
+    Parameters
+    ----------
+    function
+        What to compile.
+    **options
+        Numba's options of ``njit``.
+    """
+    dispatcher: Any = numba.njit(function, **options)
+    dispatcher._cache = _cache_of(function)
+    return dispatcher
+
+
+def has_folder() -> bool:
+    """Return whether compiled loops are kept on disk for the next process."""
+    return bool(_cache_of(_empty).cache_path)
+
+
+def helper_files(function: Callable[..., Any]) -> set[str]:
+    """Return the files of all compiled functions that a function may call, directly or through others."""
+    seen: set[Callable[..., Any]] = set()
+    waiting = [function]
+    while waiting:
+        for value in waiting.pop().__globals__.values():
+            helper = getattr(value, "py_func", None)
+            if helper is not None and helper not in seen:
+                seen.add(helper)
+                waiting.append(helper)
+    return {inspect.getfile(helper) for helper in seen}
+
+
+def _empty() -> None:
+    """Do nothing; its cache shows where caches are."""
+
+
+def _cache_of(function: Callable[..., Any]) -> Any:
+    """Return the cache in the first private folder: the chosen one, one of numba's, or gpuasm's own."""
+    for folder in (chosen_loop_folder() or numba.config.CACHE_DIR, own_loop_folder()):  # type: ignore[attr-defined]
+        with suppress(RuntimeError), _cache_folder(folder):  # numba raises it if no folder can be written
+            cache = _LoopCache(function)
+            if is_private(cache.cache_path):
+                return cache
+    return NullCache()
+
+
+@contextmanager
+def _cache_folder(folder: str) -> Iterator[None]:
+    """Set numba's folder in the block; without one, numba takes that of the source or the user's cache."""
+    config: Any = numba.config
+    with _config_lock:
+        before, config.CACHE_DIR = config.CACHE_DIR, folder
+        try:
+            yield
+        finally:
+            config.CACHE_DIR = before
+
+
+def _stamp_of_helpers(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of each file with helpers of a function."""
+    names = filter(os.path.exists, sorted(helper_files(function)))  # a function typed at a prompt has no file
+    stats = ((name, Path(name).stat()) for name in names)
+    return tuple((name, status.st_mtime_ns, status.st_size) for name, status in stats)

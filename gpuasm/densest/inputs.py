@@ -1,0 +1,92 @@
+"""Options of the search for dense subgraphs, and checks of its input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.errors import DataError, UsageError
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.undirected_graph import UndirectedGraph
+
+Method = Literal["rank", "peel", "power", "degree"]
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Options of a search.
+
+    Attributes
+    ----------
+    method
+        "rank": all candidates, improved. The others are single methods without improvement: "peel" (greedy), "power"
+        (truncated power method), "degree" (the greatest degrees).
+    rank
+        Number of eigenvectors: the low-rank problem is solved exactly for 1 and 2, by directions for more.
+    directions
+        Random directions for ranks above 2.
+    rounds
+        Rounds of peeling: 1 is greedy peeling, more are Greedy++.
+    starts
+        Number of best candidates that are improved.
+    patience
+        Exchanges without a gain after which an improvement ends.
+    seed
+        Seed of the eigensolver's first vector and of the directions.
+    tolerance, max_products
+        Limits of the eigensolver.
+    whole_slots
+        A graph of at most so many slots (twice its edges) is peeled completely on the host; a larger one on its device,
+        in batches, down to its core.
+    core_vertices
+        Candidates are improved within themselves and a core from peeling of at least so many vertices.
+    """
+
+    method: Method = "rank"
+    rank: int = 2
+    directions: int = 512
+    rounds: int = 8
+    starts: int = 16
+    patience: int = 20
+    seed: int = 0
+    tolerance: float = 1e-5
+    max_products: int = 2000
+    whole_slots: int = 1 << 26
+    core_vertices: int = 1 << 13
+
+
+def check_graph(graph: UndirectedGraph, k: int) -> None:
+    """Raise an error if the graph has no edges or fewer than k vertices, or if a weight is negative."""
+    if k < 2:
+        raise UsageError("a k of 2 or more", str(k), "choose two vertices or more")
+    _check_counts(graph.n_vertices, graph.n_edges, k)
+    check_weights(graph.weights)
+
+
+def check_block(graph: DirectedGraph, sizes: tuple[int, int], weights: Array | None) -> None:
+    """Raise an error if there are no edges or too few vertices for the rows or columns, or a weight is negative."""
+    if min(sizes) < 1:
+        raise UsageError("at least one row and one column", f"{sizes[0]} and {sizes[1]}", "choose more")
+    _check_counts(graph.n_vertices, graph.n_edges, max(sizes))
+    check_weights(weights)
+
+
+def check_weights(weights: Array | None) -> None:
+    """Raise DataError if a weight is negative or not finite."""
+    if weights is None or weights.size == 0:
+        return
+    xp = array_namespace(weights)
+    if not bool(xp.isfinite(weights).all()) or float(weights.min()) < 0:
+        raise DataError(
+            "finite weights of 0 or more", "others", "leave edges of no or negative weight out, or shift the weights"
+        )
+
+
+def _check_counts(n: int, m: int, k: int) -> None:
+    if n == 0:
+        raise DataError("a graph with vertices", "none", "check that the right file was read")
+    if k > n:
+        raise DataError(f"at least k = {k} vertices", str(n), "choose a smaller k")
+    if m == 0:
+        raise DataError("a graph with edges", "none, self-loops aside", "check that the right file was read")

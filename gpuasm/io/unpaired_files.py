@@ -1,0 +1,85 @@
+"""Find files of mates that were given as reads without mates, by the names of their first records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+from gpuasm.io.summary import FileSummary
+
+_FEWEST = 2
+"""Pairs, at least: two names may be alike by chance."""
+_MARKS = ("/1", "/2", ".1", ".2", "_1", "_2")
+
+
+@dataclass(frozen=True)
+class UnpairedFiles:
+    """Files whose reads have mates by their names.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Two files of first and second mates, or one in which mates come in turn.
+    name : str
+        Of the first read in common.
+    """
+
+    paths: tuple[str, ...]
+    name: str
+
+    def __str__(self) -> str:
+        if len(self.paths) == 1:
+            return f"mates in turn in '{self.paths[0]}' (the first two are '{self.name}')"
+        first, second = self.paths
+        return f"mates in '{first}' and '{second}' (both have '{self.name}')"
+
+    @property
+    def remedy(self) -> str:
+        """How to name these files."""
+        return f"--interleaved {self.paths[0]}" if len(self.paths) == 1 else f"-1 {self.paths[0]} -2 {self.paths[1]}"
+
+
+def find_unpaired_files(files: Sequence[FileSummary]) -> list[UnpairedFiles]:
+    """Return which files that were read as reads without mates have mates by their names.
+
+    Two files do where half of the names at the beginning of one are there in the other's: tools that trim reads may
+    have left out some mates. But names that a third file has as well are of a program that numbers reads. One file does
+    where all reads at its beginning come in twos.
+
+    Parameters
+    ----------
+    files
+        What was read as reads without mates.
+    """
+    names = [(file, [_of_pair(name) for name in file.first_names]) for file in files]
+    found = [UnpairedFiles((file.path,), own[0]) for file, own in names if _is_in_turn(own)]
+    apart = [(file, own) for file, own in names if not _is_in_turn(own)]
+    alike = [(i, j) for i, j in combinations(range(len(apart)), 2) if _are_alike(apart[i][1], apart[j][1])]
+    times = Counter(chain.from_iterable(alike))
+    for i, j in alike:
+        if times[i] == times[j] == 1:
+            first, second = sorted((apart[i][0], apart[j][0]), key=_are_second)
+            found.append(
+                UnpairedFiles((first.path, second.path), next(name for name in apart[i][1] if name in apart[j][1]))
+            )
+    return found
+
+
+def _of_pair(name: str) -> str:
+    return name[:-2] if name.endswith(_MARKS) else name
+
+
+def _are_alike(names: list[str], others: list[str]) -> bool:
+    n_shared = len(set(names) & set(others))
+    return n_shared >= _FEWEST and 2 * n_shared >= min(len(names), len(others))
+
+
+def _is_in_turn(names: list[str]) -> bool:
+    n = len(names) // 2
+    return n >= _FEWEST and names[: 2 * n : 2] == names[1::2] and len(set(names)) > 1
+
+
+def _are_second(file: FileSummary) -> bool:
+    return all(name.endswith("/2") for name in file.first_names)

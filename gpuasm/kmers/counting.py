@@ -1,0 +1,87 @@
+"""Count the k-mers of reads exactly, on the CPU or on CUDA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
+from gpuasm.kmers.tally import Tally
+from gpuasm.sequence.reads import Reads
+
+
+def _in_text_order(columns: list[Array]) -> None:
+    """Sort keys, counts, places and followers by place; free each column before sorting the next."""
+    order = array_namespace(columns[0]).argsort(columns[2])
+    for i, column in enumerate(columns):
+        if column.size:
+            columns[i] = column.reshape(order.size, -1)[order].ravel()
+        del column
+
+
+def tally_kmers(
+    reads: Reads,
+    k: int,
+    names: Array | None = None,
+    *,
+    k0: int = 0,
+    min_count: int = 1,
+    with_followers: bool = True,
+    in_text_order: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Tally:
+    """Count the k-mers of reads exactly, in linear time on the CPU and by one sort on CUDA.
+
+    Parameters
+    ----------
+    reads
+        Packed reads, on the host or on a device.
+    k
+        Odd; a k above 31 needs the names of the k0-mers.
+    names : (32 * n_packed,) int32
+        For k > 31: the oriented name of the k0-mer at each position of the text, -1 if it has none. Windows whose
+        first or last k0-mer has no name are skipped.
+    k0
+        Length of the named k-mers, k0 < k <= 2 k0.
+    min_count
+        Rarer k-mers are omitted (the histogram includes them).
+    with_followers
+        Whether to count the following bases.
+    in_text_order
+        Whether to sort by position in the text, so that consecutive k-mers are adjacent in memory.
+    progress
+        Called with numbers of windows; each window is reported twice, once in each pass.
+
+    Returns
+    -------
+    Tally, in the memory of the reads' arrays.
+    """
+    check_k(k)
+    if k > MAX_PLAIN_K and (names is None or not k0 < k <= 2 * k0):
+        msg = f"k = {k} needs the names of k0-mers with k0 < k <= 2 k0, got k0 = {k0}"
+        raise ValueError(msg)
+    xp = array_namespace(reads.packed)
+    if names is None:
+        names = xp.empty(0, np.int32)
+    if xp is np:
+        from gpuasm.kmers.tally_cpu import tally_cpu as tally  # noqa: PLC0415 - only one of the two is needed
+    else:
+        from gpuasm.kmers.tally_cuda import tally_cuda as tally  # noqa: PLC0415
+    found = tally(
+        reads,
+        k,
+        names,
+        k0=k0,
+        min_count=min_count,
+        with_followers=with_followers,
+        progress=progress or (lambda _windows: None),
+    )
+    if not in_text_order:
+        return found
+    columns, histogram = [found.keys, found.count, found.place, found.followers], found.histogram
+    del found
+    _in_text_order(columns)
+    keys, count, place, followers = columns
+    return Tally(k, keys, count, place, followers, histogram)

@@ -1,0 +1,84 @@
+"""Levels: k-mers numbered along unitigs, and the vertices they lead to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.arrays import to_host
+from gpuasm.assembly.graph.debruijn import find_neighbours
+from gpuasm.assembly.graph.kmer_graph import make_kmer_graph
+from gpuasm.assembly.graph.unitigs import build_unitigs
+from gpuasm.assembly.simplification.engine import clean
+from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.names import Dictionary
+from gpuasm.sequence.reads import Reads
+from tests.oracles.kmers import reverse_complement
+from tests.unit.kmers.test_tally import noisy_reads
+
+CIRCLE = "".join(np.random.default_rng(4).choice(list("ACGT"), 90))
+TEXTS = [*noisy_reads(2, 150), *[(CIRCLE * 3)[i : i + 80] for i in range(90)]]
+
+
+def level_of(xp, k, *, cleaned):
+    reads = Reads.from_strings(TEXTS).moved_to(xp)
+    tally = tally_kmers(reads, k, min_count=2)
+    dictionary = Dictionary.of(tally.keys, k=k, k0=0)
+    unitigs = build_unitigs(reads.packed, tally, find_neighbours(reads.packed, tally, dictionary, min_follow=1))
+    if cleaned:
+        graph, sources, _ = clean(unitigs.graph)
+    else:
+        from gpuasm.assembly.graph.compaction import SourceUnitigs
+
+        graph, sources = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n)
+    return make_kmer_graph(unitigs, tally, (graph, sources), k0=0)
+
+
+def windows(graph):
+    """Return the text of every window along all unitigs."""
+    k = graph.k
+    return [graph.sequence(u)[i : i + k] for u in range(graph.n) for i in range(int(graph.n_kmers[u]))]
+
+
+def key_text(key, k):
+    return "".join("ACGT"[int(key) >> (2 * (k - 1 - i)) & 3] for i in range(k))
+
+
+@pytest.mark.parametrize("cleaned", [False, True])
+@pytest.mark.parametrize("k", [9, 21, 31])
+def test_number_j_is_window_j_of_the_unitigs(xp, k, cleaned):
+    kmer_graph = level_of(xp, k, cleaned=cleaned)
+    keys, strand, unitig_of = (to_host(a) for a in (kmer_graph.dictionary.keys, kmer_graph.strand, kmer_graph.unitig_of))
+    texts = windows(kmer_graph.graph)
+    assert keys.size == len(texts)
+    for text, key, turned in zip(texts, keys.tolist(), strand.tolist(), strict=True):
+        assert text == (reverse_complement(key_text(key, k)) if turned else key_text(key, k))
+    assert np.array_equal(unitig_of, np.repeat(np.arange(kmer_graph.graph.n), kmer_graph.graph.n_kmers))
+    assert kmer_graph.graph.is_circular.any() or k == 9
+
+
+@pytest.mark.parametrize("cleaned", [False, True])
+@pytest.mark.parametrize("k", [9, 21, 31])
+def test_neighbours_follow_unitigs_and_arcs(xp, k, cleaned):
+    kmer_graph = level_of(xp, k, cleaned=cleaned)
+    graph, strand, neighbour = kmer_graph.graph, to_host(kmer_graph.strand), to_host(kmer_graph.neighbour)
+    number = {}
+    for j, text in enumerate(windows(graph)):
+        number[text], number[reverse_complement(text)] = 2 * j + int(strand[j]), 2 * j + 1 - int(strand[j])
+    expected = np.full(8 * strand.size, -1)
+
+    def link(before, after):
+        expected[4 * number[before] + "ACGT".index(after[-1])] = number[after]
+
+    for u in range(graph.n):
+        text = graph.sequence(u)
+        closing = text[k - 1] if graph.is_circular[u] else ""
+        for i in range(len(text + closing) - k):
+            edge = (text + closing)[i : i + k + 1]
+            link(edge[:k], edge[1:])
+            link(reverse_complement(edge)[:k], reverse_complement(edge)[1:])
+    for a, b in zip(graph.arc_from.tolist(), graph.arc_to.tolist(), strict=True):
+        ends = [graph.sequence(v >> 1) for v in (a, b)]
+        source, target = (reverse_complement(t) if v & 1 else t for t, v in zip(ends, (a, b), strict=True))
+        link(source[-k:], target[:k])
+    assert np.array_equal(neighbour, expected)

@@ -1,0 +1,85 @@
+"""Spelled contigs and flanks: their bases, and the names of their k-mers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.arrays import to_host
+from gpuasm.assembly.iteration.first_graph import build_first_graph
+from gpuasm.assembly.iteration.flanks import find_flanks
+from gpuasm.assembly.iteration.spelling import spell_passed
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.sequence.encoding import decode, unpack
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.oracles.kmers import reverse_complement
+from tests.read_files import genome_text, simulated_pairs
+
+
+def kmer_graph_of(xp, genome, *, circular):
+    pairs = simulated_pairs(genome, circular=circular, error_rate=0)
+    reads = Reads.from_strings([read for pair in pairs for read in pair]).moved_to(xp)
+    return build_first_graph(reads, AssemblyOptions(k=(31, 61)), Stages()).kmer_graph
+
+
+def windows_of(graph):
+    """Return the text of each window of a graph's unitigs, counted through all of them."""
+    texts = [decode(graph.bases[graph.start[u] : graph.start[u + 1]]) for u in range(graph.n)]
+    return [text[i : i + graph.k] for text in texts for i in range(len(text) - graph.k + 1)]
+
+
+def oriented(graph, v):
+    text = decode(graph.bases[graph.start[v >> 1] : graph.start[(v >> 1) + 1]])
+    return reverse_complement(text) if v & 1 else text
+
+
+def expected_text(graph, passed, flanks, k):
+    texts = []
+    for u in passed:
+        text, n = oriented(graph, 2 * u), int(graph.n_kmers[u])
+        texts.append((text[:n] * 3)[: n + k] if graph.is_circular[u] else text)
+    for f in range(len(flanks)):
+        along = flanks.unitig[flanks.start[f] : flanks.start[f + 1]].tolist()
+        added = "".join(oriented(graph, v)[graph.k - 1 :] for v in along)
+        texts.append(oriented(graph, flanks.source[f])[-k:] + added[: flanks.added[f]])
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("genome", "circular"),
+    [(genome_text(length=3000, repeats=3), False), (genome_text(length=700), True), (genome_text(length=645), False)],
+    ids=["branching", "circle", "one"],
+)
+def test_bases_and_names_equal_plain_text(xp, genome, circular):
+    kmer_graph, k = kmer_graph_of(xp, genome, circular=circular), 61
+    graph = kmer_graph.graph
+    passed = np.flatnonzero(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k)
+    flanks = find_flanks(graph, np.isin(np.arange(graph.n), passed), k=k)
+    assert passed.size
+    assert bool(len(flanks)) == bool(graph.n > 1)
+    spelled = spell_passed(kmer_graph, passed, flanks, k=k)
+    packed, names = to_host(spelled.packed), to_host(spelled.names)
+    texts = expected_text(graph, passed.tolist(), flanks, k)
+    total = int(spelled.start[-1])
+    assert decode(unpack(packed, 0, total)) == "".join(texts)
+    assert not unpack(packed, total, 32 * packed.size - total).any()
+    assert packed.size == total // 32 + 2
+    windows, strand = windows_of(graph), to_host(kmer_graph.strand)
+    for start, text in zip(spelled.start.tolist(), texts, strict=False):
+        n_named = len(text) - graph.k + 1
+        assert (names[start + n_named : start + len(text)] == -1).all()
+        for i, name in enumerate(names[start : start + n_named].tolist()):
+            window = windows[name >> 1]
+            assert text[i : i + graph.k] == (window if (name & 1) == strand[name >> 1] else reverse_complement(window))
+    assert (names[total:] == -1).all()
+
+
+def test_no_passed_contig_gives_no_text(xp):
+    kmer_graph, nothing = kmer_graph_of(xp, genome_text(length=700), circular=True), np.empty(0, np.int64)
+    spelled = spell_passed(
+        kmer_graph, nothing, find_flanks(kmer_graph.graph, np.zeros(kmer_graph.graph.n, bool), k=61), k=61
+    )
+    assert spelled.start.tolist() == [0]
+    assert to_host(spelled.packed).tolist() == [0, 0]
+    assert (to_host(spelled.names) == -1).all()

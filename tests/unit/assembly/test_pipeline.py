@@ -1,0 +1,220 @@
+"""The recipe: values of k, refusals, stages, states, and what reads come out as."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.assembly import AssemblyOptions, assemble, resume
+from gpuasm.assembly.iteration.first_kmer_size import check_k_values, choose_k, first_k
+from gpuasm.assembly.parameters import ITERATION
+from gpuasm.assembly.state import state_from_arrays, state_to_arrays
+from gpuasm.errors import DataError, UsageError
+from gpuasm.sequence.encoding import decode
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+from tests.oracles.kmers import count_kmers, reverse_complement
+from tests.samples import simulated_genome, simulated_reads, simulated_texts
+
+
+def lengths_of(*lengths):
+    return np.bincount(np.array(lengths, dtype=np.int64))
+
+
+@given(length=st.integers(0, 2000), others=st.lists(st.integers(0, 2000), max_size=5))
+def test_chosen_values_of_k_can_be_used_one_after_the_other(length, others):
+    ks = choose_k(lengths_of(length, *others))
+    check_k_values(ks)
+    assert ks[-1] <= max(31, max([length, *others]) - 8)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(50, (31, 41)), (45, (31,)), (30, (19,)), (5, (11,))])
+def test_values_of_k_by_read_length(length, expected):
+    assert choose_k(lengths_of(*[length] * 10)) == expected
+
+
+@given(length=st.integers(0, 2000), others=st.lists(st.integers(0, 2000), max_size=5))
+def test_a_ladder_for_thin_coverage_begins_lower(length, others):
+    ks = choose_k(lengths_of(length, *others), first=ITERATION.first_k_sparse)
+    check_k_values(ks)
+    assert ks[0] <= ITERATION.first_k_sparse
+
+
+def test_thin_coverage_begins_lower():
+    deep, thin, sparse = (simulated_reads(length=6000, fold=fold, seed=5) for fold in (40, 14, 8))
+    assert assemble(deep).k[0] == 31
+    assert assemble(sparse).k[0] == 21
+    assert assemble(deep, AssemblyOptions(mode="meta")).k[0] == 21
+    assert assemble(sparse, AssemblyOptions(k=(31, 61))).k == (31, 61)
+    assert assemble(sparse).spectrum.k == 21
+    assert assemble(thin).k[0] == 25
+
+
+@pytest.mark.parametrize(
+    ("least", "n_kmers", "expected"),
+    [(21, 0, 21), (21, 5_000_000, 21), (21, 27_000_000, 23), (25, 27_000_000, 25), (21, 57_000_000, 25)],
+)
+def test_the_first_k_grows_with_the_sample(least, n_kmers, expected):
+    assert first_k(least, n_kmers) == expected
+
+
+@given(st.integers(0, 10**10))
+def test_few_kmers_are_the_same_by_chance(n_kmers):
+    k = first_k(21, n_kmers)
+    assert k == 31 or n_kmers**2 / 4**k <= 16
+    assert k == 21 or n_kmers**2 / 4 ** (k - 2) > 16
+
+
+def test_k_follows_the_length_that_half_of_all_bases_reach():
+    assert choose_k(lengths_of(*[150] * 10, *[30] * 40)) == choose_k(lengths_of(150))
+    assert choose_k(lengths_of(*[150] * 10, *[30] * 60)) == choose_k(lengths_of(30))
+    assert choose_k(lengths_of(150, 250, 250)) == choose_k(lengths_of(250))
+    assert choose_k(np.zeros(1, np.int64)) == (11,)
+
+
+@pytest.mark.parametrize(
+    "ks", [(), (33,), (31, 30), (31, 31), (61, 31), (31, 63), (31, 45, 91), (21, 31), (1,), (-5,), (31, 32)]
+)
+def test_values_of_k_that_cannot_be_used(ks):
+    with pytest.raises(UsageError, match=";"):
+        check_k_values(ks)
+    if ks:
+        with pytest.raises(UsageError):
+            assemble(simulated_reads(length=2000, fold=5), AssemblyOptions(k=ks))
+
+
+@pytest.mark.parametrize("texts", [[], ["ACGT"], ["N" * 200], ["ACGTTGCATT" * 2] * 50])
+def test_reads_shorter_than_k(texts, xp):
+    with pytest.raises(DataError, match="expected reads of at least k = 31 bases, found no read longer than"):
+        assemble(Reads.from_strings(texts).moved_to(xp), AssemblyOptions(k=(31,)))
+
+
+def test_no_solid_kmer(xp):
+    reads = simulated_reads(length=20_000, fold=0.05).moved_to(xp)
+    with pytest.raises(DataError, match=r"found none among .* distinct 31-mers; give more reads, or set --min-count 1"):
+        assemble(reads)
+
+
+def summary(assembly):
+    return [(c.name, c.sequence, c.depth, c.copies, c.is_circular) for c in assembly.contigs]
+
+
+def test_every_state_leads_to_the_same_contigs(threads):
+    reads, states = simulated_reads(length=10_000, fold=30, repeats=4), []
+    whole = assemble(reads, keep_state=states.append)
+    assert [state.kmer_graph.graph.k for state in states] == list(whole.k[:-1])
+    for state in states:
+        assert state.remaining == whole.k[whole.k.index(state.kmer_graph.graph.k) + 1 :]
+        again = state_from_arrays(state_to_arrays(state), np)
+        resumed = resume(again, reads, AssemblyOptions(), stages=Stages())
+        assert summary(resumed) == summary(whole)
+        assert (resumed.k, resumed.removed) == (whole.k, whole.removed)
+        for name in ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count"):
+            assert np.array_equal(getattr(resumed.graph, name), getattr(whole.graph, name))
+
+
+def test_stages_tell_what_was_done():
+    stages = Stages()
+    assembly = assemble(simulated_reads(length=5000, fold=30), AssemblyOptions(k=(31, 61, 91)), stages=stages)
+    found = [(record.name, record.parameters.get("k")) for record in stages.records]
+    per_k = ["count k-mers", "build graph", "clean graph", "find reads across junctions"]
+    last = [("remove contained variants", None), ("align reads to contigs", None)]
+    later = [*itertools.product(per_k, [61]), *itertools.product(per_k[:3], [91]), *last]
+    assert found[:4] == [*itertools.product(per_k, [31])]
+    assert found[-len(later) :] == later
+    assert {k for _, k in found if k} == {31, 61, 91}
+    assert set(assembly.removed) == {31, 61, 91}
+    assert assembly.spectrum.k == 31
+
+
+@pytest.mark.parametrize("repeats", [0, 5])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_contigs_are_parts_of_the_genome_and_hold_nearly_all_of_it(seed, repeats):
+    genome = decode(simulated_genome(length=12_000, repeats=repeats, repeat_length=400, seed=seed))
+    reads = simulated_reads(length=12_000, fold=40, repeats=0, seed=seed) if not repeats else None
+    if reads is None:
+        codes = simulated_genome(length=12_000, repeats=repeats, repeat_length=400, seed=seed)
+        reads = Reads.from_strings(simulated_texts(codes, fold=40, seed=seed))
+    assembly = assemble(reads)
+    strands = genome + "-" + reverse_complement(genome)
+    for contig in assembly.contigs:
+        assert contig.sequence in strands
+    found = set(count_kmers([c.sequence for c in assembly.contigs], 31))
+    assert len(found & set(count_kmers([genome], 31))) > 0.97 * len(count_kmers([genome], 31))
+    if not repeats:
+        assert len(assembly.contigs) == 1
+
+
+def test_a_repeat_shorter_than_the_reads_is_resolved():
+    rng = np.random.default_rng(8)
+    element, flanks = rng.integers(0, 4, 60), rng.integers(0, 4, (4, 1500))
+    genome = np.concatenate([np.concatenate([flank, element]) for flank in flanks]).astype(np.uint8)
+    reads = Reads.from_strings(simulated_texts(genome, fold=50, circular=True))
+    (short,) = [len(assemble(reads, AssemblyOptions(k=ks)).contigs) for ks in [(31,)]]
+    (contig,) = assemble(reads).contigs
+    assert short > 1
+    assert contig.is_circular
+    assert contig.length == genome.size
+
+
+def test_depth_is_that_of_bases_in_reads():
+    assembly = assemble(simulated_reads(length=20_000, fold=60, error_rate=0.002))
+    assert assembly.contigs[0].depth == pytest.approx(60, rel=0.1)
+
+
+def test_what_the_next_k_does_without_is_freed():
+    """Each level's arrays are gone when the one after it is complete, though callers hand states on."""
+    neighbours: list[weakref.ref] = []
+
+    def keep(state):
+        assert [of() is None for of in neighbours] == [True] * len(neighbours)
+        neighbours.append(weakref.ref(state.kmer_graph.neighbour))
+
+    reads = simulated_reads(length=5000, fold=40, error_rate=0.002)
+    assemble(reads, AssemblyOptions(k=(31, 61, 91, 121)), keep_state=keep)
+    assert len(neighbours) == 3
+
+
+def test_what_is_too_short_for_the_next_k_stays(tmp_path):
+    """A fragment of 90 bases cannot be carried to k = 97, and is a contig all the same; states keep it."""
+    from gpuasm.cli.outputs import write_graph
+
+    fragment, states = decode(simulated_genome(length=1600, seed=9)[:90]), []
+    texts = simulated_texts(simulated_genome(length=5000), fold=30) + [fragment[i : i + 80] for i in range(11)] * 4
+    options = AssemblyOptions(k=(31, 61, 97, 127), min_contig_length=80)
+    reads = Reads.from_strings(texts)
+    whole = assemble(reads, options, keep_state=states.append)
+    (own,) = [c for c in whole.contigs if c.unitig < 0]
+    assert own.sequence in (fragment, reverse_complement(fragment))
+    assert [len(state.isolated) for state in states] == [0, 1, 2]
+    left_out = assemble(reads, replace(options, without=("isolated-contigs",)))
+    assert [c.sequence for c in whole.contigs if c.unitig >= 0] == [c.sequence for c in left_out.contigs]
+    for state in states:
+        resumed = resume(state_from_arrays(state_to_arrays(state), np), reads, options, stages=Stages())
+        assert summary(resumed) == summary(whole)
+    write_graph(tmp_path / "graph.gfa", whole.graph, whole.contigs)
+    segments = [line.split("\t")[1:3] for line in (tmp_path / "graph.gfa").read_text().splitlines() if line[0] == "S"]
+    assert [own.name, own.sequence] in segments
+    assert len({name for name, _ in segments}) == len(segments) == whole.graph.n + 1
+
+
+@pytest.mark.parametrize("beyond", [4, 8, 12, 40, 55, 70])
+def test_a_molecule_that_ends_just_beyond_a_repeat_does_not_go_on_as_the_other_copy_does(beyond):
+    """Beside N of a reference, or at a true end: what follows the repeat there is short and shown by few reads."""
+    rng = np.random.default_rng(beyond)
+    repeat = rng.integers(0, 4, 45).astype(np.uint8)
+    one, other = (rng.integers(0, 4, 6000).astype(np.uint8) for _ in range(2))
+    other[3000:3045] = repeat
+    first, second = np.concatenate([one, repeat, (other[3045 : 3045 + beyond] + 1) % 4]).astype(np.uint8), other
+    texts = [read for genome in (first, second) for read in simulated_texts(genome, fold=60, error_rate=0.002)]
+    contigs = [contig.sequence for contig in assemble(Reads.from_strings(texts)).contigs]
+    told = [decode(genome) for genome in (first, second)]
+    told += [reverse_complement(text) for text in told]
+    assert all(any(contig in text for text in told) for contig in contigs)
+    assert sum(map(len, contigs)) > 0.98 * (first.size + second.size)

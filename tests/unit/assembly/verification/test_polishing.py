@@ -1,0 +1,43 @@
+"""Corrections by votes, case by case."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuasm.assembly.verification.polishing import decide, least_votes
+
+
+@pytest.mark.parametrize(
+    ("n_votes", "n_voters", "changes"),
+    [
+        (1, 1, False),  # one read may be wrong
+        (1, 2, False),
+        (2, 2, True),  # two seldom share an error
+        (2, 3, True),
+        (2, 4, False),  # as many support the present base
+        (3, 5, True),
+        (3, 6, False),
+        (8, 10, True),
+        (8, 11, False),
+    ],
+)
+def test_number_of_votes_needed(n_votes, n_voters, changes):
+    voters = np.full(100, n_voters, np.int32)
+    votes = np.full(n_votes, 4 * 50 + 2, np.int64)
+    fixes = decide(votes, voters, np.array([0, 100]), least=2)
+    assert (fixes.place.tolist(), fixes.code.tolist()) == (([50], [2]) if changes else ([], []))
+
+
+def test_no_correction_at_high_depth():
+    voters = np.full(100, 5, np.int32)
+    voters[40:60] = 20
+    votes = np.concatenate([np.full(20, 4 * 50 + 2), np.full(5, 4 * 10 + 1)])
+    assert decide(votes, voters, np.array([0, 100]), least=2).place.tolist() == [10]
+
+
+def test_reads_with_more_errors_need_one_vote_more():
+    assert [least_votes(wrong, 10_000) for wrong in (0, 100, 101)] == [2, 2, 3]
+    votes, voters = np.full(2, 4 * 50 + 2, np.int64), np.full(100, 3, np.int32)
+    assert decide(votes, voters, np.array([0, 100]), least=3).place.size == 0
+    assert decide(np.full(3, 4 * 50 + 2, np.int64), voters, np.array([0, 100]), least=3).place.tolist() == [50]
