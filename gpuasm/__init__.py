@@ -11,9 +11,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "arrays": ["namespace_of", "to_device", "to_host"],
-    "assembly.contigs": ["Contig"],
+    "assembly.contig": ["Contig"],
     "assembly.options": ["AssemblyOptions"],
-    "assembly.recipe": ["Assembly", "assemble"],
+    "assembly.pipeline": ["Assembly", "assemble"],
     "errors": [
         "DataError",
         "DeviceError",

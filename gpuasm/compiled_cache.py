@@ -5,11 +5,13 @@ This is the only module that uses private parts of numba; ``PRIVATE_PARTS`` name
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ PRIVATE_PARTS = {
     "FunctionCache.load_overload": "called by numba before it compiles a function for some types",
     "FunctionCache.save_overload": "called by numba after it compiled a function for some types",
     "FunctionCache._load_overload": "`load_overload` without the initialization of the compiler",
+    "FunctionCache.flush": "empties the index of cached entries",
     "FunctionCache._cache_file._source_stamp": "the stamp that a cached entry must have to be valid",
 }
 """Private parts of numba in use, and what each does."""
@@ -42,7 +45,11 @@ class _LoopCache(FunctionCache):
         super().__init__(function)
         self._key = function.__module__, function.__name__
         # Numba's stamp is that of the function's own file: code of a changed helper would stay inlined or linked.
-        self._cache_file._source_stamp = (self._cache_file._source_stamp, _stamp_of_helpers(function))
+        self._cache_file._source_stamp = (
+            self._cache_file._source_stamp,
+            _stamp_of_helpers(function),
+            compiled_constants(function),
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for some types, or None if the disk has none.
@@ -92,6 +99,25 @@ def has_folder() -> bool:
 
 def helper_files(function: Callable[..., Any]) -> set[str]:
     """Return the files of all compiled functions that a function may call, directly or through others."""
+    return {inspect.getfile(helper) for helper in _helpers(function)}
+
+
+def compiled_constants(function: Callable[..., Any]) -> list[tuple[str, str, str]]:
+    """Return the numbers that are compiled into a function and its helpers, each with the names of both.
+
+    A number may come from another module, as thresholds do, whose change no time stamp of the function's file shows.
+    """
+    found = set()
+    for each in {function} | _helpers(function):
+        for name in each.__code__.co_names:
+            value = each.__globals__.get(name)
+            if isinstance(value, (Number, tuple)):
+                found.add((f"{each.__module__}.{each.__name__}", name, repr(value)))
+    return sorted(found)
+
+
+@functools.cache
+def _helpers(function: Callable[..., Any]) -> set[Callable[..., Any]]:
     seen: set[Callable[..., Any]] = set()
     waiting = [function]
     while waiting:
@@ -100,7 +126,7 @@ def helper_files(function: Callable[..., Any]) -> set[str]:
             if helper is not None and helper not in seen:
                 seen.add(helper)
                 waiting.append(helper)
-    return {inspect.getfile(helper) for helper in seen}
+    return seen
 
 
 def _empty() -> None:

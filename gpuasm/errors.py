@@ -2,8 +2,42 @@
 
 from __future__ import annotations
 
+import os
 from os import PathLike, fspath
 from typing import Self
+
+
+MOST_CHARACTERS = 380
+"""Most characters of a message; with the name of the program before it, a line has at most 400."""
+
+_DOTS = "..."
+
+
+def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
+    """Return a text as it may be printed: control characters escaped, and the middle left out of what is too long."""
+    if len(text) > 2 * most:  # escapes make it longer, never shorter
+        text = text[:most] + _DOTS + text[-most:]
+    text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    if len(text) <= most:
+        return text
+    head = (most - len(_DOTS)) * 2 // 3
+    return text[:head] + _DOTS + text[len(text) - (most - len(_DOTS) - head) :]
+
+
+def _shortened(parts: list[str], most: int) -> list[str]:
+    """Return parts of a message with at most so many characters together: the longest ones lose some."""
+    parts = [one_line(part) for part in parts]
+    excess = sum(map(len, parts)) - most
+    while excess > 0:
+        sizes = sorted(map(len, parts), reverse=True)
+        longest = sizes[0]
+        n_longest = sizes.count(longest)
+        step = -(-excess // n_longest)
+        if n_longest < len(parts):
+            step = min(step, longest - sizes[n_longest])
+        parts = [one_line(part, longest - step) if len(part) == longest else part for part in parts]
+        excess = sum(map(len, parts)) - most
+    return parts
 
 
 class GpuasmError(Exception):
@@ -32,7 +66,10 @@ class GpuasmError(Exception):
     ) -> None:
         self.expected, self.found, self.remedy = expected, found, remedy
         self.path, self.place = path, place
-        where = ", ".join(str(part) for part in (path, place) if part is not None)
+        places = [os.fsdecode(part) for part in (path, place) if part is not None]
+        around = len(", ".join(places)) - len("".join(places)) + len(": expected , found ; ")
+        *places, expected, found, remedy = _shortened([*places, expected, found, remedy], MOST_CHARACTERS - around)
+        where = ", ".join(places)
         super().__init__(f"{where + ': ' if where else ''}expected {expected}, found {found}; {remedy}")
 
     def of_file(self, path: str | PathLike[str]) -> Self:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the package is imported before signals are handled, so it loads as little as possible
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

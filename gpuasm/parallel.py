@@ -29,7 +29,7 @@ from threadpoolctl import ThreadpoolController
 from gpuasm import arrays, precompilation
 from gpuasm.arrays import Array
 from gpuasm.cache_folders import ptx_folder, temporary_folder, write_atomically
-from gpuasm.compiled_cache import cached_dispatcher, helper_files
+from gpuasm.compiled_cache import cached_dispatcher, compiled_constants, helper_files
 from gpuasm.precompilation import Capability, DeclaredLoop, Kind
 
 inlined = functools.partial(numba.njit, inline="always")
@@ -309,9 +309,9 @@ class for_each:  # noqa: N801 - a decorator
         return ptx_folder() / f"{self.kernel_name}-{self._key(signature, cc)}.ptx"
 
     def _key(self, signature: tuple[str, ...], cc: Capability) -> str:
-        # The whole files of the body, its helpers and this module: a change in any of them invalidates the PTX.
+        # The files of the body, its helpers and this module, and the constants: a change of any invalidates the PTX.
         files = sorted({inspect.getfile(self._body), __file__} | helper_files(self._body))
-        text = repr((signature, cc, numba.__version__, self.kernel_name)).encode()
+        text = repr((signature, cc, numba.__version__, self.kernel_name, compiled_constants(self._body))).encode()
         return hashlib.sha256(b"\0".join([text, *(Path(f).read_bytes() for f in files)])).hexdigest()[:24]
 
     def _expand(self, template: str, **names: Any) -> Callable[..., None]:

@@ -27,7 +27,14 @@ from typing import Any, Literal
 
 _LOG = logging.getLogger(__name__)
 
-MODULES = ("gpuasm.io.reading", "gpuasm.io.read_cleaning", "gpuasm.assembly.pipeline")
+MODULES = (
+    "gpuasm.io.reading",
+    "gpuasm.io.read_cleaning",
+    "gpuasm.kmers.estimate",
+    "gpuasm.kmers.tally_cpu",
+    "gpuasm.kmers.tally_cuda",
+    "gpuasm.assembly.pipeline",
+)
 """Modules that import all loops of an assembly, in the order of their use."""
 MAX_HELPERS = 8
 """With so many helpers the slowest loop takes most of the time that is left."""
@@ -204,8 +211,11 @@ class _Helpers:
         """Have the helper of this thread compile a loop; return whether it did."""
         try:
             process = self._process()
-            print(task, file=process.stdin, flush=True)
-            answer = process.stdout.readline() if process.stdout else ""
+            if process.stdin is None or process.stdout is None:
+                return False
+            process.stdin.write(f"{task}\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
         except OSError:  # no process can be started, or this one has ended
             return False
         return answer == "compiled\n"
@@ -269,7 +279,8 @@ def serve() -> None:
         with suppress(Exception):  # the run that needs the loop compiles it again, and shows what is wrong
             compile_loop(**json.loads(line))
             answer = "compiled"
-        print(answer, file=answers, flush=True)
+        answers.write(f"{answer}\n")
+        answers.flush()
 
 
 def compile_loop(module: str, name: str, capability: list[int] | None) -> None:

@@ -15,7 +15,7 @@ import gpuasm
 ROOT = Path(gpuasm.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-# What each part may import beside itself: for the chain, everything below it.
+# What each part may import of the others: for the chain, everything below it.
 CHAIN = ["cache_folders", "errors", "arrays", "precompilation", "compiled_cache", "parallel"]
 CHAIN += ["primitives", "sequence", "kmers", "assembly"]
 ALLOWED = {part: set(CHAIN[:rank]) for rank, part in enumerate(CHAIN)}
@@ -28,7 +28,7 @@ ALLOWED["densest"] = {"errors", "arrays", "parallel", "primitives", "sequence", 
 ALLOWED["geolocation"] = {"errors", "arrays", "parallel", "primitives", "graph"}
 for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking", "densest", "geolocation"):
     ALLOWED[part] |= {"stages", "resources"}
-ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "sequence", "graph"}
+ALLOWED["io"] = {"errors", "stages", "resources", "parallel", "primitives", "sequence", "graph"}
 ALLOWED["report"] = {"errors", "io", "resources"}
 ALLOWED["driver"] = set()
 ALLOWED["cli"] = set(ALLOWED)
@@ -38,7 +38,7 @@ ALLOWED["lazy"] = set()
 for part in ("assembly", "io"):
     ALLOWED[part] |= {"lazy"}
 
-# What each folder inside a part may import of the others, and of the modules beside the folders.
+# What each folder inside a part may import of the others, and of the modules next to the folders.
 _FOLDERS_OF_ASSEMBLY = [
     "graph", "alignment", "pairs", "coverage", "simplification", "ends", "paths", "iteration", "verification",
 ]  # fmt: skip

@@ -84,7 +84,7 @@ def test_one_version_everywhere() -> None:
     assert first[1] in ("Unreleased", gpuasm.__version__)
 
 
-def test_what_is_no_list_of_files_is_told(tmp_path):
+def test_what_is_no_list_of_files_is_refused(tmp_path):
     path = tmp_path / "reads.fq"
     path.write_text("@r\nACGT\n+\nIIII\n")
     for name in ("single", "interleaved", "bam"):
@@ -96,7 +96,7 @@ def test_what_is_no_list_of_files_is_told(tmp_path):
             gpuasm.read_reads(pairs=pairs)
 
 
-def test_what_is_no_reads_and_no_options_is_told(tmp_path):
+def test_what_is_no_reads_or_options_is_refused(tmp_path):
     path = tmp_path / "reads.fq"
     path.write_text("@r\nACGT\n+\nIIII\n")
     read_set = gpuasm.read_reads(single=[path])

@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 def transcript() -> Iterator[tuple[str, str]]:
-    """Yield the commands of README's console block with the output that stands below each."""
+    """Yield the commands of README's console block with the output below each."""
     block = re.search(r"^```console\n(.*?)^```", (REPOSITORY / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert block is not None
     for part in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
@@ -46,7 +46,7 @@ def test_the_transcript_is_true(tmp_path: Path) -> None:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        output = re.sub("^gpuasm: compil(ing|ed) .*\n", "", done.stdout, flags=re.MULTILINE)  # a first run says so
+        output = re.sub("^gpuasm: compil(ing|ed) .*\n", "", done.stdout, flags=re.MULTILINE)  # of a first run
         assert matches(expected, output, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), f"$ {command}\n{done.stdout}"
 
 
@@ -75,15 +75,15 @@ def test_links_lead_somewhere(document: Path) -> None:
         assert not anchor or anchor in anchors_of(page), f"{target}#{anchor}"
 
 
-def options_of(words: list[str]) -> set[str]:
-    """Return the options of the command that words begin with, and of its help."""
+def options_of(arguments: list[str]) -> set[str]:
+    """Return the options of the command that the arguments begin with, and of its help."""
     command: click.Command = cli.cli
-    for word in words:
+    for argument in arguments:
         if not isinstance(command, click.Group):
             break
         context = click.Context(command)
-        found = command.get_command(context, word)
-        assert found is not None, f"no command {word}"
+        found = command.get_command(context, argument)
+        assert found is not None, f"no command {argument}"
         command = found
     return {"--help", *(name for option in command.params for name in (*option.opts, *option.secondary_opts))}
 
@@ -95,9 +95,9 @@ def test_commands_in_documents_exist_with_their_options(document: Path) -> None:
     lines = re.findall(r"^(?:\$ |\.venv/bin/)?gpuasm ([a-z].*)$", blocks, re.MULTILINE)
     lines += re.findall(r"`gpuasm ([a-z][^`]*)`", text)
     for line in lines:
-        words = line.split(" #")[0].split(" | ")[0].split()
-        given = {word.split("=")[0].rstrip(",") for word in words if re.match(r"--?[A-Za-z0-9]", word)}
-        assert given <= options_of(words), line
+        arguments = line.split(" #")[0].split(" | ")[0].split()
+        given = {argument.split("=")[0].rstrip(",") for argument in arguments if re.match(r"--?[A-Za-z0-9]", argument)}
+        assert given <= options_of(arguments), line
 
 
 def python_blocks() -> list[tuple[str, str]]:
@@ -124,4 +124,4 @@ def test_modules_named_in_the_architecture_exist() -> None:
     modules = {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("gpuasm/**/*.py")}
     modules |= {str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("tests/**/*.py")}
     missing = [name for name in named if not any(f"/{module}".endswith(f"/{name}") for module in modules)]
-    assert set(missing) == {"name_cpu.py", "name_cuda.py"}  # which stand for any name
+    assert set(missing) == {"name_cpu.py", "name_cuda.py"}  # which are examples

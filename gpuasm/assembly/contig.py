@@ -145,10 +145,10 @@ def _unitig_codes(graph: UnitigGraph, u: int) -> np.ndarray:
     codes = graph.bases[graph.start[u] : graph.start[u + 1]]
     if not graph.is_circular[u]:
         return codes
-    return _open_circular(codes, graph.k)
+    return open_circular(codes, graph.k)
 
 
-def _open_circular(codes: np.ndarray, k: int) -> np.ndarray:
+def open_circular(codes: np.ndarray, k: int) -> np.ndarray:
     """Open a circular text before its least k-mer, on the strand of that k-mer, and remove the overlap."""
     found = canonical_order(codes, np.array([0, codes.size]), np.array([True]), k)
     circle = codes[: codes.size - k + 1]

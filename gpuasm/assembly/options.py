@@ -60,7 +60,7 @@ RULES = (
     "end-extension",
     "circular-start",
 )
-"""What can be left out, to see what it is worth."""
+"""Rules that `--without` leaves out, to measure their effect."""
 MODES = ("auto", "isolate", "meta")
 
 
@@ -74,7 +74,7 @@ EVERY_RULE = rules_without()
 
 @dataclass(frozen=True)
 class AssemblyOptions:
-    """What an assembly depends on, besides the reads.
+    """Options of an assembly.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class AssemblyOptions:
     min_count : int or None
         Least multiplicity of a solid k-mer; None takes it from the spectrum.
     min_contig_length : int
-        Shorter contigs are left out of the contigs, not of the graph.
+        Shorter contigs are not written; the graph keeps them.
     stop_after : str
-        The last stage to do, of `STAGES`; the contigs are then what there is.
+        The last stage to run, of `STAGES`; all outputs are made of its result.
     mode : str
-        What the sample is, of `MODES`: one organism, many, or as the first graph says.
+        Kind of sample, of `MODES`: one organism, a community, or chosen from the first graph.
     without : tuple of str
         Stages and rules to leave out, of `RULES`.
 
@@ -111,17 +111,17 @@ class AssemblyOptions:
                     raise UsageError(f"one of {', '.join(known)}", repr(name), "choose one of these")
 
     def has(self, stage: str) -> bool:
-        """Tell whether a stage is to be done."""
+        """Return whether a stage is to be run."""
         if stage == "fragments" and not self.may_use_fragments:
             return False
         left_out = {"reads": "larger-k", "pairs": "joins"}.get(stage, stage)
         return left_out not in self.without and self.reaches(stage)
 
     def reaches(self, stage: str) -> bool:
-        """Tell whether the assembly is not stopped before a stage."""
+        """Return whether the assembly reaches a stage before it stops."""
         return STAGES.index(stage) <= STAGES.index(self.stop_after)
 
     @property
     def may_use_fragments(self) -> bool:
-        """Whether k may go on beyond the reads, unless the assembly is stopped before."""
+        """Whether k may exceed the read length, unless the assembly is stopped before."""
         return not self.k and not {"larger-k", "fragments"} & set(self.without)

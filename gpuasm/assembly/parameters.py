@@ -129,13 +129,11 @@ class PathParameters:
     walk_lead_bits: int = 10  # bits by which the chosen walk is likelier than any other: 1,000 to 1
     lone_pair_max_expected: int = 6  # pairs: where more are expected, one alone is an error in most cases
     read_conflict_bits: int = 12  # bits that a walk loses by a read on another branch: an error or a chimera
-    min_expected_sixteenths: int = 4  # 1/16 of the expected pairs: depth varies, and not all reads have anchors
-    max_expected_sixteenths: int = 24  # 1/16 of the expected pairs: depth varies along a genome
+    expected_sixteenths: tuple[int, int] = (4, 24)  # 1/16 of the expected pairs, least and most: depth varies
     prefix_rounds: int = 4  # rounds in which chosen walks extend the known prefixes
     consistent_percent: int = 95  # % of a link's pairs: the rest may be errors and chimeras
     single_min_anchors: int = 30  # 31-mers: fewer may be a variant of a repeat, or an error
-    single_min_copies: float = 0.5  # copies: below, a unitig is an error or of another replicon
-    single_max_copies: float = 1.5  # copies: above, a unitig is likely a repeat
+    single_copies: tuple[float, float] = (0.5, 1.5)  # copies, least and most: below is an error, above a repeat
     join_min_pairs: int = 3  # pairs: fewer may be chimeras
     join_min_percent: int = 15  # % of the expected pairs: fewer come from chimeras or a longer path
     join_max_missing_beyond: int = 6  # pairs expected beyond all seen: six are missing by chance in 1 of 400
@@ -164,16 +162,14 @@ class EndParameters:
     """Which dead ends are joined, and how they are extended."""
 
     extension_min_votes: int = 2  # reads that agree on a base where there are several
-    extension_agreeing: int = 4  # of every extension_voters reads so many agree: else reads come from two copies
-    extension_voters: int = 5  # see extension_agreeing
+    extension_agreement: tuple[int, int] = (4, 5)  # four of five reads agree: else reads come from two copies
     extension_bases_per_strike: int = 12  # bases: a read that differs more often votes no longer
     extension_single_reads_per_error: int = 20  # bases of single reads are added until one of so many has an error
     extension_shared_k: int = 21  # bases: ends that share so many are one position
     extension_tail: int = 60  # bases of an end that extensions are compared with: reads show longer overlaps
     overlap_matches_per_mismatch: int = 12  # bases: reads have errors near their ends
     overlap_mismatch_cost: int = 4  # matches that outweigh a mismatch: one base, and its position
-    overlap_max_error_reads: int = 1  # reads that support an erroneous base of a unitig
-    overlap_min_true_reads: int = 2  # reads that support the other base there: else two copies
+    overlap_base_reads: tuple[int, int] = (1, 2)  # reads: most with an error, least with the true base; else two copies
     overlap_seed_max_ends: int = 16  # ends: a seed at more of them does not distinguish these
     linked_chance: float = 1e-2  # wrong overlaps per sample: linked ends are neighbours, one error is short
     unlinked_chance: float = 1e-3  # wrong overlaps per sample: a wrong one joins unrelated ends
@@ -189,8 +185,7 @@ class EndParameters:
     unlinked_depth_ratio: float = 1.5  # ratio of the two unitigs' depths: one copy of each
     local_reach_reads: int = 4  # read lengths before an end within which a read lies at it
     local_max_reads: int = 2000  # reads of one gap: bounds the time
-    local_max_walks: int = 64  # walks: more leave the gap open
-    local_max_steps: int = 20_000  # steps of one search: bounds the time
+    local_search_limits: tuple[int, int] = (64, 20_000)  # walks, and steps of one search: more leave the gap open
     local_min_k: int = 21  # bases: shorter k-mers recur by chance
     local_k_step: int = 10  # bases by which k falls until a walk is found
     local_min_windows: int = 10  # k-mers of a typical read at the largest k

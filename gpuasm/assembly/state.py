@@ -13,7 +13,7 @@ from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.mates import SpanningPairs
+from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
 
@@ -140,7 +140,7 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
     }
     arrays = {f"graph_{name}": getattr(kmer_graph.graph, name) for name in _GRAPH}
     for number, graph in enumerate(state.isolated):
-        arrays |= {f"aside_{number}_{name}": getattr(graph, name) for name in _GRAPH}
+        arrays |= {f"isolated_{number}_{name}": getattr(graph, name) for name in _GRAPH}
     arrays |= {f"junction_reads_{name}": to_host(getattr(state.junction_reads, name)) for name in _READS}
     if state.fragment_lengths is not None:
         arrays["fragment_lengths"] = state.fragment_lengths
@@ -188,7 +188,7 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         high_coverage_k=tuple(scalars["high_coverage_k"]),
         read_weight=scalars["read_weight"],
         **{name: to_namespace(xp, arrays[name]) for name in _COPY_NUMBERS if name in arrays},
-        isolated=tuple(graph_of(f"aside_{number}", k) for number, k in enumerate(scalars["isolated"])),
+        isolated=tuple(graph_of(f"isolated_{number}", k) for number, k in enumerate(scalars["isolated"])),
     )
 
 

@@ -1,4 +1,4 @@
-"""The recipe on a few made-up reads, so that all it needs has been loaded when the reads are there."""
+"""The warm-up of an assembly: one of few simulated reads, which loads all code that an assembly needs."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from gpuasm.stages import NoStages
 
 _GENOME, _READ, _INSERT, _SPREAD, _DEPTH, _ERROR = 8000, 150, 350, 20, 28, 0.004
 _REPEATS = ((0, 2000, 250, False), (500, 3500, 500, True), (1200, 5000, 700, False), (6500, 7300, 170, False))
-"""Copied from, copied to, bases, and whether on the other strand."""
+"""Source, target and length of each repeat copy, and whether it is on the other strand."""
 
 
-class _EnoughError(Exception):
-    """Whoever rehearses is wanted on stage."""
+class _StoppedError(Exception):
+    """The warm-up is stopped."""
 
 
 def warm_up(xp: Any, *, should_stop: Callable[[], bool]) -> None:
-    """Assemble a few made-up reads on a device and forget them.
+    """Assemble a few simulated reads on a device, and discard the contigs.
 
-    The first use of a kernel or of a compiled loop takes a hundred times as long as the next one: it is looked for,
-    read from the disk and handed to the device. All together that is half a second in each process, which passes
-    here while files are read.
+    The first use of a kernel or compiled loop in a process takes a hundred times as long as the next one: its code is
+    found, read from disk and loaded on the device. For all of them this takes half a second, during which files can be
+    read.
 
     Parameters
     ----------
     xp
         The device's namespace; this thread's current device is used.
     should_stop
-        Asked before each loop over elements; the rehearsal ends when it says so.
+        Called before each loop over elements; the warm-up ends when it returns true.
     """
 
-    def go_on() -> None:
+    def check() -> None:
         if should_stop():
-            raise _EnoughError
+            raise _StoppedError
 
-    with suppress(_EnoughError), called_before_loops(go_on):
+    with suppress(_StoppedError), called_before_loops(check):
         assemble(_reads().moved_to(xp), AssemblyOptions(), stages=NoStages())  # type: ignore[arg-type]
 
 
 def _reads() -> Reads:
-    """Make pairs of reads with errors, of a genome with repeats."""
+    """Simulate read pairs with errors, of a genome with repeats."""
     random = np.random.default_rng(5)
     genome = random.integers(0, 4, _GENOME, np.uint8)
-    for source, target, n, is_turned in _REPEATS:
+    for source, target, n, is_reversed in _REPEATS:
         copy = genome[source : source + n]
-        genome[target : target + n] = 3 - copy[::-1] if is_turned else copy
+        genome[target : target + n] = 3 - copy[::-1] if is_reversed else copy
     n_pairs = _DEPTH * _GENOME // (2 * _READ)
     insert = np.rint(random.normal(_INSERT, _SPREAD, n_pairs)).astype(np.int64)
     first = random.integers(0, _GENOME - insert)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from gpuasm.cli import interruption
+
+if interruption.is_command():  # before anything else is imported: a signal may come now
+    interruption.end_on_signals()
+
 import atexit
 import errno
 import gc
 import importlib
-import io
 import os
 import resource
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 import click
 from click.shell_completion import shell_complete
 
-from gpuasm.errors import GpuasmError
+from gpuasm.cli.streams import STREAM_NAMES, prepare_standard_streams
+from gpuasm.errors import GpuasmError, one_line
 
 SECTIONS = {
     "Assembly": {
@@ -84,11 +87,7 @@ _COMPLETION = "_GPUASM_COMPLETE"
 _COLLECT_LATER = {"assemble"}
 """Subcommands that load most of what they need by themselves, and have garbage collected when they have done so."""
 
-_INTERRUPTED, _PIPE_CLOSED, _TERMINATED, _OUT_OF_RESOURCES = 130, 141, 143, 75
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM: unfinished outputs are removed as after Ctrl-C."""
+_PIPE_CLOSED, _READ_OR_WRITE_FAILED, _OUT_OF_RESOURCES = 141, 74, 75
 
 
 class _LazyGroup(click.Group):
@@ -144,23 +143,12 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """
     arguments = list(sys.argv[1:] if args is None else args)
     try:
-        with _terminable(), cli.make_context("gpuasm", arguments.copy(), obj={"args": arguments}) as context:
+        with cli.make_context("gpuasm", arguments.copy(), obj={"args": arguments}) as context:
             cli.invoke(context)
         sys.stdout.flush()
     except BaseException as error:  # the one place where any error becomes an exit code
         sys.exit(_exit_code(error))
     sys.exit(0)
-
-
-def _open_closed_streams() -> None:
-    """Open standard streams that the parent process has closed as /dev/null.
-
-    Else the next file that is opened would get their number, and messages of libraries would be written into it.
-    """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            os.open(os.devnull, os.O_RDWR)  # the least number that is free
-            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - for as long as the process lives
 
 
 def run() -> NoReturn:
@@ -169,41 +157,20 @@ def run() -> NoReturn:
     The system frees the memory of the process and of its device faster than the interpreter would one by one. Functions
     registered for the exit are called. Garbage is not collected while libraries load, as they produce none.
     """
+    interruption.end_on_signals()
     gc.disable()
-    _open_closed_streams()
-    if isinstance(
-        sys.stdout, io.TextIOWrapper
-    ):  # names of files may hold bytes that are no text: they pass as they are
-        sys.stdout.reconfigure(errors="surrogateescape")
+    prepare_standard_streams()
     if request := os.environ.get(_COMPLETION):  # by the shell, for the arguments that may follow
         sys.exit(shell_complete(cli, {}, "gpuasm", _COMPLETION, request))
     try:
         main()
     except SystemExit as ended:
-        if ended.code != 0:
-            raise
+        code = int(ended.code or 0)
     atexit._run_exitfuncs()  # noqa: SLF001 - no public function does it
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
+        with suppress(OSError, AttributeError):  # `main` has reported it; or there is no stream
             stream.flush()
-    os._exit(0)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM raise an error in the block, unless whoever started us has it ignored or handles it."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
-
-    def terminate(*_: object) -> NoReturn:
-        raise _Terminated
-
-    signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    interruption.end_process(code)
 
 
 def _exit_code(error: BaseException) -> int:
@@ -224,12 +191,9 @@ def _exit_code(error: BaseException) -> int:
         case GpuasmError():
             _print_error(str(error))
             return error.exit_code
-        case _Terminated():
-            _print_error("terminated")
-            return _TERMINATED
         case KeyboardInterrupt() | click.Abort():
             _print_error("interrupted")
-            return _INTERRUPTED
+            return interruption.INTERRUPTED
         case BrokenPipeError():
             # Python flushes stdout once more at exit, and would complain of the closed pipe then.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -247,11 +211,13 @@ def _exit_code(error: BaseException) -> int:
                 f"out of memory: {str(error) or 'the system gave no more'}; run with less data, or where more is free"
             )
             return _OUT_OF_RESOURCES
-        case OSError(errno=errno.ENOSPC):
-            _print_error(
-                f"{error.filename or 'temporary file'}: no space left on the disk; free some, or write to another"
-            )
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG):
+            file = STREAM_NAMES.get(error.filename, error.filename or "temporary file")
+            _print_error(f"{file}: no space left on the disk; free some, or write to another")
             return _OUT_OF_RESOURCES
+        case OSError(filename=filename) if filename in STREAM_NAMES:
+            _print_error(f"{STREAM_NAMES[filename]}: {error.strerror}; check the disk")
+            return _READ_OR_WRITE_FAILED
         case SystemExit(code=int(code)):
             return code
     traceback.print_exception(error)
@@ -270,4 +236,4 @@ def _is_lack_of_memory(error: BaseException | None) -> bool:
 
 
 def _print_error(message: str) -> None:
-    click.echo(f"gpuasm: error: {message}", err=True)
+    click.echo(f"gpuasm: error: {one_line(message)}", err=True)

@@ -18,7 +18,7 @@ _BIN_FILE = re.compile(r"bin_\d+\.fasta")
 _PLASMID_SHARE = 0.25
 """A circle below this share of its bin's bases is taken for a plasmid or a phage, not for the chromosome."""
 
-_MAP_COLUMNS = ("row", "column", "height", "pieces", "bin")
+_MAP_COLUMNS = ("row", "column", "height", "windows", "bin")
 _TRAINING_COLUMNS = ("epoch", "quantisation", "topographic")
 _PLACE_COLUMNS = (
     "bin", "sureness", "second", "unit_row", "unit_column", "second_unit_row", "second_unit_column", "note",

@@ -94,7 +94,7 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
                 command="densest",
                 parameters=options | plan.parameters(),
                 inputs=[{"path": str(found.given.path)}],
-                results=found.figures,
+                results={name.replace(" ", "_"): value for name, value in found.figures.items()},
             )
     print_summary(summary_lines(found), (options["output"], options["json_path"]), quiet=common.quiet)
 

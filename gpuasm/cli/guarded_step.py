@@ -11,11 +11,13 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import click
+
+from gpuasm import unfinished
+from gpuasm.cli.interruption import handled_otherwise
 
 BAD_DATA = {65, 66}
 """Exit codes of gpuasm for input whose content is wrong, and for input that is missing or unreadable."""
@@ -54,10 +56,10 @@ def _run(arguments: tuple[str, ...]) -> tuple[int, str]:
     """Run gpuasm, its messages passed on, and return its exit code and, if it failed, its last message."""
     error = last = ""
     command = [*_GPUASM, *arguments]
-    with (
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as process,  # noqa: S603 - ours
-        _signals_left_to(process),
-    ):
+    with unfinished.MAKING:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace")  # noqa: S603 - ours
+        unfinished.register(process.terminate)
+    with process, _signals_left_to(process):
         for line in process.stderr or ():
             sys.stderr.write(line)
             last = line.strip() or last
@@ -67,21 +69,13 @@ def _run(arguments: tuple[str, ...]) -> tuple[int, str]:
     return process.returncode, (error or last) if process.returncode else ""
 
 
-@contextmanager
-def _signals_left_to(process: subprocess.Popen[str]) -> Iterator[None]:
+def _signals_left_to(process: subprocess.Popen[str]) -> AbstractContextManager[None]:
     """Let the command end by itself on a signal, so that it prints the reason and cleans up.
 
     Ctrl-C reaches both of us; SIGTERM may have been sent to this process alone.
     """
-    before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number)),
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    forward = lambda number, _: process.send_signal(number)  # noqa: E731
+    return handled_otherwise({signal.SIGINT: signal.SIG_IGN, signal.SIGTERM: forward})
 
 
 if __name__ == "__main__":

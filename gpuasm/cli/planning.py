@@ -53,7 +53,7 @@ def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[
     windows = int(np.maximum(reads.length.astype(np.int64) - k + 1, 0).sum())
     own = sum(array.nbytes for array in (reads.packed, reads.start, reads.length, reads.read))
     counting = _CUT_BYTES_PER_WINDOW * windows + _TALLY_BYTES_PER_KMER * repeated
-    crossing = int(_crossing_bytes_per_base(histogram, k, windows) * int(reads.length.sum(dtype=np.int64)))
+    crossing = int(crossing_bytes_per_base(histogram, k, windows) * int(reads.length.sum(dtype=np.int64)))
     host = _PROCESS + 2 * own + max(counting, _GRAPH_BYTES_PER_KMER * repeated + crossing)
     on_device = session.device != "cpu"
     plan = {
@@ -81,7 +81,7 @@ def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[
     return plan
 
 
-def _crossing_bytes_per_base(histogram: np.ndarray, k: int, windows: int) -> float:
+def crossing_bytes_per_base(histogram: np.ndarray, k: int, windows: int) -> float:
     if windows > _HIGH_COVERAGE * int(histogram[2:].sum()):
         return _AT_HIGH_COVERAGE
     spectrum = analyse_spectrum(histogram, k)

@@ -9,9 +9,9 @@ import numpy as np
 
 from gpuasm.cli.sample_inputs import Sample
 from gpuasm.errors import ResourceError, UsageError
-from gpuasm.samples.p_values import p_values
 from gpuasm.samples.distances import containment, containment_distance, jaccard, mash_distance
 from gpuasm.samples.hash_index import PART
+from gpuasm.samples.p_values import p_values
 from gpuasm.samples.relation import Relation
 from gpuasm.samples.sketches import Sketches
 from gpuasm.samples.trees import newick

@@ -1,4 +1,4 @@
-"""``gpuasm selftest``: compare the contigs of a small assembly for each device, number of threads and order of reads."""
+"""``gpuasm selftest``: compare the contigs of a small assembly between devices, numbers of threads and read orders."""
 
 from __future__ import annotations
 

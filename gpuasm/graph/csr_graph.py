@@ -22,7 +22,7 @@ class CsrGraph:
     Parameters
     ----------
     row_offsets : (n + 1,) int64
-        Where the edges of each vertex begin; the last entry is the number of edges.
+        Start of the edges of each vertex; the last entry is the number of edges.
     columns : (m,) int32, int64 where n is above 2^31 - 1
         The target of each edge.
     names

@@ -36,7 +36,7 @@ class DrawingOptions:
     Attributes
     ----------
     clusters
-        Frame each weakly connected component in a colour of its own.
+        Frame each weakly connected component in a different colour.
     spanning_tree
         "over" draws the edges of the spanning forest red and the others blue; "alone" omits the others.
     walk
@@ -108,7 +108,7 @@ def draw_graph(graph: CsrGraph, options: DrawingOptions | None = None, **changes
     graph
         Of up to 2,000 vertices and 20,000 edges.
     options, changes
-        What to show; changes are fields of `DrawingOptions`.
+        Options; changes are fields of `DrawingOptions`.
 
     Raises
     ------

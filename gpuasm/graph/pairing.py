@@ -115,7 +115,7 @@ def _exchange(i, links, n_links, order, columns, row_offsets, key, successor):
 
 @inlined()
 def _before(edge, order, columns, row_offsets, key):
-    """Return the initial predecessor of an edge, whatever has been exchanged since."""
+    """Return the initial predecessor of an edge, before any exchange."""
     vertex = np.int64(columns[order[edge]])
     first = row_offsets[vertex]
     degree = row_offsets[vertex + 1] - first

@@ -28,7 +28,7 @@ class SegmentTour:
     segments : (s,) int64
         Its segments, ascending.
     copies : (s,) int64
-        How often the tour passes each.
+        Number of times the tour passes each.
     depth : float
         The depth of one copy.
     both_strands : bool

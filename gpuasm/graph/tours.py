@@ -24,7 +24,7 @@ class EulerTour:
     edges : (m,) int32 or int64
         Edges by number, that is by slot of the graph's rows, each once.
     start : (c + 1,) int64
-        Where the walk of each component starts in ``edges``; the last entry is m.
+        Start of the walk of each component in ``edges``; the last entry is m.
     """
 
     edges: Array
@@ -32,7 +32,7 @@ class EulerTour:
 
     @property
     def n(self) -> int:
-        """How many walks there are: one for each component with edges."""
+        """Number of walks: one for each component with edges."""
         return int(self.start.size) - 1
 
     def vertices(self, graph: DirectedGraph) -> Array:

@@ -24,7 +24,7 @@ class UndirectedGraph:
     Parameters
     ----------
     row_offsets : (n + 1,) int64
-        Where the neighbours of each vertex begin; the last entry is twice the number of edges.
+        Start of the neighbours of each vertex; the last entry is twice the number of edges.
     columns : (2 m,) int32, int64 where n is above 2^31 - 1
         The neighbours, rising in each row.
     weights : (2 m,) float64, optional

@@ -1,16 +1,16 @@
-"""Detect compressions by their magic bytes and decode them, stream after stream; truncation is an error."""
+"""Detect compressions by their magic bytes and decode them, stream after stream; truncation is an error.
+
+`gpuasm.io.bounded_decoding` has the decoders.
+"""
 
 from __future__ import annotations
 
-import bz2
-import lzma
 from collections.abc import Callable, Iterator
-from typing import Any, cast
 
-import zstandard
-from isal import igzip, igzip_lib, isal_zlib
+from isal import igzip
 
-GZIP_WINDOW_AND_HEADER = 31
+from gpuasm.errors import ResourceError
+from gpuasm.io.bounded_decoding import DECODE_ERRORS, LEAST_WINDOW, Decoder, decoder_of
 
 _MAGIC = {
     "gzip": b"\x1f\x8b",
@@ -20,22 +20,6 @@ _MAGIC = {
     "xz": b"\xfd7zXZ\x00",
 }
 _BGZIP_EXTRA_FIELD = b"BC\x02\x00"
-
-_DECODERS: dict[str, Callable[[], Any]] = {
-    "gzip": lambda: isal_zlib.decompressobj(wbits=GZIP_WINDOW_AND_HEADER),
-    "zstd": lambda: zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj(),
-    "bzip2": bz2.BZ2Decompressor,
-    "xz": lzma.LZMADecompressor,
-}
-_DECODERS["bgzip"] = _DECODERS["gzip"]
-_DECODE_ERRORS: tuple[type[Exception], ...] = (
-    cast("type[Exception]", igzip_lib.IsalError),  # the stub calls it an instance
-    zstandard.ZstdError,
-    lzma.LZMAError,
-    OSError,
-    EOFError,
-    ValueError,
-)
 
 
 class BrokenStreamError(Exception):
@@ -50,31 +34,44 @@ def compression_of(head: bytes) -> str:
     return "none"
 
 
-def decoded(chunks: Iterator[bytes], compression: str) -> Iterator[bytes]:
+def decoded(chunks: Iterator[bytes], compression: str, *, most_window: int = LEAST_WINDOW) -> Iterator[bytes]:
     """Decode chunks of a file, which may hold several streams one after the other (bgzip, ``cat a.gz b.gz``).
+
+    Texts have a few megabytes at most, whatever the chunks unpack to.
+
+    Parameters
+    ----------
+    chunks
+        Of the file.
+    compression
+        As `compression_of` names it.
+    most_window
+        Bytes that a decoder may take for what it refers back to.
 
     Raises
     ------
     BrokenStreamError
         If the last stream is not complete, a checksum is wrong or the bytes are no such stream; all that was decoded
         before is yielded first.
+    ResourceError
+        If the window of zstd is larger than ``most_window``.
     """
     if compression == "none":
         yield from chunks
         return
-    decoder = None
+    decoder: Decoder | None = None
     for chunk in chunks:
         rest = chunk
-        while rest:
+        while rest or (decoder is not None and not decoder.needs_data):
             if decoder is None:
                 rest = rest.lstrip(b"\0")  # gzip and xz files may be padded with zeros to a whole block of a tape
                 if not rest:
                     break
                 _check_magic(rest, compression)
-                decoder = _DECODERS[compression]()
-            text, rest, is_complete = _decode(decoder, rest, compression)
-            if is_complete:
-                decoder = None
+                decoder = decoder_of(compression, most_window)
+            text, rest = _step(decoder, rest, compression), b""
+            if decoder.is_complete:
+                rest, decoder = decoder.unused, None
             if text:
                 yield text
     if decoder is not None:
@@ -107,7 +104,7 @@ def decoded_gzip(chunks: Iterator[bytes], n_bytes: int, *, again: Callable[[], I
     while not is_refused:
         try:
             text = reader.read(n_bytes)
-        except _DECODE_ERRORS:
+        except DECODE_ERRORS:
             is_refused = True
             continue
         if not text:
@@ -148,10 +145,11 @@ def _check_magic(data: bytes, compression: str) -> None:
         raise BrokenStreamError(msg)
 
 
-def _decode(decoder: Any, data: bytes, compression: str) -> tuple[bytes, bytes, bool]:
+def _step(decoder: Decoder, data: bytes, compression: str) -> bytes:
     try:
-        text = decoder.decompress(data)
-    except _DECODE_ERRORS as error:
+        return decoder.step(data)
+    except ResourceError:
+        raise
+    except DECODE_ERRORS as error:
         msg = f"damaged {compression} data ({error})"
         raise BrokenStreamError(msg) from error
-    return text, decoder.unused_data if decoder.eof else b"", decoder.eof

@@ -1,4 +1,4 @@
-"""Write outputs atomically: under a temporary name, flushed to disk, then renamed."""
+"""Write outputs atomically: under a temporary name, flushed to disk, then renamed, several of them together."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
+from gpuasm import unfinished
 from gpuasm.errors import GpuasmError, OutputError, ReadWriteError, ResourceError
 
 STDOUT = "-"
@@ -22,8 +25,9 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
     """Open an output that appears under its name only when the ``with`` block ends well.
 
-    Any error, Ctrl-C included, removes the temporary file and leaves an older output as it was. Standard output ("-"),
-    pipes and devices are written as they are.
+    Any error or signal removes the temporary file and leaves an older output as it was. In a block of
+    `outputs_together` the output appears when that block ends. Standard output ("-"), pipes and devices are written as
+    they are.
 
     Parameters
     ----------
@@ -54,18 +58,113 @@ def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
             yield file
             file.flush()
         return
-    temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    name = f".{target.name[:200]}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    complete = _Complete(target.with_name(name), target, path)
+    together, is_kept = _now["together"], False
+    number = unfinished.register(complete.discard)
     try:
-        with _explained(path), _created(temporary, path, mode) as file:
+        with _explained(path), _created(complete.temporary, path, mode) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        with _explained(path):
-            temporary.replace(target)
-            _sync_folder(target.parent)
+        if together is None:
+            complete.replace()
+        else:
+            together[number] = complete
+            is_kept = True
     finally:
+        if not is_kept:
+            complete.discard()
+            unfinished.forget(number)
+
+
+class _Complete(NamedTuple):
+    """A complete output under its temporary name."""
+
+    temporary: Path
+    target: Path
+    path: str | os.PathLike[str]
+
+    def replace(self) -> None:
+        """Give the output its name."""
+        with _explained(self.path):
+            self.temporary.replace(self.target)
+            sync_folder(self.target.parent)
+
+    def discard(self) -> None:
+        """Remove the temporary file, if it is there."""
         with contextlib.suppress(OSError):  # renamed or never created
-            temporary.unlink()
+            self.temporary.unlink()
+
+
+_now: dict[str, dict[int, _Complete] | None] = {"together": None}
+"""The complete outputs of the block of `outputs_together` that is being run, by their numbers in `unfinished`."""
+
+
+@contextlib.contextmanager
+def outputs_together() -> Iterator[None]:
+    """Let all outputs that are written in the block appear under their names when it ends well, and none otherwise.
+
+    Raises
+    ------
+    OutputError, ReadWriteError, ResourceError
+        If an output cannot get its name.
+    """
+    together: dict[int, _Complete] = {}
+    with _collecting(together):
+        try:
+            yield
+            with unfinished.MAKING:
+                for complete in together.values():
+                    complete.replace()
+        finally:
+            for number, complete in together.items():
+                complete.discard()
+                unfinished.forget(number)
+
+
+def outputs_at_once() -> contextlib.AbstractContextManager[None]:
+    """Let each output of the block appear when it is complete, also within a block of `outputs_together`."""
+    return _collecting(None)
+
+
+@contextlib.contextmanager
+def _collecting(together: dict[int, _Complete] | None) -> Iterator[None]:
+    before, _now["together"] = _now["together"], together
+    try:
+        yield
+    finally:
+        _now["together"] = before
+
+
+def move_output(source: Path, path: str | os.PathLike[str]) -> None:
+    """Replace an output by a complete file; it is copied where it cannot be renamed, as to another file system.
+
+    Parameters
+    ----------
+    source
+        The complete file.
+    path
+        The output; a link stays one.
+
+    Raises
+    ------
+    OutputError, ReadWriteError, ResourceError
+        If the output cannot be replaced.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.exists() or target.is_file():
+        try:
+            source.replace(target)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                with _explained(path):
+                    raise OSError(error.errno, error.strerror) from error
+        else:
+            return
+    with atomic_output(path, "wb") as file, source.open("rb") as complete:
+        shutil.copyfileobj(complete, file)
+    source.unlink()
 
 
 def _created(file: Path, path: str | os.PathLike[str], mode: str) -> IO[Any]:
@@ -109,7 +208,8 @@ def _no_room(path: str | os.PathLike[str], error: OSError) -> ResourceError:
     )
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Flush the names of files in a folder to disk."""
     with contextlib.suppress(OSError):  # some network file systems do not know how
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -35,7 +35,7 @@ class SuperKmers:
     records : (n,) uint64
         Position of the first window (48 bits), whether a base of the read follows and precedes (2 bits), windows (14).
     bucket_start : (n_buckets + 1,) int64
-        Where the records of each bucket start.
+        Start of the records of each bucket.
     n_windows : (n_buckets,) int64
         Windows in each bucket.
     """

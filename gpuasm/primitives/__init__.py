@@ -1,1 +1,1 @@
-"""What arrays lack: indices by hashing, walks by list ranking."""
+"""Array algorithms: hash indices, list ranking, spanning forests, random numbers."""

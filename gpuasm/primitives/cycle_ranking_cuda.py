@@ -1,4 +1,4 @@
-"""Cycles of a permutation on CUDA, by sampled list ranking; see `gpuasm.primitives.cycle_ranking.rank_cycles`."""
+"""Rank the cycles of a permutation on CUDA, by sampled list ranking; see `cycle_ranking`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gpuasm.errors import ResourceError
 from gpuasm.primitives.cycles import Cycles
 
 _SPACING = 32
-"""Elements to a walk, on average."""
+"""Mean number of elements of a walk."""
 _GOLDEN = 0x9E3779B1
 
 
 def rank_cycles_cuda(successor: Array) -> Cycles:
-    """Find the cycles of a permutation that lies on a device.
+    """Find the cycles of a permutation on a device.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def rank_cycles_cuda(successor: Array) -> Cycles:
 _CUDA = """
 typedef unsigned long long u64;
 
-// Walk number h starts at element h * inverse (mod 2^bits): multiplying scatters the starts whatever the stride.
+// Walk number h starts at element h * inverse (mod 2^bits): multiplying scatters the starts for every stride.
 extern "C" __global__ void walk(const int* successor, int m, unsigned mask, unsigned multiplier, unsigned n_walks,
     unsigned inverse, u64* where, int* following, int* length, u64* low, int* low_rank) {
     unsigned h = blockIdx.x * blockDim.x + threadIdx.x;

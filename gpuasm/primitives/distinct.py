@@ -1,4 +1,4 @@
-"""Distinct integers: by a bitmap where their range is small enough, else by sorting."""
+"""Distinct integers: by a bitmap if their range is small enough, else by sorting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gpuasm.arrays import Array, array_namespace, cuda_functions
 from gpuasm.parallel import compiled
 
 _MOST = 1 << 32
-"""Values a bitmap may have to hold: half a gigabyte."""
+"""Largest range of a bitmap: half a gigabyte."""
 
 
 def distinct(values: Array) -> Array:
@@ -60,7 +60,7 @@ def _mark_cuda(values: Array, low: int, size: int) -> Array:
 _CUDA = "\n".join(
     f"""
 extern "C" __global__ void mark_{name}(const {kind}* values, long long n, long long low, unsigned char* seen) {{
-    // Looking first keeps frequent values from being written over and over.
+    // Reading first avoids repeated writes of frequent values.
     for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {{
         long long at = (long long)values[i] - low;
         if (!seen[at]) seen[at] = 1;

@@ -1,4 +1,4 @@
-"""An index from 64-bit keys to their numbers: open addressing with linear probing, the same look-up on CPU and CUDA."""
+"""A hash index of 64-bit keys: open addressing with linear probing, with the same look-up on CPU and CUDA."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ONE = np.uint64(1)
 
 @inlined()
 def mix(key):
-    """Scatter the bits of a uint64: the finaliser of MurmurHash3."""
+    """Mix the bits of a uint64: the finaliser of MurmurHash3."""
     key ^= key >> _SHIFT
     key *= _M1
     key ^= key >> _SHIFT
@@ -47,9 +47,9 @@ def build_index(keys: Array) -> tuple[Array, Any]:
     Returns
     -------
     slots : (m,) int32
-        The number of the key in each slot, -1 where a slot is free; m is the least power of two above 2n.
+        The number of the key in each slot, -1 if the slot is free; m is the least power of two above 2n.
     mask : uint64
-        m - 1. Which free slot a key takes may differ between runs and devices; what `find` returns does not.
+        m - 1. The slot of a key may differ between runs and devices; the result of `find` does not.
     """
     xp = array_namespace(keys)
     size = 1 << max(4, (2 * keys.size).bit_length())

@@ -17,13 +17,13 @@ def row_of_edge(row_offsets: Array, dtype: Any = np.int32) -> Array:
     Parameters
     ----------
     row_offsets : (n + 1,) int64
-        Where each row starts; the first is 0.
+        Start of each row; the first is 0.
     dtype
         int32 or int64.
 
     Returns
     -------
-    (m,) of ``dtype``, ascending. On CUDA a block of threads shares 256 rows, so that one long row keeps them all busy.
+    (m,) of ``dtype``, ascending. On CUDA a block of threads shares 256 rows, so that all work on a long row.
     """
     xp, n = array_namespace(row_offsets), row_offsets.size - 1
     if xp is np:

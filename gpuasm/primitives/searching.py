@@ -9,7 +9,7 @@ from gpuasm.parallel import inlined
 
 @inlined()
 def run_of(place, start, n):
-    """Return which of n > 0 runs a place lies in: ``start[run] <= place < start[run + 1]``; of empty runs the last."""
+    """Return the run, of n > 0, of a position: ``start[run] <= place < start[run + 1]``; of empty runs the last."""
     low, high = np.int64(0), np.int64(n)
     while high - low > 1:
         middle = (low + high) >> 1
@@ -22,7 +22,7 @@ def run_of(place, start, n):
 
 @inlined()
 def first_not_below(value, values):
-    """Return the first place of sorted values that is not below a value, as numpy's searchsorted, which loads scipy."""
+    """Return the first position of sorted values not below a value, like numpy's searchsorted."""
     low, high = np.int64(0), np.int64(values.size)
     while low < high:
         middle = (low + high) >> 1

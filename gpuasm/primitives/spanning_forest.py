@@ -1,4 +1,4 @@
-"""Minimum spanning forest of links whose weights are their positions: the same forest from every algorithm.
+"""Minimum spanning forest of links whose weights are their positions: the same forest by every algorithm.
 
 Distinct weights make the minimum forest unique, so a sequential union-find (Kruskal 1956,
 doi:10.1090/S0002-9939-1956-0078686-7) on the CPU and rounds of hooking (Boruvka 1926) on CUDA choose the same links.

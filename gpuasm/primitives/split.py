@@ -1,4 +1,4 @@
-"""Stable split: what does not hold first, then what holds, each in its old order; one step of a radix sort."""
+"""Stable split of an array by a predicate: one step of a radix sort."""
 
 from __future__ import annotations
 

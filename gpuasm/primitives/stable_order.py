@@ -1,4 +1,4 @@
-"""Order of small integers, stable: a counting sort on the CPU, a radix sort on CUDA."""
+"""Stable order of small integers: a counting sort on the CPU, a radix sort on CUDA."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def stable_order(keys: Array, n_keys: int) -> Array:
     ----------
     keys : (m,) int32 or int64, from 0 to n_keys - 1
     n_keys
-        How many keys there may be.
+        Number of possible keys.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Walks of a twin-symmetric pairing, one strand of each, by list ranking.
+"""Walks of a skew-symmetric pairing, one strand of each, by list ranking.
 
 A pairing is an array of successors in which every vertex has at most one successor and one predecessor; vertex v ^ 1
-is the twin of v, and v -> w holds exactly if w ^ 1 -> v ^ 1 does, so every walk has a twin that runs backwards.
+is the reverse complement of v, and v -> w holds exactly if w ^ 1 -> v ^ 1 does, so every walk has a reverse complement.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from gpuasm.parallel import compiled, for_each, signatures
 
 @dataclass(frozen=True)
 class StrandWalks:
-    """Maximal walks, one of each pair of twins.
+    """Maximal walks, one of each pair of reverse complements.
 
     Attributes
     ----------
     path : (m,) int32
-        The vertices of all walks, one walk after the other; of each vertex and its twin one occurs, once.
+        The vertices of all walks, concatenated; either a vertex or its reverse complement occurs, once.
     start : (n + 1,) int64
-        Where each walk starts in ``path``.
+        Start of each walk in ``path``.
     n_linear : int
-        The first so many walks have two ends; the others close on themselves.
+        Number of linear walks, which come first; the others are circular.
     """
 
     path: Array
@@ -35,12 +35,12 @@ class StrandWalks:
 
 
 def strand_walks(successor: Array) -> StrandWalks:
-    """Read the walks off a pairing: sequential walks on the CPU, pointer doubling on CUDA (Wyllie 1979).
+    """Extract the walks of a pairing: sequential walks on the CPU, pointer doubling on CUDA (Wyllie 1979).
 
     Parameters
     ----------
     successor : (2n,) int32
-        Twin-symmetric, -1 where a walk ends; no vertex is followed by its own twin.
+        Skew-symmetric, -1 at the end of a walk; no vertex is followed by its own reverse complement.
 
     Returns
     -------
@@ -62,14 +62,14 @@ def _walk(successor: np.ndarray) -> StrandWalks:
         return StrandWalks(path, start, heads.size)
     on_linear = np.zeros(successor.size // 2, dtype=bool)
     on_linear[path[: start[-1]] >> 1] = True
-    circle_starts = _walk_circles(successor, on_linear, path, start[-1])
+    circle_starts = _walk_circular(successor, on_linear, path, start[-1])
     return StrandWalks(path, np.concatenate([start, circle_starts]), heads.size)
 
 
 @signatures("int32[::1], int32[::1]", on="host")
 @for_each
 def _measure(v, successor, length):
-    # Only the head of a walk works: the strand whose head has the lesser number is kept.
+    # Only the head of a walk measures: the strand whose head has the lesser number is kept.
     if successor[v ^ 1] < 0:
         last = np.int64(v)
         n = 1
@@ -91,7 +91,7 @@ def _write(w, heads, start, successor, path):
 
 @signatures("int32[::1], boolean[::1], int32[::1], int64")
 @compiled()
-def _walk_circles(successor, seen, path, written):
+def _walk_circular(successor, seen, path, written):
     ends = []
     for number in range(seen.size):
         if seen[number]:
@@ -126,19 +126,19 @@ def _rank(successor: Array) -> StrandWalks:
     on_linear = xp.zeros(n // 2, dtype=bool)
     on_linear[path[:n_on_linear] >> 1] = True
     circles = np.empty(path.size - n_on_linear, np.int32)
-    ends = _walk_circles(to_host(successor), to_host(on_linear), circles, 0)
+    ends = _walk_circular(to_host(successor), to_host(on_linear), circles, 0)
     path[n_on_linear:] = to_namespace(xp, circles)
     return StrandWalks(path, xp.concatenate([start, to_namespace(xp, ends + n_on_linear)]), int(heads.size))
 
 
 def _pointer_double(successor: Array) -> tuple[Any, Any]:
-    """Return the head of each vertex's walk (-1 on circles) and the vertex's distance from it."""
+    """Return the head of each vertex's walk (-1 for circular walks) and the vertex's distance from it."""
     xp = array_namespace(successor)
     n = successor.size
     twin = xp.arange(n, dtype=np.int32) ^ 1
     jump = xp.where(successor[twin] >= 0, successor[twin] ^ 1, xp.arange(n, dtype=np.int32)).astype(np.int32)
     is_head = jump == xp.arange(n, dtype=np.int32)
-    is_head &= successor[twin] < 0  # a vertex that follows itself is a circle
+    is_head &= successor[twin] < 0  # a vertex that follows itself is a circular walk
     rank = xp.where(is_head, 0, 1).astype(np.int32)
     other_jump, other_rank = xp.empty_like(jump), xp.empty_like(rank)
     for _ in range(max(1, n.bit_length())):

@@ -70,7 +70,7 @@ def _draw(axes: Axes, edges: np.ndarray, names: list[str], sides: np.ndarray) ->
     heaviest = np.argsort(-weights, kind="stable")
     heaviest = np.sort(heaviest[np.isin(ends[heaviest], shown).all(axis=1)][:_MOST_EDGES])
     ends, weights = ends[heaviest], weights[heaviest]
-    place = _layout(np.sort(shown), ends, weights, n)
+    place = spring_layout(np.sort(shown), ends, weights, n)
     share = weights / weights.max(initial=1e-300)
     faint = min(0.6, 12 / max(1.0, len(ends) ** 0.5))
     if len(ends):
@@ -86,7 +86,7 @@ def _draw(axes: Axes, edges: np.ndarray, names: list[str], sides: np.ndarray) ->
     axes.margins(0.08)
 
 
-def _layout(shown: np.ndarray, ends: np.ndarray, weights: np.ndarray, n: int) -> np.ndarray:
+def spring_layout(shown: np.ndarray, ends: np.ndarray, weights: np.ndarray, n: int) -> np.ndarray:
     """Return where to draw each vertex, (n, 2); those not shown are at the origin.
 
     Springs would drive components apart without end, so each has a layout of its own; they are packed in rows.

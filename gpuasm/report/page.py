@@ -201,7 +201,7 @@ def _figures(run: Run) -> list[dict[str, Any]]:
         caption = "Each genome is a plain between ridges. Dots are contigs, crosses those in no bin, numbers name bins."
         made.append(("Map of contigs", map_figures.map_figure(run.binning, run.name), caption))
     if run.binning and run.binning.training:
-        caption = "Distance of pieces to their units, and the share whose two best units do not touch."
+        caption = "Distance of windows to their units, and the share whose two best units do not touch."
         made.append(("Training of the map", map_figures.training_figure(run.binning, run.name), caption))
     return [_figure(*figure) for figure in made]
 

@@ -153,7 +153,7 @@ class Sketches:
         fits = fits and kind.size <= self.kind.size and kind.max_hash <= self.kind.max_hash
         if mine != kind or not fits:
             raise DataError(
-                f"sketches made {describe(kind)}",
+                f"sketches to be made {describe(kind)}",
                 f"sketches {describe(self.kind)}",
                 "sketch all samples alike: the same k and seed, and all by size or all scaled",
             )

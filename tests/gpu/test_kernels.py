@@ -34,7 +34,7 @@ def test_what_an_assembly_of_relatives_launches_on_a_device_is_the_same_on_the_h
     both = DeviceAndHost()
     with looked_at(both):
         on_device = assemble(host.moved_to(arrays.namespace_of("cuda")), options)
-    pairs_are_laid = "assembly.pairs.rival_places._go_back" in both.names
+    pairs_are_laid = "assembly.alignment.alternative_placements._extend_path" in both.names
     assert pairs_are_laid == (mode == "isolate")
     assert "assembly.carrying.contradicted._mark_own" in both.names
     assert both.unlike == {}

@@ -6,8 +6,7 @@ import itertools
 from functools import cache
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.simplification.superbubbles import DIFFERENCES, LONGEST, OF_BASES
-from gpuasm.assembly.simplification.tandem_units import HALF, LONGEST_TURN
+from gpuasm.assembly.parameters import PATHS, SIMPLIFICATION
 from tests.oracles.kmers import reverse_complement
 
 
@@ -47,7 +46,7 @@ def not_on_kept_paths(graph: UnitigGraph) -> set[int]:
         kept = min(through, key=lambda path: (_missing(graph, path), path[::-1]))
         rest, text = inner - set(kept), _text_of(graph, kept)
         longest = max(sum(int(graph.n_kmers[v >> 1]) for v in path[1:-1]) for path in through)
-        if longest <= LONGEST and all(_is_similar(graph, v, text) for v in rest):
+        if longest <= SIMPLIFICATION.variant_max_kmers and all(_is_similar(graph, v, text) for v in rest):
             if lies_in_tandem_repeat(graph, entrance, end, max(graph.depth[v >> 1] for v in rest)):
                 continue
             seen |= {v >> 1 for v in inner}
@@ -57,22 +56,23 @@ def not_on_kept_paths(graph: UnitigGraph) -> set[int]:
 
 def lies_in_tandem_repeat(graph: UnitigGraph, entrance: int, end: int, depth: float) -> bool:
     """Return whether high-coverage paths lead from the exit to the entrance, with other edges into and out of them."""
-    covered = [v for v in range(2 * graph.n) if HALF * graph.depth[v >> 1] >= depth]
+    covered = [v for v in range(2 * graph.n) if SIMPLIFICATION.tandem_depth_ratio * graph.depth[v >> 1] >= depth]
     following = {v: [w for w in _following(graph, v) if w in covered] for v in range(2 * graph.n)}
     size = {v: int(graph.n_kmers[v >> 1]) for v in following}
-    paths, turn = [[end]], set[int]()
+    paths, cycle = [[end]], set[int]()
     while paths:
         path = paths.pop()
-        if sum(size[v] for v in path) <= LONGEST_TURN and len(set(path)) == len(path):
-            turn |= set(path) if path[-1] == entrance else set()
+        if sum(size[v] for v in path) <= PATHS.replicon_min_bases and len(set(path)) == len(path):
+            cycle |= set(path) if path[-1] == entrance else set()
             paths += [[*path, w] for w in following[path[-1]] if path[-1] != entrance]
-    into = [v for v in covered if v not in turn and set(following[v]) & (turn - {end})]
-    out = [v for v in turn - {entrance} if set(following[v]) - turn]
+    into = [v for v in covered if v not in cycle and set(following[v]) & (cycle - {end})]
+    out = [v for v in cycle - {entrance} if set(following[v]) - cycle]
     return bool(into) and bool(out)
 
 
 def _is_similar(graph: UnitigGraph, v: int, text: str) -> bool:
-    return OF_BASES * _differences(graph, v, text) <= DIFFERENCES * len(graph.sequence(v >> 1))
+    differences, bases = SIMPLIFICATION.variant_difference
+    return bases * _differences(graph, v, text) <= differences * len(graph.sequence(v >> 1))
 
 
 def _paths(graph: UnitigGraph, v: int, end: int) -> list[list[int]]:

@@ -45,7 +45,7 @@ def test_mixed_arrays_are_refused():
 
 
 class TwoDevices:
-    """Stands in for cupy on a host with two devices, and notes on which of them something makes a context."""
+    """Replaces cupy on a host with two devices, and notes on which of them something makes a context."""
 
     def __init__(self):
         self.current, self.with_context = 0, set()
@@ -122,8 +122,8 @@ def test_without_a_driver_a_device_is_refused_with_the_reason(device):
 
 
 @pytest.mark.usefixtures("_no_driver")
-def test_without_a_driver_a_whole_run_goes_on_the_cpu(run_cli, tmp_path):
+def test_without_a_driver_a_whole_run_uses_the_cpu(run_cli, tmp_path):
     reads = tmp_path / "reads.fasta"
     reads.write_text(">a\nACGTTGCATGACCGATTACGGATC\n")
-    code, _, said = run_cli("unitigs", reads, "-k", "7", "--min-count", "1", "-o", tmp_path / "unitigs.gfa")
-    assert code == 0, said
+    code, _, errors = run_cli("unitigs", reads, "-k", "7", "--min-count", "1", "-o", tmp_path / "unitigs.gfa")
+    assert code == 0, errors

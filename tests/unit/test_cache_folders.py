@@ -14,7 +14,7 @@ from gpuasm import cache_folders
 def home(tmp_path, monkeypatch):
     """A home, and no variable that names another folder."""
     for name in ("GPUASM_CACHE_DIR", "XDG_CACHE_HOME", "CUPY_CACHE_DIR"):
-        monkeypatch.setenv(name, "")  # so that it is as it was afterwards, whatever a test sets
+        monkeypatch.setenv(name, "")  # restored after the test, whatever it sets
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     cache_folders.temporary_folder.cache_clear()
@@ -22,22 +22,23 @@ def home(tmp_path, monkeypatch):
     cache_folders.temporary_folder.cache_clear()
 
 
-def test_in_the_users_cache(home, monkeypatch):
+def test_folders_are_in_the_users_cache(home, monkeypatch):
     assert cache_folders.ptx_folder() == home / ".cache" / "gpuasm"
     assert cache_folders.chosen_loop_folder() == ""
+    assert cache_folders.own_loop_folder() == str(home / ".cache" / "gpuasm" / "loops")
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "elsewhere"))
     assert cache_folders.ptx_folder() == home / "elsewhere" / "gpuasm"
 
 
-def test_cupy_keeps_its_own_folder_if_it_can_be_written(home, monkeypatch):
+def test_cupy_keeps_its_own_folder_if_it_is_usable(home, monkeypatch):
     cache_folders.set_cupy_folder()
     assert cache_folders.os.environ["CUPY_CACHE_DIR"] == str(home / ".cupy" / "kernel_cache")
-    monkeypatch.setenv("CUPY_CACHE_DIR", "as the user said")
+    monkeypatch.setenv("CUPY_CACHE_DIR", "set by the user")
     cache_folders.set_cupy_folder()
-    assert cache_folders.os.environ["CUPY_CACHE_DIR"] == "as the user said"
+    assert cache_folders.os.environ["CUPY_CACHE_DIR"] == "set by the user"
 
 
-def test_all_where_the_user_says(home, monkeypatch):
+def test_all_folders_are_in_the_chosen_one(home, monkeypatch):
     monkeypatch.setenv("GPUASM_CACHE_DIR", str(home / "chosen"))
     cache_folders.set_cupy_folder()
     assert cache_folders.ptx_folder() == home / "chosen" / "gpuasm"
@@ -46,19 +47,56 @@ def test_all_where_the_user_says(home, monkeypatch):
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_a_folder_that_passes_where_home_cannot_be_written(home, monkeypatch, is_known):
+def test_folder_is_temporary_where_home_cannot_be_written(home, monkeypatch, is_known):
     (home / "file").write_text("")
     monkeypatch.setenv("HOME", str(home / "file"))
-    if not is_known:  # a container run as a number that no user has
+    if not is_known:  # a container whose user has no name
         monkeypatch.setattr(cache_folders.os.path, "expanduser", lambda path: path)
     cache_folders.set_cupy_folder()
-    passing = cache_folders.ptx_folder()
-    assert passing.is_dir()
-    assert str(passing) == cache_folders.os.environ["CUPY_CACHE_DIR"]
-    assert passing != home
+    temporary = cache_folders.ptx_folder()
+    assert temporary.is_dir()
+    assert cache_folders.os.environ["CUPY_CACHE_DIR"] == str(temporary / "cupy")
+    assert temporary != home
+    assert cache_folders.own_loop_folder() == ""
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+@pytest.mark.parametrize("mode", [0o775, 0o777, 0o722])
+def test_folder_that_others_may_write_is_not_used(home, monkeypatch, mode):
+    chosen = home / "chosen"
+    monkeypatch.setenv("GPUASM_CACHE_DIR", str(chosen))
+    for name in ("gpuasm", "loops", "cupy"):
+        (chosen / name).mkdir(parents=True)
+        (chosen / name).chmod(mode)
+    cache_folders.set_cupy_folder()
+    assert cache_folders.chosen_loop_folder() == ""
+    assert cache_folders.ptx_folder() == cache_folders.temporary_folder()
+    assert chosen not in Path(cache_folders.os.environ["CUPY_CACHE_DIR"]).parents
+
+
+def test_folder_of_another_user_is_not_used(home, monkeypatch):
+    assert cache_folders.is_private(home)
+    monkeypatch.setattr(cache_folders.os, "geteuid", lambda: home.stat().st_uid + 1)
+    assert not cache_folders.is_private(home)
+
+
+def test_folder_in_one_that_only_the_user_may_enter_is_private(home):
+    inside = home / "closed" / "inside"
+    inside.mkdir(parents=True)
+    inside.chmod(0o775)
+    assert not cache_folders.is_private(inside)
+    inside.parent.chmod(0o700)
+    assert cache_folders.is_private(inside)
+
+
+def test_new_folders_are_private_whatever_the_umask(home):
+    before = cache_folders.os.umask(0)
+    try:
+        assert cache_folders.is_private(cache_folders.own_loop_folder())
+    finally:
+        cache_folders.os.umask(before)
+
+
+def test_file_is_written_whole_or_not_at_all(tmp_path):
     cache_folders.write_atomically(tmp_path / "a.ptx", "text")
     assert (tmp_path / "a.ptx").read_text() == "text"
     with pytest.raises(OSError, match="folder"):
@@ -66,7 +104,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert [path.name for path in Path(tmp_path).iterdir()] == ["a.ptx"]
 
 
-def test_a_folder_without_room_is_none(home, monkeypatch):
+def test_folder_without_room_is_not_used(home, monkeypatch):
     monkeypatch.setattr(cache_folders, "bytes", _no_room, raising=False)
     assert cache_folders.ptx_folder() != home / ".cache" / "gpuasm"
 

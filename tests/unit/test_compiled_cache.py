@@ -1,22 +1,22 @@
-"""Compiled loops where folders cannot be written, and where there is no room."""
+"""The disk cache of compiled loops: its folders, bad disks, and the private parts of numba that it uses."""
 
 from __future__ import annotations
 
 import errno
 import textwrap
 
+import numba
 import numpy as np
 import pytest
+from numba.core.caching import CacheImpl
 
 from gpuasm import compiled_cache
-from gpuasm.compiled_cache import has_folder, cached_dispatcher
-
-PLAIN = {"nogil": True, "cache": True}
+from gpuasm.compiled_cache import cached_dispatcher, has_folder
 
 
 @pytest.fixture
 def double(tmp_path):
-    """A function of a module of its own, whose folder numba may write to."""
+    """A function of a module of its own, in a folder that numba may write."""
     file = tmp_path / "doubling.py"
     file.write_text(textwrap.dedent("def double(x):\n    return x + x\n"))
     scope = {"__name__": "doubling", "__file__": str(file)}
@@ -31,50 +31,129 @@ def _read_only(monkeypatch):
     def refuse(_self):
         raise OSError(errno.EROFS, "Read-only file system")
 
-    for locator in compiled_cache.numba.core.caching.CacheImpl._locator_classes:
+    for locator in CacheImpl._locator_classes:
         monkeypatch.setattr(locator, "ensure_cache_path", refuse, raising=False)
 
 
-def test_code_is_kept(double, tmp_path, monkeypatch):
+def cache_files(folder):
+    return [path.suffix for path in sorted(folder.rglob("*.nb?"))]
+
+
+def test_code_is_kept_next_to_the_source(double, tmp_path, monkeypatch):
     monkeypatch.delenv("GPUASM_CACHE_DIR", raising=False)
-    compiled = cached_dispatcher(double, PLAIN)
+    compiled = cached_dispatcher(double)
     assert compiled(2) == 4
-    assert [path.suffix for path in sorted((tmp_path / "__pycache__").rglob("*.nb?"))] == [".nbc", ".nbi"]
+    assert cache_files(tmp_path / "__pycache__") == [".nbc", ".nbi"]
     assert has_folder()
 
 
-def test_code_is_kept_where_the_user_says(double, tmp_path, monkeypatch):
+def test_code_is_kept_in_the_chosen_folder(double, tmp_path, monkeypatch):
     monkeypatch.setenv("GPUASM_CACHE_DIR", str(tmp_path / "chosen"))
-    before = compiled_cache.numba.config.CACHE_DIR
-    compiled = cached_dispatcher(double, PLAIN)
+    before = numba.config.CACHE_DIR
+    compiled = cached_dispatcher(double)
     assert compiled(2) == 4
-    assert [path.suffix for path in sorted((tmp_path / "chosen" / "loops").rglob("*.nb?"))] == [".nbc", ".nbi"]
-    assert before == compiled_cache.numba.config.CACHE_DIR
+    assert cache_files(tmp_path / "chosen" / "loops") == [".nbc", ".nbi"]
+    assert before == numba.config.CACHE_DIR
+
+
+def test_code_is_loaded_from_disk(double):
+    assert cached_dispatcher(double)(2) == 4
+    second = cached_dispatcher(double)
+    assert second(2) == 4
+    assert second.stats.cache_hits.total() == 1
+
+
+def test_changed_constant_of_another_module_is_compiled_anew(tmp_path):
+    file = tmp_path / "scaling.py"
+    file.write_text("def helper(x):\n    return x * RATIO\n\n\ndef scale(x):\n    return helper(x)\n")
+    found = []
+    for ratio in (3, 3, 5):
+        scope = {"__name__": "scaling", "__file__": str(file), "RATIO": ratio}
+        exec(compile(file.read_text(), str(file), "exec"), scope)
+        scope["helper"] = numba.njit(scope["helper"])
+        compiled = cached_dispatcher(scope["scale"])
+        found.append((compiled(2), compiled.stats.cache_hits.total()))
+    assert found == [(6, 0), (6, 1), (10, 0)]
+
+
+def test_folder_that_others_may_write_is_not_used(double, tmp_path, monkeypatch):
+    monkeypatch.delenv("GPUASM_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    tmp_path.chmod(0o755)
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__").chmod(0o777)
+    assert cached_dispatcher(double)(2) == 4
+    assert cache_files(tmp_path / "__pycache__") == []
+    assert cache_files(tmp_path / "cache" / "gpuasm" / "loops") == [".nbc", ".nbi"]
 
 
 @pytest.mark.usefixtures("_read_only")
-def test_where_no_folder_can_be_written_loops_are_compiled_anew(double):
-    compiled = cached_dispatcher(double, PLAIN)
+def test_without_a_folder_loops_are_compiled_by_each_process(double):
+    compiled = cached_dispatcher(double)
     assert compiled(2) == 4
     assert compiled.stats.cache_path is None
     assert not has_folder()
 
 
 @pytest.mark.usefixtures("_read_only")
-def test_a_run_that_keeps_no_code_says_so(run_cli, tmp_path):
+def test_run_without_a_folder_warns(run_cli, tmp_path):
     reads = tmp_path / "reads.fasta"
     reads.write_text(">a\n" + "ACGTTGCATG" * 4 + "\n")
-    code, _, said = run_cli("count", reads, "-k", "7", "-o", tmp_path / "counts.tsv", "--device", "cpu")
+    code, _, messages = run_cli("count", reads, "-k", "7", "-o", tmp_path / "counts.tsv", "--device", "cpu")
     assert code == 0
-    assert "each run compiles" in said
-    assert "GPUASM_CACHE_DIR" in said
+    assert "each run compiles" in messages
+    assert "GPUASM_CACHE_DIR" in messages
 
 
-def test_a_full_disk_ends_no_loop(double, monkeypatch):
-    compiled = cached_dispatcher(double, PLAIN)
+def test_full_disk_ends_no_loop(double, monkeypatch):
+    compiled = cached_dispatcher(double)
 
     def refuse(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(type(compiled._cache), "_save_overload", refuse)
     assert compiled(np.int64(3)) == 6
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("content", [b"", b"cut", b"\x80\x05N."])
+def test_damaged_file_is_replaced(double, tmp_path, suffix, content):
+    assert cached_dispatcher(double)(2) == 4
+    (file,) = (tmp_path / "__pycache__").rglob(f"*{suffix}")
+    file.write_bytes(content)
+    assert cached_dispatcher(double)(2) == 4
+    third = cached_dispatcher(double)
+    assert third(2) == 4
+    assert third.stats.cache_hits.total() == 1
+
+
+def test_numba_has_the_private_parts_in_use(double):
+    """If this fails, numba has changed: adapt gpuasm.compiled_cache, which names what each part does."""
+    dispatcher = numba.njit(double, cache=True)
+    function_cache = numba.core.caching.FunctionCache
+    assert type(dispatcher._cache) is function_cache, "numba has another cache than FunctionCache in Dispatcher._cache"
+    assert type(numba.njit(double)._cache) is numba.core.caching.NullCache, "numba has no NullCache without cache=True"
+    for name in ("load_overload", "save_overload", "_load_overload", "flush"):
+        assert callable(getattr(function_cache, name, None)), f"numba has no FunctionCache.{name}"
+    assert hasattr(dispatcher._cache._cache_file, "_source_stamp"), "numba's cache files have no _source_stamp"
+    assert callable(numba.core.runtime.rtsys.initialize), "numba has no rtsys.initialize"
+
+
+def test_numba_calls_the_private_parts_in_use(double, monkeypatch):
+    """If this fails, numba has changed: it loads or saves code in another way."""
+    calls = []
+    for name in ("load_overload", "save_overload", "_load_overload"):
+        method = getattr(compiled_cache._LoopCache, name)
+        monkeypatch.setattr(
+            compiled_cache._LoopCache, name, lambda *a, own=method, name=name: calls.append(name) or own(*a)
+        )
+    cached_dispatcher(double)(2)
+    assert calls == ["load_overload", "_load_overload", "save_overload"]
+
+
+def test_each_private_part_is_documented():
+    names = {name.rpartition(".")[2] for name in compiled_cache.PRIVATE_PARTS}
+    assert names == {
+        "FunctionCache", "NullCache", "rtsys", "_cache", "load_overload", "save_overload", "_load_overload", "flush",
+        "_source_stamp",
+    }  # fmt: skip

@@ -12,7 +12,7 @@ from gpuasm import driver
 
 
 class Library:
-    """Stands in for the driver; notes what is asked of it."""
+    """A substitute for the driver that records the contexts it makes."""
 
     def __init__(self, n_devices):
         self.n_devices, self.retained = n_devices, []
@@ -23,6 +23,10 @@ class Library:
     def cuDeviceGet(self, device, number):  # noqa: N802
         device._obj.value = number
         return 0 if number < self.n_devices else 101
+
+    def cuDeviceGetAttribute(self, value, attribute, _device):  # noqa: N802
+        value._obj.value = {75: 9, 76: 0}[attribute]
+        return 0
 
     def cuDevicePrimaryCtxRetain(self, _context, device):  # noqa: N802
         self.retained.append(device.value)
@@ -38,24 +42,24 @@ def library(monkeypatch):
 
 
 @pytest.mark.parametrize(("device", "expected"), [("auto", [0]), ("cuda", [0]), ("cuda:1", [1]), ("cuda:2", [])])
-def test_the_context_of_the_device_asked_for_is_made_and_no_other(library, device, expected):
+def test_context_is_made_for_the_named_device_only(library, device, expected):
     driver.open_driver_ahead(device).join()
     assert library.retained == expected
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda:x", "gpu", "rocm:0"])
-def test_nothing_is_asked_of_the_driver_for_other_names(library, device):
+def test_driver_is_not_called_for_other_names(library, device):
     assert driver.open_driver_ahead(device) is None
     assert library.retained == []
 
 
-def test_without_cupy_there_is_nothing_to_open(library, monkeypatch):
+def test_without_cupy_no_device_is_opened(library, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     assert driver.open_driver_ahead("auto") is None
     assert library.retained == []
 
 
-def test_a_machine_without_a_driver_is_passed_over(monkeypatch):
+def test_missing_driver_is_no_error(monkeypatch):
     def absent(name):
         raise OSError(name)
 
@@ -66,7 +70,7 @@ def test_a_machine_without_a_driver_is_passed_over(monkeypatch):
     assert not thread.is_alive()
 
 
-def test_nothing_ends_before_the_driver_is_ready(library):
+def test_block_ends_after_the_driver_is_ready(library):
     begun, may_end = threading.Event(), threading.Event()
 
     def slowly(_flags):
@@ -87,9 +91,9 @@ def test_nothing_ends_before_the_driver_is_ready(library):
     assert library.retained == [1]
 
 
-def test_a_driver_is_told_by_its_library(monkeypatch):
-    asked = []
-    monkeypatch.setattr(driver.ctypes, "CDLL", asked.append)
+def test_driver_is_found_by_its_library(monkeypatch):
+    names = []
+    monkeypatch.setattr(driver.ctypes, "CDLL", names.append)
     assert driver.has_driver()
 
     def refuse(name):
@@ -97,4 +101,19 @@ def test_a_driver_is_told_by_its_library(monkeypatch):
 
     monkeypatch.setattr(driver.ctypes, "CDLL", refuse)
     assert not driver.has_driver()
-    assert asked == ["libcuda.so.1"]
+    assert names == ["libcuda.so.1"]
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"), [("cuda:1", (9, 0)), ("auto", (9, 0)), ("cuda:2", None), ("cpu", None)]
+)
+def test_compute_capability_is_that_of_the_named_device(library, device, expected):
+    assert driver.compute_capability(device) == expected
+
+
+def test_without_a_driver_there_is_no_compute_capability(monkeypatch):
+    def absent(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", absent)
+    assert driver.compute_capability("cuda") is None

@@ -1,6 +1,6 @@
 """Kernels of one body: what runs for many numbers at once must not change what another run reads or writes.
 
-``a[p] = 1 if found else a[p]`` keeps what stands there if one thread comes after the other. If both come at once, the
+``a[p] = 1 if found else a[p]`` keeps the value there if one thread comes after the other. If both come at once, the
 one that found nothing writes back what was there before. On one core that never shows, on a GPU seldom.
 """
 
@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parents[2] / "gpuasm"
 OF_ITS_OWN = {
     # Windows of flanks hold an arc, and each is in one flank, or twice in its own mirror image, and given the same.
     ("passed_contigs.py", "_set"): {"count", "followers"},
-    ("read_correction.py", "_correct"): {"names", "packed"},  # each piece has words of its own
+    ("read_correction.py", "_correct"): {"names", "packed"},  # each segment has entries of its own
     ("mercy_kmers.py", "_add_followers"): {"followers"},  # the keys are distinct
     ("multi_mapping.py", "_choose"): {"found"},  # so are the rows
     ("path_choice.py", "_choose"): {"scores", "surprises"},  # of the walks of its own link
@@ -64,7 +64,7 @@ def test_what_would_be_a_race_is_seen():
     assert read_and_written(kernel) == {"a", "d", "f"}
 
 
-def test_no_run_of_a_kernel_meets_another():
+def test_no_run_of_a_kernel_clashes_with_another():
     races = Races(runs=600, of_launch=150)
     with looked_at(races):
         call_every_kernel()
@@ -102,12 +102,12 @@ def _writes_back(i, a, b):
     a[i // 2] = 7 if b[i] == 2 else a[i // 2]
 
 
-def _beside(i, a, b):
+def _outside(i, a, b):
     a[i] = b[i + 1]
 
 
 @pytest.mark.parametrize(
-    ("body", "meets"),
+    ("body", "clash"),
     [
         (_own, ""),
         (_same, ""),
@@ -117,16 +117,16 @@ def _beside(i, a, b):
         (_writes_back, "run 1 writes what another writes otherwise, at 0"),
     ],
 )
-def test_what_meets_is_seen(body, meets):
+def test_clashes_are_seen(body, clash):
     first, second = np.array([5, 6, 9, 0]), np.arange(1, 5)
     kernel = for_each(body)
     for_each.instances.remove(kernel)
-    assert clashes(kernel, range(4), (first, second)) == {"a": meets, "b": ""}
+    assert clashes(kernel, range(4), (first, second)) == {"a": clash, "b": ""}
     assert first.tolist() == [5, 6, 9, 0]
 
 
-def test_what_lies_beside_an_array_is_seen():
-    kernel = for_each(_beside)
+def test_accesses_outside_an_array_are_seen():
+    kernel = for_each(_outside)
     for_each.instances.remove(kernel)
     with pytest.raises(IndexError, match="run 3 is at 4 of an array of 4"):
         clashes(kernel, range(4), (np.zeros(4, np.int64), np.arange(4)))

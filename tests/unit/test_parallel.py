@@ -1,4 +1,4 @@
-"""Compiled loops: what is kept on disk must follow every file that it was made of."""
+"""Compiled loops: code on disk is valid only while all files that it was made of are unchanged."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ print(call(), *out, sum(call.stats.cache_hits.values()))
 @pytest.fixture
 def run(tmp_path):
     def run():
-        # The modules' own bytecode must not be what is stale: files written within one second have the same time.
+        # Bytecode of the modules must not be stale: files written within one second have the same time.
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([".", *sys.path]), "PYTHONDONTWRITEBYTECODE": "1"}
         environment.pop("NUMBA_CACHE_DIR", None)
         done = subprocess.run(
@@ -70,14 +70,14 @@ def run(tmp_path):
     return run
 
 
-def test_machine_code_is_made_anew_where_the_helper_of_a_helper_has_changed(run, tmp_path):
+def test_machine_code_is_invalid_after_a_change_of_a_helpers_helper(run, tmp_path):
     assert run() == ["1", "1", "1", "1", "0"]
     assert run() == ["1", "1", "1", "1", "1"]  # from disk
     Path(tmp_path / "far.py").write_text(_FAR.format(value=22))
     assert run() == ["22", "22", "22", "22", "0"]
 
 
-def test_what_runs_meanwhile_has_ended_after_the_block():
+def test_background_work_ends_with_the_block():
     seen = []
     may_end = threading.Event()
     with in_background(lambda: (may_end.wait(10), seen.append(threading.current_thread().name))):
@@ -87,14 +87,14 @@ def test_what_runs_meanwhile_has_ended_after_the_block():
     assert seen[0] != threading.current_thread().name
 
 
-def test_what_fails_meanwhile_fails_after_the_block():
+def test_background_error_is_raised_after_the_block():
     done = []
     with pytest.raises(ZeroDivisionError), in_background(lambda: 1 / 0):
         done.append(1)
     assert done == [1]
 
 
-def test_machine_code_from_disk_needs_no_compiler_until_there_is_something_to_compile(run, tmp_path):
+def test_machine_code_from_disk_loads_without_the_compiler(run, tmp_path):
     with (tmp_path / "caller.py").open("a") as file:
         file.write("import sys\nprint('numba.np.arraymath' in sys.modules)\n")
         file.write("from other import total\nprint(total(np.arange(5.0)), total.stats.cache_hits.total())\n")
@@ -106,20 +106,20 @@ def test_machine_code_from_disk_needs_no_compiler_until_there_is_something_to_co
     assert run() == ["1", "1", "1", "1", "1", "False", "12.5", "0"]
 
 
-def test_masked_arrays_are_loaded_before_threads_are():
-    """While numpy.ma loads it walks numpy's table of types, to which the import of cupy in another thread may add."""
+def test_masked_arrays_are_imported_before_there_are_threads():
+    """The import of numpy.ma reads numpy's table of types, which the import of cupy in another thread may change."""
     code = "import gpuasm.parallel, sys; sys.exit('numpy.ma' not in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_an_error_waits_for_what_others_are_at():
-    at_work, ended = threading.Event(), []
+def test_error_is_raised_after_begun_items_have_ended():
+    has_begun, ended = threading.Event(), []
 
     def work(item):
         if item == 0:
-            at_work.wait(10)
+            has_begun.wait(10)
             raise ValueError
-        at_work.set()
+        has_begun.set()
         time.sleep(0.2)
         ended.append(item)
 
@@ -136,7 +136,7 @@ def test_an_error_waits_for_what_others_are_at():
 
 
 @pytest.mark.parametrize(("threads", "n"), [(1, 5000), (2, 5000), (16, 100_003), (3, 1023), (4, 1024)])
-def test_chunks_cover_all_once(threads, n):
+def test_chunks_cover_the_range_once(threads, n):
     seen = np.zeros(n, np.int64)
 
     def loop(first, last):
@@ -150,7 +150,7 @@ def test_chunks_cover_all_once(threads, n):
     assert (seen == 1).all()
 
 
-def test_no_chunk_begins_after_one_has_failed():
+def test_no_chunk_begins_after_an_error():
     begun, failed = [], threading.Event()
 
     def loop(first, _last):
@@ -170,32 +170,32 @@ def test_no_chunk_begins_after_one_has_failed():
         set_threads(None)
 
 
-def test_a_loop_has_the_source_of_its_body():
-    """Numba reads the source of what it keeps; from Python 3.13 on a wrong place is an error."""
+def test_loop_has_the_source_of_its_body():
+    """Numba reads the source of cached functions; from Python 3.13 on a wrong line is an error."""
     own = [body for body in for_each.instances if body.__module__.startswith("gpuasm.assembly.")]
     assert len(own) > 20
     for body in own:
         source = inspect.getsource(body.cpu_loop.py_func)
         assert source == inspect.getsource(body._body)
-        assert source.startswith("@for_each")
+        assert source.startswith(("@for_each", "@signatures("))
 
 
-def test_a_kernel_is_loaded_though_its_folder_has_become_full(monkeypatch, tmp_path):
+def test_kernel_is_loaded_although_its_folder_is_full(monkeypatch, tmp_path):
     written = parallel.write_atomically
 
-    def refuse_the_users(path, text):
+    def refuse_own_folder(path, text):
         if path.parent == tmp_path:
             raise OSError(errno.ENOSPC, "No space left on device")
         written(path, text)
 
     body = next(body for body in for_each.instances if body.__module__.startswith("gpuasm.assembly."))
-    monkeypatch.setattr(body, "ptx", lambda *_: "its text")
+    monkeypatch.setattr(body, "ptx", lambda *_: "text of the kernel")
     monkeypatch.setattr(parallel, "ptx_folder", lambda: tmp_path)
-    monkeypatch.setattr(parallel, "write_atomically", refuse_the_users)
+    monkeypatch.setattr(parallel, "write_atomically", refuse_own_folder)
     monkeypatch.setattr(parallel.arrays, "compute_capability", lambda: (9, 0))
     monkeypatch.setattr(parallel.arrays, "cuda_function_from_ptx", lambda path, _: (path, Path(path).read_text()))
     path, text = body._load(("int64*",))
-    assert text == "its text"
+    assert text == "text of the kernel"
     assert Path(path).parent != tmp_path
     monkeypatch.setattr(parallel, "write_atomically", written)
-    assert body._load(("int64*",)) == (str(tmp_path / Path(path).name), "its text")
+    assert body._load(("int64*",)) == (str(tmp_path / Path(path).name), "text of the kernel")

@@ -1,8 +1,9 @@
-"""Helpers that compile on a first run: what they are asked, what becomes of it, and what happens if one fails."""
+"""Declared loops and their compilation ahead of use: by helper processes, and without them."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 import threading
@@ -12,53 +13,79 @@ import numpy as np
 import pytest
 
 from gpuasm import precompilation
-from gpuasm.precompilation import CPU, CUDA, HOST, Loop, helped, is_compiled_by_helpers, loops_of_assemblies, noted_loops
-from gpuasm.first_run_helper import compile_loop, loop_named, signature_text, types_of
-from gpuasm.parallel import compiled, for_each
+from gpuasm.parallel import compiled, for_each, signature_of, signatures, types_of
+from gpuasm.precompilation import (
+    DeclaredLoop,
+    compile_all,
+    compile_loop,
+    compiling_in_background,
+    declared_loops,
+    wait_for_loop,
+)
+from tests.loops_in_use import signature_text
 
 ROOT = Path(__file__).parents[2]
 HASHING = ("gpuasm.primitives.hashing", "_insert_all")
-SIGNATURE = "uint64[::1], int32[::1], uint64"
+STRANDS = ("gpuasm.primitives.strand_walks", "place_loop")
+SCAN = ("gpuasm.io.scan", "scan_fastq")
 
 
 @pytest.fixture
-def table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Loop]:
-    """Have two helpers compile what a test puts into this list, into a folder of the test's own."""
-    loops: list[Loop] = []
-    monkeypatch.setattr(precompilation, "loops_of_assemblies", lambda *kinds: [one for one in loops if one.kind in kinds])
-    monkeypatch.setattr(precompilation, "_FEWEST_LOOPS", 1)
+def loops(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[DeclaredLoop]:
+    """The loops that helpers compile, into a folder of the test's own; a test adds to them."""
+    found: list[DeclaredLoop] = []
+    monkeypatch.setattr(precompilation, "declared_loops", lambda: list(found))
     monkeypatch.setenv("GPUASM_CACHE_DIR", str(tmp_path))
-    return loops
+    return found
 
 
-def helped_by_two(*kinds: str):
-    return helped(*kinds, threads=2, memory=8 << 30)
+def declared(key: tuple[str, str]) -> DeclaredLoop:
+    return next(loop for loop in declared_loops() if (loop.module, loop.name) == key)
 
 
-@pytest.mark.parametrize("kind", [CPU, HOST])
-def test_each_loop_of_the_table_is_there_and_its_types_are_types(kind):
-    for loop in loops_of_assemblies(kind):
-        assert callable(loop_named(loop.module, loop.name))
+def missing(module: str, name: str) -> DeclaredLoop:
+    return DeclaredLoop(module, name, ("int64",), ("cpu", "cpu"), lambda *_: None)
+
+
+def wait_until_begun(key: tuple[str, str]) -> bool:
+    """Start the helpers by asking for another loop, and wait for a loop once a helper has begun it."""
+    wait_for_loop("another", "loop")
+    helpers = precompilation._now["helpers"]
+    helpers._starter.join()
+    while not (future := helpers._futures[key]).running() and not future.done():
+        pass
+    return wait_for_loop(*key)
+
+
+def two_threads(**capability):
+    return compiling_in_background(threads=2, memory=8 << 30, **capability)
+
+
+def test_signatures_are_numba_types_in_normal_form():
+    for loop in declared_loops():
         for signature in loop.signatures:
             assert signature_text(types_of(signature)) == signature
 
 
-def test_each_loop_of_a_device_has_as_many_types_as_arguments():
-    loops = loops_of_assemblies(CUDA)
-    assert len(loops) > 20
-    for loop in loops:
-        body = loop_named(loop.module, loop.name)
-        assert isinstance(body, for_each)
+def test_signatures_have_a_type_for_each_argument():
+    found = {(body.__module__, body.kernel_name): body for body in for_each.instances}
+    bodies = [(loop, found[loop.module, loop.name]) for loop in declared_loops() if (loop.module, loop.name) in found]
+    assert len(bodies) > 20
+    for loop, body in bodies:
         n = len(inspect.signature(body).parameters) - 1  # the index comes first
-        assert {len(signature.split()) for signature in loop.signatures} == {n}
+        assert {len(types_of(signature)) for signature in loop.signatures} == {n}
 
 
-def test_the_table_is_what_assemblies_use(tmp_path):
-    """If this fails, run benchmarks/record_loops.py for both devices."""
-    script, path = ROOT / "benchmarks" / "record_loops.py", tmp_path / "loops.tsv"
-    subprocess.run([sys.executable, str(script), "-o", str(path)], check=True, capture_output=True)
-    shipped = Path(precompilation.__file__).with_name("loops.tsv").read_text()
-    assert set(path.read_text().splitlines()) == set(shipped.splitlines())
+def test_declared_loops_are_those_that_assemblies_call(tmp_path):
+    """If this fails, change the signatures of the loops that the difference names."""
+    compile_all(threads=2, memory=8 << 30)
+    command = [sys.executable, "-m", "tests.loops_in_use", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    in_use = {f"{name}({text})" for name, texts in json.loads(done.stdout.splitlines()[-1]).items() for text in texts}
+    loops = [loop for loop in declared_loops() if loop.kinds[0] is not None]
+    expected = {f"{loop.module}.{loop.name}({text})" for loop in loops for text in loop.signatures}
+    assert in_use - expected == set()
+    assert expected - in_use == set()
 
 
 def test_types_are_written_as_numba_reads_them():
@@ -66,101 +93,121 @@ def test_types_are_written_as_numba_reads_them():
     assert signature_text(types_of(text + "aligned=True)")) == text + "aligned=True)"
 
 
-def test_what_is_used_first_is_noted():
-    @compiled()
-    def doubled(x):
-        return 2 * x
-
-    with noted_loops() as noted:
-        doubled(np.int64(2))
-        doubled(np.int64(3))
-    assert [(name, signature_text(tuple(types))) for _, name, types in noted] == [("doubled", "int64")]
-    doubled(2.5)
-    assert len(noted) == 1
-
-
-def test_helpers_keep_on_disk_what_this_process_then_loads(table, tmp_path):
-    table.append(Loop(CPU, *HASHING, [SIGNATURE]))
-    with helped_by_two(CPU):
-        assert is_compiled_by_helpers(*HASHING)
-        assert is_compiled_by_helpers(*HASHING)  # at once
+def test_helper_compiles_what_this_process_then_loads(loops, tmp_path):
+    loops.append(DECLARED[HASHING])
+    with two_threads():
+        assert wait_until_begun(HASHING)
+        assert wait_for_loop(*HASHING)  # at once
     assert [path.name.split("-")[0] for path in tmp_path.rglob("*.nbi")] == ["hashing._insert_all"]
 
 
-def test_a_loop_that_is_not_on_disk_is_waited_for(table, monkeypatch):
-    asked = []
-    monkeypatch.setattr(precompilation, "is_compiled_by_helpers", lambda *place: asked.append(place) or False)
+def test_compile_all_compiles_each_loop_and_names_failures(loops, tmp_path):
+    loops += [DECLARED[HASHING], missing("gpuasm.no_such_module", "f"), missing("gpuasm.io.scan", "no_such_loop")]
+    failed = compile_all(threads=2, memory=8 << 30)
+    assert failed == ["gpuasm.no_such_module.f", "gpuasm.io.scan.no_such_loop"]
+    assert [path.name.split("-")[0] for path in tmp_path.rglob("*.nbi")] == ["hashing._insert_all"]
+
+
+def test_loop_that_is_not_on_disk_is_waited_for(monkeypatch):
+    waited = []
+    monkeypatch.setattr(precompilation, "wait_for_loop", lambda *key: waited.append(key) or False)
 
     @compiled()
     def tripled(x):
         return 3 * x
 
-    assert tripled(np.int64(2)) == 6  # compiled here, as nobody helps
-    assert asked == [(__name__, "tripled")]
+    assert tripled(np.int64(2)) == 6  # compiled here, as there are no helpers
+    assert waited == [(__name__, "tripled")]
 
 
-def test_ptx_waits_until_the_device_is_known(table):
-    known = loops_of_assemblies(CUDA)[0]
-    place = known.module, known.name
-    table.append(known)
-    table.append(Loop(HOST, *HASHING, [SIGNATURE]))
-    with helped_by_two(HOST, CUDA):
-        assert is_compiled_by_helpers(*HASHING)
-        assert not table[0].is_done.is_set()
-        assert is_compiled_by_helpers(*place, cc=(9, 0))
-        assert table[0].is_done.is_set()
+def test_device_run_compiles_host_loops_and_ptx(loops, monkeypatch):
+    tasks = []
+    monkeypatch.setattr(precompilation._Helpers, "_compile", lambda _, task: tasks.append(json.loads(task)) or True)
+    loops += [DECLARED[HASHING], DECLARED[STRANDS]]
+    assert compile_all(threads=2, memory=8 << 30) == []
+    assert [task["name"] for task in tasks] == ["_insert_all"]  # the other is for devices only
+    tasks.clear()
+    assert compile_all(threads=1, memory=8 << 30, capability=(9, 0)) == []
+    assert [(task["name"], task["capability"]) for task in tasks] == [("_insert_all", None), ("place_loop", [9, 0])]
 
 
-def test_a_loop_that_nobody_listed_is_not_waited_for(table):
-    table.append(Loop(CPU, *HASHING, [SIGNATURE]))
-    with helped_by_two(CPU):
-        assert not is_compiled_by_helpers("gpuasm.io.scan", "scan_fastq")
+def test_loop_that_no_helper_has_begun_is_left_to_the_caller(loops):
+    loops += [DECLARED[SCAN], DECLARED[HASHING]]
+    with two_threads():
+        assert not wait_for_loop(*SCAN)  # the helpers are not there yet
+        assert wait_until_begun(HASHING)
+        helpers = precompilation._now["helpers"]
+        assert SCAN not in helpers._futures
+        assert not wait_for_loop("gpuasm.io.scan", "undeclared")
 
 
-def test_what_cannot_be_compiled_is_left_to_who_needs_it(table, tmp_path):
-    table.append(Loop(CPU, *HASHING, ["float64"]))
-    table.append(Loop(CPU, "gpuasm.no_such_module", "f", ["int64"]))
-    with helped_by_two(CPU):
-        assert is_compiled_by_helpers(*HASHING)
-        assert is_compiled_by_helpers("gpuasm.no_such_module", "f")
-    assert not list(tmp_path.rglob("*.nbi"))
-
-
-def test_helpers_that_die_leave_nobody_waiting(table, monkeypatch):
-    dead = [sys.executable, "-c", "pass"]
+def test_helpers_that_end_leave_no_caller_waiting(loops, monkeypatch):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    monkeypatch.setattr(precompilation, "_started", lambda: subprocess.Popen(dead, text=True, **pipes))
-    table.extend(Loop(CPU, "gpuasm.io.scan", name, ["int64"]) for name in "abcd")
-    with helped_by_two(CPU):
-        waiting = [threading.Thread(target=is_compiled_by_helpers, args=("gpuasm.io.scan", name)) for name in "dcba"]
-        for thread in waiting:
+    monkeypatch.setattr(
+        precompilation, "_started", lambda: subprocess.Popen([sys.executable, "-c", "pass"], text=True, **pipes)
+    )
+    loops += [missing("gpuasm.io.scan", name) for name in "abcd"]
+    with two_threads():
+        threads = [threading.Thread(target=wait_for_loop, args=("gpuasm.io.scan", name)) for name in "dcba"]
+        for thread in threads:
             thread.start()
-        for thread in waiting:
+        for thread in threads:
             thread.join(timeout=60)
-        assert not any(thread.is_alive() for thread in waiting)
+        assert not any(thread.is_alive() for thread in threads)
+        assert not wait_for_loop("gpuasm.io.scan", "a")
 
 
-def test_where_no_process_can_be_started_nobody_waits(table, monkeypatch):
-    def fails():
+def test_without_a_process_no_caller_waits(loops, monkeypatch):
+    def fail():
         raise OSError
 
-    monkeypatch.setattr(precompilation, "_started", fails)
-    table.append(Loop(CPU, *HASHING, [SIGNATURE]))
-    with helped_by_two(CPU):
-        assert not is_compiled_by_helpers(*HASHING)
+    monkeypatch.setattr(precompilation, "_started", fail)
+    loops.append(DECLARED[HASHING])
+    with two_threads():
+        assert not wait_until_begun(HASHING)
 
 
-@pytest.mark.parametrize(("threads", "memory"), [(1, 8 << 30), (8, 1 << 30)], ids=["one thread", "little memory"])
-def test_alone_a_process_compiles_by_itself(table, threads, memory):
-    table.append(Loop(CPU, *HASHING, [SIGNATURE]))
-    with helped(CPU, threads=threads, memory=memory):
-        assert not is_compiled_by_helpers(*HASHING)
-    assert not is_compiled_by_helpers(*HASHING)
+@pytest.mark.parametrize(("threads", "memory"), [(1, 8 << 30), (8, 1 << 29)], ids=["one thread", "little memory"])
+def test_process_compiles_alone(loops, threads, memory):
+    loops.append(DECLARED[HASHING])
+    with compiling_in_background(threads=threads, memory=memory):
+        assert not wait_for_loop(*HASHING)
+    assert not wait_for_loop(*HASHING)
 
 
-def test_a_helper_keeps_ptx_for_the_device_that_it_is_told(monkeypatch):
-    kept = []
-    monkeypatch.setattr(for_each, "keep_ptx", lambda loop, *what: kept.append((loop.kernel_name, *what)))
-    compile_loop("gpuasm.assembly.graph.kmer_graph", "copy_vertex_loop", ["int32* int64", "int64* int64"], cc=[9, 0])
-    types = [("int32*", "int64"), ("int64*", "int64")]
-    assert kept == [("copy_vertex_loop", one, (9, 0)) for one in types]
+def test_helper_writes_ptx_for_its_capability(monkeypatch):
+    written = []
+    monkeypatch.setattr(for_each, "write_ptx", lambda loop, *what: written.append((loop.kernel_name, *what)))
+    compile_loop(*STRANDS, capability=[9, 0])
+    assert written == [("place_loop", ("int32*", "int32*", "int64*", "int32*"), (9, 0))]
+
+
+def test_ptx_types_are_those_of_a_launch(monkeypatch):
+    written = []
+    monkeypatch.setattr(for_each, "write_ptx", lambda _, types, __: written.append(types))
+    arrays = (np.zeros(2, bool), np.zeros(2, np.uint64), np.zeros(2, np.int32))
+    numbers = (True, np.uint64(1), 7, 1.5)
+
+    @for_each
+    def body(i, a, b, c, d, e, f, g):
+        pass
+
+    for_each.instances.remove(body)
+    body.precompile("boolean[::1], uint64[::1], int32[::1], boolean, uint64, int64, float64", (9, 0))
+    assert written == [signature_of((*arrays, *numbers))]
+
+
+def test_declaration_changes_no_loop(monkeypatch):
+    monkeypatch.setattr(precompilation, "_declared", {})
+
+    @signatures("int64", "float64")
+    @compiled()
+    def halved(x):
+        return x / 2
+
+    (loop,) = precompilation._declared.values()
+    assert (loop.module, loop.name, loop.signatures) == (__name__, "halved", ("int64", "float64"))
+    assert halved(4) == 2.0
+
+
+DECLARED = {key: declared(key) for key in (HASHING, STRANDS, SCAN)}

@@ -41,7 +41,7 @@ def test_written_amounts_are_read_back_nearly(amount: int) -> None:
     assert resources.parse_bytes(resources.format_bytes(amount)) == pytest.approx(amount, rel=0.05)
 
 
-def test_an_amount_asked_for_is_the_budget() -> None:
+def test_a_requested_amount_is_the_budget() -> None:
     assert resources.memory_budget("3G") == 3 << 30
 
 
@@ -159,7 +159,7 @@ def test_disk(tmp_path: Path) -> None:
         resources.require_disk(tmp_path / "file", 1 << 60)
 
 
-def test_what_is_freed_goes_back_to_the_system():
+def test_freed_memory_is_returned_to_the_system():
     """Arrays of 4 MB between others that stay: without the setting they would be kept for the next ones."""
     code = """
 import numpy as np, os, sys

@@ -44,11 +44,11 @@ def test_peak_memory_of_a_stage_includes_what_was_freed_in_it() -> None:
     assert stages.records[1].peak_rss_bytes < stages.records[0].peak_rss_bytes
 
 
-def test_listener_hears_start_progress_and_end() -> None:
+def test_listener_gets_start_progress_and_end() -> None:
     events: list[StageEvent] = []
     with Stages(events.append).stage("count", total=10, unit="reads") as stage:
         stage.advance(4)
-        stage.advance(6)  # within a tenth of a second: not told
+        stage.advance(6)  # within a tenth of a second: not reported
     assert [(e.kind, e.done) for e in events] == [("start", 0), ("advance", 4), ("end", 10)]
     assert (events[-1].total, events[-1].unit, events[-1].failed) == (10, "reads", False)
 

@@ -76,9 +76,9 @@ def _with_mates(reads: Reads, own: Alignments, discordant: Array | None) -> tupl
     segment = xp.flatnonzero(is_candidate)
     if own.n == 0:
         return segment[:0], segment[:0]
-    placed_read, wanted_read = reads.read[own.segment], reads.read[segment] ^ 1
-    row = xp.minimum(xp.searchsorted(placed_read, wanted_read), own.n - 1)
-    good = xp.flatnonzero(placed_read[row] == wanted_read)
+    placed_read, mate_read = reads.read[own.segment], reads.read[segment] ^ 1
+    row = xp.minimum(xp.searchsorted(placed_read, mate_read), own.n - 1)
+    good = xp.flatnonzero(placed_read[row] == mate_read)
     return segment[good], row[good]
 
 
@@ -92,7 +92,7 @@ def _align_near_mate(
     segment,
     target,
     mate_at,
-    mate_turned,
+    mate_is_reversed,
     mate_length,
     longest,
     read_start,
@@ -108,7 +108,7 @@ def _align_near_mate(
     r = segment[i]
     n, m = np.int64(length[r]), np.int64(mate_length[i])
     text_begin, text_end = text_start[target[i]], text_start[target[i] + 1]
-    is_reversed = 1 - mate_turned[i]
+    is_reversed = 1 - mate_is_reversed[i]
     # Mates face each other, and a fragment is no shorter than either mate.
     low, high = mate_at[i] + m - longest, mate_at[i] + m - max(m, n)
     if is_reversed:

@@ -41,7 +41,7 @@ class UnitigAlignments:
 
 
 def align_to_unitigs(reads: Reads, kmer_graph: KmerGraph) -> UnitigAlignments:
-    """Find where reads lie on the unitigs of a level of plain k, by their first and last k-mer in the graph."""
+    """Align reads to the unitigs of a k-mer graph of plain k by their first and last k-mer in the graph."""
     xp, n = array_namespace(reads.packed), reads.n_segments
     places = (xp.empty(n, np.int32), xp.empty(n, np.int64), xp.empty(n, np.int32), xp.empty(n, np.int64))
     aligned = UnitigAlignments(xp.empty(n, dtype=bool), *places)
@@ -123,10 +123,10 @@ def _align_to_unitigs(
         last_oriented[r], along = _on_unitig(b, unitig_of, strand, window_start)
         last_base[r] = along - (last - start[r])
     if b >= 0 and last > first:
-        a_turned, b_turned = (a & 1) ^ np.int64(strand[a >> 1]), (b & 1) ^ np.int64(strand[b >> 1])
-        distance = (a >> 1) - (b >> 1) if a_turned else (b >> 1) - (a >> 1)
-        same = unitig_of[a >> 1] == unitig_of[b >> 1] and a_turned == b_turned
-        contained[r] = same and distance == last - first
+        a_is_reversed, b_is_reversed = (a & 1) ^ np.int64(strand[a >> 1]), (b & 1) ^ np.int64(strand[b >> 1])
+        distance = (a >> 1) - (b >> 1) if a_is_reversed else (b >> 1) - (a >> 1)
+        is_same_unitig = unitig_of[a >> 1] == unitig_of[b >> 1] and a_is_reversed == b_is_reversed
+        contained[r] = is_same_unitig and distance == last - first
 
 
 def repack(reads: Reads) -> Reads:

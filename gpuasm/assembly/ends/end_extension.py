@@ -23,7 +23,7 @@ from gpuasm.assembly.parameters import ENDS
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
-_MIN_VOTES, _AGREEING, _VOTERS = ENDS.extension_min_votes, ENDS.extension_agreeing, ENDS.extension_voters
+_MIN_VOTES, (_AGREEING, _VOTERS) = ENDS.extension_min_votes, ENDS.extension_agreement
 _BASES_PER_STRIKE = ENDS.extension_bases_per_strike
 
 

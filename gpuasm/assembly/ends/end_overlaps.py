@@ -55,17 +55,9 @@ def overlap_ends(ends: AlignedEnds, one: int, other: int, *, least: int) -> EndO
         return None
     of_both = differs[(differs >= beyond[1]) & (differs < n - beyond[0])]
     (depth, support), (its_depth, its_support) = ends.of(a), (values[::-1] for values in ends.of(b))
-    here = own.size - n + of_both
-    is_wrong = (
-        (depth[here] > 0)
-        & (support[here] <= ENDS.overlap_max_error_reads)
-        & (its_support[of_both] >= ENDS.overlap_min_true_reads)
-    )
-    is_wrong |= (
-        (its_depth[of_both] > 0)
-        & (its_support[of_both] <= ENDS.overlap_max_error_reads)
-        & (support[here] >= ENDS.overlap_min_true_reads)
-    )
+    here, (most_wrong, least_right) = own.size - n + of_both, ENDS.overlap_base_reads
+    is_wrong = (depth[here] > 0) & (support[here] <= most_wrong) & (its_support[of_both] >= least_right)
+    is_wrong |= (its_depth[of_both] > 0) & (its_support[of_both] <= most_wrong) & (support[here] >= least_right)
     if not is_wrong.all():
         return None
     size = sum(beyond) - n

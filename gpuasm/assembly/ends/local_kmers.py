@@ -15,7 +15,7 @@ from gpuasm.assembly.parameters import ENDS
 from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.primitives.hashing import mix
 
-_MAX_WALKS, _MAX_STEPS = ENDS.local_max_walks, ENDS.local_max_steps
+_MAX_WALKS, _MAX_STEPS = ENDS.local_search_limits
 _UNKNOWN = -2
 
 

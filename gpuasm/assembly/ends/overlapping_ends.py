@@ -15,7 +15,7 @@ from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
 from gpuasm.assembly.ends.end_sequences import EndSequences, Overlaps
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
-from gpuasm.assembly.pairs.mates import measure_inserts, segments_of_mates
+from gpuasm.assembly.pairs.spanning_pairs import measure_inserts, segments_of_mates
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.sequence.encoding import pack
 from gpuasm.sequence.reads import Reads

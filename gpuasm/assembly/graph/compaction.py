@@ -58,7 +58,7 @@ def compact(
     order, is_flipped = order_walks(graph, walks)
     is_linear = order < walks.n_linear
     walks = _reordered(walks, order, is_flipped)
-    return _joined(graph, walks, is_linear), _composed_sources(walks, sources)
+    return _merge_walks(graph, walks, is_linear), _composed_sources(walks, sources)
 
 
 def _forced(graph: UnitigGraph, is_removed: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ def _copy_walks(first, last, order, is_flipped, old_start, old_path, start, path
             path[start[walk] + i] = old_path[at + n - 1 - i] ^ 1 if is_flipped[walk] else old_path[at + i]
 
 
-def _joined(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) -> UnitigGraph:
+def _merge_walks(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) -> UnitigGraph:
     n, unitig = walks.start.size - 1, walks.path >> 1
     windows = np.concatenate([[0], np.cumsum(graph.n_kmers[unitig])])[walks.start]
     start = windows + np.arange(n + 1) * (graph.k - 1)

@@ -78,8 +78,7 @@ def _neighbours_plain(v, k, keys, slots, mask, followers, min_follow, neighbour)
 
 
 @signatures(
-    "uint64[::1], int64[::1], int64, int64, int32[::1], uint64[::1], int32[::1], uint64, uint32[::1], int64, "
-    "int32[::1]"
+    "uint64[::1], int64[::1], int64, int64, int32[::1], uint64[::1], int32[::1], uint64, uint32[::1], int64, int32[::1]"
 )
 @for_each
 def _neighbours_pairs(v, packed, place, k, k0, lower, keys, slots, mask, followers, min_follow, neighbour):

@@ -45,7 +45,7 @@ def order_walks(graph: UnitigGraph, walks: StrandWalks) -> tuple[np.ndarray, np.
         return order, is_flipped[order]
     joined = _sorted(joined, length, lead, graph)
     place = np.empty(joined.size, np.int64)
-    run_chunks(_find_places, joined.size, joined, alone, length, lead, *text, place)
+    run_chunks(_find_insertion_places, joined.size, joined, alone, length, lead, *text, place)
     order = np.insert(alone, place, joined)
     return order, is_flipped[order]
 
@@ -94,7 +94,7 @@ def _check_order(first, last, walks, length, lead, bases, start, k, is_in_order)
 
 @signatures("int64, int64, int64[::1], int64[::1], int64[::1], int32[::1], uint8[::1], int64[::1], int64, int64[::1]")
 @compiled()
-def _find_places(first, last, walks, among, length, lead, bases, start, k, place):
+def _find_insertion_places(first, last, walks, among, length, lead, bases, start, k, place):
     """Count how many of the ordered walks come before each walk."""
     for i in range(first, last):
         low, high = 0, among.size

@@ -28,7 +28,7 @@ from gpuasm.assembly.iteration.fragment_graphs import k_values_of_reads
 from gpuasm.assembly.iteration.junction_reads import select_junction_reads
 from gpuasm.assembly.iteration.read_correction import correct_reads
 from gpuasm.assembly.options import AssemblyOptions
-from gpuasm.assembly.pairs.mates import SpanningPairs, spanning_pairs
+from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs, spanning_pairs
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.assembly.simplification.engine import Removed, clean, note_simplified
 from gpuasm.assembly.state import AssemblyState

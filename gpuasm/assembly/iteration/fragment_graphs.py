@@ -12,7 +12,7 @@ from gpuasm.assembly.coverage.local_depth import high_coverage_depth, local_dept
 from gpuasm.assembly.coverage.repeat_kmers import find_repeat_kmers
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.iteration.junction_reads import select_named_junction_reads
-from gpuasm.assembly.pairs.mates import SpanningPairs
+from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.assembly.paths.path_prefixes import are_surely_single
 from gpuasm.assembly.paths.pseudo_long_reads import JoinedPairs, join_mates, number_of_fragment

@@ -18,7 +18,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, weigh_links
 from gpuasm.assembly.pairs.links import Links, is_within, link_pairs, with_pairs
-from gpuasm.assembly.pairs.mates import SpanningPairs
+from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
 from gpuasm.assembly.paths.link_acceptance import LinkTable, accept, single_copies
 
 

@@ -31,11 +31,8 @@ _COMPETITOR_PERCENT, _SELF_LINK_PERCENT = PATHS.join_max_competitor_percent, PAT
 def single_copies(graph: UnitigGraph, n_anchors: np.ndarray) -> np.ndarray:
     """Return which unitigs are single copies with enough 31-mers of their own: (n,) bool."""
     copies = graph.depth / np.maximum(nearby_depth(graph), 1e-9)
-    return (
-        (copies >= PATHS.single_min_copies)
-        & (copies <= PATHS.single_max_copies)
-        & (n_anchors >= PATHS.single_min_anchors)
-    )
+    least, most = PATHS.single_copies
+    return (copies >= least) & (copies <= most) & (n_anchors >= PATHS.single_min_anchors)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ _BIT_SCALE, _PAIR_SCALE = 256, 16
 """Likelihoods are in 1 / 256 bit, expected pairs in sixteenths."""
 _LEAD, _CONFLICT = _BIT_SCALE * PATHS.walk_lead_bits, _BIT_SCALE * PATHS.read_conflict_bits
 _LONE_PAIR = _PAIR_SCALE * PATHS.lone_pair_max_expected
-_LOW, _HIGH = PATHS.min_expected_sixteenths, PATHS.max_expected_sixteenths
+_LOW, _HIGH = PATHS.expected_sixteenths
 _NAT_SCALE = 369
 """A natural unit of likelihood in 1 / 256 bit."""
 _HISTOGRAM_SCALE = 1 << 20

@@ -64,7 +64,7 @@ def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
     Parameters
     ----------
     graph, copy, bases_per_read
-        As for `gpuasm.assembly.coverage.local_depth.bits_for_one`.
+        As for `gpuasm.assembly.coverage.local_depth.bits_for_single_copy`.
 
     Returns
     -------

@@ -24,7 +24,7 @@ from gpuasm.assembly.pairs.gaps import Gap, Resolved, move_gaps
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs
 from gpuasm.assembly.pairs.links import Links, with_pairs
-from gpuasm.assembly.pairs.mates import SpanningPairs
+from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
 from gpuasm.assembly.parameters import PATHS
 from gpuasm.assembly.paths.accepted_links import accepted_links
 from gpuasm.assembly.paths.certain_joins import ClassifiedJoins, classify_joins

@@ -122,7 +122,8 @@ class _Rules:
         merged: int | None,
     ) -> None:
         few_reads: dict[str, Any] = {"few": few, "judges_few": "few-reads" in active}
-        keeps_variants, keeps_minor = mode.parameters.keeps_variants, mode.parameters.keeps_minor_genomes
+        self.parameters, self.active, self.protected_depth = mode.parameters, active, protected_depth
+        keeps_variants, keeps_minor = self.parameters.keeps_variants, self.parameters.keeps_minor_genomes
         variants: dict[str, Any] = {"keeps_variants": keeps_variants, "error_rate": mode.error_rate}
         # A minor genome's branch is rare next to a related dominant one, but no error; strains are merged below.
         branches = variants | {"keeps_variants": keeps_variants or keeps_minor}
@@ -135,13 +136,12 @@ class _Rules:
             ("bubbles", partial(find_bubbles, **few_reads, **branches)),
         )
         self.local_rules = [(name, rule) for name, rule in every if name.replace("_", "-") in active]
-        self.parameters, self.active, self.protected_depth = mode.parameters, active, protected_depth
         self.few = few
         self.merged = merged
         self._known: tuple[UnitigGraph, np.ndarray] | None = None
         self.keeps_supported = windows_are_dense and "supported-branches" in active
         self.merges_variants = "superbubbles" in active
-        self.merges_dead_ends = mode.parameters.merges_dead_ends and "dead-end-variants" in active
+        self.merges_dead_ends = self.parameters.merges_dead_ends and "dead-end-variants" in active
 
     def one_round(
         self, graph: UnitigGraph, sources: SourceUnitigs, *, strictness: float, removed: Removed

@@ -313,9 +313,9 @@ def _all_similar(inner, on_path, kept, text):
         if not on_path[i]:
             u = inner[i]
             length = start[(u >> 1) + 1] - start[u >> 1]
-            own = np.empty(length, np.uint8)
+            codes = np.empty(length, np.uint8)
             for j in range(length):
-                own[j] = unitig_base(u, j, bases, start)
-            if _PER_BASES * edits_to_substring(own, path[:n]) > _DIFFERENCES * length:
+                codes[j] = unitig_base(u, j, bases, start)
+            if _PER_BASES * edits_to_substring(codes, path[:n]) > _DIFFERENCES * length:
                 return False
     return True

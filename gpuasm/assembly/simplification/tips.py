@@ -107,13 +107,13 @@ def _mark_tips(first, last, arc_start, arc_to, arc_depth, order, bounds, limits,
                     is_error = is_rare or is_less or depth[u] < negligible * depth[other]
                     ends_alone = is_dense and max(depth[other], arc_depth[other_arc]) >= competitor * depth[u]
                     if depth[u] < judged or ends_alone:
-                        is_error = is_error or _continues(arc_to[other_arc], arc_start, n_kmers, 2 * longest)
+                        is_error = is_error or _branch_continues(arc_to[other_arc], arc_start, n_kmers, 2 * longest)
                 if is_error:
                     is_tip[u] = True
 
 
 @compiled()
-def _continues(oriented, arc_start, n_kmers, long):
+def _branch_continues(oriented, arc_start, n_kmers, long):
     return n_kmers[oriented >> 1] > long or arc_start[oriented + 1] > arc_start[oriented]
 
 

@@ -28,7 +28,7 @@ from gpuasm.assembly.ends.clipped_tails import ClippedTails, find_clipped_tails,
 from gpuasm.assembly.ends.end_extension import extend_ends, extended
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.fragments import Fragments, find_discordant_pairs, find_fragments, longest_insert
-from gpuasm.assembly.pairs.spanning import BreakEvidence
+from gpuasm.assembly.pairs.spanning_fragments import BreakEvidence
 from gpuasm.assembly.parameters import ALIGNMENT, VERIFICATION
 from gpuasm.assembly.verification.circular_start import find_circular_starts
 from gpuasm.assembly.verification.clipping_breaks import ClippingBreakpoints, spaced_apart

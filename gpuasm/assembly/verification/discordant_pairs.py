@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.alignment.seed_index import Targets
-from gpuasm.assembly.pairs.spanning import BreakEvidence, unspanned_windows
+from gpuasm.assembly.pairs.spanning_fragments import BreakEvidence, unspanned_windows
 from gpuasm.assembly.parameters import VERIFICATION
 
 _MAX_UNKNOWN, _MAX_READS = VERIFICATION.discordant_max_unknown, VERIFICATION.discordant_max_reads
@@ -118,7 +118,7 @@ class _DirectedReads:
         n_bases = int(targets.size.sum())
         return (
             cls._sorted((begin[right], end[right], low), spans.rightwards, n_bases=n_bases),
-            cls._sorted((-end[left], -begin[left], -high), spans.leftwards[::-1], n_bases=n_bases, is_turned=True),
+            cls._sorted((-end[left], -begin[left], -high), spans.leftwards[::-1], n_bases=n_bases, is_reversed=True),
         )
 
     @classmethod
@@ -128,16 +128,16 @@ class _DirectedReads:
         times: np.ndarray,
         *,
         n_bases: int,
-        is_turned: bool = False,
+        is_reversed: bool = False,
     ) -> _DirectedReads:
         begin, end, paired = places
         order = np.lexsort((end, begin))
         sums = np.concatenate([[0], np.cumsum(times, dtype=np.int64)])
-        origin = 1 - times.size if is_turned else 0
+        origin = 1 - times.size if is_reversed else 0
         return cls(begin[order], end[order], np.sort(paired), sums, origin, int(sums[-1]) / n_bases)
 
     def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
-        """Return where the last stray ends that leads over each run of windows, if these are enough: (n,) int64.
+        """Return the last end of the discordant reads over each run of windows, if they are enough: (n,) int64.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class _DirectedReads:
         return found
 
     def _may_be_of_one_copy(self, row: int, stop: int) -> bool:
-        """Tell whether the reads that begin between the first and the last of some discordant may be of one copy."""
+        """Check whether the reads that begin among some discordant reads may be of one copy."""
         begin, end = int(self.begin[row]), int(self.begin[stop - 1]) + 1
         usual = self.usual * (end - begin)
         n_reads = int(self.sums[end - self.origin] - self.sums[begin - self.origin])

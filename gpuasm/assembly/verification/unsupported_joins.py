@@ -12,7 +12,7 @@ from gpuasm.assembly.alignment.contained_ends import ContainedEnd
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.coverage.copy_number import overdispersion
-from gpuasm.assembly.pairs.spanning import BreakEvidence
+from gpuasm.assembly.pairs.spanning_fragments import BreakEvidence
 from gpuasm.assembly.verification.collapsed_repeats import MissingBases, find_collapsed_repeats
 from gpuasm.assembly.verification.discordant_pairs import find_discordant_joins
 from gpuasm.assembly.verification.unspanned_repeats import find_unspanned_repeats

@@ -147,7 +147,7 @@ def train_contig_map(
     som = _untrained(windows.n)
     with stages.stage("train map", rows=som.rows, columns=som.columns, total=EPOCHS, unit="epochs") as stage:
         som.fit(to_namespace(xp, rows), progress=stage.advance)
-        stage.note(pieces=windows.n, axes=int(contrast.axes.shape[1]), discriminating_axes=contrast.n_discriminating)
+        stage.note(windows=windows.n, axes=int(contrast.axes.shape[1]), discriminating_axes=contrast.n_discriminating)
     return ContigMap(som, contrast, depth_scale=scale, window=options.window, least=options.least)
 
 

@@ -1,4 +1,4 @@
-"""What an assembly leaves out, and where it stops."""
+"""Options of an assembly: rules left out, and the last stage."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.read_files import genome_text, simulated_pairs
 
-OF_CLEANING = {"tips", "low-coverage-edges", "bubbles", "isolated-unitigs"}
+SIMPLIFICATION_RULES = {"tips", "low-coverage-edges", "bubbles", "isolated-unitigs"}
 
 
 @pytest.mark.parametrize("last", STAGES)
-def test_stages_up_to_the_last_are_done(last):
+def test_stages_up_to_the_last_are_run(last):
     options = AssemblyOptions(stop_after=last)
     assert [options.has(stage) for stage in STAGES] == [stage <= STAGES.index(last) for stage in range(len(STAGES))]
 
 
-def test_given_values_of_k_leave_no_others():
+def test_given_values_of_k_exclude_fragments():
     assert not AssemblyOptions(k=(31, 61)).has("fragments")
     assert AssemblyOptions(k=(31, 61)).has("pairs")
 
@@ -32,21 +32,21 @@ def test_given_values_of_k_leave_no_others():
 @pytest.fixture(scope="module")
 def reads():
     pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=100, error_rate=0.02)
-    texts = [read for pair in pairs for read in pair] + [read for pair in thin_pairs() for read in pair]
+    texts = [read for pair in pairs for read in pair] + [read for pair in pairs_of_low_coverage() for read in pair]
     return Reads.from_strings(texts, paired=True)
 
 
-def thin_pairs():
-    """Pairs of another genome that few reads cover, with gaps between them."""
+def pairs_of_low_coverage():
+    """Return pairs of another genome of low coverage, with gaps."""
     return simulated_pairs(genome_text(length=3000, seed=8), circular=False, fold=5)
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_what_is_left_out_is_not_done(reads, rule):
+def test_rule_left_out_is_not_used(reads, rule):
     stages = Stages()
     assembly = assemble(reads, AssemblyOptions(without=(rule,)), stages=stages)
     counts = {record.name: record.counts for record in stages.records}
-    removed = [found[rule.replace("-", "_")] for found in assembly.removed.values() if rule in OF_CLEANING]
+    removed = [found[rule.replace("-", "_")] for found in assembly.removed.values() if rule in SIMPLIFICATION_RULES]
     assert not any(removed)
     assert assembly.contigs
     match rule:
@@ -62,7 +62,14 @@ def test_what_is_left_out_is_not_done(reads, rule):
             assert all("short_paths" not in record.counts for record in stages.records)
         case "read-correction":
             assert "correct reads" not in counts
-        case "repeat-kmers" | "linked-overlaps" | "unlinked-overlaps" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
+        case (
+            "repeat-kmers"
+            | "linked-overlaps"
+            | "unlinked-overlaps"
+            | "direct-repeats"
+            | "tandem-repeats"
+            | "terminal-repeats"
+        ):
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
         case "discordant-pairs" | "unspanned-repeats" | "collapsed-repeats" | "redundant-ends":
             assert counts["align reads to contigs"][rule.replace("-", "_")] == 0
@@ -80,20 +87,20 @@ def test_what_is_left_out_is_not_done(reads, rule):
             assert assembly.contigs[0].name == "contig_000001"
 
 
-@pytest.mark.parametrize(("mode", "is_done"), [("isolate", True), ("meta", False)])
-def test_how_many_fragments_should_span_a_place_is_known_of_an_isolate_only(monkeypatch, reads, mode, is_done):
-    asked = []
+@pytest.mark.parametrize(("mode", "is_used"), [("isolate", True), ("meta", False)])
+def test_rules_of_unsupported_joins_are_used_in_isolates_only(monkeypatch, reads, mode, is_used):
+    used = []
 
     def check(*args, **options):
-        asked.append({*UNSUPPORTED_JOIN_RULES, "redundant-ends"} <= options["rules"])
+        used.append({*UNSUPPORTED_JOIN_RULES, "redundant-ends"} <= options["rules"])
         return check_contigs(*args, **options)
 
     monkeypatch.setattr(pipeline, "check_contigs", check)
     assemble(reads, AssemblyOptions(mode=mode))
-    assert asked == [is_done]
+    assert used == [is_used]
 
 
-def test_thin_coverage_begins_at_the_usual_k_without_a_smaller_one():
+def test_low_coverage_starts_at_a_smaller_k():
     pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=7, error_rate=0.005)
     reads = Reads.from_strings([read for pair in pairs for read in pair], paired=True)
     for without, smaller in (((), True), (("low-coverage-k",), False)):
@@ -103,7 +110,7 @@ def test_thin_coverage_begins_at_the_usual_k_without_a_smaller_one():
         assert ("merge mates" in {record.name for record in stages.records}) == smaller
 
 
-def test_all_of_it_is_done_by_default(reads):
+def test_all_stages_are_run_by_default(reads):
     stages = Stages()
     assembly = assemble(reads, AssemblyOptions(mode="isolate"), stages=stages)
     names = {record.name for record in stages.records}
@@ -114,10 +121,10 @@ def test_all_of_it_is_done_by_default(reads):
     assert any("short_paths" in record.counts for record in stages.records)
     assert any(record.counts.get("single_kmers", 0) > 0 for record in stages.records)
     assert next(record.counts["bases"] for record in stages.records if record.name == "correct reads") > 0
-    for rule in OF_CLEANING:  # else leaving them out would show nothing
+    for rule in SIMPLIFICATION_RULES:  # otherwise leaving them out would show nothing
         assert any(counts[rule.replace("-", "_")] for counts in assembly.removed.values()), rule
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_the_page_on_modes_says_what_each_rule_is(rule):
+def test_documentation_lists_each_rule(rule):
     assert f"`{rule}`" in (Path(__file__).parents[3] / "docs" / "modes.md").read_text()

@@ -1,4 +1,4 @@
-"""The recipe: values of k, refusals, stages, states, and what reads come out as."""
+"""The pipeline: values of k, errors, stages, states, and contigs of simulated reads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lengths_of(*lengths):
 
 
 @given(length=st.integers(0, 2000), others=st.lists(st.integers(0, 2000), max_size=5))
-def test_chosen_values_of_k_can_be_used_one_after_the_other(length, others):
+def test_chosen_values_of_k_are_valid(length, others):
     ks = choose_k(lengths_of(length, *others))
     check_k_values(ks)
     assert ks[-1] <= max(31, max([length, *others]) - 8)
@@ -40,38 +40,38 @@ def test_values_of_k_by_read_length(length, expected):
 
 
 @given(length=st.integers(0, 2000), others=st.lists(st.integers(0, 2000), max_size=5))
-def test_a_ladder_for_thin_coverage_begins_lower(length, others):
+def test_values_of_k_of_low_coverage_start_lower(length, others):
     ks = choose_k(lengths_of(length, *others), first=ITERATION.first_k_sparse)
     check_k_values(ks)
     assert ks[0] <= ITERATION.first_k_sparse
 
 
-def test_thin_coverage_begins_lower():
-    deep, thin, sparse = (simulated_reads(length=6000, fold=fold, seed=5) for fold in (40, 14, 8))
-    assert assemble(deep).k[0] == 31
+def test_first_k_depends_on_coverage():
+    high, low, sparse = (simulated_reads(length=6000, fold=fold, seed=5) for fold in (40, 14, 8))
+    assert assemble(high).k[0] == 31
     assert assemble(sparse).k[0] == 21
-    assert assemble(deep, AssemblyOptions(mode="meta")).k[0] == 21
+    assert assemble(high, AssemblyOptions(mode="meta")).k[0] == 21
     assert assemble(sparse, AssemblyOptions(k=(31, 61))).k == (31, 61)
     assert assemble(sparse).spectrum.k == 21
-    assert assemble(thin).k[0] == 25
+    assert assemble(low).k[0] == 25
 
 
 @pytest.mark.parametrize(
     ("least", "n_kmers", "expected"),
     [(21, 0, 21), (21, 5_000_000, 21), (21, 27_000_000, 23), (25, 27_000_000, 25), (21, 57_000_000, 25)],
 )
-def test_the_first_k_grows_with_the_sample(least, n_kmers, expected):
+def test_first_k_increases_with_the_sample(least, n_kmers, expected):
     assert first_k(least, n_kmers) == expected
 
 
 @given(st.integers(0, 10**10))
-def test_few_kmers_are_the_same_by_chance(n_kmers):
+def test_few_kmers_are_equal_by_chance(n_kmers):
     k = first_k(21, n_kmers)
     assert k == 31 or n_kmers**2 / 4**k <= 16
     assert k == 21 or n_kmers**2 / 4 ** (k - 2) > 16
 
 
-def test_k_follows_the_length_that_half_of_all_bases_reach():
+def test_values_of_k_depend_on_the_n50_of_reads():
     assert choose_k(lengths_of(*[150] * 10, *[30] * 40)) == choose_k(lengths_of(150))
     assert choose_k(lengths_of(*[150] * 10, *[30] * 60)) == choose_k(lengths_of(30))
     assert choose_k(lengths_of(150, 250, 250)) == choose_k(lengths_of(250))
@@ -81,7 +81,7 @@ def test_k_follows_the_length_that_half_of_all_bases_reach():
 @pytest.mark.parametrize(
     "ks", [(), (33,), (31, 30), (31, 31), (61, 31), (31, 63), (31, 45, 91), (21, 31), (1,), (-5,), (31, 32)]
 )
-def test_values_of_k_that_cannot_be_used(ks):
+def test_invalid_values_of_k_are_refused(ks):
     with pytest.raises(UsageError, match=";"):
         check_k_values(ks)
     if ks:
@@ -90,12 +90,12 @@ def test_values_of_k_that_cannot_be_used(ks):
 
 
 @pytest.mark.parametrize("texts", [[], ["ACGT"], ["N" * 200], ["ACGTTGCATT" * 2] * 50])
-def test_reads_shorter_than_k(texts, xp):
+def test_reads_shorter_than_k_are_refused(texts, xp):
     with pytest.raises(DataError, match="expected reads of at least k = 31 bases, found no read longer than"):
         assemble(Reads.from_strings(texts).moved_to(xp), AssemblyOptions(k=(31,)))
 
 
-def test_no_solid_kmer(xp):
+def test_reads_without_solid_kmers_are_refused(xp):
     reads = simulated_reads(length=20_000, fold=0.05).moved_to(xp)
     with pytest.raises(DataError, match=r"found none among .* distinct 31-mers; give more reads, or set --min-count 1"):
         assemble(reads)
@@ -105,7 +105,7 @@ def summary(assembly):
     return [(c.name, c.sequence, c.depth, c.copies, c.is_circular) for c in assembly.contigs]
 
 
-def test_every_state_leads_to_the_same_contigs(threads):
+def test_resuming_any_state_gives_the_same_contigs(threads):
     reads, states = simulated_reads(length=10_000, fold=30, repeats=4), []
     whole = assemble(reads, keep_state=states.append)
     assert [state.kmer_graph.graph.k for state in states] == list(whole.k[:-1])
@@ -119,7 +119,7 @@ def test_every_state_leads_to_the_same_contigs(threads):
             assert np.array_equal(getattr(resumed.graph, name), getattr(whole.graph, name))
 
 
-def test_stages_tell_what_was_done():
+def test_stages_are_recorded():
     stages = Stages()
     assembly = assemble(simulated_reads(length=5000, fold=30), AssemblyOptions(k=(31, 61, 91)), stages=stages)
     found = [(record.name, record.parameters.get("k")) for record in stages.records]
@@ -135,7 +135,7 @@ def test_stages_tell_what_was_done():
 
 @pytest.mark.parametrize("repeats", [0, 5])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_contigs_are_parts_of_the_genome_and_hold_nearly_all_of_it(seed, repeats):
+def test_contigs_cover_the_genome(seed, repeats):
     genome = decode(simulated_genome(length=12_000, repeats=repeats, repeat_length=400, seed=seed))
     reads = simulated_reads(length=12_000, fold=40, repeats=0, seed=seed) if not repeats else None
     if reads is None:
@@ -151,7 +151,7 @@ def test_contigs_are_parts_of_the_genome_and_hold_nearly_all_of_it(seed, repeats
         assert len(assembly.contigs) == 1
 
 
-def test_a_repeat_shorter_than_the_reads_is_resolved():
+def test_repeat_shorter_than_the_reads_is_resolved():
     rng = np.random.default_rng(8)
     element, flanks = rng.integers(0, 4, 60), rng.integers(0, 4, (4, 1500))
     genome = np.concatenate([np.concatenate([flank, element]) for flank in flanks]).astype(np.uint8)
@@ -163,13 +163,13 @@ def test_a_repeat_shorter_than_the_reads_is_resolved():
     assert contig.length == genome.size
 
 
-def test_depth_is_that_of_bases_in_reads():
+def test_contig_depth_is_that_of_bases():
     assembly = assemble(simulated_reads(length=20_000, fold=60, error_rate=0.002))
     assert assembly.contigs[0].depth == pytest.approx(60, rel=0.1)
 
 
-def test_what_the_next_k_does_without_is_freed():
-    """Each level's arrays are gone when the one after it is complete, though callers hand states on."""
+def test_arrays_of_the_previous_k_are_freed():
+    """The arrays of each graph are freed once the next graph is complete."""
     neighbours: list[weakref.ref] = []
 
     def keep(state):
@@ -181,8 +181,8 @@ def test_what_the_next_k_does_without_is_freed():
     assert len(neighbours) == 3
 
 
-def test_what_is_too_short_for_the_next_k_stays(tmp_path):
-    """A fragment of 90 bases cannot be carried to k = 97, and is a contig all the same; states keep it."""
+def test_isolated_contig_too_short_for_the_next_k_is_kept(tmp_path):
+    """A fragment of 90 bases cannot be passed to k = 97; states keep it, and it becomes a contig."""
     from gpuasm.cli.outputs import write_graph
 
     fragment, states = decode(simulated_genome(length=1600, seed=9)[:90]), []
@@ -193,8 +193,8 @@ def test_what_is_too_short_for_the_next_k_stays(tmp_path):
     (own,) = [c for c in whole.contigs if c.unitig < 0]
     assert own.sequence in (fragment, reverse_complement(fragment))
     assert [len(state.isolated) for state in states] == [0, 1, 2]
-    left_out = assemble(reads, replace(options, without=("isolated-contigs",)))
-    assert [c.sequence for c in whole.contigs if c.unitig >= 0] == [c.sequence for c in left_out.contigs]
+    without = assemble(reads, replace(options, without=("isolated-contigs",)))
+    assert [c.sequence for c in whole.contigs if c.unitig >= 0] == [c.sequence for c in without.contigs]
     for state in states:
         resumed = resume(state_from_arrays(state_to_arrays(state), np), reads, options, stages=Stages())
         assert summary(resumed) == summary(whole)
@@ -205,8 +205,8 @@ def test_what_is_too_short_for_the_next_k_stays(tmp_path):
 
 
 @pytest.mark.parametrize("beyond", [4, 8, 12, 40, 55, 70])
-def test_a_molecule_that_ends_just_beyond_a_repeat_does_not_go_on_as_the_other_copy_does(beyond):
-    """Beside N of a reference, or at a true end: what follows the repeat there is short and shown by few reads."""
+def test_molecule_ending_after_a_repeat_does_not_continue_as_the_other_copy(beyond):
+    """Few reads contain the short sequence after the repeat."""
     rng = np.random.default_rng(beyond)
     repeat = rng.integers(0, 4, 45).astype(np.uint8)
     one, other = (rng.integers(0, 4, 6000).astype(np.uint8) for _ in range(2))
@@ -214,7 +214,7 @@ def test_a_molecule_that_ends_just_beyond_a_repeat_does_not_go_on_as_the_other_c
     first, second = np.concatenate([one, repeat, (other[3045 : 3045 + beyond] + 1) % 4]).astype(np.uint8), other
     texts = [read for genome in (first, second) for read in simulated_texts(genome, fold=60, error_rate=0.002)]
     contigs = [contig.sequence for contig in assemble(Reads.from_strings(texts)).contigs]
-    told = [decode(genome) for genome in (first, second)]
-    told += [reverse_complement(text) for text in told]
-    assert all(any(contig in text for text in told) for contig in contigs)
+    expected = [decode(genome) for genome in (first, second)]
+    expected += [reverse_complement(text) for text in expected]
+    assert all(any(contig in text for text in expected) for contig in contigs)
     assert sum(map(len, contigs)) > 0.98 * (first.size + second.size)

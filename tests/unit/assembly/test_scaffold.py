@@ -1,4 +1,4 @@
-"""Scaffolds: order, strands, gaps, cut ends."""
+"""Scaffolds: order and strand of contigs, gaps, and cut ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gpuasm.sequence.reads import Reads
 K = 21
 
 
-def turned(text):
+def reverse(text):
     return decode(reverse_complement(encode(text)))
 
 
@@ -36,7 +36,7 @@ CONTIGS = make_contigs(GRAPH, min_length=1)
 def oriented(text):
     """Return the oriented unitig of a text."""
     for u in range(GRAPH.n):
-        if text in (GRAPH.sequence(u), turned(GRAPH.sequence(u))):
+        if text in (GRAPH.sequence(u), reverse(GRAPH.sequence(u))):
             return 2 * u + (GRAPH.sequence(u) != text)
     raise AssertionError
 
@@ -50,18 +50,18 @@ def scaffolds(*gaps, contigs=CONTIGS):
 
 
 def either(text):
-    return {text, turned(text)}
+    return {text, reverse(text)}
 
 
-def test_without_gaps_each_contig_is_a_scaffold():
+def test_contig_without_joins_is_a_scaffold():
     found = scaffolds()
     assert [s.sequence for s in found] == [c.sequence for c in CONTIGS]
     assert [s.name for s in found] == ["scaffold_000001", "scaffold_000002", "scaffold_000003"]
 
 
 @pytest.mark.parametrize("size", [10, 50])
-@pytest.mark.parametrize("second", [TEXTS[1], turned(TEXTS[1])])
-def test_a_gap_of_n(size, second):
+@pytest.mark.parametrize("second", [TEXTS[1], reverse(TEXTS[1])])
+def test_gap_is_filled_with_n(size, second):
     first, *others = scaffolds(gap(TEXTS[0], second, size))
     assert first.sequence in either(TEXTS[0] + "N" * size + second)
     assert [s.sequence for s in others] == [CONTIGS[2].sequence]
@@ -69,8 +69,8 @@ def test_a_gap_of_n(size, second):
 
 
 @pytest.mark.parametrize("n", [30, -30])
-def test_bases_that_a_contig_has_beyond_its_unitig_or_lacks_are_part_of_the_gap(n):
-    """Pairs tell the size between unitigs."""
+def test_gap_is_corrected_for_extended_and_cut_contigs(n):
+    """Pairs determine the distance between unitigs."""
     at = next(i for i, own in enumerate(CONTIGS) if own.sequence in either(TEXTS[0]))
     own, side = CONTIGS[at], int(CONTIGS[at].sequence != TEXTS[0])
     longer = np.concatenate([own.codes, np.zeros(n, np.uint8)]) if n > 0 else own.codes[:n]
@@ -84,17 +84,17 @@ def test_bases_that_a_contig_has_beyond_its_unitig_or_lacks_are_part_of_the_gap(
 
 
 @pytest.mark.parametrize("size", [9, 0, -30])
-def test_the_shorter_contig_is_cut_where_pairs_say_less_than_ten(size):
+def test_shorter_contig_is_cut_for_a_gap_below_the_minimum(size):
     (first, *_) = scaffolds(gap(TEXTS[0], TEXTS[1], size))
     assert first.sequence in either(TEXTS[0] + "N" * 10 + TEXTS[1][10 - size :])
 
 
-def test_no_more_than_half_of_a_contig_is_cut():
+def test_at_most_half_of_a_contig_is_cut():
     assert len(scaffolds(gap(TEXTS[0], TEXTS[2], 10 - 250))) == 2
     assert len(scaffolds(gap(TEXTS[0], TEXTS[2], 10 - 251))) == 3
 
 
-def test_a_chain_and_a_circle_opened_at_its_weakest_join():
+def test_cycle_is_opened_at_the_join_of_the_fewest_pairs():
     chain = gap(TEXTS[0], TEXTS[1], 30), gap(TEXTS[1], TEXTS[2], 40)
     expected = either(TEXTS[0] + "N" * 30 + TEXTS[1] + "N" * 40 + TEXTS[2])
     assert scaffolds(*chain)[0].sequence in expected
@@ -102,33 +102,33 @@ def test_a_chain_and_a_circle_opened_at_its_weakest_join():
     assert closed.sequence in expected
 
 
-def test_joins_of_what_is_no_contig_are_left_out():
+def test_joins_of_missing_contigs_are_ignored():
     joins = gap(TEXTS[0], TEXTS[1], 30), gap(TEXTS[1], TEXTS[2], 40)
     assert len(scaffolds(*joins, contigs=CONTIGS[::2])) == 2
 
 
-def test_agp_and_fasta_say_the_same(tmp_path):
-    found = scaffolds(gap(TEXTS[0], turned(TEXTS[1]), -5), gap(turned(TEXTS[1]), TEXTS[2], 40))
+def test_agp_and_fasta_agree(tmp_path):
+    found = scaffolds(gap(TEXTS[0], reverse(TEXTS[1]), -5), gap(reverse(TEXTS[1]), TEXTS[2], 40))
     write_agp(tmp_path / "a.agp", found)
     write_scaffolds(tmp_path / "a.fasta", found)
     write_gap_table(tmp_path / "gaps.tsv", found)
     contigs = {c.name: c.sequence for c in CONTIGS}
-    told: dict[str, str] = {}
+    sequences: dict[str, str] = {}
     header, *lines = (tmp_path / "a.agp").read_text().splitlines()
     assert header == "##agp-version\t2.1"
     for number, line in enumerate(lines, start=1):
         name, begin, end, part, kind, *rest = line.split("\t")
         if int(part) == 1:
-            told[name] = ""
-        assert int(begin) == len(told[name]) + 1
+            sequences[name] = ""
+        assert int(begin) == len(sequences[name]) + 1
         if kind == "N":
             assert rest[1:] == ["scaffold", "yes", "paired-ends"]
-            told[name] += "N" * int(rest[0])
+            sequences[name] += "N" * int(rest[0])
         else:
             text = contigs[rest[0]][int(rest[1]) - 1 : int(rest[2])]
-            told[name] += turned(text) if rest[3] == "-" else text
-        assert int(end) == len(told[name]), number
-    assert told == {s.name: s.sequence for s in found}
+            sequences[name] += reverse(text) if rest[3] == "-" else text
+        assert int(end) == len(sequences[name]), number
+    assert sequences == {s.name: s.sequence for s in found}
     text = (tmp_path / "a.fasta").read_text()
     assert text.splitlines()[0] == f">scaffold_000001 length={found[0].length} contigs=3 gaps=50 circular=no"
     rows = [line.split("\t") for line in (tmp_path / "gaps.tsv").read_text().splitlines()]
@@ -136,8 +136,8 @@ def test_agp_and_fasta_say_the_same(tmp_path):
     assert sorted(row[3:] for row in rows[1:]) == [["10", "-5", "5.0", "10"], ["40", "40", "5.0", "10"]]
 
 
-def test_contigs_that_were_one_are_joined_and_keep_what_pairs_join_at_their_other_ends():
-    """The first part of a broken contig ends where its unitig begins, the last where it ends."""
+def test_parts_of_a_split_contig_are_joined():
+    """The outer ends of the parts are those of the unitig, and keep their joins by pairs."""
     at = next(i for i, own in enumerate(CONTIGS) if own.sequence in either(TEXTS[1]))
     own = CONTIGS[at]
     right, left = own.ends

@@ -71,7 +71,7 @@ def test_tables_of_the_map_fit_the_map(run_cli, tmp_path, contigs):
     described = json.loads((out / "run.json").read_text())["results"]["map"]
     units = rows_of(out / "map.tsv")
     assert len(units) == described["rows"] * described["columns"]
-    assert sum(int(unit["pieces"]) for unit in units) == described["pieces"]
+    assert sum(int(unit["windows"]) for unit in units) == described["windows"]
     assert {unit["bin"] for unit in units} == {"bin_001", "bin_002", "bin_003"}
     errors = [float(row["quantisation"]) for row in rows_of(out / "training.tsv")]
     assert errors[-1] < errors[0]

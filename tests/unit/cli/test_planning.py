@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuasm.cli.planning import _crossing_bytes_per_base, plan_assembly
+from gpuasm.cli.planning import crossing_bytes_per_base, plan_assembly
 from gpuasm.errors import ResourceError
 from tests.samples import simulated_reads
 
@@ -25,7 +25,7 @@ def spectrum_at(depth, size=2_000_000):
 def test_reads_across_junctions_take_more_where_there_are_many(depth, expected):
     histogram = spectrum_at(depth)
     windows = int((histogram * np.arange(histogram.size)).sum())
-    assert _crossing_bytes_per_base(histogram, 31, windows) == expected
+    assert crossing_bytes_per_base(histogram, 31, windows) == expected
 
 
 def test_the_plan_is_refused_with_the_number_that_would_do():

@@ -1,4 +1,4 @@
-"""What the CUDA kernels compute, run on the CPU, against their twins: the same bytes."""
+"""CUDA kernels, run on the CPU, give the same bytes as the CPU implementations."""
 
 from __future__ import annotations
 

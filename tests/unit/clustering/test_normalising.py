@@ -11,6 +11,9 @@ from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.clustering.normalising import KINDS, fit_normalisation
 from gpuasm.errors import UsageError
 
+# Tiny deviations overflow float32 when large values are divided by them.
+FLOATS = st.floats(-1e9, 1e9, width=32).map(lambda value: value if abs(value) > 1e-20 else 0.0)
+
 
 @pytest.fixture
 def rows(rng) -> np.ndarray:
@@ -55,7 +58,7 @@ def test_constant_columns_become_zeros(kind):
 
 
 @given(
-    rows=st_numpy.arrays(np.float64, (6, 2), elements=st.floats(-1e9, 1e9, width=32)),
+    rows=st_numpy.arrays(np.float64, (6, 2), elements=FLOATS),
     kind=st.sampled_from(KINDS),
 )
 def test_normalisation_is_invertible(rows, kind):

@@ -28,7 +28,7 @@ def test_only_rows_that_changed_have_other_numbers(rng):
     assert len(set(keys.tolist())) == 50
 
 
-def test_parallel_edges_are_not_an_absent_edge():
+def test_parallel_edges_change_the_checksum():
     keys = keys_of_names(["a", "b"])
     sums = [int(row_checksums(from_edges([0] * n, [1] * n, 2), keys)[0]) for n in range(4)]
     assert len(set(sums)) == 4

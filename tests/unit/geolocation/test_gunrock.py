@@ -1,4 +1,4 @@
-"""Geolocation as Gunrock does it: its own sample, the slow rules, and what must not matter."""
+"""Gunrock's geolocation: its sample, a plain implementation, and invariances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds of medians: weights, the nearest neighbours, thin evidence, radii, changes, and places held out."""
+"""Rounds of medians: weights, nearest neighbours, least numbers of neighbours, radii, changes and hold-out."""
 
 from __future__ import annotations
 

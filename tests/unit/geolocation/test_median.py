@@ -1,4 +1,4 @@
-"""The median on the sphere: against many searches, and what it must keep to."""
+"""The median on the sphere: against many searches, and its invariances."""
 
 from __future__ import annotations
 

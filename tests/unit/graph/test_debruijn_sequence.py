@@ -1,4 +1,4 @@
-"""de Bruijn sequences against those from Lyndon strings, and searches in them."""
+"""de Bruijn sequences against those from Lyndon words, and searches in them."""
 
 from __future__ import annotations
 

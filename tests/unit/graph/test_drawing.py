@@ -1,4 +1,4 @@
-"""Pictures: the text for Graphviz, and where its programs are installed, what they make of it."""
+"""Drawings: the text for Graphviz, and the pictures if its programs are installed."""
 
 from __future__ import annotations
 

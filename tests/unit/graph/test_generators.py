@@ -1,4 +1,4 @@
-"""Generated graphs: what they promise, and the same for a seed on every device."""
+"""Generated graphs: their properties, and equality for a seed on every device."""
 
 from __future__ import annotations
 

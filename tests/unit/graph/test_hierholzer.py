@@ -1,4 +1,4 @@
-"""Euler circuits by every method, judged by an oracle that knows nothing of them."""
+"""Euler circuits by every method, checked by an independent oracle."""
 
 from __future__ import annotations
 

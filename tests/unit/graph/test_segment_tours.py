@@ -1,4 +1,4 @@
-"""Euler tours of assembly graphs: junctions, copies, strands, and what has none."""
+"""Euler tours of assembly graphs: junctions, copies, strands, and components without a tour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of tours finds every fault, and tours can be turned, moved and written as vertices."""
+"""The check of tours finds every fault; tours can be rotated, moved and converted to vertices."""
 
 from __future__ import annotations
 

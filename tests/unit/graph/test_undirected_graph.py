@@ -72,7 +72,7 @@ def test_names_degree_and_subgraph() -> None:
     assert graph.strength.tolist() == [2, 2, 2, 0]
 
 
-def test_no_reads() -> None:
+def test_graphs_without_edges() -> None:
     empty = undirected_graph(from_edges([], [], 0))
     assert (empty.n_vertices, empty.n_edges) == (0, 0)
     loops = undirected_graph(from_edges([0, 1], [0, 1], 2), np.ones(2))

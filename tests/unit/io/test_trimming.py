@@ -16,7 +16,7 @@ from gpuasm.io.trimming import cut_reads, trim_reads
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.oracles.read_through import longest_short_insert, reverse_complement
-from tests.oracles.reads import first_segment_of_reads as pieces
+from tests.oracles.reads import pieces_of_reads as pieces
 from tests.oracles.reads import pieces_of_sequence, random_sequences
 
 TRUSEQ = ADAPTERS["Illumina TruSeq"]
@@ -235,7 +235,7 @@ def test_auto_trims_where_adapters_are_many(n_short, trim, is_cut):
 def test_no_bases_at_all(n_pairs):
     reads = Reads.from_strings(["", "NN"] if n_pairs else [], paired=bool(n_pairs))
     assert survey_adapters(reads, n_pairs).share == 0
-    assert trim_reads(reads, survey_adapters(reads, n_pairs), every_kit=True).n_pieces == 0
+    assert trim_reads(reads, survey_adapters(reads, n_pairs), every_kit=True).n_segments == 0
 
 
 def test_kits_are_as_published():

@@ -1,4 +1,4 @@
-"""Tetranucleotides of pieces, against the plain count of texts."""
+"""Tetranucleotides of windows, against the plain count of texts."""
 
 from __future__ import annotations
 

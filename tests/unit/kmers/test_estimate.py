@@ -1,4 +1,4 @@
-"""The spectrum that a sample of k-mers foretells."""
+"""The spectrum estimated from a sample of k-mers."""
 
 from __future__ import annotations
 

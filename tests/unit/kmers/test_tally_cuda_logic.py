@@ -1,4 +1,4 @@
-"""What counting on CUDA is made of, on numpy arrays: keys of windows, run lengths, and counting in parts."""
+"""Parts of counting on CUDA, on numpy arrays: keys of windows, run lengths, and counting in parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of truth values that are set."""
+"""Counts of true values."""
 
 from __future__ import annotations
 

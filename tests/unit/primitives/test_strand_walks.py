@@ -1,4 +1,4 @@
-"""Walks of twin-symmetric pairings by the CPU's method and by CUDA's, which also runs on numpy arrays."""
+"""Walks of skew-symmetric pairings by the CPU's method and by CUDA's, which also runs on numpy arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the CUDA kernels of PageRank compute, run on the CPU, against their twins."""
+"""CUDA kernels of PageRank, run on the CPU, against the CPU implementations."""
 
 from __future__ import annotations
 

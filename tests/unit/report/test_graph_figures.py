@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from gpuasm.report.graph_figures import _layout, draw_subgraph
+from gpuasm.report.graph_figures import draw_subgraph, spring_layout
 
 
 def ring(n: int, first: int = 0) -> np.ndarray:
@@ -34,7 +34,7 @@ def test_nothing_and_lone_vertices(kind: str) -> None:
 
 def test_components_are_drawn_apart() -> None:
     edges = np.concatenate([ring(8), ring(8, 8), ring(3, 16)])
-    place = _layout(np.arange(19), edges[:, :2].astype(np.int64), edges[:, 2], 19)
+    place = spring_layout(np.arange(19), edges[:, :2].astype(np.int64), edges[:, 2], 19)
     boxes = [(place[part].min(axis=0), place[part].max(axis=0)) for part in (range(8), range(8, 16), range(16, 19))]
     for i, (low, high) in enumerate(boxes):
         for other_low, other_high in boxes[:i]:

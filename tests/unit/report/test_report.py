@@ -12,6 +12,7 @@ from gpuasm.report import (
     add_benchmarks,
     add_checks,
     add_status,
+    inputs,
     read_run,
     render,
     write_report,
@@ -54,6 +55,16 @@ def test_page_of_a_whole_run(folder):
     assert "reads hold &lt;b&gt;adapters" in page
     for text in ("0 tips", "disk bytes", "GPU memory"):
         assert text not in page
+
+
+@pytest.mark.parametrize(("schema", "is_noted"), [(1, True), (inputs.SCHEMA_VERSION, False)])
+def test_a_run_of_an_older_schema_is_read_and_noted(folder, schema, is_noted):
+    (folder / "run.json").write_text(json.dumps(MANIFEST | {"schema_version": schema, "results": {"reads_on": 5}}))
+    page = write_run_report(folder).read_text()
+    parse(page)
+    assert "contig_000001" in page
+    assert ("older schema 1" in page) == is_noted
+    assert aligned_share(read_run(folder)) is None
 
 
 def test_page_is_the_same_each_time(folder):

@@ -1,4 +1,4 @@
-"""The graph of samples, their clusters, and what is known of all of it."""
+"""The graph of samples, their clusters, and relations."""
 
 from __future__ import annotations
 

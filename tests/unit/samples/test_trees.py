@@ -1,4 +1,4 @@
-"""Neighbour joining against trees that are known, and against Biopython's."""
+"""Neighbour joining against known trees and Biopython's."""
 
 from __future__ import annotations
 

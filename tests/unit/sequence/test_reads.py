@@ -1,4 +1,4 @@
-"""Reads as arrays: cut at letters that are no bases, chosen, moved."""
+"""Reads as arrays: splitting at letters that are not bases, selecting, moving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulation: the same for the same seed however it is cut, right in its statistics, and true to its own truth."""
+"""Simulation: reproducible in any blocks, with the requested statistics and correct positions."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def best_run(pairs):
     best, run, begin = (0, 0, 0), 0, 0
     for i, (one, other) in enumerate(pairs):
         run += 1 if one == other and one < NOT_A_BASE else -19
-        if run <= 0:
+        if run < 0:
             run, begin = 0, i + 1
         elif run > best[0]:
             best = run, begin, i + 1

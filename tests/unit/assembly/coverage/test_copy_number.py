@@ -1,4 +1,4 @@
-"""The depth of one copy: of connected unitigs, unless nothing long tells it."""
+"""Depth of one copy in components of a graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.graphs import graph_of
 META = Mode("meta", "several depths")
 
 
-def test_a_component_that_is_mostly_long_has_a_depth():
+def test_component_of_long_unitigs_has_a_depth():
     unitigs = [("a", 900, 30.0), ("repeat", 1100, 60.0), ("b", 900, 32.0), ("far", 500, 7.0)]
     graph, number = graph_of(unitigs, "a>repeat repeat>b b>-a")
     found = one_copy_depth(graph, DepthModel.LOCAL)
@@ -21,20 +21,20 @@ def test_a_component_that_is_mostly_long_has_a_depth():
     assert found[number["far"]] == 7.0
 
 
-def test_where_all_is_short_nothing_tells():
-    for n_long, telling in ((300, False), (301, True)):
+def test_component_of_short_unitigs_has_none():
+    for n_long, has_depth in ((300, False), (301, True)):
         graph, _ = graph_of([("a", 150, 30.0), ("b", 150, 60.0), ("long", n_long, 20.0)], "a>b b>long")
-        assert np.isfinite(one_copy_depth(graph, DepthModel.LOCAL)).tolist() == [telling] * 3
+        assert np.isfinite(one_copy_depth(graph, DepthModel.LOCAL)).tolist() == [has_depth] * 3
     graph, _ = graph_of([("a", 200, 30.0), ("b", 201, 30.0)])
     assert np.isfinite(one_copy_depth(graph, DepthModel.LOCAL)).tolist() == [False, True]
 
 
-def test_of_an_isolate_the_local_depth_tells():
+def test_isolate_has_the_local_depth():
     graph, _ = graph_of([("a", 20, 30.0), ("b", 20, 60.0)], "a>b")
     assert one_copy_depth(graph, DepthModel.ONE).tolist() == local_depth(graph).tolist()
 
 
-def test_of_a_population_nothing_tells():
+def test_population_has_no_depth_of_one_copy():
     graph, _ = graph_of([("a", 900, 30.0), ("b", 20, 60.0)], "a>b")
     assert np.isinf(one_copy_depth(graph, DepthModel.NONE)).all()
 

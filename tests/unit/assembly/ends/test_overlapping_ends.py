@@ -29,7 +29,7 @@ def tiled(text: str) -> list[str]:
 def joined(texts: list[str], *, paired: bool = False) -> tuple[int, list[str]]:
     stages = Stages()
     assembly = assemble(Reads.from_strings(texts, paired=paired), OPTIONS, stages=stages)
-    count = next(record.counts["mercy-kmers"] for record in stages.records if record.name == "join overlapping ends")
+    count = next(record.counts["bridges"] for record in stages.records if record.name == "join overlapping ends")
     return count, [contig.sequence for contig in assembly.contigs]
 
 

@@ -1,4 +1,4 @@
-"""Compaction against unitigs of what remains, in plain Python."""
+"""Compaction, compared with the unitigs of the remaining k-mers in plain Python."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, apply_order
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
+from tests.graphs import assert_arcs_overlap, assert_consists_of_sources, kmers_of, text_of
 from tests.oracles import kmers as kmer_oracle
 from tests.oracles import unitigs as oracle
 from tests.unit.kmers.test_tally import noisy_reads
@@ -25,13 +26,8 @@ def graph_of_texts(texts, k, **options):
     return unitigs_of_reads(Reads.from_strings(texts), k, min_count=1, **options)
 
 
-def spelled(graph, oriented):
-    text = graph.sequence(oriented >> 1)
-    return kmer_oracle.reverse_complement(text) if oriented & 1 else text
-
-
 def unitig_set(graph):
-    """Return texts, those of circles in their canonical rotation: compaction starts them elsewhere."""
+    """Return the texts of unitigs, circular ones in canonical rotation, as compaction starts them elsewhere."""
     found = []
     for u in range(graph.n):
         text, is_circular = graph.sequence(u), bool(graph.is_circular[u])
@@ -39,44 +35,12 @@ def unitig_set(graph):
     return sorted(found)
 
 
-def kmers_of(graph, chosen=None):
-    numbers = range(graph.n) if chosen is None else chosen
-    return {
-        kmer_oracle.canonical(graph.sequence(u)[i : i + graph.k]) for u in numbers for i in range(int(graph.n_kmers[u]))
-    }
-
-
 def random_removal(graph, seed, share):
     return np.random.default_rng(seed).random(graph.n) < share
 
 
-def assert_sources_spell(sources, earlier, later):
-    """Assert that each unitig is its pieces, end to end."""
-    k = earlier.k
-    assert sources.start.size == later.n + 1
-    assert np.unique(sources.oriented >> 1).size == sources.oriented.size
-    for u in range(later.n):
-        parts = [spelled(earlier, p) for p in sources.oriented[sources.start[u] : sources.start[u + 1]].tolist()]
-        text = parts[0]
-        for part in parts[1:]:
-            assert text[1 - k :] == part[: k - 1]
-            text += part[k - 1 :]
-        assert text == later.sequence(u)
-        used = sources.oriented[sources.start[u] : sources.start[u + 1]] >> 1
-        assert later.count[u] == earlier.count[used].sum()
-
-
-def assert_arcs_overlap(graph):
-    arcs = list(zip(graph.arc_from.tolist(), graph.arc_to.tolist(), strict=True))
-    seen = dict(zip(arcs, graph.arc_count.tolist(), strict=True))
-    for a, b in arcs:
-        assert spelled(graph, a)[1 - graph.k :] == spelled(graph, b)[: graph.k - 1]
-        assert seen[b ^ 1, a ^ 1] == seen[a, b]
-    assert arcs == sorted(arcs)
-
-
 @given(texts=texts_of_reads, k=ks)
-def test_with_nothing_removed_it_is_the_identity(texts, k):
+def test_nothing_removed_is_the_identity(texts, k):
     graph = graph_of_texts(texts, k)
     compacted, sources = compact(graph, SourceUnitigs.identity(graph.n))
     for name in ARRAYS:
@@ -85,18 +49,18 @@ def test_with_nothing_removed_it_is_the_identity(texts, k):
 
 
 @given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99), share=st.sampled_from([0.1, 0.3, 0.6]))
-def test_unitigs_of_the_kmers_that_remain(texts, k, seed, share):
+def test_result_is_the_unitigs_of_the_remaining_kmers(texts, k, seed, share):
     graph = graph_of_texts(texts, k)
     is_removed = random_removal(graph, seed, share)
     compacted, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=is_removed)
     remaining = kmers_of(graph, np.flatnonzero(~is_removed))
     assert unitig_set(compacted) == oracle.unitigs(remaining)
-    assert_sources_spell(sources, graph, compacted)
+    assert_consists_of_sources(sources, graph, compacted)
     assert_arcs_overlap(compacted)
 
 
 @given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99))
-def test_unitigs_of_the_edges_that_remain(texts, k, seed):
+def test_result_is_the_unitigs_of_the_remaining_edges(texts, k, seed):
     graph = graph_of_texts(texts, k, observed=True)
     is_removed = random_removal(graph, seed, 0.3)
     compacted, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=is_removed)
@@ -107,53 +71,53 @@ def test_unitigs_of_the_edges_that_remain(texts, k, seed):
         return [s for s in found if edges[kmer, s[-1]]]
 
     assert unitig_set(compacted) == oracle.unitigs(remaining, successors)
-    assert_sources_spell(sources, graph, compacted)
+    assert_consists_of_sources(sources, graph, compacted)
     assert_arcs_overlap(compacted)
 
 
 @given(texts=texts_of_reads, seed=st.integers(0, 99))
-def test_pieces_compose(texts, seed):
+def test_source_unitigs_compose(texts, seed):
     first = graph_of_texts(texts, 5)
     graph, sources = first, SourceUnitigs.identity(first.n)
     for step in range(3):
         graph, sources = compact(graph, sources, is_removed=random_removal(graph, seed + step, 0.15))
-    assert_sources_spell(sources, first, graph)
+    assert_consists_of_sources(sources, first, graph)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_larger_graphs(seed):
+def test_large_graphs_are_compacted(seed):
     graph = graph_of_texts(noisy_reads(seed, 90), 15)
     compacted, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=random_removal(graph, seed, 0.2))
     assert 0 < compacted.n < graph.n
-    assert_sources_spell(sources, graph, compacted)
+    assert_consists_of_sources(sources, graph, compacted)
     assert_arcs_overlap(compacted)
 
 
-def test_a_circle_appears_when_the_branch_that_kept_it_open_goes():
+def test_removing_a_branch_closes_a_circular_unitig():
     rng = np.random.default_rng(5)
-    circle, branch = decode(rng.integers(0, 4, 200)), decode(rng.integers(0, 4, 40))
-    graph = graph_of_texts([circle + circle[:40], circle[60:110] + branch], 21)
-    (tip,) = [u for u in range(graph.n) if branch in spelled(graph, 2 * u) + "N" + spelled(graph, 2 * u + 1)]
+    circular, branch = decode(rng.integers(0, 4, 200)), decode(rng.integers(0, 4, 40))
+    graph = graph_of_texts([circular + circular[:40], circular[60:110] + branch], 21)
+    (tip,) = [u for u in range(graph.n) if branch in text_of(graph, 2 * u) + "N" + text_of(graph, 2 * u + 1)]
     assert not graph.is_circular.any()
     compacted, _ = compact(graph, SourceUnitigs.identity(graph.n), is_removed=np.arange(graph.n) == tip)
-    assert unitig_set(compacted) == [(oracle.canonical_circle(circle + circle[:20], 21), True)]
+    assert unitig_set(compacted) == [(oracle.canonical_circle(circular + circular[:20], 21), True)]
     assert compacted.arc_to.size == 0
 
 
-def test_a_hairpin_is_not_joined():
-    """The sequence goes on into its own other strand: no unitig may hold a k-mer twice."""
+def test_hairpin_is_not_joined():
+    """The sequence continues into its own reverse complement: no unitig may contain a k-mer twice."""
     rng = np.random.default_rng(6)
     stem, branch = decode(rng.integers(0, 4, 100)), decode(rng.integers(0, 4, 40))
     hairpin = stem + kmer_oracle.reverse_complement(stem)
     graph = graph_of_texts([hairpin, stem[:80] + branch], 21)
-    is_removed = np.array([branch in graph.sequence(u) + spelled(graph, 2 * u + 1) for u in range(graph.n)])
+    is_removed = np.array([branch in graph.sequence(u) + text_of(graph, 2 * u + 1) for u in range(graph.n)])
     compacted, _ = compact(graph, SourceUnitigs.identity(graph.n), is_removed=is_removed)
     assert kmers_of(compacted) == set(kmer_oracle.count_kmers([hairpin], 21))
     assert compacted.n_kmers.sum() == len(kmers_of(compacted))
     assert (compacted.arc_to == (compacted.arc_from ^ 1)).any()
 
 
-def test_removing_everything_leaves_an_empty_graph():
+def test_removing_all_unitigs_leaves_an_empty_graph():
     graph = graph_of_texts(noisy_reads(1), 15)
     compacted, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=np.ones(graph.n, dtype=bool))
     assert (compacted.n, compacted.bases.size, compacted.arc_to.size, sources.oriented.size) == (0, 0, 0, 0)
@@ -161,21 +125,21 @@ def test_removing_everything_leaves_an_empty_graph():
     assert again.n == 0
 
 
-@given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99), share=st.sampled_from([0.0, 0.1, 0.4]))
-def test_longest_first_then_by_text_each_on_its_lesser_strand(texts, k, seed, share):
-    graph = graph_of_texts(texts, k)
+@given(reads=texts_of_reads, k=ks, seed=st.integers(0, 99), share=st.sampled_from([0.0, 0.1, 0.4]))
+def test_unitigs_are_in_canonical_order_and_strand(reads, k, seed, share):
+    graph = graph_of_texts(reads, k)
     compacted, _ = compact(graph, SourceUnitigs.identity(graph.n), is_removed=random_removal(graph, seed, share))
-    told = [compacted.sequence(u) for u in range(compacted.n)]
-    assert told == sorted(told, key=lambda text: (-len(text), text[:k]))
-    assert all(text[:k] <= kmer_oracle.reverse_complement(text)[:k] for text in told)
+    texts = [compacted.sequence(u) for u in range(compacted.n)]
+    assert texts == sorted(texts, key=lambda text: (-len(text), text[:k]))
+    assert all(text[:k] <= kmer_oracle.reverse_complement(text)[:k] for text in texts)
 
 
 @given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99))
-def test_a_graph_that_is_in_no_order_is_brought_into_order(texts, k, seed):
+def test_graph_in_any_order_is_sorted(texts, k, seed):
     graph = graph_of_texts(texts, k)
     assume(not graph.is_circular.any())
     rng = np.random.default_rng(seed)
-    anyhow = CanonicalOrder(rng.permutation(graph.n), rng.random(graph.n) < 0.5, np.zeros(graph.n, np.int64))
-    compacted, _ = compact(apply_order(graph, anyhow), SourceUnitigs.identity(graph.n))
+    shuffled = CanonicalOrder(rng.permutation(graph.n), rng.random(graph.n) < 0.5, np.zeros(graph.n, np.int64))
+    compacted, _ = compact(apply_order(graph, shuffled), SourceUnitigs.identity(graph.n))
     for name in ARRAYS:
         assert np.array_equal(getattr(graph, name), getattr(compacted, name)), name

@@ -1,4 +1,4 @@
-"""Shared ends: each copy of the genome is told once, whatever the junction."""
+"""Trimming of overlaps: each base of the genome is in one contig only, whatever the junction."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.sequence.reads import Reads
 from tests.graphs import graph_of
-from tests.oracles.kmers import reverse_complement
 from tests.mate_pairs import random_text
+from tests.oracles.kmers import reverse_complement
 
 K = 31
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
@@ -24,26 +24,25 @@ def contigs_of(genome: str) -> list[str]:
 
 @pytest.mark.parametrize("repeat_length", [31, 40, 60, 61, 90, 500])
 @pytest.mark.parametrize("copies", [2, 3])
-@pytest.mark.parametrize("turned", [False, True])
-def test_unique_sequence_keeps_its_own_copy_of_what_is_shared(repeat_length, copies, turned):
+@pytest.mark.parametrize("reverse", [False, True])
+def test_single_copy_sequence_keeps_its_copy_of_the_overlap(repeat_length, copies, reverse):
     repeat, genome = random_text(repeat_length, 1), random_text(300, 2)
     for copy in range(copies):
-        # No two copies have the same neighbours, or the repeat would be longer for some of them.
-        is_turned = turned and copy > 0
-        beside = "ACG"[copy].translate(COMPLEMENT) if is_turned else "ACG"[copy]
-        own = reverse_complement(repeat) if is_turned else repeat
-        genome += beside + own + beside + random_text(300, 3 + copy)
+        # No two copies have the same neighbouring bases, or the repeat would be longer for them.
+        is_reverse = reverse and copy > 0
+        flank = "ACG"[copy].translate(COMPLEMENT) if is_reverse else "ACG"[copy]
+        own = reverse_complement(repeat) if is_reverse else repeat
+        genome += flank + own + flank + random_text(300, 3 + copy)
     contigs = contigs_of(genome)
-    covered = told_by(contigs, genome)
+    covered = coverage_by(contigs, genome)
     assert covered.max() == 1  # no base twice
     inner = max(0, repeat_length - 2 * (K - 1))
     assert (covered == 0).sum() == (copies * inner if inner < 12 else 0)
-    told = sum(map(len, contigs))
-    assert told == len(genome) - (copies - 1) * inner
+    assert sum(map(len, contigs)) == len(genome) - (copies - 1) * inner
 
 
-def told_by(contigs, genome):
-    """Return how many contigs tell each base of a genome; those of less than 12 bases stand anywhere by chance."""
+def coverage_by(contigs, genome):
+    """Return how many contigs contain each base of a genome; those of less than 12 bases match by chance."""
     covered = np.zeros(len(genome), np.int64)
     for contig in (c for c in contigs if len(c) >= 12):
         for text in (contig, reverse_complement(contig)):
@@ -56,20 +55,20 @@ def told_by(contigs, genome):
 
 @pytest.mark.parametrize("longer", [3, 8, 14])
 @pytest.mark.parametrize("repeat_length", [32, 37, 43])
-@pytest.mark.parametrize("turned", [False, True])
-def test_two_of_three_copies_that_are_longer_are_told_once(longer, repeat_length, turned):
-    """What is cut too much from the repeat is passed on over the short unitig by which two copies are longer."""
+@pytest.mark.parametrize("reverse", [False, True])
+def test_sequence_of_two_copies_of_three_is_in_one_contig(longer, repeat_length, reverse):
+    """The excess cut of the repeat continues beyond the short unitig by which two copies are longer."""
     repeat, more = random_text(repeat_length, 1), "C" + random_text(longer, 20)
     parts = [repeat + more, repeat + more, repeat + "G"]
     genome = random_text(300, 2)
     for copy, part in enumerate(parts):
         genome += "ACG"[copy] + part + "ATG"[copy] + random_text((300, 400, 500)[copy], 3 + copy)
-    contigs, own = contigs_of(reverse_complement(genome) if turned else genome), longer + 1
-    assert sum(map(len, contigs)) == len(genome) - own  # what only the two have is told once for both
-    assert (told_by(contigs, genome) == 0).sum() == (2 * own if own < 12 else 0)
+    contigs, own = contigs_of(reverse_complement(genome) if reverse else genome), longer + 1
+    assert sum(map(len, contigs)) == len(genome) - own  # sequence of only these two is in one contig
+    assert (coverage_by(contigs, genome) == 0).sum() == (2 * own if own < 12 else 0)
 
 
-def test_the_side_of_fewer_unitigs_is_cut_beyond_a_short_repeat():
+def test_side_of_fewer_unitigs_is_cut_beyond_a_short_repeat():
     unitigs = [("a", 90, 20.0), ("b", 80, 20.0), ("r", 5, 60.0), ("x", 70, 20.0), ("y", 60, 20.0), ("z", 50, 20.0)]
     graph, number = graph_of(unitigs, "a>r b>r r>x r>y r>z")
     cut, shared = end_cuts(graph), graph.k - 1
@@ -77,27 +76,27 @@ def test_the_side_of_fewer_unitigs_is_cut_beyond_a_short_repeat():
     assert beyond == {"r": shared, "a": shared - 5, "b": shared - 5}
 
 
-def test_without_junctions_nothing_is_cut():
+def test_graph_without_junctions_is_not_cut():
     graph, _ = graph_of([("a", 50, 20.0), ("b", 40, 20.0)])
     assert not end_cuts(graph).any()
 
 
-def test_the_side_of_fewer_unitigs_is_cut():
+def test_side_of_fewer_unitigs_is_cut():
     graph, number = graph_of([("a", 300, 20.0), ("b", 200, 20.0), ("r", 500, 40.0)], "a>r b>r")
     cut = end_cuts(graph)
     assert cut[2 * number["r"] + 1] == graph.k - 1
     assert cut.sum() == graph.k - 1
 
 
-def test_a_hairpin_is_left_alone():
+def test_hairpin_is_not_cut():
     graph, number = graph_of([("a", 300, 20.0)], "a>-a")
     assert not end_cuts(graph)[2 * number["a"]]
 
 
 @pytest.mark.parametrize(("depth", "is_repeat"), [(40.0, True), (25.5, True), (24.5, False), (20.0, False)])
-@pytest.mark.parametrize("turned", [False, True])
-def test_a_unitig_that_lost_its_way_does_not_tell_what_another_copy_has(depth, is_repeat, turned):
-    arcs = "-r>-a -r>-b" if turned else "a>r b>r"
+@pytest.mark.parametrize("reverse", [False, True])
+def test_unitig_that_lost_its_continuation_is_cut(depth, is_repeat, reverse):
+    arcs = "-r>-a -r>-b" if reverse else "a>r b>r"
     graph, number = graph_of([("a", 300, 20.0), ("b", 200, 20.0), ("r", 500, depth)], arcs)
     cut = end_cuts(graph)
     expected = {2 * number["r"] + 1} if is_repeat else {2 * number["a"], 2 * number["b"]}
@@ -105,6 +104,6 @@ def test_a_unitig_that_lost_its_way_does_not_tell_what_another_copy_has(depth, i
     assert (cut[list(expected)] == graph.k - 1).all()
 
 
-def test_what_is_short_does_not_tell_its_depth():
+def test_depth_of_a_short_unitig_does_not_count():
     graph, number = graph_of([("a", 300, 20.0), ("b", 200, 20.0), ("r", K, 20.0)], "a>r b>r")
     assert set(np.flatnonzero(end_cuts(graph))) == {2 * number["r"] + 1}

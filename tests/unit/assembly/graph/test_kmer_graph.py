@@ -1,4 +1,4 @@
-"""Levels: k-mers numbered along unitigs, and the vertices they lead to."""
+"""K-mers numbered along unitigs, and their successors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuasm.arrays import to_host
+from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.kmer_graph import make_kmer_graph
 from gpuasm.assembly.graph.unitigs import build_unitigs
@@ -16,11 +17,11 @@ from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import reverse_complement
 from tests.unit.kmers.test_tally import noisy_reads
 
-CIRCLE = "".join(np.random.default_rng(4).choice(list("ACGT"), 90))
-TEXTS = [*noisy_reads(2, 150), *[(CIRCLE * 3)[i : i + 80] for i in range(90)]]
+CIRCULAR = "".join(np.random.default_rng(4).choice(list("ACGT"), 90))
+TEXTS = [*noisy_reads(2, 150), *[(CIRCULAR * 3)[i : i + 80] for i in range(90)]]
 
 
-def level_of(xp, k, *, cleaned):
+def graph_of_reads(xp, k, *, cleaned):
     reads = Reads.from_strings(TEXTS).moved_to(xp)
     tally = tally_kmers(reads, k, min_count=2)
     dictionary = Dictionary.of(tally.keys, k=k, k0=0)
@@ -28,14 +29,12 @@ def level_of(xp, k, *, cleaned):
     if cleaned:
         graph, sources, _ = clean(unitigs.graph)
     else:
-        from gpuasm.assembly.graph.compaction import SourceUnitigs
-
         graph, sources = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n)
     return make_kmer_graph(unitigs, tally, (graph, sources), k0=0)
 
 
 def windows(graph):
-    """Return the text of every window along all unitigs."""
+    """Return the text of each window along all unitigs."""
     k = graph.k
     return [graph.sequence(u)[i : i + k] for u in range(graph.n) for i in range(int(graph.n_kmers[u]))]
 
@@ -46,13 +45,15 @@ def key_text(key, k):
 
 @pytest.mark.parametrize("cleaned", [False, True])
 @pytest.mark.parametrize("k", [9, 21, 31])
-def test_number_j_is_window_j_of_the_unitigs(xp, k, cleaned):
-    kmer_graph = level_of(xp, k, cleaned=cleaned)
-    keys, strand, unitig_of = (to_host(a) for a in (kmer_graph.dictionary.keys, kmer_graph.strand, kmer_graph.unitig_of))
+def test_kmers_are_numbered_along_the_unitigs(xp, k, cleaned):
+    kmer_graph = graph_of_reads(xp, k, cleaned=cleaned)
+    keys, strand, unitig_of = (
+        to_host(a) for a in (kmer_graph.dictionary.keys, kmer_graph.strand, kmer_graph.unitig_of)
+    )
     texts = windows(kmer_graph.graph)
     assert keys.size == len(texts)
-    for text, key, turned in zip(texts, keys.tolist(), strand.tolist(), strict=True):
-        assert text == (reverse_complement(key_text(key, k)) if turned else key_text(key, k))
+    for text, key, reverse in zip(texts, keys.tolist(), strand.tolist(), strict=True):
+        assert text == (reverse_complement(key_text(key, k)) if reverse else key_text(key, k))
     assert np.array_equal(unitig_of, np.repeat(np.arange(kmer_graph.graph.n), kmer_graph.graph.n_kmers))
     assert kmer_graph.graph.is_circular.any() or k == 9
 
@@ -60,7 +61,7 @@ def test_number_j_is_window_j_of_the_unitigs(xp, k, cleaned):
 @pytest.mark.parametrize("cleaned", [False, True])
 @pytest.mark.parametrize("k", [9, 21, 31])
 def test_neighbours_follow_unitigs_and_arcs(xp, k, cleaned):
-    kmer_graph = level_of(xp, k, cleaned=cleaned)
+    kmer_graph = graph_of_reads(xp, k, cleaned=cleaned)
     graph, strand, neighbour = kmer_graph.graph, to_host(kmer_graph.strand), to_host(kmer_graph.neighbour)
     number = {}
     for j, text in enumerate(windows(graph)):

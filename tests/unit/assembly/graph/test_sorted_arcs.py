@@ -1,4 +1,4 @@
-"""Arcs in rows, beside a sort of all of them, and figures of unitigs that are asked for one by one."""
+"""Sorted arcs, compared with a plain sort, and cached properties of unitigs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.graphs import graph_of
 
 
 @given(arcs=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=40))
-def test_arcs_stand_in_rows_by_target_and_equal_ones_as_they_came(arcs):
+def test_arcs_are_sorted_stably(arcs):
     source, target = (np.array(ends, np.int64) for ends in (zip(*arcs, strict=True) if arcs else ((), ())))
     count = np.arange(source.size)
     arc_start, arc_to, arc_count = sorted_arcs(source, target, count, n_rows=7)
@@ -25,8 +25,7 @@ def test_arcs_stand_in_rows_by_target_and_equal_ones_as_they_came(arcs):
 
 
 @pytest.mark.parametrize("name", ["length", "n_kmers", "depth"])
-def test_what_is_asked_of_each_unitig_is_worked_out_once(name):
-    """Naming contigs asks for each unitig's depth, which took time by the square of their number."""
+def test_property_of_all_unitigs_is_computed_once(name):
     graph, _ = graph_of([("a", 5, 3.0), ("b", 7, 2.0)])
     assert getattr(graph, name) is getattr(graph, name)
     assert "depth" not in vars(replace(graph, count=graph.count * 2))

@@ -12,7 +12,7 @@ from gpuasm.assembly.iteration import next_graph
 from gpuasm.assembly.iteration.first_kmer_size import choose_k
 from gpuasm.assembly.iteration.fragment_graphs import k_values_of_reads
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.mates import SpanningPairs
+from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
 from gpuasm.assembly.paths.pseudo_long_reads import number_of_fragment, with_reads_counted
 from gpuasm.assembly.state import state_from_arrays, state_to_arrays
 from gpuasm.sequence.encoding import decode, reverse_complement

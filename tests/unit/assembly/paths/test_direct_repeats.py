@@ -141,7 +141,7 @@ def test_the_rule_is_not_used_for_several_organisms(mode, n_found):
     kmer_graph = SimpleNamespace(graph=graph)
     spectrum = analyse_spectrum(np.array([0, 100, 10, 1, 0]), 31)
     pairs = made.pairs_of(LINEAR)
-    rest = {"rules": Mode(mode, "").rules(), "copied": None, "spectrum": spectrum}
+    rest = {"rules": Mode(mode, "").rules(), "repeat_kmers": None, "spectrum": spectrum}
     state = SimpleNamespace(kmer_graph=kmer_graph, spanning=pairs, mode=Mode(mode, ""), **rest)
     stages = Stages()
     resolution = resolve_pairs(state, stages).graph

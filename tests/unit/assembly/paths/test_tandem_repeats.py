@@ -212,7 +212,7 @@ def test_a_spectrum_without_a_peak_is_infinitely_uneven():
 @pytest.mark.parametrize(("mode", "n_found"), [("isolate", 1), ("meta", 0)])
 def test_the_rule_is_not_used_for_several_organisms(mode, n_found):
     kmer_graph, pairs = SimpleNamespace(graph=made.graph_of(GENOME)), made.pairs_of(GENOME, mean=260)
-    rest = {"rules": Mode(mode, "").rules(), "copied": None, "spectrum": spectrum_of(60)}
+    rest = {"rules": Mode(mode, "").rules(), "repeat_kmers": None, "spectrum": spectrum_of(60)}
     state = SimpleNamespace(kmer_graph=kmer_graph, spanning=pairs, mode=Mode(mode, ""), **rest)
     stages = Stages()
     resolve_pairs(state, stages)

@@ -1,4 +1,4 @@
-"""Bubbles: the rare of two branches goes."""
+"""Bubbles: the rare branch of two is removed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def bubble(*, rare=(K, 3.0), main=(K, DEPTH), arcs=ARCS, others=(), strictness=1
         "right>main main>-left right>rare rare>-left",
     ],
 )
-def test_the_rare_branch_goes_on_any_strand(arcs):
+def test_rare_branch_is_removed_on_each_strand(arcs):
     assert bubble(arcs=arcs) == {"rare"}
 
 
 @pytest.mark.parametrize(
-    ("changed", "goes"),
+    ("changed", "removed"),
     [
         ({"rare": (K + 2, 3.0)}, True),
         ({"rare": (K + 3, 3.0)}, False),
@@ -44,25 +44,25 @@ def test_the_rare_branch_goes_on_any_strand(arcs):
         ({"rare": (K, 2.0), "strictness": 0.25}, True),
     ],
 )
-def test_how_rare_and_how_alike(changed, goes):
-    assert ("rare" in bubble(**changed)) == goes
+def test_length_and_depth_of_a_removed_branch(changed, removed):
+    assert ("rare" in bubble(**changed)) == removed
 
 
-def test_a_variant_of_one_copy_beside_a_repeat_of_many_stays():
-    """One of seven copies differs: a seventh of the depth beside it, but all of one copy's."""
+def test_variant_of_one_copy_of_a_repeat_is_kept():
+    """One of seven copies differs: it has a seventh of the other branch, but the depth of one copy."""
     assert bubble(rare=(K, DEPTH), main=(K, 6 * DEPTH)) == set()
 
 
-def test_two_equal_branches_both_stay():
+def test_two_equal_branches_are_kept():
     assert bubble(rare=(K, 15.0), main=(K, 15.0)) == set()
 
 
 @pytest.mark.parametrize(
-    ("changed", "goes"),
+    ("changed", "removed"),
     [
         ({}, {"rare"}),
         ({"nearby": 4.0}, {"rare"}),
-        ({"nearby": 3.9}, set()),  # together deeper than one copy: two copies of a repeat
+        ({"nearby": 3.9}, set()),  # together more than one copy: two copies of a repeat
         ({"main": (K, 2.0)}, {"main"}),
         ({"main": (K, 2.5), "rare": (K - 1, 2.5)}, {"rare"}),
         ({"main": (K, 2.5), "rare": (K, 2.5)}, {"rare"}),
@@ -70,11 +70,11 @@ def test_two_equal_branches_both_stay():
         ({"strictness": 2 / 3}, set()),
     ],
 )
-def test_of_two_branches_a_few_reads_deep_one_goes(changed, goes):
-    assert bubble(**{"rare": (K, 2.5), "main": (K, 2.5), "nearby": 9.0, **changed}) == goes
+def test_one_of_two_branches_of_few_reads_is_removed(changed, removed):
+    assert bubble(**{"rare": (K, 2.5), "main": (K, 2.5), "nearby": 9.0, **changed}) == removed
 
 
-def test_the_rarest_of_three_go():
+def test_rare_branches_of_three_are_removed():
     arcs = f"{ARCS} left>third third>right"
     assert bubble(arcs=arcs, others=[("third", K, 4.0)]) == {"rare", "third"}
 
@@ -90,30 +90,30 @@ def test_the_rarest_of_three_go():
         "left>main main>right other>rare rare>right",
     ],
 )
-def test_what_is_no_simple_bubble_stays(arcs):
+def test_other_branches_are_kept(arcs):
     assert bubble(arcs=arcs, others=[("other", 900, DEPTH)]) == set()
 
 
 TWO_COPIES = "one>left other>left right>third right>fourth"
-WAYS = (("one", 900, 10.0), ("other", 900, 9.0), ("third", 900, 10.0), ("fourth", 900, 9.0))
+FLANKS = (("one", 900, 10.0), ("other", 900, 9.0), ("third", 900, 10.0), ("fourth", 900, 9.0))
 
 
 @pytest.mark.parametrize(
-    ("main", "ways", "arcs", "goes"),
+    ("main", "flanks", "arcs", "removed"),
     [
-        (6.0, WAYS, TWO_COPIES, False),
-        (12.0, WAYS, TWO_COPIES, False),
-        (13.0, WAYS, TWO_COPIES, True),  # both copies are in it
-        (6.0, WAYS[:3], "one>left other>left right>third", True),  # one copy passes
-        (6.0, (*WAYS[:3], ("fourth", 900, 2.0)), TWO_COPIES, True),  # and an error beside it
-        (6.0, (*WAYS, ("branch", K, 9.0)), TWO_COPIES + " left>branch branch>right", True),
+        (6.0, FLANKS, TWO_COPIES, False),
+        (12.0, FLANKS, TWO_COPIES, False),
+        (13.0, FLANKS, TWO_COPIES, True),  # both copies pass through main
+        (6.0, FLANKS[:3], "one>left other>left right>third", True),  # one copy passes
+        (6.0, (*FLANKS[:3], ("fourth", 900, 2.0)), TWO_COPIES, True),  # and an error
+        (6.0, (*FLANKS, ("branch", K, 9.0)), TWO_COPIES + " left>branch branch>right", True),
     ],
 )
-@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize("is_reverse", [False, True])
 @pytest.mark.parametrize("strictness", [2 / 3, 1.0])
-def test_where_two_copies_pass_few_reads_may_be_the_second(main, ways, arcs, goes, is_turned, strictness):
+def test_branch_of_few_reads_may_be_a_second_copy(main, flanks, arcs, removed, is_reverse, strictness):
     every = f"{ARCS} {arcs}"
-    if is_turned:
+    if is_reverse:
         every = " ".join(f"{b}>{a}" for a, b in (one.split(">") for one in every.split()))
-    found = bubble(rare=(K, 1.0), main=(K, main), arcs=every, others=ways, nearby=10.0, strictness=strictness)
-    assert ("rare" in found) == goes
+    found = bubble(rare=(K, 1.0), main=(K, main), arcs=every, others=flanks, nearby=10.0, strictness=strictness)
+    assert ("rare" in found) == removed

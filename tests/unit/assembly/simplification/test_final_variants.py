@@ -1,4 +1,4 @@
-"""Variants of a community's members: apart while k rises, merged in the last graph if nothing tells them."""
+"""Final variants: those of a community are kept at each k, and merged in the last graph."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.coverage.sample_mode import Mode
+from gpuasm.assembly.parameters import COMMUNITY_MODE
 from gpuasm.assembly.simplification.contained_variants import merge_final_variants
 from gpuasm.assembly.simplification.dead_end_variants import find_dead_end_variants
-from gpuasm.assembly.simplification.engine import THIN, clean
+from gpuasm.assembly.simplification.engine import clean
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, graph_of, marked
@@ -22,72 +23,72 @@ TEXT = decode(simulated_genome(length=3000, seed=2))
 OTHER = {"A": "C", "C": "G", "G": "T", "T": "A"}
 
 
-def graph_with(spelled, arcs, *, depth):
-    unitigs = [(name, len(own) - K + 1, depth[name]) for name, own in spelled.items()]
+def graph_with(sequences, arcs, *, depth):
+    unitigs = [(name, len(own) - K + 1, depth[name]) for name, own in sequences.items()]
     graph, number = graph_of(unitigs, arcs)
-    return replace(graph, bases=encode("".join(spelled.values()))), number
+    return replace(graph, bases=encode("".join(sequences.values()))), number
 
 
 def bubble(*, depth, ends=60.0):
-    """One base differs at 900: two ways of K k-mers."""
+    """Return a bubble of two branches of K k-mers that differ in one base."""
     variant = TEXT[:900] + OTHER[TEXT[900]] + TEXT[901:]
-    ways = {"a": TEXT[900 - K + 1 : 901 + K - 1], "b": variant[900 - K + 1 : 901 + K - 1]}
-    spelled = {"left": TEXT[:900], "right": TEXT[901:], **ways}
-    return graph_with(spelled, "left>a left>b a>right b>right", depth={"left": ends, "right": ends} | depth)
+    branches = {"a": TEXT[900 - K + 1 : 901 + K - 1], "b": variant[900 - K + 1 : 901 + K - 1]}
+    sequences = {"left": TEXT[:900], "right": TEXT[901:], **branches}
+    return graph_with(sequences, "left>a left>b a>right b>right", depth={"left": ends, "right": ends} | depth)
 
 
 def fork(end, *, depth, before=900):
-    """Way a leads on, way b is what follows one other base, and ends."""
+    """Return a fork whose branch a continues and whose branch b differs in one base and ends."""
     follows = OTHER[TEXT[before]] + TEXT[before + 1 :]
-    spelled = {"left": TEXT[:before], "a": TEXT[before - K + 1 :], "b": TEXT[before - K + 1 : before] + follows[:end]}
-    spelled["on"] = simulated_text(1000, seed=8)
-    return graph_with(spelled, "left>a left>b a>on", depth={"left": 100.0, "on": 60.0} | depth)
+    sequences = {"left": TEXT[:before], "a": TEXT[before - K + 1 :], "b": TEXT[before - K + 1 : before] + follows[:end]}
+    sequences["on"] = simulated_text(1000, seed=8)
+    return graph_with(sequences, "left>a left>b a>on", depth={"left": 100.0, "on": 60.0} | depth)
 
 
 def simulated_text(length, *, seed):
     return decode(simulated_genome(length=length, seed=seed))
 
 
-@pytest.mark.parametrize(("depth", "left"), [((40.0, 20.0), "a"), ((28.0, 32.0), "b")])
-def test_a_bubble_stays_until_the_last_graph(depth, left):
+@pytest.mark.parametrize(("depth", "kept_branch"), [((40.0, 20.0), "a"), ((28.0, 32.0), "b")])
+def test_bubble_is_kept_until_the_last_graph(depth, kept_branch):
     graph, number = bubble(depth=dict(zip("ab", depth, strict=True)))
     kept, _, removed = clean(graph, mode=COMMUNITY)
     assert (kept.n, removed.superbubbles) == (4, 0)
     merged, removed = merge_final_variants(graph, COMMUNITY)
     assert (merged.n, removed.superbubbles, removed.dead_end_variants) == (1, 1, 0)
-    way = graph.bases[graph.start[number[left]] : graph.start[number[left] + 1]]
-    assert any(decode(way) in decode(text) for text in (merged.bases, reverse_complement(merged.bases)))
+    u = number[kept_branch]
+    branch = graph.bases[graph.start[u] : graph.start[u + 1]]
+    assert any(decode(branch) in decode(text) for text in (merged.bases, reverse_complement(merged.bases)))
     assert merge_final_variants(graph, COMMUNITY, without=("superbubbles",))[0] is graph
 
 
-@pytest.mark.parametrize(("ends", "n_left"), [(THIN - 0.1, 1), (THIN, 4)])
-def test_a_thin_bubble_does_not_wait_for_the_last_graph(ends, n_left):
-    """Larger k has not the reads to tell it, and one member alone has such of errors and of copies."""
-    graph, _ = bubble(depth={"a": 5.5, "b": 4.0}, ends=ends)
+@pytest.mark.parametrize(("ends", "n_left"), [(0.9, 1), (1.1, 4)])
+def test_bubble_of_low_depth_is_merged_at_each_k(ends, n_left):
+    graph, _ = bubble(depth={"a": 5.5, "b": 4.0}, ends=ends * COMMUNITY_MODE.superbubble_max_depth)
     assert clean(graph, mode=COMMUNITY)[0].n == n_left
     assert clean(graph, mode=COMMUNITY, without=("superbubbles",))[0].n == 4
     assert clean(graph, mode=replace(COMMUNITY, keeps_variants=True))[0].n == 4
 
 
 @pytest.mark.parametrize(
-    ("end", "depth", "goes"),
+    ("end", "depth", "is_removed"),
     [
         (K, {"a": 60.0, "b": 40.0}, True),
         (K, {"a": 60.0, "b": 60.0}, True),
-        (K, {"a": 60.0, "b": 30.0}, False),  # deep ways tell it
-        (K, {"a": 40.0, "b": 60.0}, False),  # the deeper one may be right
-        (K + 1, {"a": 60.0, "b": 40.0}, False),  # more than one difference makes
+        (K, {"a": 60.0, "b": 30.0}, False),  # dominant paths keep it
+        (K, {"a": 40.0, "b": 60.0}, False),  # the branch of more depth may be right
+        (K + 1, {"a": 60.0, "b": 40.0}, False),  # longer than one difference explains
     ],
 )
-def test_an_end_beside_a_way_of_about_the_same_depth(end, depth, goes):
+def test_dead_end_next_to_a_branch_of_similar_depth(end, depth, is_removed):
     graph, number = fork(end, depth=depth)
-    assert marked(find_dead_end_variants(graph, longest=K, deeper=2.0), number) == ({"b"} if goes else set())
+    assert marked(find_dead_end_variants(graph, longest=K, max_ratio=2.0), number) == ({"b"} if is_removed else set())
     merged, removed = merge_final_variants(graph, COMMUNITY)
-    assert (removed.dead_end_variants, merged.n) == ((1, 1) if goes else (0, graph.n))
+    assert (removed.dead_end_variants, merged.n) == ((1, 1) if is_removed else (0, graph.n))
     assert merge_final_variants(graph, COMMUNITY, without=("dead-end-variants",))[1].total == 0
 
 
-def test_rounds_go_on_until_nothing_changes():
+def test_rounds_are_repeated_until_nothing_changes():
     graph, _ = bubble(depth={"a": 40.0, "b": 20.0})
     merged, removed = merge_final_variants(graph, COMMUNITY)
     again, nothing = merge_final_variants(merged, COMMUNITY)
@@ -96,7 +97,7 @@ def test_rounds_go_on_until_nothing_changes():
 
 
 def relatives(*, every):
-    """Two genomes of 20,000 bases that differ in one base of so many, and one that is not related."""
+    """Return two related genomes that differ in one base of ``every``, and an unrelated one."""
     one, third = simulated_genome(length=20_000, seed=3), simulated_genome(length=28_000, seed=4)
     other, rng = one.copy(), np.random.default_rng(5)
     differing = rng.random(one.size) < 1 / every
@@ -107,8 +108,8 @@ def relatives(*, every):
 def assembled(genomes, *, fold, without=()):
     texts = [
         text
-        for seed, (genome, deep) in enumerate(zip(genomes, fold, strict=True))
-        for text in simulated_pairs(genome, fold=deep, length=150, insert=400, sd=40, seed=seed)
+        for seed, (genome, depth) in enumerate(zip(genomes, fold, strict=True))
+        for text in simulated_pairs(genome, fold=depth, length=150, insert=400, sd=40, seed=seed)
     ]
     found = assemble(Reads.from_strings(texts, paired=True), AssemblyOptions(without=without))
     assert found.mode.parameters.merges_final_variants
@@ -116,28 +117,28 @@ def assembled(genomes, *, fold, without=()):
     return found
 
 
-def told(found, genome):
-    """Return how much of a genome contigs tell that are a text of it."""
+def covered_share(found, genome):
+    """Return the share of a genome that its own contigs cover."""
     texts = decode(genome), decode(reverse_complement(genome))
-    is_told = np.zeros(genome.size, bool)
+    is_covered = np.zeros(genome.size, bool)
     for contig in found.contigs:
         if (at := texts[0].find(contig.sequence)) >= 0:
-            is_told[at : at + contig.length] = True
+            is_covered[at : at + contig.length] = True
         elif (at := texts[1].find(contig.sequence)) >= 0:
-            is_told[genome.size - at - contig.length : genome.size - at] = True
-    return is_told.mean()
+            is_covered[genome.size - at - contig.length : genome.size - at] = True
+    return is_covered.mean()
 
 
-def test_dense_variants_leave_both_relatives_whole():
-    """Two bases in a hundred differ: reads and pairs tell which stand together."""
+def test_genomes_with_dense_variants_are_both_assembled():
+    """Two bases of a hundred differ: reads and pairs show which variants are adjacent."""
     one, other, third = relatives(every=50)
     found = assembled((one, other, third), fold=(70, 20, 10))
-    assert told(found, one) > 0.98
-    assert told(found, other) > 0.9
+    assert covered_share(found, one) > 0.98
+    assert covered_share(found, other) > 0.9
 
 
-def test_sparse_variants_make_one_sequence():
-    """Nothing tells which of two variants 2,500 bases apart stand together, and neither is twice as deep."""
+def test_genomes_with_sparse_variants_make_one_sequence():
+    """No pair spans two variants 2,500 bases apart, and no genome has twice the depth of the other."""
     one, other, third = relatives(every=2500)
     found = assembled((one, other, third), fold=(30, 20, 10))
     longest = max(contig.length for contig in found.contigs if decode(one[5000:5030]) in both_strands(contig))

@@ -1,4 +1,4 @@
-"""Branches that errors have not made: a rare member's, beside a deep relative's."""
+"""Supported branches: those of a minor genome next to a related dominant one are kept."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, graph_of, marked
 from tests.oracles.kmers import reverse_complement
-from tests.oracles.shown import shown
+from tests.oracles.supported import supported
 from tests.samples import simulated_genome, simulated_pairs
 
-MEMBER = Mode("meta", "as requested", keeps_variants=True)
-COMMON = "left>deep deep>common common>right left>rare rare>common common>next"
+STRAINS = Mode("meta", "as requested", keeps_variants=True)
+COMMON = "left>main main>common common>right left>rare rare>common common>next"
 
 
 def relatives(*, rare=(K, 4.0), following=(300, 4.0), common=(60, 44.0)):
-    """What two members have in common between what they have not."""
-    unitigs = [("left", 900, 44.0), ("deep", K, 40.0), ("rare", *rare), ("common", *common), ("right", 900, 40.0)]
+    """Return a graph of two genomes that share a stretch."""
+    unitigs = [("left", 900, 44.0), ("main", K, 40.0), ("rare", *rare), ("common", *common), ("right", 900, 40.0)]
     return graph_of([*unitigs, ("next", *following)], COMMON)
 
 
 @pytest.mark.parametrize(
-    ("changed", "is_shown"),
+    ("changed", "is_supported"),
     [
-        ({"rare": (K + 1, 4.0), "following": (9, 4.0)}, True),  # longer than what one error spoils
+        ({"rare": (K + 1, 4.0), "following": (9, 4.0)}, True),  # longer than one error spoils
         ({"rare": (K + 1, 1.8), "following": (9, 4.0)}, True),
-        ({"rare": (K + 1, 1.7), "following": (9, 4.0)}, False),  # one read, and a part of another
-        ({}, True),  # in company
+        ({"rare": (K + 1, 1.7), "following": (9, 4.0)}, False),  # one read and a part of another
+        ({}, True),  # with a partner
         ({"rare": (5, 4.0)}, True),
         ({"rare": (K, 1.7)}, False),
-        ({"following": (K, 4.0)}, False),  # that may be an error as well
+        ({"following": (K, 4.0)}, False),  # the partner may be an error
         ({"following": (300, 1.7)}, False),
-        ({"following": (300, 12.1)}, False),  # of something else
+        ({"following": (300, 12.1)}, False),  # of another genome
         ({"following": (300, 11.9)}, True),
         ({"rare": (K, 13.0)}, False),
-        ({"common": (201, 44.0)}, False),  # far away
-        ({"common": (60, 7.9)}, False),  # no deeper than both together
+        ({"common": (201, 44.0)}, False),  # too far
+        ({"common": (60, 7.9)}, False),  # less than both together
         ({"common": (60, 8.0)}, True),
     ],
 )
-def test_what_two_reads_show(changed, is_shown):
+def test_branches_of_two_reads_are_supported(changed, is_supported):
     graph, number = relatives(**changed)
-    assert ("rare" in marked(find_supported(graph), number)) == is_shown
+    assert ("rare" in marked(find_supported(graph), number)) == is_supported
 
 
 @pytest.mark.parametrize("few", [3.0, 3.46])
-def test_as_by_walking(few):
+def test_result_equals_the_oracle(few):
     @settings(max_examples=60, deadline=None)
     @given(st.integers(0, 2**32 - 1))
     def compare(seed):
@@ -63,44 +63,44 @@ def test_as_by_walking(few):
         arcs = " ".join(f"{a}>{b}" for a, b in zip(ends[::2], ends[1::2], strict=True))
         unitigs = [(f"u{i}", int(n), float(d)) for i, (n, d) in enumerate(zip(sizes, depths, strict=True))]
         graph, _ = graph_of(unitigs, arcs)
-        assert find_supported(graph, few=few).tolist() == shown(graph, few)
+        assert find_supported(graph, few=few).tolist() == supported(graph, few)
 
     compare()
 
 
 @pytest.mark.parametrize(
-    ("mode", "without", "is_dense", "stays"),
+    ("mode", "without", "is_dense", "is_kept"),
     [
-        (MEMBER, (), True, True),
-        (MEMBER, ("supported-branches",), True, False),
-        (MEMBER, (), False, False),
+        (STRAINS, (), True, True),
+        (STRAINS, ("supported-branches",), True, False),
+        (STRAINS, (), False, False),
         (Mode("meta", "by the graph"), (), True, True),
         (Mode("meta", "by the graph", is_population=True), (), True, False),
         (ISOLATE, (), True, False),
     ],
 )
-def test_it_stays_in_the_first_graph_of_many_members(mode, without, is_dense, stays):
-    """A bubble of 100 k-mers: at a fortieth of the depth, rarer than what errors may be in other places."""
-    unitigs = [("left", 900, 80.0), ("deep", 100, 80.0), ("rare", 100, 2.0), ("right", 900, 80.0)]
-    graph, _ = graph_of(unitigs, "left>deep deep>right left>rare rare>right")
+def test_supported_branch_is_kept_in_the_first_graph_of_a_community(mode, without, is_dense, is_kept):
+    """A bubble of 100 k-mers at a fortieth of the depth is as rare as an error."""
+    unitigs = [("left", 900, 80.0), ("main", 100, 80.0), ("rare", 100, 2.0), ("right", 900, 80.0)]
+    graph, _ = graph_of(unitigs, "left>main main>right left>rare rare>right")
     _, _, removed = clean(graph, mode=mode, without=without, windows_are_dense=is_dense)
-    assert removed.bubbles == (0 if stays else 1)
+    assert removed.bubbles == (0 if is_kept else 1)
 
 
 @pytest.mark.parametrize(("mode", "times"), [("auto", 1.2), ("meta", 1.3)])
-def test_a_rare_relative_of_a_deep_member_keeps_its_own_bases(mode, times):
-    """Words of 40 bases in common every 150 bases: without the rule the rare one is cut at most of them."""
+def test_minor_genome_keeps_its_own_sequence(mode, times):
+    """The genomes share 40 bases every 150: without the rule the minor one is cut at most of them."""
     options = {"length": 100, "insert": 250, "sd": 20, "error_rate": 0.002}
-    told = np.zeros(2, np.int64)
+    covered = np.zeros(2, np.int64)
     for seed in range(4, 8):
-        deep = simulated_genome(length=20_000, seed=seed + 100, repeats=0)
-        rare = np.random.default_rng(seed).integers(0, 4, deep.size).astype(np.uint8)
-        for at in range(0, deep.size, 150):
-            rare[at : at + 40] = deep[at : at + 40]
-        texts = simulated_pairs(deep, fold=50, seed=seed, **options)
-        texts += simulated_pairs(rare, fold=6, seed=seed + 50, **options)
-        reads, own = Reads.from_strings(texts, paired=True), decode(rare) + "-" + reverse_complement(decode(rare))
+        dominant = simulated_genome(length=20_000, seed=seed + 100, repeats=0)
+        minor = np.random.default_rng(seed).integers(0, 4, dominant.size).astype(np.uint8)
+        for at in range(0, dominant.size, 150):
+            minor[at : at + 40] = dominant[at : at + 40]
+        texts = simulated_pairs(dominant, fold=50, seed=seed, **options)
+        texts += simulated_pairs(minor, fold=6, seed=seed + 50, **options)
+        reads, own = Reads.from_strings(texts, paired=True), decode(minor) + "-" + reverse_complement(decode(minor))
         for i, without in enumerate(((), ("supported-branches",))):
             contigs = assemble(reads, AssemblyOptions(mode=mode, without=without)).contigs
-            told[i] += sum(c.length for c in contigs if c.sequence in own and c.length >= 500)
-    assert told[0] > times * told[1] > 0
+            covered[i] += sum(c.length for c in contigs if c.sequence in own and c.length >= 500)
+    assert covered[0] > times * covered[1] > 0

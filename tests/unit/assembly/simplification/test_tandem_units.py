@@ -1,4 +1,4 @@
-"""Turns: superbubbles of tandem repeats, whose ways are all in every molecule."""
+"""Tandem repeat units: superbubbles on a cycle, whose paths are in every molecule."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpuasm.assembly.parameters import PATHS, SIMPLIFICATION
 from gpuasm.assembly.simplification.superbubbles import find_superbubble_variants
-from gpuasm.assembly.simplification.tandem_units import LONGEST_TURN, MOST_FOUND, lies_in_tandem_repeat
+from gpuasm.assembly.simplification.tandem_units import lies_in_tandem_repeat
 from gpuasm.sequence.encoding import decode
-from tests.graphs import K, graph_of
+from tests.graphs import K, graph_of, observed_graph
 from tests.oracles import superbubbles as oracle
 from tests.samples import simulated_genome
-from tests.unit.assembly.simplification.test_superbubbles import observed
 
 BUBBLE = "s>a s>b a>t b>t"
 TANDEM = f"before>s {BUBBLE} t>loop loop>s t>after"
 
 
-def on_turn(*others, arcs=TANDEM, entrance="s", compared=True):
+def on_cycle(*others, arcs=TANDEM, entrance="s", compared=True):
     unitigs = [("s", 7, 60.0), ("a", K, 30.0), ("b", K, 30.0), ("t", 27, 60.0), *others]
     graph, number = graph_of(unitigs, arcs)
     s, t = 2 * number["s"], 2 * number["t"]
@@ -36,52 +36,52 @@ def loop(n_kmers=40, depth=30.0, *, before=30.0, after=30.0):
 
 
 @pytest.mark.parametrize("entrance", ["s", "t"])
-def test_units_of_a_tandem_repeat_lie_on_a_turn(entrance):
-    assert on_turn(*loop(), entrance=entrance)
+def test_units_of_a_tandem_repeat_lie_on_a_cycle(entrance):
+    assert on_cycle(*loop(), entrance=entrance)
 
 
-def test_where_nothing_leads_back_there_is_no_turn():
-    assert not on_turn(*loop(), arcs=f"before>s {BUBBLE} t>after t>loop")
+def test_superbubble_without_a_return_path_lies_on_no_cycle():
+    assert not on_cycle(*loop(), arcs=f"before>s {BUBBLE} t>after t>loop")
 
 
 @pytest.mark.parametrize("arcs", [f"{BUBBLE} t>loop loop>s", f"before>s {BUBBLE} t>loop loop>s"])
-def test_a_small_circle_with_variants_is_no_tandem_repeat(arcs):
-    """Nothing leads in or out: a viroid, say. Nor where only one thing does."""
-    assert not on_turn(*loop(), arcs=arcs)
+def test_small_circular_molecule_with_variants_is_no_tandem_repeat(arcs):
+    """At most one edge enters or leaves the cycle."""
+    assert not on_cycle(*loop(), arcs=arcs)
 
 
-@pytest.mark.parametrize("thin", ["before", "after"])
-def test_nor_is_one_that_chimeras_lead_into_or_out_of(thin):
-    assert not on_turn(*loop(**{thin: 14.0}))
-    assert on_turn(*loop(**{thin: 15.0}))
+@pytest.mark.parametrize("low", ["before", "after"])
+def test_chimeric_edges_of_a_cycle_do_not_count(low):
+    assert not on_cycle(*loop(**{low: 14.0}))
+    assert on_cycle(*loop(**{low: 15.0}))
 
 
-def test_nor_are_ways_beside_a_thin_arc_back():
-    assert not on_turn(*loop(depth=14.0))
+def test_return_path_of_low_depth_does_not_count():
+    assert not on_cycle(*loop(depth=14.0))
 
 
-def test_a_turn_as_long_as_a_plasmid_is_a_circle():
-    assert on_turn(*loop(LONGEST_TURN - 7 - 27))
-    assert not on_turn(*loop(LONGEST_TURN - 7 - 26))
+def test_cycle_as_long_as_a_plasmid_is_no_tandem_repeat():
+    assert on_cycle(*loop(int(0.8 * PATHS.replicon_min_bases)))
+    assert not on_cycle(*loop(int(1.2 * PATHS.replicon_min_bases)))
 
 
-def test_the_loop_may_be_empty_and_others_may_join_it():
-    assert on_turn(*loop(), arcs=f"before>s {BUBBLE} t>s t>after")
-    assert on_turn(*loop(), arcs=f"before>loop {BUBBLE} t>loop loop>s loop>after")
+def test_cycle_may_have_no_unitig_or_other_edges():
+    assert on_cycle(*loop(), arcs=f"before>s {BUBBLE} t>s t>after")
+    assert on_cycle(*loop(), arcs=f"before>loop {BUBBLE} t>loop loop>s loop>after")
 
 
-def test_nothing_is_told_in_a_tangle():
-    """As many unitigs between the exit and the entrance as are not looked at any more."""
-    for n, found in ((MOST_FOUND - 4, True), (MOST_FOUND, False)):
+def test_tangle_is_no_tandem_repeat():
+    most = SIMPLIFICATION.tandem_max_unitigs
+    for n, found in ((most // 2, True), (most, False)):
         many = [(f"loop{i}", 2, 30.0) for i in range(n)]
         arcs = " ".join(f"t>loop{i} loop{i}>s" for i in range(n))
         arcs = f"before>s {BUBBLE} {arcs} t>after"
-        assert on_turn(*many, *loop()[1:], arcs=arcs, compared=n < MOST_FOUND) == found
+        assert on_cycle(*many, *loop()[1:], arcs=arcs, compared=n < most) == found
 
 
 @given(st.integers(0, 1 << 30))
 @settings(max_examples=60, deadline=None)
-def test_a_turn_is_what_a_plain_search_says(seed):
+def test_result_equals_the_oracle(seed):
     rng = np.random.default_rng(seed)
     names = [f"v{i}" for i in range(int(rng.integers(2, 6)))]
     others = [(name, int(rng.integers(1, 500)), float(rng.integers(10, 40))) for name in names]
@@ -90,16 +90,16 @@ def test_a_turn_is_what_a_plain_search_says(seed):
     for _ in range(int(rng.integers(3, 12))):
         source, target = rng.choice([n for n in between if n != "s"]), rng.choice([n for n in between if n != "t"])
         arcs.add(f"{source}>{target}")
-    on_turn(*others, arcs=" ".join(sorted(arcs)))
+    on_cycle(*others, arcs=" ".join(sorted(arcs)))
 
 
-def test_a_tandem_repeat_of_a_population_keeps_its_units():
-    """Two units of 147 bases that differ in two, as the plasmid of TMV has; and two variants of one such unit."""
+def test_tandem_repeat_of_a_population_keeps_its_units():
+    """Two units of 147 bases that differ in two are kept; two variants of one unit are merged."""
     unit = simulated_genome(length=1700, seed=3)[:147]
     other = unit.copy()
     other[[6, 70]] = (other[[6, 70]] + 1) % 4
     before, after = (simulated_genome(length=1700, seed=seed) for seed in (4, 5))
-    tandem = observed([decode(np.concatenate([before, unit, other, after]))] * 30, 31)
+    tandem = observed_graph([decode(np.concatenate([before, unit, other, after]))] * 30, 31)
     assert not find_superbubble_variants(tandem).any()
     variants = [decode(np.concatenate([before, own, after])) for own in (unit, other)] * 30
-    assert find_superbubble_variants(observed(variants, 31)).sum() == 2
+    assert find_superbubble_variants(observed_graph(variants, 31)).sum() == 2

@@ -51,7 +51,7 @@ def low_coverage_reads(places, shared, *, clipped, others=()):
 
 
 @pytest.mark.parametrize(
-    ("n_shared", "leaving", "is_broken"),
+    ("n_shared", "clipped", "is_broken"),
     [
         (25, ("right",), True),
         (25, ("left",), True),

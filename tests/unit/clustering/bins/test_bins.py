@@ -1,4 +1,4 @@
-"""Bins of communities whose truth is known."""
+"""Bins of communities of known composition."""
 
 from __future__ import annotations
 

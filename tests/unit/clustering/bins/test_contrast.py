@@ -50,7 +50,7 @@ def test_an_uneven_genome_is_one_genome(rng, shares):
     assert find_contrast(of_contigs, contig, WINDOW).n_discriminating == 1
 
 
-def test_longer_windows_have_similar_coordinates(rng, shares):
+def test_coordinates_do_not_depend_on_the_window_length(rng, shares):
     counts = np.concatenate([counts_of(rng, shares(), 100) for _ in range(2)])
     contrast = find_contrast(counts, np.repeat(np.arange(20), 10), WINDOW)
     assert np.allclose(contrast.place(counts), contrast.place(7 * counts))

@@ -66,7 +66,7 @@ def assigned_as(place, start):
     return assign(np.array(place), length, depth, start=start, n_bins=2, window=5000, sureness=0.9)
 
 
-def test_a_bin_without_probable_contigs_keeps_its_contigs():
+def test_equal_bins_keep_their_contigs():
     assert np.allclose(assigned_as(np.zeros((4, 2)), [0, 0, 1, 1]).probability, 0.5)
 
 

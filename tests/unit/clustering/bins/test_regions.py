@@ -1,4 +1,4 @@
-"""Regions of a map: valleys, and which of them are one."""
+"""Regions of a map: valleys, and their merging."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Density, U*-matrix, watersheds and U*C, against what they are by definition."""
+"""Density, U*-matrix, watersheds and U*C, against their definitions."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.pairs.fragments import find_discordant_pairs, find_fragments
-from gpuasm.assembly.pairs.spanning import BreakEvidence, unspanned_windows
+from gpuasm.assembly.pairs.spanning_fragments import BreakEvidence, unspanned_windows
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, READ, pairs_from, random_codes
 

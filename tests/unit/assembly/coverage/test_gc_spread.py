@@ -1,4 +1,4 @@
-"""How far GC contents lie apart."""
+"""Standard deviation of the GC content of unitigs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuasm.assembly.coverage import sample_mode
 from gpuasm.assembly.coverage.sample_mode import choose_mode, gc_spread
-from gpuasm.assembly.graph import gc_spread as module
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.parameters import COVERAGE
 from tests.graphs import graph_of
 
 
 def graph_with(parts: list[tuple[int, float]], *, seed: int = 1, depth: float = 10.0) -> UnitigGraph:
-    """Return unitigs of so many k-mers, whose bases are G or C with these probabilities."""
+    """Return unitigs of the given numbers of k-mers and probabilities of G or C."""
     graph, _ = graph_of([(f"u{i}", n, depth) for i, (n, _) in enumerate(parts)])
     rng = np.random.default_rng(seed)
     gc = np.repeat([share for _, share in parts], graph.length)
@@ -24,25 +25,25 @@ def graph_with(parts: list[tuple[int, float]], *, seed: int = 1, depth: float = 
     return replace(graph, bases=codes.astype(np.uint8))
 
 
-def test_chance_is_no_spread():
+def test_spread_of_chance_is_removed():
     assert gc_spread(graph_with([(300, 0.5)] * 4000)) < 0.005
 
 
-def test_two_genomes_lie_half_their_difference_from_the_mean():
+def test_spread_of_two_genomes_is_half_their_difference():
     graph = graph_with([(400, 0.4), (400, 0.6)] * 2000)
     assert gc_spread(graph) == pytest.approx(0.1, abs=0.003)
 
 
-def test_what_is_short_or_little_tells_nothing():
+def test_short_unitigs_and_small_samples_have_no_spread():
     assert gc_spread(graph_with([(200, 0.2), (200, 0.8)] * 5000)) == 0.0
     assert gc_spread(graph_with([(400, 0.4), (400, 0.6)] * 1000)) == 0.0
 
 
 @given(st.lists(st.tuples(st.integers(150, 400), st.floats(0, 1)), min_size=1, max_size=12))
-def test_as_by_summing(parts):
+def test_spread_equals_the_direct_sum(parts):
     graph = graph_with(parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_LEAST_BASES", 1)
+        patch.setattr(sample_mode, "COVERAGE", replace(COVERAGE, gc_spread_min_bases=1))
         found = gc_spread(graph)
     rows = []
     for u in range(graph.n):
@@ -59,7 +60,7 @@ def test_as_by_summing(parts):
 
 
 @pytest.mark.parametrize(("low", "high", "name"), [(0.45, 0.55, "isolate"), (0.42, 0.58, "meta")])
-def test_members_of_even_depth_are_told_by_their_gc_content(low, high, name):
+def test_genomes_of_even_depth_differ_in_gc_content(low, high, name):
     mode = choose_mode("auto", graph_with([(400, low), (400, high)] * 2000))
     assert mode.name == name
-    assert ("GC contents lie 8.0% apart" in mode.reason) == (name == "meta")
+    assert ("GC contents vary by 8.0%" in mode.reason) == (name == "meta")

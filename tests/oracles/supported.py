@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 
 
-def shown(graph: UnitigGraph, few: float = 3.0) -> list[bool]:
+def supported(graph: UnitigGraph, few: float = 3.0) -> list[bool]:
     depth = (graph.count / (graph.n_kmers * graph.unit)).tolist()
     follows = {o: graph.arc_to[graph.arc_start[o] : graph.arc_start[o + 1]].tolist() for o in range(2 * graph.n)}
     seen_twice = [d >= 1.75 * few / 3 for d in depth]

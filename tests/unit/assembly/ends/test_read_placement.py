@@ -1,4 +1,4 @@
-"""Places of reads on candidate paths, against every place of every text."""
+"""Placement of reads on candidate walks, against every position of every text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm.assembly.ends.fragment_choice import LEAST_PER_DIFFERENCE, places_on
+from gpuasm.assembly.ends.fragment_choice import places_on
+from gpuasm.assembly.parameters import ENDS
 
 CODES = st.binary(max_size=40).map(lambda text: bytes(code % 2 for code in text))
 """Codes of two letters, so that k-mers occur several times."""
@@ -21,7 +22,7 @@ def plainly(texts, read):
         for at in range(len(text) - len(read) + 1)
     }
     least = min(found.values(), default=0)
-    return [place for place, n in found.items() if n == least <= len(read) // LEAST_PER_DIFFERENCE]
+    return [place for place, n in found.items() if n == least <= len(read) // ENDS.fragment_bases_per_difference]
 
 
 def placed(texts, read):

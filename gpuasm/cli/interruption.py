@@ -1,0 +1,88 @@
+"""Ctrl-C and SIGTERM end the process at any moment, with the documented exit code and nothing left.
+
+Python's own handler raises an exception in the main thread. It may be raised within an import, a callback or a library
+that swallows it or is left in disorder, and it waits until compiled code returns. Here a thread waits for signals
+instead. It undoes what is registered in `gpuasm.unfinished`, prints one line, and ends the process without finalizers.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+
+from gpuasm import unfinished
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # as little as possible is imported before signals are handled
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, NoReturn
+
+INTERRUPTED, TERMINATED = 130, 143
+_ENDS = {signal.SIGINT: (INTERRUPTED, "interrupted"), signal.SIGTERM: (TERMINATED, "terminated")}
+_PATIENCE_S = 5.0
+"""Seconds to wait for files that are being replaced together."""
+_pipe: list[int] = []
+
+
+def is_command() -> bool:
+    """Return whether the process was started as ``gpuasm`` or as ``python -m gpuasm...``, not by another program.
+
+    While Python looks for the module of ``-m``, it imports the packages around it, and the name of the program is "-m".
+    """
+    return os.path.basename(sys.argv[0]) in ("gpuasm", "-m") if sys.argv else False  # noqa: PTH119 - pathlib is not loaded yet
+
+
+def end_on_signals() -> None:
+    """Let Ctrl-C and SIGTERM end the process from now on, unless the parent process has them ignored."""
+    if _pipe or threading.current_thread() is not threading.main_thread():
+        return
+    _pipe.extend(os.pipe())
+    os.set_blocking(_pipe[1], False)
+    signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
+    for number in _ENDS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _leave_to_thread)
+    threading.Thread(target=_wait, name="wait for signals", daemon=True).start()
+
+
+@contextmanager
+def handled_otherwise(handlers: Mapping[signal.Signals, Callable[..., Any] | signal.Handlers]) -> Iterator[None]:
+    """Handle signals otherwise in the block, each by its handler."""
+    wakeup = signal.set_wakeup_fd(-1)
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process without finalizers, unless a signal is ending it already."""
+    with unfinished.MAKING:
+        os._exit(code)
+
+
+def _leave_to_thread(*_: object) -> None:
+    """Do nothing in the main thread: the number of the signal is in the pipe."""
+
+
+def _wait() -> None:
+    while True:
+        for number in os.read(_pipe[0], 1):
+            if number in _ENDS:
+                _end(*_ENDS[signal.Signals(number)])
+
+
+def _end(code: int, message: str) -> NoReturn:
+    unfinished.undo_all(_PATIENCE_S)
+    try:
+        if select.select([], [2], [], 1.0)[1]:  # nobody may read the pipe
+            os.write(2, f"gpuasm: error: {message}\n".encode())
+    finally:
+        os._exit(code)
