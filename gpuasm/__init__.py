@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gpuasm.lazy import names_from
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "arrays": ["namespace_of", "to_device", "to_host"],

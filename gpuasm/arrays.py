@@ -1,4 +1,4 @@
-"""Where arrays live: the only module that names cupy, and it imports it only when a device is asked for."""
+"""Arrays on the host or a device, and the devices; the only module that imports cupy, when a device is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = Any
 def array_namespace(*arrays: Array) -> Any:
     """Return numpy or cupy, whichever holds all the arguments.
 
-    Arguments that are no arrays (numbers, None) are passed over.
+    Arguments that are no arrays (numbers, None) are ignored.
 
     Raises
     ------
@@ -42,22 +42,22 @@ def array_namespace(*arrays: Array) -> Any:
 
 
 def is_on_device(*arrays: Array) -> bool:
-    """Tell whether the arguments live on a device."""
+    """Return whether the arguments are on a device."""
     return array_namespace(*arrays) is not np
 
 
 def to_host(array: Array) -> np.ndarray:
-    """Copy a device array to the host; host arrays come back as they are."""
+    """Copy a device array to the host; return a host array unchanged."""
     return array.get() if is_on_device(array) else array
 
 
 def to_device(array: np.ndarray) -> Array:
-    """Copy a host array to the current device; device arrays come back as they are."""
+    """Copy a host array to the current device; return a device array unchanged."""
     return _cupy().asarray(array)
 
 
 def to_namespace(xp: Any, array: Array) -> Array:
-    """Move an array to where namespace ``xp`` keeps its arrays."""
+    """Copy an array to the host or the device of namespace ``xp``."""
     return to_host(array) if xp is np else to_device(array)
 
 
@@ -80,7 +80,7 @@ def namespace_of(device: str) -> Any:
         raise DeviceError("a device named auto, cpu, cuda or cuda:N", repr(device), "use one of those names")
     cupy = _cupy()
     if (without := _why_no_device()) is not None:
-        raise DeviceError("a CUDA device", without, "look at what nvidia-smi says, or run with --device cpu")
+        raise DeviceError("a CUDA device", without, "look at the output of nvidia-smi, or run with --device cpu")
     number = device.partition(":")[2] or "0"
     if not number.isdigit() or int(number) >= device_count():
         raise DeviceError(
@@ -91,12 +91,12 @@ def namespace_of(device: str) -> Any:
 
 
 def disable_cub_reductions(xp: Any) -> None:
-    """Let cupy reduce by kernels of its own, for the rest of this process; nothing for numpy.
+    """Let cupy use its own kernels for reductions, for the rest of this process; do nothing for numpy.
 
-    Where it finds CUB's headers, cupy compiles a block reduction anew for each kind, type and size class of an array:
-    3 s each, which a run of seconds does not win back. It asks the user's CUPY_ACCELERATORS first, and so does this.
-    Whole arrays of numbers are summed by CUB that comes compiled, whatever is said here; for whole arrays of truth
-    values there is `gpuasm.primitives.counting.count_true`.
+    Where cupy finds CUB's headers, it compiles a block reduction for each kind, type and size class of an array. That
+    takes seconds each, which short runs do not regain. A value of CUPY_ACCELERATORS has precedence. Sums of whole
+    arrays of numbers use a compiled CUB in any case; for whole arrays of booleans there is
+    `gpuasm.primitives.counting.count_true`.
     """
     if xp is not np and "CUPY_ACCELERATORS" not in os.environ:
         with contextlib.suppress(AttributeError):  # not public: the documented switch is read at import alone
@@ -104,7 +104,7 @@ def disable_cub_reductions(xp: Any) -> None:
 
 
 def make_current(xp: Any, device: str) -> None:
-    """Make a device that `namespace_of` has opened the current one of this thread as well: each thread has its own."""
+    """Make a device opened by `namespace_of` the current one of this thread; each thread has its own."""
     if xp is not np:
         xp.cuda.Device(int(device.partition(":")[2] or 0)).use()
 
@@ -113,7 +113,7 @@ def device_count() -> int:
     """Return the number of usable CUDA devices; 0 without cupy, driver or device."""
     try:
         return int(_cupy().cuda.runtime.getDeviceCount())
-    except Exception:  # cupy raises its own classes, and a broken driver raises others: all mean "none"
+    except Exception:  # cupy and broken drivers raise many classes: all mean "none"
         return 0
 
 
@@ -131,7 +131,7 @@ def device_properties() -> list[dict[str, Any]]:
 
 
 def properties_of(number: int) -> dict[str, Any]:
-    """Describe one CUDA device, and leave the others alone: to ask for free memory makes a context, of half a GB."""
+    """Describe one CUDA device without a context on the others, as each takes half a GB."""
     cupy = _cupy()
     with cupy.cuda.Device(number):
         free, total = cupy.cuda.runtime.memGetInfo()
@@ -146,17 +146,17 @@ def properties_of(number: int) -> dict[str, Any]:
 
 
 def synchronize(xp: Any) -> None:
-    """Wait until the device has done what was asked of it; nothing on the host."""
+    """Wait until the device has finished all work; do nothing on the host."""
     if xp is not np:
         xp.cuda.get_current_stream().synchronize()
 
 
 @contextlib.contextmanager
 def concurrent_streams(xp: Any, n: int, *, apart: bool = True) -> Iterator[list[Any]]:
-    """Give n contexts; what is launched in one of them runs beside what is launched in the others.
+    """Yield n contexts whose launches run concurrently.
 
-    It begins after what was launched before, and what is launched afterwards begins when all of it has ended. Arrays
-    that it uses must be made before, and kept until then. On the host, or where ``apart`` is not set, all runs in turn.
+    They begin after all earlier launches, and later launches begin after them. Arrays that they use must be made before
+    the block and kept until its end. On the host, or if ``apart`` is false, the launches run one after another.
     """
     if xp is np or not apart:
         yield [contextlib.nullcontext() for _ in range(n)]
@@ -175,7 +175,7 @@ def concurrent_streams(xp: Any, n: int, *, apart: bool = True) -> Iterator[list[
 def free_device_memory() -> int:
     """Return the bytes an allocation could get on the current device, the pool's idle blocks included.
 
-    A limit of the pool, as CUPY_GPU_MEMORY_LIMIT sets it where several share a device, is kept to.
+    It is at most the limit of the pool, which CUPY_GPU_MEMORY_LIMIT sets where several processes share a device.
     """
     cupy = _cupy()
     pool = cupy.get_default_memory_pool()
@@ -186,13 +186,13 @@ def free_device_memory() -> int:
 
 
 def device_memory_used() -> int:
-    """Return the bytes the memory pool of the current device holds: a high-water mark, as pools do not shrink."""
+    """Return the bytes of the memory pool of the current device: the peak, as pools do not shrink."""
     cupy = _imported()
     if cupy is None:
         return 0
     try:
         return int(cupy.get_default_memory_pool().total_bytes())
-    except Exception:  # cupy without a driver or a device, as on the CPU nodes of a cluster: nothing is held
+    except Exception:  # cupy without a driver or device, as on the CPU nodes of a cluster
         return 0
 
 
@@ -214,7 +214,7 @@ def cuda_functions(source: str, *names: str) -> tuple[Any, ...]:
     source
         CUDA C++ text; the kernels are ``extern "C"``.
     names
-        The kernels wanted, in order.
+        The names of the kernels, in order.
     """
     module = _cupy().RawModule(code=source, options=("--std=c++17",))
     return tuple(module.get_function(name) for name in names)
@@ -237,7 +237,7 @@ def multiprocessor_count() -> int:
 
 
 def _imported() -> Any:
-    """Return cupy if it has been imported: another thread, which opens the device, may be in the middle of it."""
+    """Return cupy if its import is complete: another thread, which opens the device, may be importing it."""
     cupy = sys.modules.get("cupy")
     return cupy if hasattr(cupy, "get_default_memory_pool") else None
 
@@ -246,7 +246,7 @@ def _cupy() -> Any:
     if "cupy" not in sys.modules:
         set_cupy_folder()
     try:
-        import cupy  # noqa: PLC0415 - costs a second with a context: only when a device is asked for
+        import cupy  # noqa: PLC0415 - costs a second with a context: only when a device is used
     except ImportError as error:
         raise DeviceError(
             "cupy for --device cuda",

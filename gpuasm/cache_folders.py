@@ -14,6 +14,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from gpuasm import unfinished
+
 VARIABLE = "GPUASM_CACHE_DIR"
 """The environment variable with which the user chooses a folder."""
 _MIN_FREE_BYTES = 1 << 20
@@ -62,11 +64,12 @@ def is_private(folder: str | Path) -> bool:
 def write_atomically(path: Path, text: str) -> None:
     """Write a file such that other processes read either all of it or none."""
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with unfinished.MAKING:
+        try:
+            temporary.write_text(text)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def _user_cache() -> Path:
@@ -95,6 +98,8 @@ def _is_usable(folder: Path) -> bool:
 @functools.cache
 def temporary_folder() -> Path:
     """Return a folder that is removed when the process ends."""
-    folder = Path(tempfile.mkdtemp(prefix="gpuasm-"))
+    with unfinished.MAKING:
+        folder = Path(tempfile.mkdtemp(prefix="gpuasm-"))
+        unfinished.register(functools.partial(shutil.rmtree, folder, ignore_errors=True))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -1,11 +1,10 @@
-"""Errors a user can act on: each says what was expected, what was found and what to do, and has its own exit code."""
+"""Errors with a remedy: each states what was expected, what was found and what to do, and has an exit code."""
 
 from __future__ import annotations
 
 import os
 from os import PathLike, fspath
 from typing import Self
-
 
 MOST_CHARACTERS = 380
 """Most characters of a message; with the name of the program before it, a line has at most 400."""
@@ -46,9 +45,9 @@ class GpuasmError(Exception):
     Parameters
     ----------
     expected, found, remedy
-        Three short clauses without a full stop: what should have been there, what was there, what the user can do.
+        Three short clauses without a full stop: the expectation, the finding, and what the user can do.
     path
-        The file concerned, if there is one.
+        The file in question, if there is one.
     place
         Where in the file: "record 17", "line 4", "byte 1024".
     """
@@ -73,7 +72,7 @@ class GpuasmError(Exception):
         super().__init__(f"{where + ': ' if where else ''}expected {expected}, found {found}; {remedy}")
 
     def of_file(self, path: str | PathLike[str]) -> Self:
-        """Return the same error with the file that it is about; itself if it names one already."""
+        """Return the same error with a file, or the error itself if it has one."""
         if self.path is not None:
             return self
         return type(self)(self.expected, self.found, self.remedy, path=fspath(path), place=self.place)
@@ -86,19 +85,19 @@ class UsageError(GpuasmError, ValueError):
 
 
 class DataError(GpuasmError, ValueError):
-    """Input whose content is wrong: truncated, malformed, out of step."""
+    """Input whose content is wrong: truncated, malformed, mates out of order."""
 
     exit_code = 65
 
 
 class ConvergenceError(GpuasmError, ArithmeticError):
-    """An iteration that did not come to its end in the steps allowed."""
+    """An iteration that did not converge in the allowed number of steps."""
 
     exit_code = 65
 
 
 class NoInputError(GpuasmError, FileNotFoundError):
-    """An input file that is not there or cannot be read."""
+    """An input file that is missing or cannot be read."""
 
     exit_code = 66
 
@@ -116,12 +115,12 @@ class OutputError(GpuasmError, OSError):
 
 
 class ReadWriteError(GpuasmError, OSError):
-    """A read or a write that failed half-way."""
+    """A read or write that failed."""
 
     exit_code = 74
 
 
 class ResourceError(GpuasmError, MemoryError):
-    """Memory or disk that does not suffice; the remedy names the amount that would."""
+    """Too little memory or disk; the remedy states the sufficient amount."""
 
     exit_code = 75

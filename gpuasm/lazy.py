@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are first asked for."""
+"""Packages whose names are imported at their first use (PEP 562)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     package
         Its full name.
     homes
-        For each name that it offers, the full name of the module where that is.
+        The full name of the module that defines each name.
     """
 
     def find(name: str) -> Any:
@@ -27,7 +27,7 @@ def names_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
         value = getattr(importlib.import_module(homes[name]), name)
-        setattr(sys.modules[package], name, value)  # from now on without this detour
+        setattr(sys.modules[package], name, value)  # found directly from now on
         return value
 
     return find

@@ -13,6 +13,7 @@ import importlib
 import json
 import logging
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -24,6 +25,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from gpuasm import unfinished
 
 _LOG = logging.getLogger(__name__)
 
@@ -156,6 +159,7 @@ class _Helpers:
         self._pool = ThreadPoolExecutor(n, thread_name_prefix="gpuasm-helper")
         self._n = n
         self._own = threading.local()
+        self._numbers: list[int] = []
         self._lock = threading.Lock()
         self._starter: threading.Thread | None = None
         self._futures: dict[_Key, Future[bool]] = {}
@@ -192,6 +196,8 @@ class _Helpers:
             process.kill()
         for process in self._processes:
             process.wait()
+        for number in self._numbers:
+            unfinished.forget(number)
 
     def _start(self) -> None:
         loops, capability = declared_loops(), self._find_capability()
@@ -227,7 +233,9 @@ class _Helpers:
             with self._lock:
                 if self._is_ended:
                     raise BrokenPipeError
-                process = self._own.process = _started()
+                with unfinished.MAKING:
+                    process = self._own.process = _started()
+                    self._numbers.append(unfinished.register(process.kill))
                 self._processes.append(process)
         return process
 
@@ -274,13 +282,22 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one sees Ctrl-C, and ends this one
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what compilers print is no answer
-    for line in sys.stdin:
+    tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(tasks,), daemon=True).start()
+    while line := tasks.get():
         answer = "failed"
         with suppress(Exception):  # the run that needs the loop compiles it again, and shows what is wrong
             compile_loop(**json.loads(line))
             answer = "compiled"
         answers.write(f"{answer}\n")
         answers.flush()
+
+
+def _receive(tasks: queue.SimpleQueue[str]) -> None:
+    """Pass lines on; end the process when the one that started it has ended, also while a loop is compiled."""
+    for line in sys.stdin:
+        tasks.put(line)
+    signal.raise_signal(signal.SIGKILL)
 
 
 def compile_loop(module: str, name: str, capability: list[int] | None) -> None:

@@ -1,4 +1,4 @@
-"""How much memory and disk a run may use, and the refusal, with the number that would do, when it needs more."""
+"""Memory and disk that a run may use, and errors with the sufficient amount if it needs more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import re
 import resource
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpuasm.errors import ResourceError, UsageError
@@ -20,7 +21,8 @@ _MEMINFO = Path("/proc/meminfo")
 _PROCESS = Path("/proc/self")
 _M_MMAP_THRESHOLD = -3  # the number of glibc's malloc.h
 _LARGER_ARRAY = 1 << 20
-_LEAST_ADDRESSES = 400 << 20  # the compiler of loops ends the process when it gets no more, and none can catch that
+_memory_of_run: int | None = None
+_LEAST_ADDRESSES = 400 << 20  # with less, the compiler of loops ends the process, which cannot be caught
 
 
 def parse_bytes(text: str) -> int:
@@ -39,7 +41,7 @@ def parse_bytes(text: str) -> int:
 
 
 def format_bytes(amount: int) -> str:
-    """Write bytes for people: "512 B", "3.4 MB", "12.0 GB"; units are powers of 1024."""
+    """Write bytes with a unit: "512 B", "3.4 MB", "12.0 GB"; units are powers of 1024."""
     if amount < 1024:
         return f"{amount} B"
     value, units = float(amount), iter("KMGT")
@@ -55,8 +57,8 @@ def memory_budget(text: str | None = None) -> int:
     Parameters
     ----------
     text
-        What the user asked for ("4G"); without it, the least of what the control group and those around it, the batch
-        system, the limit of the process (``ulimit -v``) and the free memory of the machine allow.
+        The requested amount ("4G"). Without it the budget is the least of the limits of the control group and its
+        parents, the batch system, the process (``ulimit -v``) and the free memory of the machine.
 
     Raises
     ------
@@ -69,13 +71,42 @@ def memory_budget(text: str | None = None) -> int:
     return min(limit for limit in limits if limit is not None)
 
 
+@contextmanager
+def limited_memory(amount: int) -> Iterator[None]:
+    """Let the readers of files keep within the memory of a run, in bytes, while the block lasts."""
+    global _memory_of_run  # noqa: PLW0603 - memory is that of the process, as its threads are
+    before, _memory_of_run = _memory_of_run, amount
+    try:
+        yield
+    finally:
+        _memory_of_run = before
+
+
+def process_limit(budget: int | None = None) -> int:
+    """Return the bytes that the process may take in all.
+
+    Parameters
+    ----------
+    budget
+        They; if None, those of `limited_memory`, or else what the process has and what is free.
+    """
+    if budget is not None:
+        return budget
+    return _memory_of_run if _memory_of_run is not None else resident_bytes() + memory_budget()
+
+
+def resident_bytes() -> int:
+    """Return the memory that the process has now; 0 where the system does not show it."""
+    return _pages_of_process(1)
+
+
 def require_memory(needed: int, budget: int, what: str) -> None:
-    """Refuse work that cannot fit.
+    """Raise an error if work needs more memory than the budget.
 
     Parameters
     ----------
     needed, budget
-        Bytes that the work takes and bytes it may take.
+        Bytes that the work needs and bytes that it may use.
     what
         The work, as a noun phrase: "counting 31-mers of 3,000,000 reads".
 
@@ -88,40 +119,40 @@ def require_memory(needed: int, budget: int, what: str) -> None:
         raise ResourceError(
             f"{format_bytes(needed)} of memory for {what}",
             f"a budget of {format_bytes(budget)}",
-            f"run where that much is free, with --memory {_rounded_up(needed)}",
+            f"run where that much is free, with --memory {rounded_up(needed)}",
         )
 
 
 def return_freed_memory() -> None:
-    """Have the C library give the memory of each larger array back to the system as soon as it is freed.
+    """Have the C library return the memory of each array of a megabyte or more to the system when it is freed.
 
-    By itself glibc soon keeps arrays of up to 32 MB for others, which hardly ever have their size: the assembly of a
-    bacterium took 1.6 GB at its peak, and takes 1.0 GB so, in the same time. Where there is no glibc nothing is done.
+    By default glibc keeps freed arrays of up to 32 MB for others, which rarely have the same size. Without glibc
+    nothing is done.
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGER_ARRAY)
 
 
 def require_address_space() -> None:
-    """Refuse to begin where the limit on the process (``ulimit -v``) leaves less than compiled loops and threads take.
+    """Raise an error if the limit of the process (``ulimit -v``) leaves too little for compiled loops and threads.
 
     Raises
     ------
     ResourceError
-        If it does; it names the limit that would do.
+        If it does; the remedy states the sufficient limit.
     """
     room = _address_space()
     if room is not None and room < _LEAST_ADDRESSES:
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         raise ResourceError(
-            f"{format_bytes(_LEAST_ADDRESSES)} of addresses beside the libraries",
+            f"{format_bytes(_LEAST_ADDRESSES)} of addresses in addition to the libraries",
             f"room for {format_bytes(room)}",
             f"raise the limit of the process, with ulimit -v {(limit - room + _LEAST_ADDRESSES) >> 10} or more",
         )
 
 
 def require_disk(path: str | Path, needed: int) -> None:
-    """Refuse to begin an output for which the disk has no room.
+    """Raise an error if the disk has too little room for an output.
 
     Parameters
     ----------
@@ -145,7 +176,8 @@ def require_disk(path: str | Path, needed: int) -> None:
         )
 
 
-def _rounded_up(amount: int) -> str:
+def rounded_up(amount: int) -> str:
+    """Write bytes as a value for ``--memory`` that is not less: "310M", "12G"."""
     megabytes = -(-amount // _UNITS["M"])
     return f"{megabytes}M" if megabytes < 4096 else f"{-(-megabytes // 1024)}G"
 
@@ -163,23 +195,27 @@ def _address_space() -> int | None:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return None
+    return max(limit - _pages_of_process(0), 0)
+
+
+def _pages_of_process(field: int) -> int:
+    """Return a field of the system's account of our memory, in bytes: 0 addresses, 1 resident."""
     try:
-        taken = int((_PROCESS / "statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        return int((_PROCESS / "statm").read_text().split()[field]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
-        taken = 0
-    return max(limit - taken, 0)
+        return 0
 
 
 def _cgroup_limit() -> int | None:
-    """Return what our control group, and each around it, still has room for; None where none has a limit."""
+    """Return the least free memory of our control group and its parents; None where none has a limit."""
     rooms = [room for group in _groups() if (room := _room_of_group(*group)) is not None]
     return min(rooms, default=None)
 
 
 def _groups() -> list[tuple[str, str]]:
-    """Return the files of limit and use of our control group and those around it, in version 2 and 1.
+    """Return the files of limit and use of our control group and its parents, in versions 2 and 1.
 
-    Inside a container its own group is the outermost; a job of systemd or of a batch system is some way in.
+    In a container its own group is the outermost one; the group of a job of systemd or a batch system is nested.
     """
     try:
         lines = (_PROCESS / "cgroup").read_text().splitlines()
@@ -218,7 +254,7 @@ def _room_of_group(limit: str, used: str) -> int | None:
 
 
 def _held(used: str) -> int:
-    """Return what a control group holds and cannot give back: file cache counts as use but is dropped on demand."""
+    """Return the memory of a control group without file cache, which counts as use but is freed on demand."""
     path = _CGROUP / used
     text = (path.parent / "memory.stat").read_text()
     statistics = dict(line.split() for line in text.splitlines() if len(line.split()) == 2)

@@ -1,4 +1,4 @@
-"""What a run did and how long it took: stages with progress, wall and CPU time, memory and counts."""
+"""The record of a run: stages with progress, wall and CPU time, memory and counts."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _SECONDS_BETWEEN_EVENTS = 0.1
 
 @dataclass
 class StageRecord:
-    """What is known of one stage.
+    """The record of one stage.
 
     Attributes
     ----------
     name, parameters
-        What was done, and with which settings.
+        The operation and its settings.
     depth
         0 for a stage of the run, 1 for a stage within that, and so on.
     wall_s, cpu_s
         Seconds from start to end, and seconds of all threads and child processes in that time.
     peak_rss_bytes
-        Largest resident memory of the process: exact where the stage raised the mark of the whole process, else the
+        Peak resident memory of the process: exact if the stage raised the peak of the whole process, else the
         largest of the samples taken at start, end and each report of progress.
     device_bytes
-        What the memory pool of the device held at the end, which is its high-water mark.
+        Size of the memory pool of the device at the end, which is its peak.
     counts
-        What the stage wishes to say of its result.
+        Numbers or short texts about the result.
     """
 
     name: str
@@ -50,7 +50,7 @@ class StageRecord:
 
 @dataclass(frozen=True)
 class StageEvent:
-    """The start, the progress or the end of a stage, as its listener hears of it."""
+    """The start, the progress or the end of a stage, as passed to the listener."""
 
     kind: Literal["start", "advance", "end"]
     record: StageRecord
@@ -62,7 +62,7 @@ class StageEvent:
 
 
 class Stage:
-    """A stage under way; made by :meth:`Stages.stage`."""
+    """A running stage; made by :meth:`Stages.stage`."""
 
     def __init__(self, record: StageRecord, *, total: int | None, unit: str, owner: Stages) -> None:
         self.record, self.total, self.unit, self.done = record, total, unit, 0
@@ -80,14 +80,14 @@ class Stage:
                 return
             self._last_event = now
             self.record.peak_rss_bytes = max(self.record.peak_rss_bytes, _rss_bytes())
-        self._tell("advance")
+        self._notify("advance")
 
     def set_total(self, total: int) -> None:
-        """State how many units there are, where that becomes known on the way only."""
+        """Set how many units there are, if that becomes known only during the stage."""
         self.total = total
 
     def note(self, **counts: Any) -> None:
-        """Put counts beside the timings: numbers or short texts, as they shall stand in run.json."""
+        """Record counts with the timings: numbers or short texts, written to run.json."""
         self.record.counts.update(counts)
 
     def _end(self, *, failed: bool) -> None:
@@ -98,16 +98,16 @@ class Stage:
         if process_peak > self._process_peak:
             record.peak_rss_bytes = process_peak
         record.device_bytes = arrays.device_memory_used()
-        self._tell("end", failed=failed)
+        self._notify("end", failed=failed)
 
-    def _tell(self, kind: Literal["start", "advance", "end"], *, failed: bool = False) -> None:
+    def _notify(self, kind: Literal["start", "advance", "end"], *, failed: bool = False) -> None:
         if self._owner.listener is not None:
             elapsed = time.perf_counter() - self._started_wall
             self._owner.listener(StageEvent(kind, self.record, self.done, self.total, self.unit, elapsed, failed))
 
 
 class _NoStage:
-    """A stage that nobody hears of."""
+    """A stage that is not recorded."""
 
     def advance(self, amount: int = 1) -> None:
         """Do nothing."""
@@ -117,11 +117,11 @@ class _NoStage:
 
 
 class NoStages:
-    """Stands in for :class:`Stages` where microseconds count: stages are not recorded at all."""
+    """A substitute for :class:`Stages` that records nothing, where microseconds matter."""
 
     @contextmanager
     def stage(self, name: str, **parameters: Any) -> Iterator[_NoStage]:  # noqa: ARG002 - as Stages.stage
-        """Open a stage that leaves no trace."""
+        """Open a stage that is not recorded."""
         yield _NoStage()
 
 
@@ -151,23 +151,23 @@ class Stages:
 
     @contextmanager
     def stage(self, name: str, *, total: int | None = None, unit: str = "", **parameters: Any) -> Iterator[Stage]:
-        """Open a stage for the length of a ``with`` block; the thread that runs the recipe opens them all.
+        """Open a stage for a ``with`` block; one thread opens all stages of a run.
 
         Parameters
         ----------
         name
-            What is done, as a verb phrase: "count k-mers".
+            The operation, as a verb phrase: "count k-mers".
         total
-            How many units there are to do, if that is known.
+            The number of units of work, if it is known.
         unit
-            What is counted, in the plural: "reads", "bytes".
+            The unit, in the plural: "reads", "bytes".
         **parameters
-            Settings to keep beside the name: ``k=31``.
+            Settings to record with the name: ``k=31``.
         """
         stage = Stage(StageRecord(name, parameters, self._depth), total=total, unit=unit, owner=self)
         self.records.append(stage.record)
         self._depth += 1
-        stage._tell("start")  # noqa: SLF001 - Stage and Stages are one thing in two classes
+        stage._notify("start")  # noqa: SLF001 - Stage and Stages are one thing in two classes
         failed = True
         try:
             yield stage
@@ -178,7 +178,7 @@ class Stages:
 
     @property
     def peak_rss_bytes(self) -> int:
-        """Largest resident memory of this process so far, in bytes."""
+        """Peak resident memory of this process so far, in bytes."""
         return _peak_rss_bytes()
 
     @property
@@ -193,7 +193,7 @@ def _cpu_seconds() -> float:
 
 
 def _peak_rss_bytes() -> int:
-    # The mark is not reset at each stage (/proc/self/clear_refs could): time(1) and batch systems read the same mark.
+    # The peak is not reset at each stage by /proc/self/clear_refs: time(1) and batch systems read the same peak.
     return _status_bytes("VmHWM:")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from gpuasm import arrays, parallel, precompilation
 
-# The first example of a test may compile; and a test that fails does so in every run.
+# The first example of a test may compile; a test that fails does so in every run.
 hypothesis.settings.register_profile("gpuasm", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gpuasm")
 
@@ -56,7 +56,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture(autouse=True, scope="session")
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep kernels compiled by tests out of the user's cache; loops stay beside the source, as they take minutes."""
+    """Keep kernels compiled by tests out of the user's cache; loops stay next to the source, as they take minutes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -64,7 +64,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def emulated_functions(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What stands in for `gpuasm.arrays.cuda_functions` and runs CUDA kernels on the CPU, each compiled once."""
+    """A substitute for `gpuasm.arrays.cuda_functions` that runs CUDA kernels on the CPU, each compiled once."""
     from tests.gpu import emulator
 
     if emulator.COMPILER is None:

@@ -1,4 +1,4 @@
-"""What is done beside each launch of a kernel of one body: to note its types, to watch it, to run it elsewhere too."""
+"""Observation of each launch of a kernel of one body: its types, its accesses, or its result on another device."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gpuasm import arrays
 from gpuasm.parallel import for_each
 
 Look = Callable[[for_each, int, tuple[Any, ...]], Callable[[], None] | None]
-"""What is called before a launch that has anything to do; what it returns, if anything, is called after it."""
+"""A function called before each launch that is not empty; the function it returns, if any, is called afterwards."""
 
 
 @contextmanager
 def looked_at(look: Look) -> Iterator[None]:
-    """Look at each launch in the block."""
+    """Observe each launch in the block."""
     call = for_each.__call__
 
     def looked_at_call(self: for_each, n: int, *args: Any) -> None:
@@ -43,13 +43,13 @@ def is_array(value: Any) -> bool:
 
 
 def copied(args: tuple[Any, ...], copy: Callable[[Any], Any]) -> list[Any]:
-    """Return arguments with copies of the arrays: of one that comes twice there is one copy."""
+    """Return arguments with copies of the arrays; an array that is passed twice is copied once."""
     copies: dict[int, Any] = {}
     return [copies.setdefault(id(value), copy(value)) if is_array(value) else value for value in args]
 
 
 class DeviceAndHost:
-    """Run each launch on the other device as well, and keep the names of those that leave other bytes there."""
+    """Run each launch on the other device as well, and record the names of those with other results."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()

@@ -89,7 +89,7 @@ def _simulate_reads(folder: Path, genomes: list[Path], options: tuple[str, ...])
         return [folder / "reads_1.fq", folder / "reads_2.fq"]
     paths = [folder / f"{mate}.fastq.gz" for mate in range(2 - ("--single" in options))]
     chosen = genomes if options[: len(COMMUNITY)] == COMMUNITY else genomes[:1]
-    named = [word for flag, path in zip(("-1", "-2"), paths, strict=False) for word in (flag, path)]
+    named = [part for flag, path in zip(("-1", "-2"), paths, strict=False) for part in (flag, path)]
     _gpuasm("simulate", "reads", *chosen, *options, *named)
     return paths
 

@@ -1,8 +1,8 @@
-"""Kernels of one body in plain Python, with every element of their arrays watched: does a run of one meet another.
+"""Race detection: kernels of one body run in plain Python, with every access to their arrays recorded.
 
-On a device all runs of a kernel go on side by side. What they leave is certain only if none reads or writes an element
-to which another writes something new, unless all of them write the same. That is told here, in whatever order they
-come. So is whether each place lies within its array, which no device asks.
+On a device all runs of a kernel are concurrent. Their result is determined only if no run reads or writes an element to
+which another run writes a new value, unless all of them write the same. This is checked here independently of the order
+of runs. It is also checked that each index lies within its array, which devices do not check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SEVERAL = -2
 
 
 class Watched:
-    """An array that notes which run reads and which writes each element."""
+    """An array that records which run reads and which run writes each element."""
 
     def __init__(self, array: np.ndarray) -> None:
         self._array, self._before = array.copy(), array
@@ -36,14 +36,14 @@ class Watched:
             self._clash("reads what another writes", p)
         self._note(self._reader, p)
         value = self._array[p]
-        # As compiled code has it: small numbers are wide ones before anything is done with them.
+        # As in compiled code, small integers are widened before they are used.
         return np.int64(value) if value.dtype.kind in "bi" or value.dtype in (np.uint8, np.uint16) else value
 
     def __setitem__(self, place: Any, value: Any) -> None:
         p = self._within(place)
-        stood = self._array[p].tobytes()
+        old = self._array[p].tobytes()
         self._array[p] = np.asarray(value).astype(self._array.dtype)
-        if self._is_of_another(self._writer, p) and self._array[p].tobytes() != stood:
+        if self._is_of_another(self._writer, p) and self._array[p].tobytes() != old:
             self._clash("writes what another writes otherwise", p)
         if self._is_of_another(self._reader, p) and self._is_new(p):
             self._clash("writes what another reads", p)
@@ -69,20 +69,20 @@ class Watched:
 
 
 class Races:
-    """Watch some runs of each launch, but so many of one kernel at most; keep the arrays in which runs met."""
+    """Record some runs of each launch, with a limit for each kernel; keep the arrays with races."""
 
     def __init__(self, *, runs: int, of_launch: int) -> None:
         self._runs, self._of_launch = runs, of_launch
         self.watched: dict[str, int] = {}
-        self.met: dict[str, str] = {}
+        self.found: dict[str, str] = {}
 
     def __call__(self, kernel: for_each, n: int, args: tuple[Any, ...]) -> None:
         name = name_of(kernel)
         seen = self.watched.setdefault(name, 0)
         n_watched = min(n, self._of_launch, self._runs - seen)
-        first = (n - n_watched) // 2  # neighbours, as those are likeliest to meet
-        found = clashes(kernel, range(first, first + n_watched), args) if n_watched else {}
-        self.met |= {f"{name}: {array}": clash for array, clash in found.items() if clash}
+        first = (n - n_watched) // 2  # neighbours, as races between them are most likely
+        races = clashes(kernel, range(first, first + n_watched), args) if n_watched else {}
+        self.found |= {f"{name}: {array}": clash for array, clash in races.items() if clash}
         self.watched[name] = seen + n_watched
 
 
@@ -102,7 +102,7 @@ def clashes(kernel: for_each, numbers: range, args: tuple[Any, ...]) -> dict[str
 
 
 def plain(function: Callable[..., Any], made: dict[Any, Any] | None = None) -> Callable[..., Any]:
-    """Return a function of which all compiled helpers are the Python that they were compiled from."""
+    """Return a function that calls the Python functions of which its compiled helpers were made."""
     made = {} if made is None else made
     if function not in made:
         scope = dict(function.__globals__)

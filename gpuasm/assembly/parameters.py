@@ -309,9 +309,9 @@ class ModeParameters:
     merges_dead_ends: bool = False  # dead-end variants are merged at each k
     edges_by_rate: bool = True  # the sample's own rate of missing edges is the test of edge support
     mismatched_ends: bool = True  # dead ends that should overlap but differ may be joined
-    minor_variant_share: float = 1 / 3  # of the major one's depth: deeper variants are kept, except in a mixture
-    superbubble_max_depth: float = inf  # depth: deeper superbubbles are kept at each k
-    contained_variant_max_copies: float = 0.5  # copies: deeper contigs are kept
+    minor_variant_share: float = 1 / 3  # of the major one's depth: variants of more are kept, except in a mixture
+    superbubble_max_depth: float = inf  # depth: superbubbles of more are kept at each k
+    contained_variant_max_copies: float = 0.5  # copies: contigs of more are kept
 
 
 _NEED_ONE_GENOME = frozenset(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuasm.cli.folders import make_folder
 from gpuasm.cli.options import (
     CommonOptions,
     ReadInputs,
@@ -24,12 +23,15 @@ from gpuasm.cli.options import (
     parse_ks,
     parse_min_count,
 )
+from gpuasm.cli.paths import OutputFolder
+from gpuasm.cli.ranges import Finite, Whole
 from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Assembly, AssemblyOptions
     from gpuasm.assembly.state import AssemblyState
     from gpuasm.cli.assembly_page import AssemblyPage
+    from gpuasm.cli.run_folder import RunFolder
     from gpuasm.cli.session import Session
     from gpuasm.io.read_ahead import ReadAhead
     from gpuasm.sequence.reads import Reads
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _RUN_PER_CHECKPOINT = 10
 """Least time between two checkpoints, as a multiple of the time to write one."""
+_FOLDER = OutputFolder(
+    "contigs.fasta", "scaffolds.fasta", "scaffolds.agp", "gaps.tsv", "graph.gfa", "contigs.tsv", "depth.tsv",
+    "depth_windows.tsv", "spectrum.tsv", "run.json", "report.html", ".checkpoint.npz",
+)  # fmt: skip
 
 
 class _Named(click.ParamType):
@@ -57,7 +63,7 @@ class _Named(click.ParamType):
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=_FOLDER,
     required=True,
     metavar="DIR",
     help="Folder for the results.",
@@ -79,7 +85,7 @@ class _Named(click.ParamType):
 )
 @click.option(
     "--min-contig",
-    type=click.IntRange(min=1),
+    type=Whole(1),
     default=200,
     show_default=True,
     metavar="N",
@@ -111,7 +117,7 @@ class _Named(click.ParamType):
 @click.option("--resume", "resuming", is_flag=True, help="Continue a killed run of the same reads and options.")
 @click.option(
     "--checkpoint-after",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     default=10.0,
     show_default=True,
     metavar="SECONDS",
@@ -163,13 +169,17 @@ def command(
     return_freed_memory()  # before anything is read
     with driver_opening(common.device), read_ahead(inputs) as ahead:
         from gpuasm.assembly.iteration.first_kmer_size import check_k_values
+        from gpuasm.cli.run_folder import RunFolder
         from gpuasm.cli.session import run_session
 
         if options.k:
             check_k_values(options.k)
-        with run_session(common, warm_up=_warm_up) as session, contextlib.closing(AssemblyPage(output)) as page:
-            make_folder(output)
-            run = _Run(output, options, inputs, session, page=page, checkpoint_after=checkpoint_after)
+        with (
+            run_session(common, warm_up=_warm_up) as session,
+            RunFolder(output, "assemble", is_own=False) as folder,
+            contextlib.closing(AssemblyPage(folder)) as page,
+        ):
+            run = _Run(folder, options, inputs, session, page=page, checkpoint_after=checkpoint_after)
             try:
                 assembly = run.assemble(ahead, resuming=resuming)
             except DataError as error:
@@ -201,7 +211,7 @@ class _Run:
 
     def __init__(
         self,
-        folder: Path,
+        folder: RunFolder,
         options: AssemblyOptions,
         inputs: ReadInputs,
         session: Session,
@@ -212,7 +222,7 @@ class _Run:
         from gpuasm.cli.checkpoint import Checkpoint, fingerprint
 
         self.folder, self.options, self.inputs, self.session, self.page = folder, options, inputs, session, page
-        self.checkpoint = Checkpoint(folder, fingerprint(inputs, options))
+        self.checkpoint = Checkpoint(folder.path, fingerprint(inputs, options))
         self.files: list[dict[str, Any]] = []
         self.plan: dict[str, int] = {}
         self.checkpoint_after, self.next_checkpoint = checkpoint_after, time.monotonic() + checkpoint_after
@@ -222,7 +232,7 @@ class _Run:
         from gpuasm.cli.inputs import ask_for_mates, read_inputs, size_of_inputs
 
         stored = self.checkpoint.load(self.session.xp) if resuming else None
-        remove_leftovers(self.folder)
+        remove_leftovers(self.folder.path)
         if not stored:
             self.checkpoint.remove()
         self.page.begin(size_of_inputs(self.inputs))  # its start takes longer than reading the reads
@@ -246,7 +256,7 @@ class _Run:
 
         k = self.options.k[0] if self.options.k else 31
         with self.session.stages.stage("estimate memory", k=k) as stage:
-            self.plan = plan_assembly(reads, k, self.session, self.folder)
+            self.plan = plan_assembly(reads, k, self.session, self.folder.path)
             stage.note(**self.plan)
 
     def _keep(self, state: AssemblyState) -> None:
@@ -272,14 +282,14 @@ class _Run:
         )
 
         with self.session.stages.stage("write results"):
-            write_contig_table(self.folder / "contigs.tsv", assembly.checked)
+            write_contig_table(self.folder.files / "contigs.tsv", assembly.checked)
             self.page.draw_contigs()
             write_together(
                 [
-                    *writers_of_checked(self.folder, assembly.checked),
-                    *writers_of_scaffolds(self.folder, assembly.scaffolds),
-                    partial(write_graph, self.folder / "graph.gfa", assembly.graph, assembly.contigs),
-                    partial(write_spectrum, self.folder / "spectrum.tsv", assembly.spectrum.histogram),
+                    *writers_of_checked(self.folder.files, assembly.checked),
+                    *writers_of_scaffolds(self.folder.files, assembly.scaffolds),
+                    partial(write_graph, self.folder.files / "graph.gfa", assembly.graph, assembly.contigs),
+                    partial(write_spectrum, self.folder.files / "spectrum.tsv", assembly.spectrum.histogram),
                 ]
             )
         results = {
@@ -307,16 +317,16 @@ class _Run:
         from gpuasm.io import write_gfa
 
         nothing = Checked.empty()
-        write_contig_table(self.folder / "contigs.tsv", nothing)
-        write_together([*writers_of_checked(self.folder, nothing), *writers_of_scaffolds(self.folder, [])])
-        write_gfa(self.folder / "graph.gfa", [], [])
-        write_spectrum(self.folder / "spectrum.tsv", np.zeros(1, np.int64))
+        write_contig_table(self.folder.files / "contigs.tsv", nothing)
+        write_together([*writers_of_checked(self.folder.files, nothing), *writers_of_scaffolds(self.folder.files, [])])
+        write_gfa(self.folder.files / "graph.gfa", [], [])
+        write_spectrum(self.folder.files / "spectrum.tsv", np.zeros(1, np.int64))
         self._finish({"contigs": 0, "total_length": 0}, reason)
 
     def _finish(self, results: dict[str, Any], status: str) -> None:
         session, options = self.session, self.options
         session.write_manifest(
-            self.folder / "run.json",
+            self.folder.files / "run.json",
             command="assemble",
             parameters={**vars(options), **self.inputs.cleaning, "memory": session.memory, "plan": self.plan},
             inputs=self.files,
@@ -324,6 +334,7 @@ class _Run:
             status=status,
         )
         self.page.write()
+        self.folder.replace()
 
 
 def _figures(assembly: Assembly) -> dict[str, int]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gpuasm.cli.run_folder import RunFolder
     from gpuasm.kmers.spectrum import Spectrum
     from gpuasm.report.process import ReportProcess
 
@@ -20,10 +20,10 @@ class AssemblyPage:
     Parameters
     ----------
     folder
-        Of the run.
+        Of the run: its files are complete in ``folder.files`` before they get their places.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._process: ReportProcess | None = None
         self._is_spectrum_sent = False
@@ -38,7 +38,7 @@ class AssemblyPage:
         if n_bytes is None or n_bytes >= _WORTH_A_PROCESS:
             from gpuasm.report.process import ReportProcess
 
-            self._process = self._ending.enter_context(ReportProcess(self._folder))
+            self._process = self._ending.enter_context(ReportProcess(self._folder.files, self._folder.name))
 
     def draw_spectrum(self, spectrum: Spectrum) -> None:
         """Let the spectrum be drawn; it stays the same from the first k on."""
@@ -61,4 +61,4 @@ class AssemblyPage:
         if self._process:
             self._process.write()
         else:
-            write_run_report(self._folder)
+            write_run_report(self._folder.files, self._folder.name)

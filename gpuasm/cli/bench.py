@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.paths import OUTPUT
+from gpuasm.cli.ranges import Whole
 from gpuasm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _JSON = click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Figures, as JSON.")
 _DEVICE = click.option("--device", default="auto", show_default=True, metavar="NAME", help="auto, cpu, cuda or cuda:N.")
 _REPEAT = click.option(
-    "--repeat", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="Runs; medians count."
+    "--repeat", type=Whole(1), default=5, show_default=True, metavar="N", help="Runs; medians count."
 )
 _SMALL = click.option("--small", is_flag=True, help="A thousandth of the size, to try it out.")
 
@@ -50,7 +51,7 @@ def command() -> None:
 @click.option("--curve", is_flag=True, help="Instead: time against edges, on CPU and device.")
 @click.option(
     "--most",
-    type=click.IntRange(12, 31),
+    type=Whole(12, 31),
     default=29,
     show_default=True,
     metavar="N",

@@ -9,23 +9,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
-from gpuasm.cli.paths import INPUT
+from gpuasm.cli.paths import INPUT, OutputFolder
+from gpuasm.cli.ranges import Finite, Whole
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from gpuasm.cli.run_folder import RunFolder
     from gpuasm.cli.session import Session
     from gpuasm.clustering.bins.bins import Binning, BinOptions, ContigMap
     from gpuasm.clustering.bins.windows import Contigs
 
 _LOG = logging.getLogger(__name__)
-_LENGTH = click.IntRange(min=1)
+_LENGTH = Whole(1)
+_FOLDER = OutputFolder(
+    "bins/bin_*.fasta", "unbinned.fasta", "bins.tsv", "contigs.tsv", "map.npz", "map.tsv", "training.tsv", "run.json",
+    "report.html",
+)  # fmt: skip
 
 
 @click.command(name="bin", short_help="Sort contigs into bins, one for each genome.")
 @click.argument("contigs_path", type=INPUT, metavar="CONTIGS")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for results."
-)
+@click.option("-o", "--output", type=_FOLDER, required=True, metavar="DIR", help="Folder for results.")
 @click.option(
     "--depth",
     "depth_paths",
@@ -45,9 +49,7 @@ _LENGTH = click.IntRange(min=1)
 @click.option(
     "--stop-after", type=click.Choice(["map", "bins"]), default="bins", show_default=True, help="map: train only."
 )
-@click.option(
-    "--window", type=click.IntRange(min=500), default=5000, show_default=True, metavar="N", help="Bases of a piece."
-)
+@click.option("--window", type=Whole(500), default=5000, show_default=True, metavar="N", help="Bases of a piece.")
 @click.option(
     "--min-map-contig", type=_LENGTH, default=2500, show_default=True, metavar="N",
     help="Least length of contigs that make the map.",
@@ -61,7 +63,7 @@ _LENGTH = click.IntRange(min=1)
     help="Least bases of a bin; what is smaller is a plasmid or a phage.",
 )  # fmt: skip
 @click.option(
-    "--sureness", type=click.FloatRange(0.5, 1.0), default=0.9, show_default=True, metavar="P",
+    "--sureness", type=Finite(0.5, 1.0), default=0.9, show_default=True, metavar="P",
     help="Least probability with which a contig belongs to its bin.",
 )  # fmt: skip
 @common_options
@@ -91,16 +93,15 @@ def command(
       gpuasm bin assembly/contigs.fasta -o bins
       gpuasm bin contigs.fasta --depth depth_of_three_samples.tsv -o bins
     """
-    from gpuasm.cli.folders import make_own_folder
+    from gpuasm.cli.run_folder import RunFolder
     from gpuasm.cli.session import run_session
     from gpuasm.clustering.bins.bins import BinOptions
 
     if no_depth and depth_paths:
         raise UsageError("--depth or --no-depth", "both", "leave one out")
     options = BinOptions(window=window, least=min_map_contig, shortest=min_contig, least_bin=min_bin, sureness=sureness)
-    with run_session(common) as session:
-        make_own_folder(output, "bin")
-        run = _Run(output, options, session, (map_path, stop_after))
+    with run_session(common) as session, RunFolder(output, "bin") as folder:
+        run = _Run(folder, options, session, (map_path, stop_after))
         run.inputs = [{"path": str(path)} for path in (contigs_path, *depth_paths)]
         status = run.work((contigs_path, depth_paths), use_depth=not no_depth)
     click.echo(f"{output / 'bins.tsv'}: {status}")
@@ -109,7 +110,9 @@ def command(
 class _Run:
     """One binning into one folder."""
 
-    def __init__(self, folder: Path, options: BinOptions, session: Session, steps: tuple[Path | None, str]) -> None:
+    def __init__(
+        self, folder: RunFolder, options: BinOptions, session: Session, steps: tuple[Path | None, str]
+    ) -> None:
         self.folder, self.options, self.session = folder, options, session
         self.map_path, self.stop_after = steps
         self.inputs: list[dict[str, Any]] = []
@@ -154,19 +157,19 @@ class _Run:
         self, read: tuple[Contigs, list[str]], found: tuple[ContigMap | None, Binning | None], status: str
     ) -> str:
         """Write every output; return a summary for the user."""
-        from gpuasm.cli.bin_outputs import describe_map, write_binning, write_map
+        from gpuasm.cli.bin_outputs import describe_map, is_bin, write_binning, write_map
         from gpuasm.report import write_bin_report
 
         contigs, samples = read
         contig_map, binning = found
         bins: list[dict[str, Any]] = []
         with self.session.stages.stage("write results"):
-            write_map(self.folder, contig_map, binning)
+            write_map(self.folder.files, contig_map, binning)
             if self.stop_after == "bins":
-                bins = write_binning(self.folder, contigs, samples, found)
+                bins = write_binning(self.folder.files, contigs, samples, found)
         binned = sum(row["bases"] for row in bins)
         self.session.write_manifest(
-            self.folder / "run.json",
+            self.folder.files / "run.json",
             command="bin",
             parameters={**vars(self.options), "map": self.map_path, "samples": samples},
             inputs=self.inputs,
@@ -177,7 +180,10 @@ class _Run:
             status=status,
         )  # fmt: skip
         if self.stop_after == "bins":
-            write_bin_report(self.folder)
+            write_bin_report(self.folder.files, self.folder.name)
+            self.folder.replace(is_old=is_bin)
+        else:
+            self.folder.replace()
         if not binning:
             return status
         share = 100 * binned / max(1, int(contigs.codes.size))

@@ -33,6 +33,11 @@ def bin_name(number: int) -> str:
     return f"bin_{number + 1:03d}" if number >= 0 else ""
 
 
+def is_bin(name: Path) -> bool:
+    """Return whether a path within the folder is that of a bin; an earlier run may have found more bins."""
+    return name.parts[:-1] == ("bins",) and bool(_BIN_FILE.fullmatch(name.name))
+
+
 def write_map(folder: Path, contig_map: ContigMap | None, binning: Binning | None) -> None:
     """Write map.npz; map.tsv, its surface; and training.tsv, how well it fitted after each epoch, 0 being its start."""
     save_contig_map(folder / "map.npz", contig_map)
@@ -61,9 +66,6 @@ def write_binning(
 def _write_bins(folder: Path, contigs: Contigs, bin_of_contig: np.ndarray, *, n_bins: int) -> None:
     bins = folder / "bins"
     bins.mkdir(exist_ok=True)
-    for old in bins.iterdir():
-        if _BIN_FILE.fullmatch(old.name):  # of a run before, which may have found more bins
-            old.unlink()
     for b in range(n_bins):
         _write_contigs(bins / f"{bin_name(b)}.fasta", contigs, np.flatnonzero(bin_of_contig == b))
     _write_contigs(folder / "unbinned.fasta", contigs, np.flatnonzero(bin_of_contig < 0))

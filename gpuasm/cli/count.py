@@ -9,6 +9,7 @@ import click
 
 from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options
 from gpuasm.cli.paths import OUTPUT
+from gpuasm.cli.ranges import Whole
 
 if TYPE_CHECKING:
     from gpuasm.cli.session import Session
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 @click.command(short_help="Count k-mers and write their spectrum.")
 @cleaned_read_options(trim="no")
 @click.option(
-    "-k", "k", type=int, default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size."
+    "-k", "k", type=Whole(1), default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size."
 )
 @click.option(
     "--min-count",
-    type=click.IntRange(min=1),
+    type=Whole(1),
     default=2,
     show_default=True,
     metavar="N",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpuasm.cli.paths import OUTPUT
+from gpuasm.cli.ranges import SEED, Whole
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -30,13 +31,9 @@ class SequenceRequest:
 
 @click.command(short_help="Write de Bruijn sequences of any alphabet and order.")
 @click.option("--alphabet", metavar="LETTERS", help="The letters, each once, in their order.  [default: 0123456789]")
-@click.option(
-    "--order", type=click.IntRange(min=1), metavar="N", help="Length of the substrings.  [default: that of --find]"
-)
+@click.option("--order", type=Whole(1), metavar="N", help="Length of the substrings.  [default: that of --find]")
 @click.option("--linear", is_flag=True, help="Repeat the first letters at the end, so that no substring wraps around.")
-@click.option(
-    "--pin", type=click.IntRange(min=1), metavar="N", help="Digits to type that contain every PIN of N digits, linear."
-)
+@click.option("--pin", type=Whole(1), metavar="N", help="Digits to type that contain every PIN of N digits, linear.")
 @click.option(
     "--find", "text", metavar="STRING", help="Print where this string begins, from 0, instead of the sequence."
 )
@@ -49,7 +46,7 @@ class SequenceRequest:
 )
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=SEED,
     default=0,
     show_default=True,
     metavar="N",

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuasm.cli.graph_inputs import format_option
 from gpuasm.cli.options import CommonOptions, common_options
 from gpuasm.cli.paths import INPUT, OUTPUT
+from gpuasm.cli.ranges import SEED, Whole
 from gpuasm.errors import ConvergenceError, DataError, UsageError
 
 if TYPE_CHECKING:
@@ -21,9 +23,7 @@ _METHODS = ("rank", "peel", "power", "degree", "batches")
 
 @click.command(short_help="Find the densest subgraph, of K vertices or of any size.")
 @click.argument("graph_path", metavar="GRAPH", type=INPUT)
-@click.option(
-    "-k", type=click.IntRange(min=1), metavar="K", help="Number of vertices.  [default: any number, by peeling]"
-)
+@click.option("-k", type=Whole(1), metavar="K", help="Number of vertices.  [default: any number, by peeling]")
 @click.option(
     "-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The members.  [default: standard output]"
 )
@@ -34,24 +34,23 @@ _METHODS = ("rank", "peel", "power", "degree", "batches")
     " degrees; peeling in batches, for any number.  [default: rank; peel without -k]",
 )
 @click.option(
-    "--rank", type=click.IntRange(1, 16), default=2, show_default=True, metavar="D",
+    "--rank", type=Whole(1, 16), default=2, show_default=True, metavar="D",
     help="Eigenvectors of the low-rank form: exact for 1 and 2, by random directions above.",
 )  # fmt: skip
+@click.option("--directions", type=Whole(1), default=512, show_default=True, metavar="N", help="For --rank above 2.")
 @click.option(
-    "--directions", type=click.IntRange(min=1), default=512, show_default=True, metavar="N", help="For --rank above 2."
-)
-@click.option(
-    "--iterations", type=click.IntRange(min=1), default=8, show_default=True, metavar="N",
+    "--iterations", type=Whole(1), default=8, show_default=True, metavar="N",
     help="Of peeling: 1 is greedy, more come closer to the densest.",
 )  # fmt: skip
 @click.option(
-    "--max-products", type=click.IntRange(min=20), default=2000, show_default=True, metavar="N",
+    "--max-products", type=Whole(20), default=2000, show_default=True, metavar="N",
     help="Products with the adjacency matrix after which eigenvectors are given up.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of all random.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of all random.")
 @click.option("--weighted", is_flag=True, help="Edges have weights: third column, values of .mtx, or weights of .npz.")
+@format_option()
 @click.option("--bipartite", is_flag=True, help="Of a directed graph: K vertices with most edges to --columns others.")
-@click.option("--columns", "n_columns", type=click.IntRange(min=1), metavar="L", help="See --bipartite.  [default: K]")
+@click.option("--columns", "n_columns", type=Whole(1), metavar="L", help="See --bipartite.  [default: K]")
 @click.option(
     "--assembly", is_flag=True,
     help="GRAPH is an assembly graph, GFA: segments that links join. Where there are fewer than K, all are taken.",
@@ -132,9 +131,10 @@ def _find(path: Path, options: dict[str, Any], plan: MemoryPlan) -> Found:
         max_products=options["max_products"],
     )
     session = plan.session
-    plan.before_reading(path, weighted=options["weighted"], segments=options["assembly"])
+    given_format = {"weighted": options["weighted"], "file_format": options["graph_format"]}
+    plan.before_reading(path, segments=options["assembly"], **given_format)
     with session.stages.stage("read graph") as stage:
-        given = read_input(path, weighted=options["weighted"], assembly=options["assembly"])
+        given = read_input(path, assembly=options["assembly"], **given_format)
         stage.note(vertices=given.graph.n_vertices, edges=given.graph.n_edges)
     graph = given.graph
     plan.before_work(graph.n_vertices, graph.n_edges, graph.names, weighted=given.weights is not None)

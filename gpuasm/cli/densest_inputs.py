@@ -29,7 +29,7 @@ class GivenGraph:
         return undirected_graph(self.graph, self.weights)
 
 
-def read_input(path: Path, *, weighted: bool, assembly: bool) -> GivenGraph:
+def read_input(path: Path, *, weighted: bool, assembly: bool, file_format: str | None = None) -> GivenGraph:
     """Read a graph, with weights or as segments if requested.
 
     Raises
@@ -41,4 +41,4 @@ def read_input(path: Path, *, weighted: bool, assembly: bool) -> GivenGraph:
         segments = read_segment_graph(path)
         ends = segments.first >> 1, segments.second >> 1
         return GivenGraph(path, from_edges(*ends, len(segments.names), names=segments.names), None, segments)
-    return GivenGraph(path, *read_given_graph(path, weighted=weighted))
+    return GivenGraph(path, *read_given_graph(path, weighted=weighted, file_format=file_format))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from gpuasm.cli.graph_inputs import format_option
 from gpuasm.cli.options import CommonOptions, common_options
 from gpuasm.cli.paths import INPUT, OUTPUT
+from gpuasm.cli.ranges import SEED
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -42,14 +44,13 @@ STAGES = ("predecessors", "partition", "circuit graph", "swaps", "ranking")
     show_default=True,
     help="How the parallel method pairs edges: mixed by a hash, or first in, first out.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the mixed pairing."
-)
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the mixed pairing.")
 @click.option(
     "--assembly",
     is_flag=True,
     help="GRAPH is an assembly graph, GFA: walk each segment as often as its depth requires, and write a table.",
 )
+@format_option()
 @click.option("--stages", "stages_path", type=OUTPUT, metavar="FILE", help="Seconds and circuits by stage, as TSV.")
 @common_options
 def command(
@@ -63,6 +64,7 @@ def command(
     pairing: Literal["mixed", "fifo"],
     seed: int,
     assembly: bool,
+    graph_format: str | None,
     stages_path: Path | None,
     common: CommonOptions,
 ) -> None:
@@ -96,9 +98,9 @@ def command(
         return
     with run_session(common) as session:
         plan = MemoryPlan(session, euler_work(method, path=path, as_edges=as_edges))
-        plan.before_reading(graph_path)
+        plan.before_reading(graph_path, file_format=graph_format)
         with session.stages.stage("read graph") as stage:
-            graph = read_graph(graph_path)
+            graph = read_graph(graph_path, file_format=graph_format)
             stage.note(vertices=graph.n_vertices, edges=graph.n_edges)
         plan.before_work(graph.n_vertices, graph.n_edges, graph.names)
         xp = _namespace(session, graph, method, device=common.device)

@@ -46,20 +46,18 @@ def check_folder(folder: Path) -> None:
         raise OutputError("a folder that can be made", f"no permission to write to {there}", remedy, path=folder)
 
 
-def make_own_folder(folder: Path, command: str) -> None:
-    """Make a folder, unless it holds results of another command, whose run.json would be lost.
+def check_command(folder: Path, command: str) -> None:
+    """Refuse a folder that holds results of another command, whose run.json would be lost.
 
     Raises
     ------
-    OutputError
-        If it cannot be made.
     UsageError
         If it holds the results of another command.
     """
-    make_folder(folder)
+    manifest = folder / "run.json"
     try:
-        before = json.loads((folder / "run.json").read_text(encoding="utf-8")).get("command")
-    except (OSError, ValueError, AttributeError):
+        before = json.loads(manifest.read_text(encoding="utf-8")).get("command") if manifest.is_file() else command
+    except (OSError, ValueError, AttributeError, RecursionError):
         return
     if before != command:
         raise UsageError("a folder of its own", f"results of gpuasm {before} in {folder}", "name another with -o")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuasm.cli.graph_inputs import format_option
 from gpuasm.cli.options import CommonOptions, common_options
 from gpuasm.cli.paths import INPUT, NAMED_OUTPUT, OUTPUT
+from gpuasm.cli.ranges import SEED, Finite, Whole
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from gpuasm.geolocation import HeldOut, LocatingOptions
     from gpuasm.graph import DirectedGraph
 
-_COUNT = click.IntRange(min=1)
+_COUNT = Whole(1)
 _SPHERICAL = {"neighbours": None, "min_neighbours": 1, "max_radius": None, "state": None}
 """Options of the true median alone, and what they are if not given."""
 
@@ -50,26 +52,25 @@ _SPHERICAL = {"neighbours": None, "min_neighbours": 1, "max_radius": None, "stat
 @click.option("--skip-unknown", is_flag=True, help="Pass over labels of vertices that GRAPH does not have.")
 @click.option("--directed", is_flag=True, help="Only vertices that edges lead to are neighbours, as often as they do.")
 @click.option("--unweighted", is_flag=True, help="Take all edges alike, though GRAPH has weights.")
+@format_option()
 @click.option("--neighbours", type=_COUNT, metavar="K", help="Use the K located neighbours of the greatest weight.")
 @click.option(
     "--min-neighbours", type=_COUNT, default=1, show_default=True, metavar="N",
     help="Leave unknown what has fewer located neighbours.",
 )  # fmt: skip
 @click.option(
-    "--max-radius", type=click.FloatRange(min=0, min_open=True), metavar="KM",
+    "--max-radius", type=Finite(min=0, min_open=True), metavar="KM",
     help="Leave unknown what may be further off, or has no radius.",
 )  # fmt: skip
 @click.option(
-    "--radius-share", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True, metavar="SHARE",
+    "--radius-share", type=Finite(0, 1, min_open=True), default=0.5, show_default=True, metavar="SHARE",
     help="Of the neighbours' weight, that the radius holds.",
 )  # fmt: skip
 @click.option(
-    "--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
+    "--holdout", type=Finite(0, 1, min_open=True, max_open=True), metavar="SHARE",
     help="Also hide this share of the known places, infer them, and report the errors.",
 )  # fmt: skip
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of what is hidden."
-)
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of what is hidden.")
 @click.option(
     "--errors", "errors_path", type=NAMED_OUTPUT, metavar="FILE", help="The error of each place hidden, as TSV."
 )
@@ -177,9 +178,10 @@ class _Run:
         from gpuasm.io.labels import read_labels
 
         options, base = self.options, self.options["label_base"]
-        self.plan.before_reading(self.graph_path, weighted=not options["unweighted"])
+        given = {"file_format": options["graph_format"]}
+        self.plan.before_reading(self.graph_path, weighted=not options["unweighted"], **given)
         with self.session.stages.stage("read graph") as stage:
-            graph, weights = read_weighted_graph(self.graph_path)
+            graph, weights = read_weighted_graph(self.graph_path, **given)
             if options["unweighted"]:
                 weights = None
             self.plan.before_work(graph.n_vertices, graph.n_edges, graph.names, weighted=weights is not None)

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuasm.cli.graph_inputs import FORMATS, format_option
 from gpuasm.cli.paths import INPUT, OUTPUT
+from gpuasm.cli.ranges import MOST_ITEMS, SEED, Whole
 from gpuasm.errors import DataError, DeviceError, UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from gpuasm.graph import DirectedGraph
     from gpuasm.graph.drawing import Drawing
 
 _PICTURES = ("svg", "png", "pdf", "dot")
-_COUNT = click.IntRange(min=1)
+_COUNT = Whole(1)
 
 
 def _graph_argument(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,8 +32,8 @@ def _output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     function = click.option(
         "--format",
         "file_format",
-        type=click.Choice(["adjacency", "edges", "mtx", "gfa", "npz"]),
-        help="Format of the output.  [default: by suffix: .npz .mtx .gfa .tsv .edges; else adjacency]",
+        type=click.Choice(FORMATS),
+        help="Format of the output.  [default: by suffix: .npz .mtx .gfa .tsv .csv .edges .el .txt; none: adjacency]",
     )(function)
     return click.option(
         "-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The graph.  [default: standard output]"
@@ -37,17 +41,21 @@ def _output_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _seed_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of all that is random."
-    )(function)
+    return click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of all that is random.")(
+        function
+    )
+
+
+def _unweighted_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--unweighted", is_flag=True, help="Leave the weights of edges out.")(function)
 
 
 @click.group(name="graph")
 def command() -> None:
     """Generate, describe, convert and draw directed graphs.
 
-    GRAPH is adjacency text ("a -> b, c", a line for each vertex), an edge list (two columns), Matrix Market, GFA 1 or
-    .npz, compressed or not; its content determines the format; - is standard input.
+    GRAPH is adjacency text ("a -> b, c", a line for each vertex), an edge list (two columns, or three with weights),
+    Matrix Market, GFA 1 or .npz, compressed or not; its content determines the format; - is standard input.
 
     \b
     gpuasm graph generate deep --vertices 15 --degree 5 -o deep.txt
@@ -90,7 +98,7 @@ def _generator(
 
 
 _VERTICES = click.option("--vertices", type=_COUNT, required=True, metavar="N", help="How many vertices.")
-_EDGES = click.option("--edges", type=click.IntRange(min=0), required=True, metavar="N", help="How many edges.")
+_EDGES = click.option("--edges", type=Whole(0, MOST_ITEMS), required=True, metavar="N", help="How many edges.")
 
 
 @_generator(
@@ -152,7 +160,7 @@ def _debruijn(*, alphabet: str, order: int, seed: int) -> DirectedGraph:  # noqa
 
 @_generator(
     "rmat",
-    click.option("--scale", type=click.IntRange(1, 40), required=True, metavar="N", help="There are 2^N vertices."),
+    click.option("--scale", type=Whole(1, 40), required=True, metavar="N", help="There are 2^N vertices."),
     click.option("--edge-factor", type=_COUNT, default=16, show_default=True, metavar="N", help="Edges by vertex."),
 )
 def _rmat(*, scale: int, edge_factor: int, seed: int) -> DirectedGraph:
@@ -200,8 +208,9 @@ def _eulerian(*, vertices: int, edges: int, components: int, path: bool, seed: i
 
 @command.command()
 @_graph_argument
+@format_option()
 @click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="The same as JSON.")
-def info(graph_path: Path, json_path: Path | None) -> None:
+def info(graph_path: Path, *, graph_format: str | None, json_path: Path | None) -> None:
     """Describe a graph: vertices, edges, degrees, components, whether it is Eulerian and why not.
 
     \b
@@ -209,9 +218,8 @@ def info(graph_path: Path, json_path: Path | None) -> None:
     """
     from gpuasm.graph.directed_graph import describe
     from gpuasm.io import write_json
-    from gpuasm.io.graphs import read_graph
 
-    facts = describe(read_graph(graph_path))
+    facts = describe(_read(graph_path, graph_format))
     if json_path:
         write_json(json_path, facts)
     if json_path is None or str(json_path) != "-":
@@ -222,65 +230,82 @@ def info(graph_path: Path, json_path: Path | None) -> None:
 
 @command.command()
 @_graph_argument
+@format_option()
 @click.option("-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="Edge list.  [default: standard output]")
-def edges(graph_path: Path, output: Path) -> None:
+def edges(graph_path: Path, *, graph_format: str | None, output: Path) -> None:
     """List the edges in their order, two columns: source and target.
 
     \b
     gpuasm graph edges graph.txt -o edges.tsv
     """
-    from gpuasm.io.graphs import read_graph, write_graph
+    from gpuasm.io.graphs import write_graph
 
-    write_graph(output, read_graph(graph_path), file_format="edges")
+    write_graph(output, _read(graph_path, graph_format), file_format="edges")
 
 
 @command.command()
 @_graph_argument
 @_output_options
-def reverse(graph_path: Path, output: Path, file_format: str | None) -> None:
+@format_option("--input-format")
+@_unweighted_option
+def reverse(
+    graph_path: Path, output: Path, *, file_format: str | None, graph_format: str | None, unweighted: bool
+) -> None:
     """Turn every edge round.
 
     \b
     gpuasm graph reverse rays.txt -o reversed.txt
     """
-    from gpuasm.io.graphs import read_graph, write_graph
+    from gpuasm.graph.rows import group_by
 
-    write_graph(output, read_graph(graph_path).reverse(), file_format=file_format)
+    chosen = _output_format(output, file_format)
+    graph, weights = _read_weighted(graph_path, graph_format, unweighted=unweighted)
+    if weights is not None:
+        weights = group_by(graph.columns, weights, graph.n_vertices)[1]
+    _write(output, graph.reverse(), weights, chosen)
 
 
 @command.command()
 @_graph_argument
 @_output_options
+@format_option("--input-format")
+@_unweighted_option
 @click.option("--vertices", metavar="LIST", help="Only these, by name, with commas between them.")
 @click.option("--both-ways", is_flag=True, help="Add an edge back for each edge.")
-@click.option("--shuffle", type=click.IntRange(min=0), metavar="SEED", help="Number the vertices anew at random.")
+@click.option("--shuffle", type=SEED, metavar="SEED", help="Number the vertices anew at random.")
 def convert(
     graph_path: Path,
     output: Path,
     *,
     file_format: str | None,
+    graph_format: str | None,
+    unweighted: bool,
     vertices: str | None,
     both_ways: bool,
     shuffle: int | None,
 ) -> None:
-    """Write a graph in another format, or a part of it.
+    """Write a graph in another format, or a part of it, with the weights of its edges.
 
     \b
     gpuasm graph convert assembly.gfa -o edges.tsv
     gpuasm graph convert links.mtx --vertices 0,1,2 -o part.npz
     """
-    from gpuasm.graph.building import undirected
-    from gpuasm.graph.random_graphs import shuffled
-    from gpuasm.io.graphs import read_graph, write_graph
+    from gpuasm.graph.weighted_edges import weights_of_both_ways, weights_of_part, weights_of_shuffled
 
-    graph = _part(read_graph(graph_path), vertices)
-    graph = undirected(graph) if both_ways else graph
-    graph = graph if shuffle is None else shuffled(graph, seed=shuffle)
-    write_graph(output, graph, file_format=file_format)
+    chosen = _output_format(output, file_format)
+    graph, weights = _read_weighted(graph_path, graph_format, unweighted=unweighted)
+    if vertices is not None:
+        graph, weights = weights_of_part(graph, weights, [name.strip() for name in vertices.split(",")])
+    if both_ways:
+        graph, weights = weights_of_both_ways(graph, weights)
+    if shuffle is not None:
+        graph, weights = weights_of_shuffled(graph, weights, seed=shuffle)
+    _write(output, graph, weights, chosen)
 
 
 @command.command()
 @_graph_argument
+@format_option()
 @click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The picture: .svg .png .pdf .dot.")
 @click.option("--clusters", is_flag=True, help="Frame each weakly connected component in a colour of its own.")
 @click.option(
@@ -300,6 +325,7 @@ def draw(
     graph_path: Path,
     output: Path,
     *,
+    graph_format: str | None,
     walk_path: Path | None,
     euler: bool,
     letters: bool,
@@ -316,9 +342,8 @@ def draw(
     gpuasm graph draw graph.txt --clusters --into 3 --out 3 -o graph.svg
     gpuasm graph draw graph.txt --euler -o tour.png
     """
-    from gpuasm.io.graphs import read_graph
-
-    graph = _part(read_graph(graph_path), vertices)
+    graph = _read(graph_path, graph_format)
+    graph = graph if vertices is None else graph.induced([name.strip() for name in vertices.split(",")])
     walk = _walk(graph, walk_path, euler=euler)
     if letters:
         if walk is None:
@@ -330,8 +355,40 @@ def draw(
     _write_picture(output, drawing)
 
 
-def _part(graph: DirectedGraph, vertices: str | None) -> DirectedGraph:
-    return graph if vertices is None else graph.induced([name.strip() for name in vertices.split(",")])
+def _read(path: Path, graph_format: str | None) -> DirectedGraph:
+    """Read a graph; its weights, if it has any, are passed over."""
+    from gpuasm.io.graphs import read_graph
+
+    return read_graph(path, file_format=graph_format, pass_over_weights=True)
+
+
+def _read_weighted(
+    path: Path, graph_format: str | None, *, unweighted: bool
+) -> tuple[DirectedGraph, np.ndarray | None]:
+    """Read a graph, and its weights unless these are to be left out."""
+    from gpuasm.io.graphs import read_weighted_graph
+
+    if unweighted:
+        return _read(path, graph_format), None
+    return read_weighted_graph(path, allow_negative=True, file_format=graph_format)
+
+
+def _output_format(output: Path, file_format: str | None) -> str:
+    """Return the format of an output before its input is read."""
+    from gpuasm.io.graphs import format_of_suffix
+
+    return file_format or format_of_suffix(output)
+
+
+def _write(output: Path, graph: DirectedGraph, weights: np.ndarray | None, file_format: str) -> None:
+    from gpuasm.io.graphs import WITH_WEIGHTS, write_graph
+
+    if weights is not None and file_format not in WITH_WEIGHTS:
+        raise UsageError(
+            f"a format that holds weights: {', '.join(WITH_WEIGHTS)}", repr(file_format),
+            "take one of those, or add --unweighted",
+        )  # fmt: skip
+    write_graph(output, graph, file_format=file_format, weights=weights)
 
 
 def _walk(graph: DirectedGraph, path: Path | None, *, euler: bool) -> list[int] | None:
@@ -365,6 +422,7 @@ def _edges_of_walks(graph: DirectedGraph, path: Path) -> list[int]:
 
 
 def _write_picture(output: Path, drawing: Drawing) -> None:
+    from gpuasm.cli.file_uses import note_output
     from gpuasm.io import atomic_output
 
     kind = "dot" if str(output) == "-" else output.suffix.lower().removeprefix(".")
@@ -374,6 +432,7 @@ def _write_picture(output: Path, drawing: Drawing) -> None:
         picture = drawing.render(kind)
     except DeviceError as error:
         text_path = output.with_suffix(".dot")
+        note_output(text_path)
         with atomic_output(text_path, "wb") as file:
             file.write(drawing.render("dot"))
         raise DeviceError(error.expected, error.found, f"{error.remedy}: {text_path} is written") from error

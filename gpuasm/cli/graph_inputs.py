@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from gpuasm.errors import DataError, UsageError
 
@@ -11,6 +14,18 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gpuasm.graph import DirectedGraph
+
+
+FORMATS = ("adjacency", "edges", "mtx", "gfa", "npz")
+"""Formats of graphs: keys of `gpuasm.io.graphs.FORMATS`, which takes long to import."""
+
+
+def format_option(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option that names the format of GRAPH, as the argument ``graph_format``."""
+    return click.option(
+        *(names or ("--format", "--input-format")), "graph_format", type=click.Choice(FORMATS),
+        help="Format of GRAPH; of edges, each line is one, the first too.  [default: by its content]",
+    )  # fmt: skip
 
 
 def check_standard_input(*paths: Path | None) -> None:
@@ -25,8 +40,10 @@ def check_standard_input(*paths: Path | None) -> None:
         raise UsageError("standard input for one file", "'-' twice", "write one of them to a file")
 
 
-def read_given_graph(path: Path, *, weighted: bool) -> tuple[DirectedGraph, np.ndarray | None]:
-    """Read a graph, and its weights if requested by ``--weighted``.
+def read_given_graph(
+    path: Path, *, weighted: bool, file_format: str | None = None
+) -> tuple[DirectedGraph, np.ndarray | None]:
+    """Read a graph, and its weights if requested by ``--weighted``; its format is that of ``--format``, if given.
 
     Raises
     ------
@@ -40,13 +57,13 @@ def read_given_graph(path: Path, *, weighted: bool) -> tuple[DirectedGraph, np.n
 
     if not weighted:
         try:
-            return read_graph(path), None
+            return read_graph(path, file_format=file_format), None
         except DataError as error:
             if error.expected != TWO_COLUMNS:
                 raise
             remedy = f"{error.remedy}; or, if a third column has weights, add --weighted"
             raise DataError(error.expected, error.found, remedy, path=error.path, place=error.place) from error
-    graph, weights = read_weighted_graph(path)
+    graph, weights = read_weighted_graph(path, file_format=file_format)
     if weights is None and graph.n_edges:
         raise DataError("weights of edges", "none", "add them as a third column, or leave --weighted out", path=path)
     return graph, weights

@@ -77,7 +77,9 @@ class MemoryPlan:
     work: Work
     figures: dict[str, int | None] = field(default_factory=lambda: {"reading_bytes": None})
 
-    def before_reading(self, path: Path, *, weighted: bool = False, segments: bool = False) -> None:
+    def before_reading(
+        self, path: Path, *, weighted: bool = False, segments: bool = False, file_format: str | None = None
+    ) -> None:
         """Refuse a graph that cannot be read; if headers state its size, also one on which the work cannot be done.
 
         Standard input is not examined.
@@ -88,6 +90,8 @@ class MemoryPlan:
             The graph.
         weighted, segments
             Whether weights are read; whether the file is read as segments and links.
+        file_format
+            Of its text, if the user names one.
 
         Raises
         ------
@@ -98,7 +102,7 @@ class MemoryPlan:
         """
         from gpuasm.io.graph_sizes import size_of_graph
 
-        size = size_of_graph(path)
+        size = size_of_graph(path, file_format)
         if size is None:
             return
         reading = self.work.process + bytes_to_read(size, weighted=weighted, segments=segments)

@@ -83,10 +83,9 @@ def write_manifest(
         path,
         plain(
             {
-                "schema_version": SCHEMA_VERSION,
-                "status": status,
+                **schema_of(status),
                 "command": command,
-                "command_line": _command_line(),
+                "command_line": command_line(),
                 "started": stages.started.isoformat(timespec="seconds"),
                 "finished": datetime.now(UTC).isoformat(timespec="seconds"),
                 "wall_s": round(stages.wall_s, 3),
@@ -135,7 +134,13 @@ def cpu_name() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def _command_line() -> str:
+def schema_of(status: str) -> dict[str, Any]:
+    """Return the first keys of run.json: its schema, and the status of the run."""
+    return {"schema_version": SCHEMA_VERSION, "status": status}
+
+
+def command_line() -> str:
+    """Return the command line of this process, as one could type it."""
     context = click.get_current_context(silent=True)
     arguments = context.find_root().obj["args"] if context else []
     return shlex.join(["gpuasm", *arguments])

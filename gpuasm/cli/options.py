@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
+from gpuasm.cli.paths import READS
+from gpuasm.cli.ranges import Whole
 from gpuasm.errors import UsageError
-
-_FILE = click.Path(path_type=Path, allow_dash=True)
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,7 @@ def _gathered(
 
 
 _COMMON = [
-    click.option(
-        "-t", "--threads", type=click.IntRange(min=1), metavar="N", help="CPU threads.  [default: all allowed]"
-    ),
+    click.option("-t", "--threads", type=Whole(1), metavar="N", help="CPU threads.  [default: all allowed]"),
     click.option(
         "--device",
         default="auto",
@@ -178,10 +176,10 @@ _COMMON = [
 ]
 
 _READS = [
-    click.argument("reads", nargs=-1, type=_FILE),
-    click.option("-1", "first", multiple=True, type=_FILE, metavar="FILE", help="First mates; may be repeated."),
-    click.option("-2", "second", multiple=True, type=_FILE, metavar="FILE", help="Second mates, in the order of -1."),
-    click.option("--interleaved", multiple=True, type=_FILE, metavar="FILE", help="Mates in turn in one file."),
-    click.option("--single", multiple=True, type=_FILE, metavar="FILE", help="Reads without mates, as READS are."),
-    click.option("--bam", multiple=True, type=_FILE, metavar="FILE", help="Unaligned BAM or CRAM."),
+    click.argument("reads", nargs=-1, type=READS),
+    click.option("-1", "first", multiple=True, type=READS, metavar="FILE", help="First mates; may be repeated."),
+    click.option("-2", "second", multiple=True, type=READS, metavar="FILE", help="Second mates, in the order of -1."),
+    click.option("--interleaved", multiple=True, type=READS, metavar="FILE", help="Mates in turn in one file."),
+    click.option("--single", multiple=True, type=READS, metavar="FILE", help="Reads without mates, as READS are."),
+    click.option("--bam", multiple=True, type=READS, metavar="FILE", help="Unaligned BAM or CRAM."),
 ]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuasm.cli.graph_inputs import format_option
 from gpuasm.cli.options import CommonOptions, common_options
 from gpuasm.cli.paths import INPUT, NAMED_OUTPUT, OUTPUT
+from gpuasm.cli.ranges import SEED, Finite, Whole
 from gpuasm.errors import ConvergenceError, UsageError
 
 if TYPE_CHECKING:
@@ -33,15 +35,13 @@ _COUPONS_EACH, _MOST_THREADS = 64, 128 * 128  # of the heat map
     help="Power iteration to a tolerance, or random walks, which are an estimate with a standard error.",
 )
 @click.option(
-    "--reset", type=float, default=0.15, show_default=True, metavar="P", help="Probability to stop at a vertex."
+    "--reset", type=Finite(), default=0.15, show_default=True, metavar="P", help="Probability to stop at a vertex."
 )
-@click.option(
-    "--coupons", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Walks by vertex."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the walks.")
+@click.option("--coupons", type=Whole(1), default=10, show_default=True, metavar="N", help="Walks by vertex.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the walks.")
 @click.option(
     "--tolerance",
-    type=float,
+    type=Finite(),
     default=1e-9,
     show_default=True,
     metavar="X",
@@ -49,7 +49,7 @@ _COUPONS_EACH, _MOST_THREADS = 64, 128 * 128  # of the heat map
 )
 @click.option(
     "--max-iterations",
-    type=click.IntRange(min=1),
+    type=Whole(1),
     default=1000,
     show_default=True,
     metavar="N",
@@ -57,9 +57,10 @@ _COUPONS_EACH, _MOST_THREADS = 64, 128 * 128  # of the heat map
 )
 @click.option("--personalise", type=INPUT, metavar="FILE", help="Where walks begin: a vertex a line, and its share.")
 @click.option("--weighted", is_flag=True, help="Edges are taken in proportion to their weights in GRAPH.")
+@format_option()
 @click.option("--compare", is_flag=True, help="Run the other method too, and report the error of the walks.")
 @click.option("--oriented", is_flag=True, help="Of GFA: a row for each strand of a segment, not for both together.")
-@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first rows.")
+@click.option("--top", type=Whole(1), metavar="N", help="Only the first rows.")
 @click.option("--picture", type=NAMED_OUTPUT, metavar="FILE", help="Ranks in their order: .png .svg .pdf.")
 @click.option("--heat-map", type=NAMED_OUTPUT, metavar="FILE", help="Work of threads before and after it is balanced.")
 @click.option("--json", "json_path", type=OUTPUT, metavar="FILE", help="Manifest of the run.")
@@ -121,12 +122,13 @@ def _rank(graph_path: Path, plan: MemoryPlan, options: dict[str, Any]) -> Rankin
     from gpuasm.ranking import WARP, power_iteration, random_walks, work_by_coupon
 
     session, stages, segments = plan.session, plan.session.stages, None
-    plan.before_reading(graph_path, weighted=options["weighted"])
-    graph, weights = _read(graph_path, session, weighted=options["weighted"])
+    given = {"weighted": options["weighted"], "file_format": options["graph_format"]}
+    plan.before_reading(graph_path, **given)
+    graph, weights = _read(graph_path, session, given)
     plan.before_work(graph.n_vertices, graph.n_edges, graph.names, weighted=weights is not None)
     if str(graph_path) == "-" and not options["oriented"] and _has_strands(graph):
         raise UsageError("GFA as a file, as it is read twice", "standard input", "name a file, or add --oriented")
-    if is_gfa(graph_path) and not options["oriented"]:
+    if options["graph_format"] in (None, "gfa") and is_gfa(graph_path) and not options["oriented"]:
         segments = read_segment_graph(graph_path)
     teleport = None
     if options["personalise"]:
@@ -154,11 +156,11 @@ def _rank(graph_path: Path, plan: MemoryPlan, options: dict[str, Any]) -> Rankin
     return Ranking(graph, options["method"], power, walks, segments)
 
 
-def _read(path: Path, session: Session, *, weighted: bool) -> tuple[DirectedGraph, np.ndarray | None]:
+def _read(path: Path, session: Session, given: dict[str, Any]) -> tuple[DirectedGraph, np.ndarray | None]:
     from gpuasm.cli.graph_inputs import read_given_graph
 
     with session.stages.stage("read graph") as stage:
-        graph, weights = read_given_graph(path, weighted=weighted)
+        graph, weights = read_given_graph(path, **given)
         stage.note(vertices=graph.n_vertices, edges=graph.n_edges)
     return graph, weights
 

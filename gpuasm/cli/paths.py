@@ -3,36 +3,46 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from gpuasm.errors import NoInputError, OutputError
+from gpuasm.cli.file_uses import note_folder, note_input, note_output
+from gpuasm.errors import NoInputError, OutputError, UsageError
 
 _DASH = Path("-")
 
 
-class _File(click.Path, ABC):
-    """A file; - is standard input or output."""
+class _Path(click.Path):
+    """A file or folder; - is standard input or output if it is allowed."""
 
-    def __init__(self, *, allow_dash: bool = True) -> None:
+    def __init__(self, note: Callable[[Path], None], *, allow_dash: bool = True) -> None:
         super().__init__(path_type=Path, allow_dash=allow_dash)
+        self._note = note
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        if not os.fspath(value):
+            name = param.get_error_hint(ctx) if param and ctx else "each option"
+            raise UsageError(f"a path for {name}", "an empty text", "name a file or folder")
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if path != _DASH:
             self.check(path)
+        self._note(path)
         return path
 
-    @abstractmethod
     def check(self, path: Path) -> None:
         """Raise an error if the path can never be read or written."""
 
 
-class InputFile(_File):
+class InputFile(_Path):
     """A file to read.
+
+    Parameters
+    ----------
+    may_be_folder
+        Whether the reader of the file refuses folders.
 
     Raises
     ------
@@ -40,12 +50,16 @@ class InputFile(_File):
         If it is a folder. A missing one is reported when it is opened, as another program may still write it.
     """
 
+    def __init__(self, *, may_be_folder: bool = False) -> None:
+        super().__init__(note_input)
+        self._may_be_folder = may_be_folder
+
     def check(self, path: Path) -> None:
-        if path.is_dir():
+        if path.is_dir() and not self._may_be_folder:
             raise NoInputError("a readable file", "a folder", "name a file in it", path=path)
 
 
-class OutputFile(_File):
+class OutputFile(_Path):
     """A file to write.
 
     Parameters
@@ -62,7 +76,7 @@ class OutputFile(_File):
     """
 
     def __init__(self, *, allow_dash: bool = True, makes_folder: bool = False) -> None:
-        super().__init__(allow_dash=allow_dash)
+        super().__init__(note_output, allow_dash=allow_dash)
         self._makes_folder = makes_folder
 
     def check(self, path: Path) -> None:
@@ -71,6 +85,19 @@ class OutputFile(_File):
             raise OutputError("a file to write", "a folder of this name", "name a file in it, or another", path=path)
         if not self._makes_folder and (target.is_file() or not target.exists()):  # neither pipe nor device
             _check_folder(target.parent, path)
+
+
+class OutputFolder(_Path):
+    """A folder to write to.
+
+    Parameters
+    ----------
+    *patterns
+        The files that the command writes or removes there, as patterns of `pathlib.Path.glob`.
+    """
+
+    def __init__(self, *patterns: str) -> None:
+        super().__init__(lambda folder: note_folder(folder, patterns), allow_dash=False)
 
 
 def _check_folder(folder: Path, path: Path) -> None:
@@ -84,3 +111,4 @@ def _check_folder(folder: Path, path: Path) -> None:
 
 
 INPUT, OUTPUT, NAMED_OUTPUT = InputFile(), OutputFile(), OutputFile(allow_dash=False)
+READS = InputFile(may_be_folder=True)

@@ -82,6 +82,7 @@ def plan_assembly(reads: Reads, k: int, session: Session, folder: Path) -> dict[
 
 
 def crossing_bytes_per_base(histogram: np.ndarray, k: int, windows: int) -> float:
+    """Return the bytes that junction reads take, for each base of the reads."""
     if windows > _HIGH_COVERAGE * int(histogram[2:].sum()):
         return _AT_HIGH_COVERAGE
     spectrum = analyse_spectrum(histogram, k)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options, parse_min_count
-from gpuasm.cli.paths import OutputFile
+from gpuasm.cli.paths import OutputFile, OutputFolder
+from gpuasm.cli.ranges import Finite, Whole
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -16,24 +17,26 @@ if TYPE_CHECKING:
     from gpuasm.cli.sketching import SketchOptions
     from gpuasm.samples.neighbours import GraphOptions
 
-_NUMBER = click.IntRange(min=1)
+_NUMBER = Whole(1)
+_FOLDER = OutputFolder(
+    "samples.tsv", "distances.tsv", "distances.phylip", "graph.tsv", "graph.mtx", "graph.names", "graph.npz",
+    "tree.nwk", "distances.svg", "run.json",
+)  # fmt: skip
 
 
 @click.command(short_help="Compare samples by their k-mers: distances, graph, clusters, tree.")
 @click.argument("samples", nargs=-1, required=True, metavar="SAMPLES...")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for results."
-)
+@click.option("-o", "--output", type=_FOLDER, required=True, metavar="DIR", help="Folder for results.")
 @click.option("--each-sequence", is_flag=True, help="Each sequence of a FASTA file is a sample.")
-@click.option("-k", "k", type=int, default=21, show_default=True, metavar="K", help="Length of the k-mers, 3 to 31.")
+@click.option("-k", "k", type=Whole(1), default=21, show_default=True, metavar="K", help="Length, 3 to 31.")
+    "-k", "k", type=Whole(1), default=21, show_default=True, metavar="K", help="Length of the k-mers, 3 to 31."
+)
 @click.option(
     "-s", "--sketch-size", "size", type=_NUMBER, metavar="N",
     help="Least hashes kept of each sample.  [default: 1000, or all if no sample has more than 50,000 k-mers]",
 )  # fmt: skip
 @click.option("--scaled", type=_NUMBER, metavar="N", help="Keep one k-mer in N instead, of samples of any size.")
-@click.option(
-    "--seed", type=click.IntRange(0, (1 << 32) - 1), default=42, show_default=True, metavar="N", help="Of the hash."
-)
+@click.option("--seed", type=Whole(0, (1 << 32) - 1), default=42, show_default=True, metavar="N", help="Of the hash.")
 @click.option(
     "--min-count", default="auto", show_default=True, metavar="N",
     help="How often a k-mer of reads must occur to count; auto takes it from the k-mer spectrum.",
@@ -46,20 +49,20 @@ _NUMBER = click.IntRange(min=1)
     help="Of the graph, the clusters and the tree; auto takes containment for scaled sketches, else mash.",
 )
 @click.option(
-    "--neighbours", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
+    "--neighbours", type=Whole(0), default=10, show_default=True, metavar="N",
     help="Nearest samples that each is linked to, with all as near as the last; 0 for all within --threshold.",
 )  # fmt: skip
 @click.option(
-    "--threshold", type=click.FloatRange(0, 1), default=1.0, show_default=True, metavar="D",
+    "--threshold", type=Finite(0, 1), default=1.0, show_default=True, metavar="D",
     help="Greatest distance of a link.",
 )  # fmt: skip
 @click.option("--mutual", is_flag=True, help="Link two samples only if each is among the other's nearest.")
 @click.option(
-    "--cluster-distance", type=click.FloatRange(0, 1), default=0.05, show_default=True, metavar="D",
+    "--cluster-distance", type=Finite(0, 1), default=0.05, show_default=True, metavar="D",
     help="Greatest distance between neighbours of a cluster; 0.05 is about a species of bacteria.",
 )  # fmt: skip
 @click.option(
-    "--pairs-within", type=click.FloatRange(0, 1), default=1.0, show_default=True, metavar="D",
+    "--pairs-within", type=Finite(0, 1), default=1.0, show_default=True, metavar="D",
     help="Greatest distance of pairs in distances.tsv, which has half a million lines for 1,000 samples.",
 )  # fmt: skip
 @click.option(
@@ -103,8 +106,9 @@ def command(
       gpuasm relate genomes.fasta --each-sequence -o samples
       gpuasm relate north=north_R1.fastq.gz south=south.fasta --scaled 1000 -k 31 -o samples
     """
-    from gpuasm.cli.folders import check_folder, make_own_folder
+    from gpuasm.cli.folders import check_folder
     from gpuasm.cli.relate_outputs import write_sketches
+    from gpuasm.cli.run_folder import RunFolder
     from gpuasm.cli.session import run_session
     from gpuasm.cli.sketching import SketchOptions
     from gpuasm.samples.neighbours import GraphOptions
@@ -113,22 +117,23 @@ def command(
         raise UsageError("--sketch-size or --scaled", "both", "leave one out")
     check_folder(output)
     with run_session(common) as session:
-        run = _Run(output, session, SketchOptions(k, size, scaled, seed), GraphOptions(neighbours, threshold, mutual))
+        run = _Run(session, SketchOptions(k, size, scaled, seed), GraphOptions(neighbours, threshold, mutual))
         run.reading = {"min_count": parse_min_count(min_count), "each_sequence": each_sequence, "skip_bad": skip_bad}
         run.distance, run.cluster_distance, run.pairs_within = distance, cluster_distance, pairs_within
         run.read(samples)
-        make_own_folder(output, "relate")
-        lines = run.compare()
-        if sketches_path:
-            write_sketches(sketches_path, run.samples, run.sketches)
+        with RunFolder(output, "relate") as folder:
+            lines = run.compare(folder.files)
+            if sketches_path:
+                write_sketches(sketches_path, run.samples, run.sketches)
+            folder.replace()
     click.echo("\n".join(lines))
 
 
 class _Run:
-    """One comparison into one folder."""
+    """One comparison."""
 
-    def __init__(self, folder: Path, session: Session, sketching: SketchOptions, graph: GraphOptions) -> None:
-        self.folder, self.session, self.sketching, self.graph = folder, session, sketching, graph
+    def __init__(self, session: Session, sketching: SketchOptions, graph: GraphOptions) -> None:
+        self.session, self.sketching, self.graph = session, sketching, graph
         self.reading: dict[str, Any] = {}
         self.distance, self.cluster_distance, self.pairs_within = "auto", 0.05, 1.0
         self.left_out: list[dict[str, str]] = []
@@ -162,8 +167,8 @@ class _Run:
         if self.distance == "containment" and not self.sketches.kind.is_scaled:
             raise UsageError("scaled sketches for containment", "sketches of a size", "add --scaled N")
 
-    def compare(self) -> list[str]:
-        """Compare, write all files, and return the lines of the summary."""
+    def compare(self, folder: Path) -> list[str]:
+        """Compare, write all files to a folder, and return the lines of the summary."""
         from gpuasm.cli.relate_outputs import check_memory, summary, write_relation
         from gpuasm.samples.comparison import compare
         from gpuasm.samples.relation import relate
@@ -180,11 +185,11 @@ class _Run:
             )  # fmt: skip
             stage.note(edges=relation.graph.n_edges, clusters=relation.n_clusters)
         with stages.stage("write results"):
-            write_relation(self.folder, relation, self.samples, within=self.pairs_within)
-        self._write_manifest(relation)
+            write_relation(folder, relation, self.samples, within=self.pairs_within)
+        self._write_manifest(folder, relation)
         return summary(relation)
 
-    def _write_manifest(self, relation: Any) -> None:
+    def _write_manifest(self, folder: Path, relation: Any) -> None:
         from gpuasm.cli.relate_outputs import inputs_of
         from gpuasm.samples.sketches import describe
 
@@ -194,7 +199,7 @@ class _Run:
             else f"nothing to compare: {relation.n or 'no'} sample{'' if relation.n == 1 else 's'}"
         )
         self.session.write_manifest(
-            self.folder / "run.json",
+            folder / "run.json",
             command="relate",
             parameters={
                 **vars(self.sketching), **vars(self.graph), **self.reading,

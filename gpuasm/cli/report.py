@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpuasm.cli.file_uses import note_input
 from gpuasm.cli.paths import INPUT, NAMED_OUTPUT
 from gpuasm.errors import NoInputError, UsageError
 
 if TYPE_CHECKING:
     from gpuasm.report import Run
+
+_FILES_OF_RUNS = ("run.json", "contigs.tsv", "spectrum.tsv", "bins.tsv", "map.tsv", "training.tsv")
 
 
 @click.command(name="report")
@@ -48,6 +51,7 @@ def command(
     gpuasm report first=results/1 second=results/2 --summary summary.tsv -o report.html
     """
     from gpuasm import report
+    from gpuasm.io.output import outputs_together
 
     read = [_read(text) for text in runs]
     names = [run.name for run in read]
@@ -59,14 +63,24 @@ def command(
     report.add_benchmarks(read, _expanded(benchmarks))
     report.add_bins(read, _expanded(bins))
     located = report.read_located(locations) if locations is not None else None
-    report.write_report(read, output, located=located)
-    if summary is not None:
-        report.write_summary(read, summary)
+    with outputs_together():
+        report.write_report(read, output, located=located)
+        if summary is not None:
+            report.write_summary(read, summary)
 
 
 def _expanded(patterns: tuple[str, ...]) -> list[str]:
     """Expand the patterns here: the files of a thousand samples would be too much for a shell."""
-    return [path for pattern in patterns for path in sorted(glob.glob(pattern) or [pattern])]  # noqa: PTH207 - absolute patterns too
+    paths = [path for pattern in patterns for path in sorted(glob.glob(pattern) or [pattern])]  # noqa: PTH207 - absolute patterns too
+    for path in paths:
+        _note_files_of(Path(path))
+    return paths
+
+
+def _note_files_of(path: Path) -> None:
+    """Note a file, or the files of a folder of a run or of bins, as inputs."""
+    for name in _FILES_OF_RUNS if path.is_dir() else ("",):
+        note_input(path / name)
 
 
 def _read(text: str) -> Run:
@@ -77,4 +91,5 @@ def _read(text: str) -> Run:
         name, folder = "", text
     if not Path(folder).is_dir():
         raise NoInputError("the folder of a run", "none", "name what 'gpuasm assemble -o' wrote", path=folder)
+    _note_files_of(Path(folder))
     return read_run(folder, name or None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuasm.cli.file_uses import note_input
 from gpuasm.errors import DataError, NoInputError, UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def find_samples(arguments: tuple[str, ...]) -> list[SampleFiles]:
     Raises
     ------
     DataError, UsageError
-        If a sheet is wrong.
+        If a sheet is wrong, or a file is an output as well.
     NoInputError
         If a file is not there.
     """
@@ -70,10 +71,14 @@ def find_samples(arguments: tuple[str, ...]) -> list[SampleFiles]:
         name, equals, path = argument.partition("=")
         if not equals or Path(argument).exists():
             name, path = "", argument
+        note_input(Path(path))
         if not name and _is_sheet(_head_of(path)):
             found += _read_sheet(path)
         else:
             found.append(SampleFiles(name, (path,)))
+    for files in found:
+        for path in files.paths:
+            note_input(Path(path))
     return found
 
 

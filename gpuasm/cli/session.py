@@ -20,6 +20,10 @@ from gpuasm.cli.switch_interval import shorten_switch_interval
 from gpuasm.driver import compute_capability, has_driver
 from gpuasm.stages import Stages
 
+_LOG = logging.getLogger(__name__)
+
+_MOST_THREADS, _MOST_THREADS_PER_CPU = 64, 4
+"""More threads than both allow make a run slower."""
 _PATIENCE_S = 5.0
 """Most seconds to wait for the work of a device when the run has failed."""
 
@@ -101,6 +105,8 @@ WarmUp = Callable[[Any, Callable[[], bool]], None]
 def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iterator[Session]:
     """Set up a run as ``common`` requires, and show the timings when the block ends.
 
+    The outputs that are written in the block appear together when it ends well.
+
     Parameters
     ----------
     common
@@ -119,30 +125,40 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
     """
     from gpuasm import parallel
     from gpuasm.compiled_cache import has_folder
+    from gpuasm.io.output import outputs_together
 
     shorten_switch_interval()
     resources.require_address_space()
     memory = resources.memory_budget(common.memory)
     is_requested, is_running = threading.Event(), threading.Lock()
     namespace = _open_device(common.device, _WarmUp(warm_up, is_requested, is_running))
-    parallel.set_threads(common.threads)
+    parallel.set_threads(_usable_threads(common.threads))
     display = make_progress("none" if common.quiet else common.progress)
     stages = Stages(display)
     try:
         with _messages(display, common) as handler:
+            if common.threads and common.threads > parallel.thread_count():
+                _LOG.warning("%d threads are used instead of %d", parallel.thread_count(), common.threads)
             if not has_folder():
-                logging.getLogger(__name__).warning(_COMPILED_ANEW)
+                _LOG.warning(_COMPILED_ANEW)
             threads = parallel.thread_count()
             on_device = not namespace.done() or namespace.result().__name__ != "numpy"
             capability = partial(compute_capability, common.device) if on_device else lambda: None
             helpers = precompilation.compiling_in_background(threads=threads, memory=memory, capability=capability)
-            with helpers if warm_up else nullcontext():
+            with resources.limited_memory(memory), helpers if warm_up else nullcontext(), outputs_together():
                 yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_requested)
     finally:
         is_requested.set()  # ends the warm-up: a process must not end while its device works
         if is_running.acquire(timeout=_PATIENCE_S):
             is_running.release()
         display.finish(stages)
+
+
+def _usable_threads(requested: int | None) -> int | None:
+    """Return as many threads as were requested, or the most that are of use here."""
+    from gpuasm.parallel import available_cpus
+
+    return requested and min(requested, max(_MOST_THREADS, _MOST_THREADS_PER_CPU * available_cpus()))
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.paths import INPUT, OUTPUT
+from gpuasm.cli.ranges import MOST_ITEMS, SEED, Finite, Whole
 from gpuasm.errors import UsageError
 
 if TYPE_CHECKING:
     from gpuasm.sequence.genomes import Molecule
     from gpuasm.sequence.simulation import ReadBlock, ReadSimulation
 
-_SEED = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of all that is random."
-)
+_SEED = click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of all that is random.")
 
 
 @click.group(name="simulate")
@@ -32,22 +31,14 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--length", type=click.IntRange(min=1), required=True, metavar="N", help="Bases of the chromosome.")
-@click.option(
-    "--gc", type=click.FloatRange(0, 1), default=0.5, show_default=True, metavar="SHARE", help="Share of G and C."
-)
-@click.option(
-    "--repeats", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Repeated elements."
-)
-@click.option(
-    "--repeat-length", type=click.IntRange(min=1), default=1000, show_default=True, metavar="N", help="Bases of each."
-)
-@click.option(
-    "--repeat-copies", type=click.IntRange(min=1), default=2, show_default=True, metavar="N", help="Copies of each."
-)
+@click.option("--length", type=Whole(1, MOST_ITEMS), required=True, metavar="N", help="Bases of the chromosome.")
+@click.option("--gc", type=Finite(0, 1), default=0.5, show_default=True, metavar="SHARE", help="Share of G and C.")
+@click.option("--repeats", type=Whole(0), default=0, show_default=True, metavar="N", help="Repeated elements.")
+@click.option("--repeat-length", type=Whole(1), default=1000, show_default=True, metavar="N", help="Bases of each.")
+@click.option("--repeat-copies", type=Whole(1), default=2, show_default=True, metavar="N", help="Copies of each.")
 @click.option(
     "--repeat-divergence",
-    type=click.FloatRange(0, 1),
+    type=Finite(0, 1),
     default=0.0,
     show_default=True,
     metavar="SHARE",
@@ -108,16 +99,16 @@ def _plasmid_size(text: str) -> tuple[int, float]:
 @click.argument("genomes", nargs=-1, required=True, type=INPUT)
 @click.option(
     "--fold",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Finite(min=0, min_open=True),
     default=40.0,
     show_default=True,
     metavar="X",
     help="Mean depth.",
 )
-@click.option("--length", type=click.IntRange(min=1), default=150, show_default=True, metavar="N", help="Bases a read.")
+@click.option("--length", type=Whole(1, MOST_ITEMS), default=150, show_default=True, metavar="N", help="Bases a read.")
 @click.option(
     "--insert",
-    type=float,
+    type=Finite(),
     default=350.0,
     show_default=True,
     metavar="N",
@@ -125,18 +116,16 @@ def _plasmid_size(text: str) -> tuple[int, float]:
 )
 @click.option(
     "--insert-sd",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     default=50.0,
     show_default=True,
     metavar="N",
     help="Its standard deviation.",
 )
-@click.option(
-    "--error-rate", type=click.FloatRange(0, 0.25), metavar="P", help="Mean substitutions a base.  [default: 0.0025]"
-)
+@click.option("--error-rate", type=Finite(0, 0.25), metavar="P", help="Mean substitutions a base.  [default: 0.0025]")
 @click.option(
     "--n-rate",
-    type=click.FloatRange(0, 0.5),
+    type=Finite(0, 0.5),
     default=0.0,
     show_default=True,
     metavar="P",
@@ -146,7 +135,7 @@ def _plasmid_size(text: str) -> tuple[int, float]:
 @click.option("--circular", is_flag=True, help="All sequences are circular, whatever their files state.")
 @click.option(
     "--abundance-sd",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     default=0.0,
     show_default=True,
     metavar="X",
@@ -156,7 +145,7 @@ def _plasmid_size(text: str) -> tuple[int, float]:
 @click.option("-1", "first", type=OUTPUT, required=True, metavar="FILE", help="FASTQ of first mates; .gz compresses.")
 @click.option("-2", "second", type=OUTPUT, metavar="FILE", help="FASTQ of second mates.")
 @click.option("--truth", type=OUTPUT, metavar="FILE", help="TSV of where each read comes from, from 0 on.")
-@click.option("-t", "--threads", type=click.IntRange(min=1), metavar="N", help="CPU threads.  [default: all allowed]")
+@click.option("-t", "--threads", type=Whole(1), metavar="N", help="CPU threads.  [default: all allowed]")
 def reads(
     genomes: tuple[Path, ...],
     *,
@@ -194,14 +183,11 @@ def _output_paths(first: Path, second: Path | None, truth: Path | None, *, singl
     if single == (second is not None):
         found = "-2 with --single" if single else "no -2"
         raise UsageError("-1 and -2, or -1 and --single", found, "name one file for each mate that is simulated")
-    paths = [path for path in (first, second, truth) if path is not None]
-    if len(set(paths)) < len(paths):
-        raise UsageError("a file of its own for each output", ", ".join(map(str, paths)), "change a name")
-    return paths
+    return [path for path in (first, second, truth) if path is not None]
 
 
 def _write_reads(simulation: ReadSimulation, paths: list[Path], *, with_truth: bool) -> None:
-    from gpuasm.io import atomic_output
+    from gpuasm.io.output import atomic_output, outputs_together
 
     writers = [_compressor(path) for path in paths]
 
@@ -209,7 +195,7 @@ def _write_reads(simulation: ReadSimulation, paths: list[Path], *, with_truth: b
         texts = [*block.mates, *([_truth_text(simulation, block)] if with_truth else [])]
         return [compress(text) for compress, text in zip(writers, texts, strict=True)]
 
-    with contextlib.ExitStack() as stack:
+    with outputs_together(), contextlib.ExitStack() as stack:
         files = [stack.enter_context(atomic_output(path, "wb")) for path in paths]
         if with_truth:
             files[-1].write(writers[-1](b"read\tgenome\tposition\tstrand\tinsert\n"))

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.options import CommonOptions, common_options
-from gpuasm.cli.paths import INPUT, OUTPUT
+from gpuasm.cli.paths import INPUT, OUTPUT, OutputFolder
+from gpuasm.cli.ranges import SEED, Finite, Whole
 from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from gpuasm.cli.run_folder import RunFolder
     from gpuasm.cli.session import Session
     from gpuasm.cli.som_file import TrainedMap
     from gpuasm.io.matrices import Matrix
 
 _LOG = logging.getLogger(__name__)
-_PAIR: dict[str, Any] = {"nargs": 2, "type": float, "metavar": "FIRST LAST"}
+_PAIR: dict[str, Any] = {"nargs": 2, "type": Finite(), "metavar": "FIRST LAST"}
 _PICTURES = ("png", "svg", "pdf")
 _WHAT = ("overview", "umatrix", "density", "ustar", "hits", "clusters", "classes", "planes", "training")
+_FOLDER = OutputFolder("map.npz", "map.tsv", "rows.tsv", "training.tsv", "run.json")
 
 
 @click.group(name="som")
@@ -53,9 +56,7 @@ def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @command.command()
 @click.argument("table", type=INPUT)
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder for results."
-)
+@click.option("-o", "--output", type=_FOLDER, required=True, metavar="DIR", help="Folder for results.")
 @_column_options
 @click.option("--classes", "classes_path", type=INPUT, metavar="FILE", help="Names and classes of rows; or .cls.")
 @click.option("--size", metavar="RxC", help="Units, as 30x45.  [default: one for each row, from 20x30 to 164x246]")
@@ -67,19 +68,19 @@ def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_choice("--metric", ("euclidean", "cosine", "manhattan", "chebyshev"), "euclidean", "How rows are compared.")
 @_choice("--training", ("batch", "online"), "batch", "All rows at once, or one after another.")
-@click.option("--epochs", type=click.IntRange(min=1), default=20, show_default=True, metavar="N")
+@click.option("--epochs", type=Whole(1), default=20, show_default=True, metavar="N")
 @_choice("--start", ("pca", "linear", "random"), "pca", "Weights to start from.")
 @click.option("--radius", **_PAIR, help="Of the neighbourhood.  [default: a quarter of the shorter side, and 0.5]")
 @_choice("--decay", ("linear", "exponential"), "linear", "How radius and rate fall.")
 @click.option("--rate", **_PAIR, default=(0.5, 0.02), show_default=True, help="Of learning, in online training.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of all random.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of all random.")
 @_choice("--clusters", ("watershed", "ustar", "none"), "watershed", "How the map is cut: valleys of its walls, or U*C.")
 @click.option(
-    "--depth", type=click.FloatRange(0, 1), default=0.2, show_default=True, metavar="X",
+    "--depth", type=Finite(0, 1), default=0.2, show_default=True, metavar="X",
     help="Share of the walls' height below which valleys are joined.",
 )  # fmt: skip
 @click.option(
-    "--lvq", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+    "--lvq", type=Whole(0), default=0, show_default=True, metavar="N",
     help="Epochs in which labelled units learn to separate classes.",
 )  # fmt: skip
 @click.option("--esom", is_flag=True, help="Also write map.lrn, .wts, .bm, .umx, .names and .cls of Databionic ESOM.")
@@ -95,15 +96,18 @@ def train(*, table: Path, output: Path, common: CommonOptions, **options: Any) -
       gpuasm som train measured.tsv -o map
       gpuasm som train iris.csv --class-column species --topology toroidal --size 30x40 -o map
     """
-    from gpuasm.cli.folders import make_own_folder
+    from gpuasm.cli.file_uses import note_folder
+    from gpuasm.cli.run_folder import RunFolder
     from gpuasm.cli.session import run_session
+    from gpuasm.io.esom import SUFFIXES
 
     if options["lvq"] and not (options["class_column"] or options["classes_path"] or _may_hold_classes(table)):
         raise UsageError("classes to learn, for --lvq", "none", "add --class-column or --classes")
     size = _parse_size(options["size"])
-    with run_session(common) as session:
-        make_own_folder(output, "som train")
-        status = _Training(output, session, options, size).work(table)
+    if options["esom"]:
+        note_folder(output, [f"map{suffix}" for suffix in SUFFIXES])
+    with run_session(common) as session, RunFolder(output, "som train") as folder:
+        status = _Training(folder, session, options, size).work(table)
     click.echo(f"{output / 'map.npz'}: {status}")
 
 
@@ -129,7 +133,9 @@ def size_for(n: int) -> tuple[int, int]:
 class _Training:
     """One training into one folder."""
 
-    def __init__(self, folder: Path, session: Session, options: dict[str, Any], size: tuple[int, int] | None) -> None:
+    def __init__(
+        self, folder: RunFolder, session: Session, options: dict[str, Any], size: tuple[int, int] | None
+    ) -> None:
         self.folder, self.session, self.options, self.size = folder, session, options, size
         self.classes: list[str] = []
 
@@ -218,18 +224,19 @@ class _Training:
         from gpuasm.cli.som_outputs import write_esom, write_trained
 
         with self.session.stages.stage("write results"):
-            write_trained(self.folder, trained, matrix)
+            write_trained(self.folder.files, trained, matrix)
             if self.options["esom"]:
-                write_esom(self.folder, trained, matrix, self.classes if any(self.classes) else [])
+                write_esom(self.folder.files, trained, matrix, self.classes if any(self.classes) else [])
         described = _describe(trained)
         self.session.write_manifest(
-            self.folder / "run.json",
+            self.folder.files / "run.json",
             command="som train",
             parameters=self.options | {"size": self.size},
             inputs=[{"path": str(path)} for path in (table, self.options["classes_path"]) if path],
             results=described,
             status=status,
         )
+        self.folder.replace()
         if trained is None:
             return status
         text = f"{described['rows']} x {described['columns']} units, quantisation error {described['quantisation']:.4g}"

@@ -8,12 +8,13 @@ import click
 
 from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options, parse_min_count
 from gpuasm.cli.paths import OUTPUT
+from gpuasm.cli.ranges import Whole
 
 
 @click.command(short_help="Build the compacted de Bruijn graph of reads.")
 @cleaned_read_options(trim="no")
 @click.option(
-    "-k", "k", type=int, default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size."
+    "-k", "k", type=Whole(1), default=31, show_default=True, metavar="K", help="Odd length of the k-mers, any size."
 )
 @click.option(
     "--min-count",

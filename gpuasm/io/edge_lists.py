@@ -16,7 +16,10 @@ from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.edge_weights import WEIGHT_COLUMN, EdgeWeights, ends_field
 from gpuasm.io.graph_text import bad_line, quoted
 from gpuasm.io.growing_array import GrowingArray
+from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.named_ends import BETWEEN, NamedEnds
+from gpuasm.io.numbers import whole_number
+from gpuasm.io.size_lines import check_no_matrix_size, is_size_line, without_titles
 from gpuasm.parallel import compiled
 
 TWO_COLUMNS = "two columns: the vertices an edge leads from and to"
@@ -32,6 +35,8 @@ _SYMMETRIES = {"general": False, "symmetric": True, "skew-symmetric": True, "her
 _FINE, _NO_NUMBER, _COLUMNS = 0, 1, 2
 _SPARSE_IDS = 16  # ids that reach so many times further than there are ends of edges are names, not numbers
 _FEW_IDS = 1 << 20
+_BYTES_OF_VERTEX = 16
+_MOST_COMMENTS = 64 << 20
 
 
 @dataclass
@@ -54,22 +59,35 @@ class _Ends:
         return status, position
 
 
-def read_edge_list(blocks: Iterable[bytes]) -> DirectedGraph:
+def read_edge_list(blocks: Iterable[bytes], *, edges_only: bool = False) -> DirectedGraph:
     """Read an edge list: two vertices a line with tab, spaces or a comma between them; lines with # or % are comments.
 
     Where all are whole numbers, they are the numbers of the vertices, unless they reach very much further than there
-    are edges; else they are names. A first line "vertices edges" is no edge if that is what the file then holds.
+    are edges; else they are names. `gpuasm.io.size_lines` has the rules for first lines that are no edges.
+
+    Parameters
+    ----------
+    blocks
+        Of whole lines.
+    edges_only
+        Whether each line that is no comment is an edge, the first one too.
 
     Raises
     ------
     DataError
-        If a line has other than two columns.
+        If a line has other than two columns, or the first one may be an edge or the size of the graph.
+    ResourceError
+        If there are more vertices than memory holds.
     """
-    return _read_edges(blocks, None)[0]
+    return _read_edges(blocks, None, edges_only=edges_only)[0]
 
 
-def read_weighted_edge_list(blocks: Iterable[bytes], weights: EdgeWeights) -> tuple[DirectedGraph, np.ndarray | None]:
+def read_weighted_edge_list(
+    blocks: Iterable[bytes], weights: EdgeWeights, *, edges_only: bool = False
+) -> tuple[DirectedGraph, np.ndarray | None]:
     """Read an edge list whose third column, if the first line has one, is the weight of the edge.
+
+    Parameters are as for `read_edge_list`; ``weights`` receives them.
 
     Returns
     -------
@@ -82,18 +100,25 @@ def read_weighted_edge_list(blocks: Iterable[bytes], weights: EdgeWeights) -> tu
     """
     blocks = iter(blocks)
     head = next(blocks, b"")
+    head = head if edges_only else without_titles(head)
     lines = (line.strip() for line in head.split(b"\n"))
     first = next((line for line in lines if line and line[:1] not in b"#%"), b"").decode(errors="replace")
     weighted = len(BETWEEN.split(first)) == WEIGHT_COLUMN
-    return _read_edges(itertools.chain([head] if head else [], blocks), weights if weighted else None)
+    text = itertools.chain([head] if head else [], blocks)
+    return _read_edges(text, weights if weighted else None, edges_only=edges_only)
 
 
-def _read_edges(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
+def _read_edges(
+    blocks: Iterable[bytes], weights: EdgeWeights | None, *, edges_only: bool
+) -> tuple[DirectedGraph, np.ndarray | None]:
     ends, blocks, n = _Ends(), iter(blocks), 0
     columns = 2 if weights is None else WEIGHT_COLUMN
+    if weights is None and not edges_only:
+        head = next(blocks, b"")
+        blocks = itertools.chain([without_titles(head)] if head else [], blocks)
     for block in blocks:
         if not ends.n_lines and (comment := _OUR_COMMENT.match(block)):
-            n = int(comment.group(1))
+            n, edges_only = _stated_vertices(comment.group(1)), True
         n_lines = ends.n_lines
         status, position = ends.scan(block, columns)
         if status == _COLUMNS:
@@ -101,17 +126,20 @@ def _read_edges(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple[D
         if weights is not None:
             weights.add(block[:position], n_lines)
         if status == _NO_NUMBER:
-            return _read_named(ends, itertools.chain([block[position:]], blocks), weights)
+            text = itertools.chain([block[position:]], blocks)
+            return _read_named(ends, text, weights, edges_only=edges_only)
     source, target = ends.source.finish(), ends.target.finish()
-    if weights is None:
-        source, target, stated = _without_header(source, target, is_ours=n > 0)
-        n = max(n, stated)
+    if weights is not None and not edges_only:
+        check_no_matrix_size(source, target, weights.values)
+    elif not edges_only and is_size_line(source, target):
+        n, source, target = int(source[0]), source[1:], target[1:]
     names, highest = None, max(int(source.max()), int(target.max())) if source.size else -1
     if highest >= max(n, _FEW_IDS, _SPARSE_IDS * 2 * source.size):
         ids, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
         source, target, names = numbers[: source.size], numbers[source.size :], [str(i) for i in ids.tolist()]
         n, highest = len(names), -1
     n = max(n, highest + 1)
+    _check_room(n)
     return from_edges(source, target, n, names=names), None if weights is None else weights.sort(source, n)
 
 
@@ -151,8 +179,9 @@ def _read_entries(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple
         weights = None
     while (found := re.search(rb"\n(?=[ \t]*[^%\s])", text)) is None or b"\n" not in text[found.end() :]:
         more = next(blocks, None)
-        if more is None:
-            raise DataError("a line with rows, columns and entries", "the end of the file", "copy the file anew")
+        if more is None or len(text) > _MOST_COMMENTS:
+            found_instead = "the end of the file" if more is None else f"{len(text)} bytes of comments"
+            raise DataError("a line with rows, columns and entries", found_instead, "copy the file anew")
         text += more
     size_end = text.index(b"\n", found.end()) + 1
     n, n_entries = _read_size(
@@ -208,27 +237,31 @@ def _read_banner(line: str) -> tuple[int, str]:
 
 def _read_size(line: str, number: int) -> tuple[int, int]:
     fields = line.split()
-    if len(fields) != 3 or not all(field.isdigit() for field in fields):
+    sizes = [whole_number(field) for field in fields]
+    if len(sizes) != 3 or None in sizes:
         raise bad_line(number, "rows, columns and entries", quoted(line.strip()), "correct the line")
-    n, n_columns, n_entries = map(int, fields)
+    n, n_columns, n_entries = (size or 0 for size in sizes)
     if n != n_columns:
         raise bad_line(number, "as many rows as columns", f"{n} and {n_columns}", "a graph needs a square matrix")
+    _check_room(n)
     return n, n_entries
 
 
-def _without_header(source: np.ndarray, target: np.ndarray, *, is_ours: bool) -> tuple[np.ndarray, np.ndarray, int]:
-    """Leave out a first line that states the numbers of vertices and edges; return the number of vertices too."""
-    n_others = source.size - 1
-    if is_ours or n_others < 1 or target[0] != n_others or target[0] <= source[0]:
-        return source, target, 0
-    if max(int(source[1:].max()), int(target[1:].max())) > source[0]:
-        return source, target, 0
-    _log.info("the first line, '%d %d', is taken as the numbers of vertices and edges", source[0], target[0])
-    return source[1:], target[1:], int(source[0])
+def _stated_vertices(digits: bytes) -> int:
+    n = whole_number(digits.decode())
+    if n is None:
+        raise bad_line(1, "a number of vertices", quoted(digits.decode()), "correct the comment, or remove it")
+    return n
+
+
+def _check_room(n: int) -> None:
+    """Refuse more vertices than memory holds; few always fit."""
+    if n > _FEW_IDS:
+        MemoryBound().require(_BYTES_OF_VERTEX * n)
 
 
 def _read_named(
-    ends: _Ends, blocks: Iterator[bytes], weights: EdgeWeights | None
+    ends: _Ends, blocks: Iterator[bytes], weights: EdgeWeights | None, *, edges_only: bool
 ) -> tuple[DirectedGraph, np.ndarray | None]:
     """Go on where the first vertex is that is no number; those before become names."""
     before, block = ends.n_lines, next(blocks)
@@ -246,8 +279,25 @@ def _read_named(
             weights.add(text, before)
         before += text.count(b"\n")
     source, target = numbered.finish()
-    graph = from_edges(source, target, names=list(numbered.numbers))
+    names = list(numbered.numbers)
+    if weights is None and not edges_only and _begins_with_size(names, source, target):
+        # Its two numbers are the first names, and no other line has them.
+        source, target, names = source[1:] - 2, target[1:] - 2, names[2:]
+    graph = from_edges(source, target, names=names)
     return graph, None if weights is None else weights.sort(source, graph.n_vertices)
+
+
+def _begins_with_size(names: list[str], source: np.ndarray, target: np.ndarray) -> bool:
+    """Return whether the first line states the numbers of vertices and edges, and names none."""
+    sizes = [whole_number(name) for name in names[:2]]
+    if (
+        sizes != [len(names) - 2, source.size - 1]
+        or source[0] == target[0]
+        or min(source[1:].min(), target[1:].min()) < 2
+    ):
+        return False
+    _log.warning("the first line, '%s %s', is taken as the numbers of vertices and edges", *names[:2])
+    return True
 
 
 def _bad_columns(ends: _Ends, block: bytes, position: int, columns: int) -> DataError:
@@ -260,12 +310,10 @@ def _columns_error(number: int, line: str, columns: int) -> DataError:
     if columns == WEIGHT_COLUMN:
         remedy = "give every line a weight, as the first has, with a tab, spaces or a comma between the columns"
         return bad_line(number, "three columns: two vertices and the weight of the edge", quoted(line), remedy)
-    return bad_line(
-        number,
-        TWO_COLUMNS,
-        quoted(line),
-        "keep the first two columns, with a tab, spaces or a comma between them",
-    )
+    remedy = "keep the first two columns, with a tab, spaces or a comma between them"
+    if len(line.split()) == 1:
+        remedy += "; or add --format adjacency, if it is a vertex without edges"
+    return bad_line(number, TWO_COLUMNS, quoted(line), remedy)
 
 
 @compiled()

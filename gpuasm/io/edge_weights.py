@@ -19,11 +19,13 @@ class EdgeWeights:
     Parameters
     ----------
     allow_negative
-        Whether a weight may be below 0. What is not finite is refused in any case.
+        Whether a weight may be below 0.
+    allow_any
+        Whether a weight may be anything, as none is used. Otherwise what is not finite is refused.
     """
 
-    def __init__(self, *, allow_negative: bool = False) -> None:
-        self.allow_negative = allow_negative
+    def __init__(self, *, allow_negative: bool = False, allow_any: bool = False) -> None:
+        self.allow_negative, self.allow_any = allow_negative, allow_any
         self._values = GrowingArray(np.float64)
 
     def add(self, block: bytes, n_lines_before: int) -> None:
@@ -43,7 +45,7 @@ class EdgeWeights:
         wrong = ~np.isfinite(values)
         if not self.allow_negative:
             wrong |= values < 0
-        if wrong.any():
+        if wrong.any() and not self.allow_any:
             begin = int(begins[wrong.argmax()])
             found = block[begin:].split(None, 1)[0].decode(errors="replace")
             raise bad_line(
@@ -53,6 +55,11 @@ class EdgeWeights:
                 "correct the third column",
             )
         self._values.append(values)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The weights in the order of the lines, (m,) float64."""
+        return self._values.view()
 
     def sort(self, source: np.ndarray, n: int) -> np.ndarray:
         """Return the weights in the order of the edges of a graph whose edges came from these sources, (m,) float64."""

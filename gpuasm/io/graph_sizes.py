@@ -6,31 +6,25 @@ import itertools
 import math
 import os
 import re
-import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
+from gpuasm.errors import DataError
+from gpuasm.io.archives import ZIP, sizes_in_archive
 from gpuasm.io.compression import BrokenStreamError, compression_of, decoded
-from gpuasm.io.graphs import format_of_text
+from gpuasm.io.graph_formats import format_of_text
 from gpuasm.io.sources import STDIN, open_input
 
-_ZIP = b"PK\x03\x04"
 _MAGIC_BYTES = 18
 _SAMPLES, _SAMPLE_BYTES = 64, 1 << 14
 _RAW_BYTES, _MOST_RAW = 1 << 16, 1 << 23  # of a compressed file: read at once, and at most
 _ARRAYS = ("row_offsets", "columns", "weights", "name_bytes", "name_offsets")
-_HEADERS: dict[tuple[int, int], Any] = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 _COLUMN_BYTES = 4
-_OUR_COMMENT = re.compile(rb"# vertices (\d+) edges \d+\s")
-_SIZE_LINE = re.compile(rb"\n[ \t]*(\d+)[ \t]+\d+[ \t]+(\d+)[ \t\r]*\n")
+_OUR_COMMENT = re.compile(rb"# vertices (\d{1,18}) edges \d+\s")
+_SIZE_LINE = re.compile(rb"\n[ \t]*(\d{1,18})[ \t]+\d{1,18}[ \t]+(\d{1,18})[ \t\r]*\n")
 _BETWEEN = re.compile(rb"[\s,]+")
 _SHORTEST_ENTRY = 4  # bytes of the line "1 1"
 _LONGEST_NUMBER = 18
@@ -71,7 +65,7 @@ class GraphSize:
     is_symmetric: bool = False
 
 
-def size_of_graph(path: str | os.PathLike[str]) -> GraphSize | None:
+def size_of_graph(path: str | os.PathLike[str], file_format: str | None = None) -> GraphSize | None:
     """Determine the size of the graph in a file without reading all of it.
 
     Headers of .npz and Matrix Market state it. In other text, lines are counted in samples: spread over a plain file,
@@ -81,6 +75,8 @@ def size_of_graph(path: str | os.PathLike[str]) -> GraphSize | None:
     ----------
     path
         The file.
+    file_format
+        The format of its text, if the user names one.
 
     Returns
     -------
@@ -95,24 +91,28 @@ def size_of_graph(path: str | os.PathLike[str]) -> GraphSize | None:
         return None
     with open_input(os.fspath(path)) as file:
         head, total = file.read(_MAGIC_BYTES), Path(path).stat().st_size
-        if head.startswith(_ZIP):
+        if head.startswith(ZIP):
             return _size_of_npz(path)
         file.seek(0)
         compression = compression_of(head)
         sample = _spread(file, total) if compression == "none" else _beginning(file, total, compression)
-    if sample.head.startswith(_ZIP):  # .npz within another compression: edges of four bytes, at most
+    if sample.head.startswith(ZIP):  # .npz within another compression: edges of four bytes, at most
         return GraphSize("npz", 0, sample.text_bytes // 4, sample.text_bytes)
-    return _SIZERS[format_of_text(sample.head)](sample) if sample.head else None
+    try:
+        return _SIZERS[file_format or format_of_text(sample.head)](sample) if sample.head else None
+    except DataError:
+        return None
 
 
 def _size_of_npz(path: str | os.PathLike[str]) -> GraphSize | None:
     try:
-        with zipfile.ZipFile(path) as archive:
-            there = set(archive.namelist())
-            found = {name: _header(archive, name) for name in _ARRAYS if f"{name}.npy" in there}
-        n, m = found["row_offsets"][0] - 1, found["columns"][0]
-    except (KeyError, ValueError, EOFError, OSError, RuntimeError, zipfile.BadZipFile):
+        found = {name: (math.prod(shape), dtype.itemsize) for name, (shape, dtype) in sizes_in_archive(path).items()}
+    except DataError:
         return None
+    found = {name: found[name] for name in _ARRAYS if name in found}
+    if not {"row_offsets", "columns"} <= found.keys():
+        return None
+    n, m = found["row_offsets"][0] - 1, found["columns"][0]
     named, text_bytes = "name_bytes" in found, sum(size * width for size, width in found.values())
     if found["columns"][1] != _COLUMN_BYTES:
         text_bytes += _COLUMN_BYTES * m  # they are copied
@@ -121,13 +121,6 @@ def _size_of_npz(path: str | os.PathLike[str]) -> GraphSize | None:
         n_names=max(n, 0) if named else 0, name_bytes=found["name_bytes"][0] if named else 0,
         has_weights="weights" in found,
     )  # fmt: skip
-
-
-def _header(archive: zipfile.ZipFile, name: str) -> tuple[int, int]:
-    """Return how many entries an array in an archive has, and the bytes of one; the array itself is not read."""
-    with archive.open(f"{name}.npy") as file:
-        shape, _, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
-    return math.prod(shape), dtype.itemsize
 
 
 @dataclass(frozen=True)

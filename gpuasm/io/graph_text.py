@@ -2,46 +2,93 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gpuasm.errors import DataError
+from gpuasm.errors import DataError, ResourceError
 from gpuasm.graph.building import from_edges, from_numbered_strings
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.compression import BrokenStreamError
+from gpuasm.io.graph_formats import is_lone_name
+from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.sources import Source
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _LINK_COLUMNS = 5
+_TIMES_LINE = 3  # while a long line is joined and taken apart
+_TIMES_BLOCK = 12  # of what readers make of a block; it is small
+_SAMPLE_BYTES = 1 << 12
 
 
-def line_blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Yield the decompressed text of a file in blocks of whole lines, each ending in a newline.
+class LineBlocks:
+    """The decompressed text of a file in blocks of whole lines, each ending in a newline, within a bound of memory.
 
-    Raises
-    ------
-    DataError
-        If compressed data are damaged.
-    NoInputError, ReadWriteError
-        If the file cannot be opened, or a read fails.
+    Parameters
+    ----------
+    path
+        The file; "-" is standard input.
+    memory
+        Bytes that the process may take in all; None: those of the run.
+
+    Attributes
+    ----------
+    later_per_line : int
+        Bytes that the reader takes for each line when it has read all of them; it may be set at any time.
     """
-    rest, is_first = b"", True
-    try:
-        for block in Source(os.fspath(path)).blocks():
-            text = rest + (block.removeprefix(_UTF8_MARK) if is_first else block)
-            is_first = False
-            end = text.rfind(b"\n") + 1
-            rest = text[end:]
-            if end:
-                yield text[:end]
-    except BrokenStreamError as error:
-        raise DataError(
-            "complete compressed data", str(error), "copy or compress the file anew", path=os.fspath(path)
-        ) from error
-    if rest:
-        yield rest + b"\n"
+
+    def __init__(self, path: str | os.PathLike[str], memory: int | None = None) -> None:
+        self.path, self.later_per_line = os.fspath(path), 0
+        self.bound = MemoryBound(path, memory)
+        self._memory = memory
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the blocks.
+
+        Raises
+        ------
+        DataError
+            If compressed data are damaged.
+        NoInputError, ReadWriteError
+            If the file cannot be opened, or a read fails.
+        ResourceError
+            If the reader would exceed the memory.
+        """
+        pending: list[bytes] = []
+        size = n_lines = 0
+        try:
+            for block in itertools.chain(self._blocks(), [b""]):
+                end = block.rfind(b"\n") + 1
+                if block and not end:
+                    pending.append(block)
+                    size += len(block)
+                    self.bound.require(_TIMES_LINE * size)
+                    continue
+                text = b"".join([*pending, block[:end]]) if pending else block[:end]
+                if not block:
+                    text += b"\n" if text else b""
+                pending, size = ([block[end:]], len(block) - end) if end < len(block) else ([], 0)
+                n_lines += text[:_SAMPLE_BYTES].count(b"\n") * len(text) // max(1, min(len(text), _SAMPLE_BYTES))
+                self.bound.require(_TIMES_BLOCK * len(text) + self.later_per_line * n_lines)
+                if text:
+                    yield text
+        except BrokenStreamError as error:
+            remedy = "copy or compress the file anew"
+            raise DataError("complete compressed data", str(error), remedy, path=self.path) from error
+        except ResourceError as error:
+            raise error.of_file(self.path) from error
+
+    def _blocks(self) -> Iterator[bytes]:
+        blocks = Source(self.path, memory=self._memory).blocks()
+        yield next(blocks, b"").removeprefix(_UTF8_MARK)
+        yield from filter(None, blocks)
+
+
+def line_blocks(path: str | os.PathLike[str], memory: int | None = None) -> Iterator[bytes]:
+    """Yield the blocks of `LineBlocks`."""
+    return iter(LineBlocks(path, memory))
 
 
 def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, str]]:
@@ -87,9 +134,31 @@ def quoted(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-def read_adjacency(blocks: Iterable[bytes]) -> DirectedGraph:
-    """Read "a -> b, c" lines; see `gpuasm.graph.building.from_strings`."""
-    return from_numbered_strings(numbered_lines(blocks))
+def read_adjacency(blocks: Iterable[bytes], *, names_alone: bool = False) -> DirectedGraph:
+    """Read "a -> b, c" lines; see `gpuasm.graph.building.from_strings`.
+
+    Parameters
+    ----------
+    blocks
+        Of whole lines.
+    names_alone
+        Whether lines without arrows must be one name each, without anything that may separate two: so are those of a
+        file that is taken for adjacency text though it begins without arrows.
+
+    Raises
+    ------
+    DataError
+        If a line has another form.
+    """
+    lines = numbered_lines(blocks)
+    return from_numbered_strings(map(_checked_name, lines) if names_alone else lines)
+
+
+def _checked_name(numbered: tuple[int, str]) -> tuple[int, str]:
+    number, line = numbered
+    if "->" not in line and not line.lstrip().startswith("#") and not is_lone_name(line.encode()):
+        raise bad_line(number, "a vertex without edges, as before", quoted(line), "give --format adjacency or edges")
+    return numbered
 
 
 def read_gfa(blocks: Iterable[bytes]) -> DirectedGraph:
@@ -109,7 +178,7 @@ def read_gfa(blocks: Iterable[bytes]) -> DirectedGraph:
                 raise bad_line(number, "every segment once", f"{fields[0]!r} again", "remove one of the two")
             segments[fields[0]] = len(segments)
         elif kind == "L":
-            if len(fields) < _LINK_COLUMNS or fields[1] not in "+-" or fields[3] not in "+-":
+            if len(fields) < _LINK_COLUMNS or {fields[1], fields[3]} - {"+", "-"}:
                 raise bad_line(
                     number, "a link 'L, segment, strand, segment, strand, overlap'", quoted(line), "check the columns"
                 )

@@ -124,9 +124,13 @@ def _each_edge(graph: DirectedGraph) -> Iterator[tuple[int, int]]:
 
 
 def _check_names(graph: DirectedGraph, letters: str, text: str, where: str) -> None:
-    if graph.names is None or isinstance(graph.names, StringNames):
+    names = graph.names
+    if names is None:
         return
-    for name in graph.names:
+    if isinstance(names, StringNames):  # each letter is the first of a name, and the last of one
+        names = list(names.alphabet) if names.length else [""]
+        names += [text] if text and set(text) <= set(names) and graph.names.length >= len(text) else []
+    for name in names:
         bad = not name or name != name.strip() or name[0] in "#%" or any(c in name for c in letters)
         if bad or (text and text in name):
             raise UsageError(f"names that {where} can hold", repr(name), "write .npz instead, or rename the vertex")

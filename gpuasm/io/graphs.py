@@ -1,11 +1,11 @@
-"""Read and write graphs: the content determines the format of an input, the name that of an output."""
+"""Read and write graphs: content or option determine the format of an input, name or option that of an output."""
 
 from __future__ import annotations
 
 import itertools
+import logging
 import os
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from gpuasm.errors import DataError, GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.names import StringNames
 from gpuasm.io import graph_writers
+from gpuasm.io.archives import ZIP, ArrayRule, load_archive
 from gpuasm.io.edge_lists import (
     read_edge_list,
     read_matrix_market,
@@ -23,7 +24,9 @@ from gpuasm.io.edge_lists import (
     read_weighted_matrix_market,
 )
 from gpuasm.io.edge_weights import EdgeWeights, check_weights
-from gpuasm.io.graph_text import line_blocks, read_adjacency, read_gfa
+from gpuasm.io.graph_formats import ARROW, format_of_text, is_gfa_line
+from gpuasm.io.graph_text import LineBlocks, line_blocks, read_adjacency, read_gfa
+from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.sources import STDIN, open_input
 
 FORMATS: dict[str, Callable[..., None]] = {
@@ -45,7 +48,12 @@ _WEIGHTED_READERS: dict[str, Callable[..., tuple[DirectedGraph, np.ndarray | Non
     "edges": read_weighted_edge_list,
     "mtx": read_weighted_matrix_market,
 }
+WITH_WEIGHTS = (*_WEIGHTED_READERS, "npz")
+"""The formats that hold weights of edges."""
 _FORMAT_OF_SUFFIX = {
+    "": "adjacency",
+    ".txt": "adjacency",
+    ".adj": "adjacency",
     ".npz": "npz",
     ".mtx": "mtx",
     ".gfa": "gfa",
@@ -54,33 +62,53 @@ _FORMAT_OF_SUFFIX = {
     ".edges": "edges",
     ".el": "edges",
 }
-_ZIP = b"PK\x03\x04"
-_BANNER = b"%%matrixmarket"
+_NAMES = {"adjacency": "adjacency text", "edges": "an edge list", "mtx": "Matrix Market", "gfa": "GFA", "npz": ".npz"}
+_LATER_PER_LINE = {"adjacency": 60, "edges": 16, "mtx": 48, "gfa": 100}
+"""Bytes that readers take when they have read all lines, for each of them."""
+_NPZ = {
+    "row_offsets": ArrayRule("iu", ("n+1",), least=0),
+    "columns": ArrayRule("iu", ("m",), least=0),
+    "weights": ArrayRule("iuf", ("m",), nan=True, optional=True),
+    "alphabet": ArrayRule("U", (), optional=True),
+    "word_length": ArrayRule("iu", (), optional=True),
+    "name_bytes": ArrayRule("u", ("b",), least=0, most=255, optional=True),
+    "name_offsets": ArrayRule("iu", ("n+1",), optional=True),
+}
+_log = logging.getLogger("gpuasm")
 
 
-def read_graph(path: str | os.PathLike[str]) -> DirectedGraph:
+def read_graph(
+    path: str | os.PathLike[str], *, file_format: str | None = None, pass_over_weights: bool = False
+) -> DirectedGraph:
     """Read a graph of any format, compressed or not.
 
     Adjacency text ("a -> b, c"), edge list (two columns), Matrix Market (coordinate), GFA 1, or .npz as
-    `write_graph` makes it; the content determines the format. An empty file is a graph without vertices.
+    `write_graph` makes it. An empty file is a graph without vertices.
 
     Parameters
     ----------
     path
         The file; "-" is standard input.
+    file_format
+        A key of `FORMATS`. If None, the content determines it: see `gpuasm.io.graph_formats.format_of_text`. Of an
+        edge list that is named here, each line that is no comment is an edge, the first one too.
+    pass_over_weights
+        Whether an edge list may have a third column.
 
     Raises
     ------
     DataError
-        If the content is wrong; it names the line.
+        If the content is wrong, or fits two formats; it names the line.
+    ResourceError
+        If it does not fit into memory.
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
     """
-    return _read(path, None)[0]
+    return _read(path, EdgeWeights(allow_any=True) if pass_over_weights else None, file_format)[0]
 
 
 def read_weighted_graph(
-    path: str | os.PathLike[str], *, allow_negative: bool = False
+    path: str | os.PathLike[str], *, allow_negative: bool = False, file_format: str | None = None
 ) -> tuple[DirectedGraph, np.ndarray | None]:
     """Read a graph of any format and the weights of its edges.
 
@@ -92,6 +120,8 @@ def read_weighted_graph(
         The file; "-" is standard input.
     allow_negative
         Whether a weight may be below 0.
+    file_format
+        As for `read_graph`.
 
     Returns
     -------
@@ -107,23 +137,48 @@ def read_weighted_graph(
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
     """
-    return _read(path, EdgeWeights(allow_negative=allow_negative))
+    return _read(path, EdgeWeights(allow_negative=allow_negative), file_format)
 
 
-def _read(path: str | os.PathLike[str], weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
+def _read(
+    path: str | os.PathLike[str], weights: EdgeWeights | None, file_format: str | None
+) -> tuple[DirectedGraph, np.ndarray | None]:
+    if file_format not in (None, *FORMATS):
+        raise UsageError(f"a format: {', '.join(FORMATS)}", repr(file_format), "take one of those")
     try:
         if _begins_with_zip(path):
-            return _read_npz(path, weights)
-        blocks = line_blocks(path)
+            return _read_npz(os.fspath(path), weights)
+        text = LineBlocks(path)
+        blocks = iter(text)
         head = next(blocks, b"")
-        if head.startswith(_ZIP):
-            return _read_npz(BytesIO(b"".join([head, *blocks])), weights)
-        chosen, text = format_of_text(head), itertools.chain([head] if head else [], blocks)
+        if file_format == "npz" or (file_format is None and head.startswith(ZIP)):
+            return _read_npz(BytesIO(_joined(head, blocks, text.bound)), weights)
+        chosen = file_format or format_of_text(head)
+        if chosen != "edges" and weights is not None and weights.allow_any:
+            weights = None
+        if file_format is None and head:
+            _log.info("%s is read as %s", path, _NAMES[chosen])
+        text.later_per_line = _LATER_PER_LINE[chosen]
+        blocks = itertools.chain([head] if head else [], blocks)
+        options = {}
+        if chosen == "edges":
+            options["edges_only"] = file_format == "edges"
+        elif chosen == "adjacency":
+            options["names_alone"] = file_format is None and ARROW not in head
         if weights is not None and chosen in _WEIGHTED_READERS:
-            return _WEIGHTED_READERS[chosen](text, weights)
-        return _READERS[chosen](text), None
+            return _WEIGHTED_READERS[chosen](blocks, weights, **options)
+        return _READERS[chosen](blocks, **options), None
     except GpuasmError as error:
         raise error.of_file(path) from error
+
+
+def _joined(head: bytes, blocks: Iterator[bytes], bound: MemoryBound) -> bytes:
+    parts, size = [head], len(head)
+    for block in blocks:
+        parts.append(block)
+        size += len(block)
+        bound.require(2 * size)
+    return b"".join(parts)
 
 
 def write_graph(
@@ -142,74 +197,89 @@ def write_graph(
     graph
         On the host or on a device.
     file_format
-        A key of `FORMATS`. If None, by the suffix: .npz, .mtx, .gfa, .tsv or .edges for an edge list; adjacency
-        text otherwise.
+        A key of `FORMATS`. If None, by the suffix: .npz, .mtx, .gfa; .tsv, .csv, .edges or .el for an edge list; .txt,
+        .adj or none for adjacency text.
     weights : (m,) float64, optional
         Of the edges, on the host; for edge lists, Matrix Market and .npz.
 
     Raises
     ------
     UsageError
-        If the format is unknown, or cannot hold a vertex's name or weights.
+        If the format or the suffix is unknown, or the format cannot hold a vertex's name or weights.
     OutputError, ReadWriteError, ResourceError
         As ``atomic_output``.
     """
-    chosen = file_format or _FORMAT_OF_SUFFIX.get(Path(path).suffix.lower(), "adjacency")
+    chosen = file_format or format_of_suffix(path)
     if chosen not in FORMATS:
         raise UsageError(f"a format: {', '.join(FORMATS)}", repr(chosen), "take one of those")
     if weights is None:
         FORMATS[chosen](path, graph)
-    elif chosen in _WEIGHTED_READERS or chosen == "npz":
+    elif chosen in WITH_WEIGHTS:
         FORMATS[chosen](path, graph, weights)
     else:
-        raise UsageError("a format that holds weights: edges, mtx, npz", repr(chosen), "take one of those")
+        raise UsageError(f"a format that holds weights: {', '.join(WITH_WEIGHTS)}", repr(chosen), "take one of those")
 
 
-def format_of_text(head: bytes) -> str:
-    """Return the format of a text by its first lines: adjacency, edges, mtx or gfa."""
-    if head[: len(_BANNER)].lower() == _BANNER:
-        return "mtx"
-    for line in _data_lines(head):
-        if line[:2] in (b"H\t", b"S\t", b"L\t") and (b"\tVN:" in line or line.count(b"\t") >= 2):
-            return "gfa"
-        return "adjacency" if b"->" in line or len(line.replace(b",", b" ").split()) == 1 else "edges"
-    return "edges"
+def format_of_suffix(path: str | os.PathLike[str]) -> str:
+    """Return the format that the suffix of an output names: a key of `FORMATS`.
+
+    Raises
+    ------
+    UsageError
+        If it names none.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in _FORMAT_OF_SUFFIX:
+        known = ", ".join(filter(None, _FORMAT_OF_SUFFIX))
+        raise UsageError(f"a suffix of a graph: {known}", repr(suffix), "take one of those, or add --format")
+    return _FORMAT_OF_SUFFIX[suffix]
 
 
 def is_gfa(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is an assembly graph; False for standard input, which cannot be read twice."""
     if os.fspath(path) == STDIN or not Path(path).is_file():
         return False
-    return format_of_text(next(line_blocks(path), b"")) == "gfa"
-
-
-def _data_lines(head: bytes) -> Iterator[bytes]:
-    for line in head.splitlines():
-        if line.strip() and line.lstrip()[:1] not in (b"#", b"%"):
-            yield line
+    for block in line_blocks(path):
+        for line in block.splitlines():
+            if line.strip() and line.lstrip()[:1] not in (b"#", b"%"):
+                return is_gfa_line(line)
+    return False
 
 
 def _begins_with_zip(path: str | os.PathLike[str]) -> bool:
     if os.fspath(path) == STDIN or not Path(path).is_file():
         return False  # pipes cannot be read twice
     with open_input(os.fspath(path)) as file:
-        return file.read(len(_ZIP)) == _ZIP
+        return file.read(len(ZIP)) == ZIP
 
 
 def _read_npz(file: Any, weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
+    if weights is not None and weights.allow_any:
+        weights = None
+    schema = _NPZ if weights is not None else {name: rule for name, rule in _NPZ.items() if name != "weights"}
+    arrays = load_archive(file, schema, what="a graph as .npz", remedy="write it anew with gpuasm")
+    graph = DirectedGraph.from_csr(arrays["row_offsets"], arrays["columns"], _names_of(arrays))
+    if weights is None or "weights" not in arrays:
+        return graph, None
+    return graph, check_weights(arrays["weights"], graph.n_edges, allow_negative=weights.allow_negative)
+
+
+def _names_of(arrays: dict[str, np.ndarray]) -> Sequence[str] | None:
+    """Return the names of the vertices of an .npz."""
+    n = arrays["row_offsets"].size - 1
+    if "alphabet" in arrays:
+        alphabet, length = str(arrays["alphabet"]), int(arrays.get("word_length", -1))
+        # Longer strings over two letters or more are too many, and over one letter there is one.
+        if len(set(alphabet)) != len(alphabet) or not 0 <= length < 64 or len(alphabet) ** length != n:
+            raise DataError(f"an alphabet with {n} strings", f"{alphabet!r}, {length} letters each", "write it anew")
+        return StringNames(alphabet, length)
+    if "name_bytes" not in arrays:
+        return None
+    text, offsets = arrays["name_bytes"].tobytes(), arrays.get("name_offsets", np.zeros(0, np.int64))
+    rises = offsets.size == n + 1 and not (offsets[1:] < offsets[:-1]).any()
+    if not rises or offsets[0] != 0 or offsets[-1] != len(text):
+        raise DataError(f"offsets of {n} names that rise from 0 to {len(text)}", "others", "write it anew")
     try:
-        with np.load(file, allow_pickle=False) as arrays:
-            names: Any = None
-            if "alphabet" in arrays:
-                names = StringNames(str(arrays["alphabet"]), int(arrays["word_length"]))
-            elif "name_bytes" in arrays:
-                text, offsets = arrays["name_bytes"].tobytes(), arrays["name_offsets"].tolist()
-                names = [text[first:last].decode() for first, last in itertools.pairwise(offsets)]
-            graph = DirectedGraph.from_csr(arrays["row_offsets"], arrays["columns"], names)
-            if weights is None or "weights" not in arrays:
-                return graph, None
-            return graph, check_weights(arrays["weights"], graph.n_edges, allow_negative=weights.allow_negative)
-    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-        if isinstance(error, GpuasmError):
-            raise
-        raise DataError("a graph as .npz", f"another file ({error})", "write it anew with gpuasm") from error
+        return [text[first:last].decode() for first, last in itertools.pairwise(offsets.tolist())]
+    except UnicodeDecodeError as error:
+        raise DataError("names in UTF-8", f"byte {text[error.start]:#x}", "write it anew") from error

@@ -29,6 +29,10 @@ class GrowingArray:
         self._data[self.size : needed] = values
         self.size = needed
 
+    def view(self) -> np.ndarray:
+        """Return what is there so far; no view may be left when more is appended."""
+        return self._data[: self.size]
+
     def finish(self) -> np.ndarray:
         """Return the array; nothing may be appended afterwards."""
         self._data.resize(self.size, refcheck=False)

@@ -9,7 +9,6 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -61,9 +60,11 @@ def atomic_output(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[
     name = f".{target.name[:200]}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
     complete = _Complete(target.with_name(name), target, path)
     together, is_kept = _now["together"], False
-    number = unfinished.register(complete.discard)
+    with unfinished.MAKING:
+        created = _created(complete.temporary, path, mode)
+        number = unfinished.register(complete.discard)
     try:
-        with _explained(path), _created(complete.temporary, path, mode) as file:
+        with _explained(path), created as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gpuasm.errors import DataError, NoInputError, ReadWriteError, UsageError
+from gpuasm.errors import DataError, NoInputError, ReadWriteError, ResourceError, UsageError
 from gpuasm.io.background import Background
+from gpuasm.io.bounded_decoding import LEAST_WINDOW
 from gpuasm.io.compression import BrokenStreamError, compression_of, decoded, decoded_gzip
+from gpuasm.io.memory_bound import MemoryBound
+from gpuasm.resources import process_limit
 
 BLOCK_BYTES = 2 << 20
 """Bytes of text handed on at once: large enough that Python's share is nothing, small enough for the caches."""
@@ -46,11 +49,14 @@ class Source:
         Raw bytes read so far.
     digest
         sha256 of the raw bytes read so far.
+    memory : int or None
+        Bytes that the process may take in all; see `gpuasm.io.memory_bound.MemoryBound`.
     """
 
     path: str
     block_bytes: int = BLOCK_BYTES
     advance: Callable[[int], Any] = ignore
+    memory: int | None = None
     compression: str = "none"
     size: int = 0
     digest: Any = field(default_factory=hashlib.sha256)
@@ -99,7 +105,8 @@ class Source:
 
     def _decoded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         if self.compression not in ("gzip", "bgzip") or not os.path.isfile(self.path):  # noqa: PTH113 - "-" is no path
-            return decoded(chunks, self.compression)
+            window = LEAST_WINDOW if self.compression == "none" else process_limit(self.memory) // 2
+            return decoded(chunks, self.compression, most_window=max(LEAST_WINDOW, window))
         return decoded_gzip(chunks, self.block_bytes, again=Source(self.path).raw_chunks)
 
     def raw_chunks(self) -> Iterator[bytes]:
@@ -131,8 +138,17 @@ class Source:
         return data or b""
 
 
-def read_whole(path: str | Path) -> bytes:
-    """Return the text of a small file, plain or compressed.
+def read_whole(path: str | Path, *, copies: int, memory: int | None = None) -> bytes:
+    """Return the text of a file, plain or compressed, if it and what is made of it fit into memory.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard input.
+    copies
+        How many times the size of the text its reader takes, the text included.
+    memory
+        As of `Source`.
 
     Raises
     ------
@@ -140,11 +156,20 @@ def read_whole(path: str | Path) -> bytes:
         If compressed data are damaged.
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
+    ResourceError
+        If the text is too large for the budget.
     """
+    bound, size, parts = MemoryBound(path, memory), 0, []
     try:
-        return b"".join(Source(str(path)).blocks())
+        for block in Source(str(path), memory=memory).blocks():
+            parts.append(block)
+            size += len(block)
+            bound.require(copies * size - size)
+        return _joined(parts)
     except BrokenStreamError as error:
         raise DataError("a complete file", str(error), "fetch the file again", path=path) from error
+    except ResourceError as error:
+        raise error.of_file(path) from error
 
 
 def check_inputs(paths: Sequence[str]) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 
 import numpy as np
 
+from gpuasm.errors import UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.names import StringNames
 from gpuasm.graph.rows import rows_of_slots
 from gpuasm.graph.tours import EulerTour
 from gpuasm.io.digits import put_number
@@ -14,6 +17,7 @@ from gpuasm.io.output import atomic_output
 from gpuasm.parallel import compiled
 
 _CHUNK = 1 << 18
+_ENDS = re.compile(r"[\n\r]")
 _MOST_BYTES = 21  # 19 digits, the end of the line, and an empty line
 
 
@@ -31,9 +35,12 @@ def write_tour(path: str | os.PathLike[str], graph: DirectedGraph, tour: EulerTo
 
     Raises
     ------
+    UsageError
+        If a name is empty or has several lines.
     OutputError, ReadWriteError, ResourceError
         As ``atomic_output``.
     """
+    _check_names(graph)
     vertices = tour.vertices(graph)
     after_gap = np.zeros(vertices.size, bool)
     after_gap[tour.start[1:-1] + np.arange(1, tour.n)] = True
@@ -70,6 +77,16 @@ def write_tour_edges(path: str | os.PathLike[str], graph: DirectedGraph, tour: E
                     gap = next(gaps, -1)
                 lines.append(f"{edge}\t{graph.label_of(source[edge])}\t{graph.label_of(graph.columns[edge])}\n")
             file.write("".join(lines).encode())
+
+
+def _check_names(graph: DirectedGraph) -> None:
+    """Refuse names that are no line of their own."""
+    names = graph.names or ()
+    if isinstance(names, StringNames):
+        names = list(names.alphabet) if names.length else [""]
+    bad = next((name for name in names if not name or _ENDS.search(name)), None)
+    if bad is not None:
+        raise UsageError("names that a line can hold", repr(bad), "write edges, by their numbers, with --edges")
 
 
 def _lines(graph: DirectedGraph, vertices: np.ndarray, after_gap: np.ndarray) -> bytes:

@@ -12,10 +12,10 @@ from gpuasm.report.binned_contigs import BinnedContigs, PlacedContig
 from gpuasm.report.inputs import Run, name_of_run
 
 
-def read_bin_run(folder: str | Path) -> Run:
-    """Read a folder that ``gpuasm bin`` wrote as a run of its own."""
+def read_bin_run(folder: str | Path, name: str | None = None) -> Run:
+    """Read a folder that ``gpuasm bin`` wrote as a run of its own, called as its folder if no name is given."""
     folder = Path(folder)
-    run = Run(name_of_run(folder, within="bins"), folder)
+    run = Run(name or name_of_run(folder, within="bins"), folder)
     run.manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     run.binning = _binning(folder)
     return run

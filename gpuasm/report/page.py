@@ -27,13 +27,15 @@ MAX_DRAWN = 40
 """The most runs whose figures are drawn in one page; of more each one's own page has them."""
 
 
-def write_run_report(run_dir: str | Path) -> Path:
+def write_run_report(run_dir: str | Path, name: str | None = None) -> Path:
     """Write report.html of one run into its folder, from run.json, contigs.tsv and spectrum.tsv there.
 
     Parameters
     ----------
     run_dir
         The folder that ``gpuasm assemble -o`` writes.
+    name
+        What to call the run; if None, as `gpuasm.report.inputs.name_of_run` does.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def write_run_report(run_dir: str | Path) -> Path:
         If the page cannot be written.
     """
     path = Path(run_dir) / "report.html"
-    write_report([read_run(run_dir)], path)
+    write_report([read_run(run_dir, name)], path)
     return path
 
 
@@ -55,8 +57,15 @@ def load_libraries() -> None:
     figures.load_library()
 
 
-def write_bin_report(folder: str | Path) -> Path:
+def write_bin_report(folder: str | Path, name: str | None = None) -> Path:
     """Write report.html of a binning into its folder, from what ``gpuasm bin`` wrote there.
+
+    Parameters
+    ----------
+    folder
+        The folder that ``gpuasm bin -o`` writes.
+    name
+        What to call the run; if None, as `gpuasm.report.inputs.name_of_run` does.
 
     Returns
     -------
@@ -68,7 +77,7 @@ def write_bin_report(folder: str | Path) -> Path:
         If the page cannot be written.
     """
     path = Path(folder) / "report.html"
-    write_report([read_bin_run(folder)], path)
+    write_report([read_bin_run(folder, name)], path)
     return path
 
 

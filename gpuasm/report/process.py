@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
+from gpuasm import unfinished
 from gpuasm.report import figures
 from gpuasm.report.inputs import name_of_run, read_run
 from gpuasm.report.page import load_libraries, write_run_report
@@ -30,10 +31,13 @@ class ReportProcess:
     ----------
     run_dir
         The folder that the page is about.
+    name
+        What to call the run; if None, as `gpuasm.report.inputs.name_of_run` does.
     """
 
-    def __init__(self, run_dir: str | Path) -> None:
+    def __init__(self, run_dir: str | Path, name: str | None = None) -> None:
         self._folder = Path(run_dir).absolute()
+        self._name = name or name_of_run(self._folder)
         self._talk = ThreadPoolExecutor(1, thread_name_prefix="gpuasm-report")  # nobody waits for a full pipe
         self._process: subprocess.Popen[bytes] | None = None
         self._talk.submit(self._start)
@@ -65,20 +69,21 @@ class ReportProcess:
             If the page cannot be written.
         """
         if not self._talk.submit(self._ask).result():
-            write_run_report(self._folder)
+            write_run_report(self._folder, self._name)
 
     def _start(self) -> None:
         # The same modules as here, whatever made them importable. In a session of its own, Ctrl-C is not for it.
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError), unfinished.MAKING:
             self._process = subprocess.Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-m", __name__, str(self._folder)],
+                [sys.executable, "-m", __name__, str(self._folder), self._name],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=environment,
                 start_new_session=True,
             )
+            self._number = unfinished.register(self._process.kill)
 
     def _send(self, order: dict[str, Any]) -> None:
         if self._process is not None and self._process.stdin is not None:
@@ -100,12 +105,12 @@ class ReportProcess:
             self._process.kill()
             with contextlib.suppress(OSError):  # of what it had no time to read
                 self._process.communicate()
+            unfinished.forget(self._number)
 
 
-def serve(folder: Path) -> None:
+def serve(folder: Path, name: str) -> None:
     """Follow the orders that come by standard input, a line each, until it is closed."""
     load_libraries()
-    name = name_of_run(folder)
     for line in sys.stdin.buffer:
         order = json.loads(line)
         if "spectrum" in order:
@@ -117,10 +122,10 @@ def serve(folder: Path) -> None:
                 figures.nx_figure(contigs, name)
                 figures.depth_figure(contigs, name)
         else:
-            write_run_report(folder)
+            write_run_report(folder, name)
             sys.stdout.buffer.write(_DONE)
             sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]))
+    serve(Path(sys.argv[1]), sys.argv[2])

@@ -1,8 +1,8 @@
 """Compile every CUDA kernel without a device: ``python -m tests.gpu.compile_kernels``.
 
 Bodies of ``for_each`` are compiled to PTX with the types that small work on the CPU calls them with (`every_kernel`).
-They are compiled for the oldest target alone: no body asks which one it runs on, and a driver compiles PTX of an older
-target for a newer device. CUDA C++ goes through NVRTC, for all.
+They are compiled for the oldest target alone: no body depends on its target, and a driver compiles PTX of an older
+target for a newer device. CUDA C++ is compiled by NVRTC for all targets.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ def main() -> int:
     return 1 if failures else 0
 
 
-Wanted = tuple[for_each, tuple[str, ...], tuple[int, int]]
-_wanted: list[Wanted] = []
-"""What a forked process finds here: bodies cannot be sent to one."""
+_Task = tuple[for_each, tuple[str, ...], tuple[int, int]]
+_tasks: list[_Task] = []
+"""Tasks of a forked process: bodies cannot be sent to one."""
 
 
-def _on_every_core(wanted: list[Wanted], texts: list[tuple[str, str, tuple[int, int]]]) -> list[str]:
+def _on_every_core(tasks: list[_Task], texts: list[tuple[str, str, tuple[int, int]]]) -> list[str]:
     """Compile bodies and texts for targets, as many at a time as there are cores; return what went wrong."""
-    _wanted[:] = wanted
+    _tasks[:] = tasks
     with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
         of_texts = pool.starmap_async(compile_source, texts, chunksize=4)
-        errors = pool.map(compile_body, range(len(wanted)), chunksize=4) + of_texts.get()
+        errors = pool.map(compile_body, range(len(tasks)), chunksize=4) + of_texts.get()
     return [error for error in errors if error]
 
 
 def compile_body(number: int) -> str:
-    """Compile one of the wanted bodies to PTX; return what went wrong, or nothing."""
-    body, signature, cc = _wanted[number]
+    """Compile one of the tasks to PTX; return what went wrong, or nothing."""
+    body, signature, cc = _tasks[number]
     return "" if ".entry" in body.ptx(signature, cc) else f"{body.__name__} for {cc}: no kernel"
 
 
@@ -86,7 +86,7 @@ def record_signatures() -> list[tuple[for_each, tuple[str, ...]]]:
 
 
 def nvrtc_supports(cc: tuple[int, int]) -> bool:
-    """Tell whether the installed compiler still knows a target: CUDA 13 dropped sm_70."""
+    """Return whether the installed compiler supports a target: CUDA 13 dropped sm_70."""
     _, n = nvrtc.nvrtcGetNumSupportedArchs()
     _, supported = nvrtc.nvrtcGetSupportedArchs()
     return cc[0] * 10 + cc[1] in list(supported)[:n]

@@ -1,8 +1,8 @@
-"""Run CUDA C++ on the CPU, a thread at a time: slow, but what a kernel computes can be tested without a device.
+"""Run CUDA C++ on the CPU, one thread at a time: slow, but kernels can be tested without a device.
 
-Threads of a block are fibres that change places at ``__syncthreads()``; blocks run one after another. Of the warp
-functions there are a shuffle down that the whole block takes part in, and exchange, broadcast and vote, for warps
-without a thread that has left. Neither races nor speed can be seen.
+Threads of a block are fibres that switch at ``__syncthreads()``; blocks run one after another. Of the warp functions
+there are a shuffle down for the whole block, and exchange, broadcast and vote, for warps of which no thread has
+ended. Neither races nor speed are visible.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ template <class T> static T atomicOr(T* at, T value) { T old = *at; *at = old | 
 template <class T> static T atomicMin(T* at, T value) { T old = *at; *at = std::min(old, value); return old; }
 template <class T> static T atomicAdd(T* at, T value) { T old = *at; *at = old + value; return old; }
 
-// Fibres are made once and wait for the next block; they change places by jumps, which ask nothing of the system.
+// Fibres are made once and wait for the next block; they switch by jumps, which need no system call.
 struct Fibre { jmp_buf at; std::vector<char> stack; bool begun = false, done = false; };
 static jmp_buf scheduler;
 static std::vector<Fibre> fibres;
@@ -190,7 +190,7 @@ class Kernel:
 
 
 def emulated(folder: Path) -> Callable[..., tuple[Kernel, ...]]:
-    """Return what stands in for `gpuasm.arrays.cuda_functions`; libraries are kept in a folder."""
+    """Return a substitute for `gpuasm.arrays.cuda_functions`; libraries are kept in a folder."""
 
     def cuda_functions(source: str, *names: str) -> tuple[Kernel, ...]:
         library = folder / f"{hashlib.sha256(repr((source, names)).encode()).hexdigest()[:16]}.so"

@@ -24,7 +24,7 @@ from gpuasm.graph.undirected_graph import undirected_graph
 from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_cuda, tally_kmers
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.primitives import strand_walks
-from gpuasm.ranking import places, power_iteration, random_walks, work_by_coupon
+from gpuasm.ranking import degree_order, power_iteration, random_walks, work_by_coupon
 from gpuasm.samples import SketchKind, sketch_kmers, sketch_text
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
@@ -51,7 +51,9 @@ def call_every_kernel() -> None:
     spell_kmers(reads.packed, graph_input)
     one = np.ones(1, np.int64)
     clipping_breaks._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))
-    contig_alignment._choose_batch(1, np.zeros(1, np.int64), reads.start, reads.packed, np.uint64(2), np.empty(1, np.int32))
+    contig_alignment._choose_batch(
+        1, np.zeros(1, np.int64), reads.start, reads.packed, np.uint64(2), np.empty(1, np.int32)
+    )
     unitigs_of_reads(reads, 63, min_count=2)
     tiles = tile_windows(reads, 31)
     names = np.full(reads.packed.size * 32, -1, np.int32)
@@ -76,7 +78,7 @@ def call_every_kernel() -> None:
     generators.random_eulerian(10, 20)
     generators.shuffled(generators.rmat(3, 2))
     graph = generators.rmat(3, 2)
-    places._look_up(1, *np.zeros((3, 1), np.int32))
+    degree_order._look_up(1, *np.zeros((3, 1), np.int32))
     power_iteration(graph, weights=np.ones(graph.n_edges))
     random_walks(graph, weights=np.ones(graph.n_edges))
     work_by_coupon(graph, n_threads=2)

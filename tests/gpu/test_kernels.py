@@ -1,4 +1,4 @@
-"""Each kernel of one body leaves the same bytes on a device as on the host, launch by launch."""
+"""Each kernel of one body writes the same bytes on a device as on the host, launch by launch."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.samples import pairs_of_relatives
 pytestmark = pytest.mark.gpu
 
 OF_THE_HOST = {"densest.adjacency._sum_weighted_rows: result"}
-"""What is left otherwise on a device by kernels that run on the host alone: a device's own adds up in another order."""
+"""Results that differ on a device, of kernels for the host alone: the kernel of a device adds in another order."""
 
 
-def test_what_the_host_launches_is_the_same_on_a_device():
+def test_launches_of_the_host_are_the_same_on_a_device():
     both = DeviceAndHost()
     with looked_at(both):
         call_every_kernel()
@@ -28,14 +28,14 @@ def test_what_the_host_launches_is_the_same_on_a_device():
 
 
 @pytest.mark.parametrize("mode", ["isolate", "meta"])
-def test_what_an_assembly_of_relatives_launches_on_a_device_is_the_same_on_the_host(mode):
-    """Of relatives with repeats reads have rival places, and unitigs many ways on."""
+def test_launches_of_an_assembly_on_a_device_are_the_same_on_the_host(mode):
+    """Reads of relatives with repeats have alternative placements, and their unitigs many branches."""
     host, options = Reads.from_strings(pairs_of_relatives(length=60_000), paired=True), AssemblyOptions(mode=mode)
     both = DeviceAndHost()
     with looked_at(both):
         on_device = assemble(host.moved_to(arrays.namespace_of("cuda")), options)
-    pairs_are_laid = "assembly.alignment.alternative_placements._extend_path" in both.names
-    assert pairs_are_laid == (mode == "isolate")
+    pairs_are_aligned = "assembly.alignment.alternative_placements._extend_path" in both.names
+    assert pairs_are_aligned == (mode == "isolate")
     assert "assembly.carrying.contradicted._mark_own" in both.names
     assert both.unlike == {}
     assert [c.sequence for c in on_device.contigs] == [c.sequence for c in assemble(host, options).contigs]

@@ -48,7 +48,9 @@ def test_merged_mates_are_the_same():
     assert host.n_segments < 0.7 * reads.n_segments
     for name in ("packed", "start", "length", "read"):
         assert np.array_equal(getattr(host, name), arrays.to_host(getattr(device, name))), name
-    chimeras = [count_chimeric_fragments(own, overlapping_mates(own, 25), tally_kmers(own, 31, min_count=2)) for own in both]
+    chimeras = [
+        count_chimeric_fragments(own, overlapping_mates(own, 25), tally_kmers(own, 31, min_count=2)) for own in both
+    ]
     assert chimeras[0] == chimeras[1]
     assert chimeras[0][0] > 0
 

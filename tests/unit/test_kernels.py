@@ -1,7 +1,7 @@
-"""Kernels of one body: what runs for many numbers at once must not change what another run reads or writes.
+"""Kernels of one body have no races: no run changes what another run of the same launch reads or writes.
 
-``a[p] = 1 if found else a[p]`` keeps the value there if one thread comes after the other. If both come at once, the
-one that found nothing writes back what was there before. On one core that never shows, on a GPU seldom.
+``a[p] = 1 if found else a[p]`` is correct if threads run one after another. If they run at once, the one that found
+nothing may write back the old value. On one core that never happens, on a GPU seldom.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from tests.races import Races, clashes
 PACKAGE = Path(__file__).parents[2] / "gpuasm"
 OF_ITS_OWN = {
     # Windows of flanks hold an arc, and each is in one flank, or twice in its own mirror image, and given the same.
-    ("passed_contigs.py", "_set"): {"count", "followers"},
+    ("passed_contigs.py", "_set_depth"): {"count", "followers"},
     ("read_correction.py", "_correct"): {"names", "packed"},  # each segment has entries of its own
     ("mercy_kmers.py", "_add_followers"): {"followers"},  # the keys are distinct
-    ("multi_mapping.py", "_choose"): {"found"},  # so are the rows
+    ("multi_mapping.py", "_choose_place"): {"found"},  # so are the rows
     ("path_choice.py", "_choose"): {"scores", "surprises"},  # of the walks of its own link
     ("graph_walks.py", "_search"): {"cursor", "place", "walk"},  # likewise
 }
-"""What a kernel reads and writes at places that its number does not name, though no other run of it does."""
+"""Arrays that a kernel reads and writes at other places than its index, though no other run accesses those."""
 
 
 def kernels():
-    """All bodies that run once for each number, with the name of their file."""
+    """Yield all bodies of kernels with the name of their file."""
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef) and any("for_each" in ast.unparse(d) for d in node.decorator_list):
@@ -39,7 +39,7 @@ def kernels():
 
 
 def read_and_written(kernel: ast.FunctionDef) -> set[str]:
-    """The arrays that a kernel reads, and of which it writes elements that its number does not name."""
+    """Return the arrays that a kernel reads, and of which it writes elements at other places than its index."""
     elements = [node for node in ast.walk(kernel) if isinstance(node, ast.Subscript)]
     changed = {node.target for node in ast.walk(kernel) if isinstance(node, ast.AugAssign)}
     read = {ast.unparse(place.value) for place in elements if isinstance(place.ctx, ast.Load) or place in changed}
@@ -53,12 +53,12 @@ def read_and_written(kernel: ast.FunctionDef) -> set[str]:
     return read & written
 
 
-def test_no_kernel_changes_what_another_run_of_it_reads():
+def test_kernels_write_only_elements_of_their_index():
     found = {(name, kernel.name): read_and_written(kernel) for name, kernel in kernels()}
     assert {kernel: arrays for kernel, arrays in found.items() if arrays} == OF_ITS_OWN
 
 
-def test_what_would_be_a_race_is_seen():
+def test_writes_at_other_places_are_found():
     lines = "a[b[j]] = 1 if c[i] else a[b[j]]", "d[j] += 1", "e[j] = 1", "c[i] += 1", "f[j], g[2 * i + j] = g[i], f[i]"
     (kernel,) = ast.parse("def k(i, a, b, c, d, e, f, g):\n " + "\n ".join(lines)).body
     assert read_and_written(kernel) == {"a", "d", "f"}
@@ -70,7 +70,7 @@ def test_no_run_of_a_kernel_clashes_with_another():
         call_every_kernel()
     of_the_package = {name_of(kernel) for kernel in for_each.instances if kernel.__module__.startswith("gpuasm.")}
     assert set(races.watched) == of_the_package
-    assert races.met == {}
+    assert races.found == {}
 
 
 @inlined

@@ -99,8 +99,8 @@ def leads_from_repeat(links: Links, graph: UnitigGraph, is_repeat: np.ndarray) -
     source, target = to_host(links.source) >> 1, to_host(links.target) >> 1
     from_repeat = is_repeat[source]
     repeat, once = np.where(from_repeat, source, target), np.where(from_repeat, target, source)
-    is_deeper = graph.depth[repeat] >= COVERAGE.single_copy_ratio * graph.depth[once]
-    return (from_repeat != is_repeat[target]) & is_deeper
+    has_more_depth = graph.depth[repeat] >= COVERAGE.single_copy_ratio * graph.depth[once]
+    return (from_repeat != is_repeat[target]) & has_more_depth
 
 
 def has_several_copies(links: Links, every: Links, evidence: Evidence) -> np.ndarray:

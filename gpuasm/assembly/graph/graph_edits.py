@@ -137,7 +137,7 @@ class _Draft:
         """Mark the unitigs that the joins have made redundant.
 
         A copied unitig is removed if it has no arcs, or little depth and no path through it to a unitig of more. A
-        unitig that lay between joined ends only, and was not copied, is a path that the pairs exclude.
+        unitig between joined ends only that was not copied is a path that the pairs exclude.
         """
         graph = self.graph
         before, after = _sides(graph), _sides(wide)[: graph.n]

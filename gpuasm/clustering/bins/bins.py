@@ -198,7 +198,7 @@ def _windows(contigs: Contigs, lengths: tuple[int, int], xp: Any, stages: Stages
     """Return the windows for the map, by window and least length, with their tetranucleotide counts."""
     window, least = lengths
     windows = cut_contigs(contigs.length, window=window, least=least)
-    with stages.stage("count tetranucleotides", total=windows.n, unit="pieces") as stage:
+    with stages.stage("count tetranucleotides", total=windows.n, unit="windows") as stage:
         start = contigs.start[windows.contig]
         counts = _counts(contigs, start + windows.begin, start + windows.end, xp)
         stage.advance(windows.n)

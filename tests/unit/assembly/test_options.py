@@ -51,9 +51,9 @@ def test_rule_left_out_is_not_used(reads, rule):
     assert assembly.contigs
     match rule:
         case "mercy-kmers":
-            assert counts["bridge gaps"]["mercy-kmers"] == 0
+            assert counts["bridge gaps"]["bridges"] == 0
         case "overlapping-ends":
-            assert counts["join overlapping ends"]["mercy-kmers"] == 0
+            assert counts["join overlapping ends"]["bridges"] == 0
         case "edge-support":
             assert all("flanks_removed" not in record.counts for record in stages.records)
         case "single-copy-kmers":

@@ -21,7 +21,7 @@ NAMES = [f"r{i}" for i in range(50)]
 WAITING = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let their background jobs ignore it
-from gpuasm.cli import main
+from gpuasm.cli import run
 from gpuasm.cli.checkpoint import Checkpoint
 save = Checkpoint.save
 def save_and_wait(*args):
@@ -29,7 +29,7 @@ def save_and_wait(*args):
     print("ready", flush=True)
     time.sleep(60)
 Checkpoint.save = save_and_wait
-main(sys.argv[1:])
+run()
 """
 
 

@@ -15,6 +15,7 @@ import pytest
 from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.options import STAGES
 from gpuasm.cli.checkpoint import NAME, Checkpoint, remove_leftovers
+from gpuasm.cli.run_folder import INCOMPLETE
 from tests.oracles.reads import fastq
 from tests.read_files import OUTPUTS, files_in, genome_text, outputs_of, simulated_pairs, write_pairs
 
@@ -91,7 +92,8 @@ def first_stages(folder):
 def test_kill_and_resume(run_cli, arguments, uninterrupted, tmp_path):
     folder = tmp_path / "out"
     killed(KILLED_AFTER_SAVING, arguments, folder)
-    assert files_in(folder) == [NAME]
+    assert files_in(folder) == [NAME, INCOMPLETE, "run.json"]
+    assert json.loads((folder / "run.json").read_text())["status"] == "running"
     assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
     assert files_in(folder) == OUTPUTS
     assert outputs_of(folder) == uninterrupted
@@ -105,7 +107,7 @@ def test_kill_and_resume(run_cli, arguments, uninterrupted, tmp_path):
 def test_kill_in_the_middle_of_writing_and_resume(run_cli, arguments, uninterrupted, tmp_path, name):
     folder = tmp_path / "out"
     killed(KILLED_WHILE_WRITING.format(name=name), arguments, folder)
-    assert name not in files_in(folder)
+    assert not (set(files_in(folder)) & set(OUTPUTS)) - {"run.json", "report.html"}
     assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
     assert files_in(folder) == OUTPUTS
     assert outputs_of(folder) == uninterrupted

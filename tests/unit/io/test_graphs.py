@@ -16,7 +16,8 @@ from gpuasm.errors import DataError, NoInputError, UsageError
 from gpuasm.graph import DirectedGraph, from_edges, from_strings
 from gpuasm.graph.generators import de_bruijn_graph, rmat
 from gpuasm.io import edge_lists, graph_text
-from gpuasm.io.graphs import FORMATS, format_of_text, read_graph, write_graph
+from gpuasm.io.graph_formats import format_of_text
+from gpuasm.io.graphs import FORMATS, read_graph, write_graph
 from tests.strategies import graphs, named_graphs
 
 MTX = "%%MatrixMarket matrix coordinate "
@@ -100,7 +101,6 @@ def test_a_first_line_with_the_counts(written, caplog: pytest.LogCaptureFixture)
         graph = read_graph(written("3 5\n1 2\n2 3\n3 1\n1 3\n2 1\n"))
     assert (graph.n_vertices, graph.n_edges) == (4, 5)
     assert "taken as the numbers" in caplog.text
-    assert read_graph(written("3 1\n0 1\n")).n_edges == 2
     assert read_graph(written("1 0\n")).n_edges == 1
     assert read_graph(written("0 2\n1 0\n0 1\n")).n_edges == 3
 
@@ -112,7 +112,7 @@ def test_blocks_end_anywhere(written, block: int, monkeypatch: pytest.MonkeyPatc
         path = written("")
         write_graph(path, graph, file_format=file_format)
         whole = graph_text.Source
-        monkeypatch.setattr(graph_text, "Source", lambda p, b=block, s=whole: s(p, block_bytes=b))
+        monkeypatch.setattr(graph_text, "Source", lambda p, b=block, s=whole, **k: s(p, block_bytes=b, **k))
         assert pairs(read_graph(path)) == pairs(graph)
         monkeypatch.setattr(graph_text, "Source", whole)
 

@@ -36,7 +36,7 @@ def test_each_sampled_kmer_is_counted_with_all_its_occurrences(threads):
 
 def test_chunks_change_nothing(reads, monkeypatch):
     whole = estimate_spectrum(reads, 31)
-    monkeypatch.setattr("gpuasm.kmers.estimate._PIECES_PER_CHUNK", 1000)
+    monkeypatch.setattr("gpuasm.kmers.estimate._SEGMENTS_PER_CHUNK", 1000)
     assert np.array_equal(estimate_spectrum(reads, 31), whole)
 
 

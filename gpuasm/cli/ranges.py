@@ -1,0 +1,33 @@
+"""Types of numbers on a command line: each has a least and a greatest value, so that none overflows later."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+MOST, MOST_ITEMS, MOST_SEED = (1 << 31) - 1, 1 << 40, (1 << 63) - 1
+
+
+class Whole(click.IntRange):
+    """A whole number from ``least`` to ``most``, both included."""
+
+    def __init__(self, least: int, most: int = MOST) -> None:
+        super().__init__(least, most)
+
+    def _describe_range(self) -> str:
+        return f"x>={self.min}" if self.max in (MOST, MOST_ITEMS, MOST_SEED) else super()._describe_range()
+
+
+class Finite(click.FloatRange):
+    """A number that is finite, within bounds if there are any."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
+SEED = Whole(0, MOST_SEED)

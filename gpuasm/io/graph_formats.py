@@ -1,0 +1,111 @@
+"""Determine the format of a graph's text by stated rules; a text that fits two of them is refused."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from gpuasm.errors import DataError
+
+TEXT_FORMATS = ("adjacency", "edges", "mtx", "gfa")
+"""Formats of text that a graph may have."""
+
+ARROW = b"->"
+_BANNER = b"%%matrixmarket"
+_MOST_LINES = 1000
+_BETWEEN = re.compile(rb"[\s,]+")
+_SEPARATES = re.compile(rb"[\s,;|{}]")
+_STRANDS = frozenset((b"+", b"-"))
+_LINK_COLUMNS = 5
+_OTHERS = {
+    "DOT, the language of Graphviz": re.compile(rb"(?im)^[ \t]*(?:strict[ \t]+)?(?:di)?graph\b[^\n]*\{"),
+    "GML": re.compile(rb"(?i)\A\s*graph\s*\["),
+    "XML, as of GraphML or GEXF": re.compile(rb"\A\s*<"),
+    "JSON": re.compile(rb"\A\s*[{\[]"),
+    "Pajek's .net": re.compile(rb"(?i)\A\s*\*vertices\b"),
+    "Matrix Market without its first line '%%MatrixMarket ...'": re.compile(rb"(?i)\A\s*%?\s*matrixmarket\b"),
+}
+
+
+def format_of_text(head: bytes) -> str:
+    """Return the format of a text by its first lines: adjacency, edges, mtx or gfa.
+
+    Matrix Market begins with ``%%MatrixMarket``. GFA begins with a line H, a segment S whose third column is no number,
+    or a link L with strands. Adjacency text has an arrow in each line that is no name alone, or only names alone. All
+    other text is an edge list.
+
+    Parameters
+    ----------
+    head
+        The beginning of the text.
+
+    Raises
+    ------
+    DataError
+        If it is of a format that is not read, or fits both adjacency text and edge lists.
+    """
+    if head[: len(_BANNER)].lower() == _BANNER:
+        return "mtx"
+    for name, sign in _OTHERS.items():
+        if sign.search(head):
+            raise DataError("a graph as adjacency text, edge list, Matrix Market or GFA", name, _REMEDY)
+    lines = list(itertools.islice(_data_lines(head), _MOST_LINES))
+    if lines and is_gfa_line(lines[0]):
+        return "gfa"
+    fields = [_BETWEEN.split(line.strip()) for line in lines]
+    has_arrow = [ARROW in line for line in lines]
+    if not any(has_arrow):
+        return "adjacency" if lines and all(map(is_lone_name, lines)) else "edges"
+    fits_edges = _fits_edge_list(fields)
+    if fits_edges and all(arrow or len(own) == 1 for arrow, own in zip(has_arrow, fields, strict=True)):
+        shown = lines[0].decode(errors="replace")
+        raise DataError(
+            "a graph of one format", f"{shown!r}, adjacency text or an edge list of names with arrows",
+            "give --format adjacency or --format edges, or write blanks around arrows that are edges",
+        )  # fmt: skip
+    return "edges" if fits_edges else "adjacency"
+
+
+def is_gfa_line(line: bytes) -> bool:
+    """Return whether the first line of a text is one of GFA."""
+    fields = line.rstrip(b"\r").split(b"\t")
+    if fields[0] == b"H":
+        return b"\tVN:" in line or len(fields) > 2
+    if fields[0] == b"S":
+        return len(fields) > 2 and not _is_number(fields[2])
+    return fields[0] == b"L" and len(fields) >= _LINK_COLUMNS and {fields[2], fields[4]} <= _STRANDS
+
+
+def is_lone_name(line: bytes) -> bool:
+    """Return whether a line without an arrow is certainly one name: nothing in it may separate two."""
+    return not _SEPARATES.search(line.strip())
+
+
+def _fits_edge_list(fields: list[list[bytes]]) -> bool:
+    width = len(fields[0])
+    return (
+        width in (2, 3)
+        and all(len(own) == width and ARROW not in own[:2] for own in fields)
+        and (width == 2 or all(_is_number(own[2]) for own in fields))
+    )
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _data_lines(head: bytes) -> Iterator[bytes]:
+    lines = head.split(b"\n")
+    if len(lines) > 1 and not head.endswith(b"\n"):
+        del lines[-1]  # it may be cut
+    for line in lines:
+        if line.strip() and line.lstrip()[:1] not in (b"#", b"%"):
+            yield line
+
+
+_REMEDY = "convert it with the program that wrote it, or name its format with --format"
