@@ -23,10 +23,24 @@ _MIN_FREE_BYTES = 1 << 20
 _OTHERS_MAY_WRITE, _OTHERS_MAY_USE = 0o022, 0o077
 
 
+def is_chosen_refused() -> bool:
+    """Return whether the user chose a folder that is not usable."""
+    return bool(os.environ.get(VARIABLE)) and _chosen() is None
+
+
+def _chosen() -> Path | None:
+    """Return the folder that the user chose, made if need be; None if there is no usable one.
+
+    It must be private itself: in a folder that others can write, they could replace the private folders within.
+    """
+    chosen = os.environ.get(VARIABLE)
+    return Path(chosen) if chosen and _is_usable(Path(chosen)) else None
+
+
 def chosen_loop_folder() -> str:
     """Return the folder that the user chose for compiled loops, made if need be; empty if there is no usable one."""
-    chosen = os.environ.get(VARIABLE)
-    return str(Path(chosen) / "loops") if chosen and _is_usable(Path(chosen) / "loops") else ""
+    chosen = _chosen()
+    return str(chosen / "loops") if chosen and _is_usable(chosen / "loops") else ""
 
 
 def own_loop_folder() -> str:
@@ -37,17 +51,30 @@ def own_loop_folder() -> str:
 
 def ptx_folder() -> Path:
     """Return the folder of PTX files; a temporary one if that folder is not usable."""
-    folder = Path(os.environ.get(VARIABLE) or _user_cache()) / "gpuasm"
+    folder = (_chosen() or _user_cache()) / "gpuasm"
     return folder if _is_usable(folder) else temporary_folder()
 
 
 def set_cupy_folder() -> None:
-    """Set cupy's folder of binaries, unless the environment sets it, as cupy cannot be imported without one."""
-    if "CUPY_CACHE_DIR" in os.environ:
+    """Set cupy's folder of binaries, unless the environment sets a private one; cupy cannot be imported without one."""
+    own = os.environ.get("CUPY_CACHE_DIR")
+    if own and (is_private(own) or not Path(own).exists()):
         return
-    chosen = os.environ.get(VARIABLE)
-    folders = [Path(chosen) / "cupy"] if chosen else [Path(_home()) / ".cupy" / "kernel_cache", ptx_folder() / "cupy"]
+    chosen = _chosen()
+    folders = [chosen / "cupy"] if chosen else [Path(_home()) / ".cupy" / "kernel_cache", ptx_folder() / "cupy"]
     os.environ["CUPY_CACHE_DIR"] = str(next(filter(_is_usable, folders), None) or temporary_folder())
+
+
+def set_matplotlib_folder() -> None:
+    """Give matplotlib a temporary folder if it cannot write its own: it would print lines and leave another folder."""
+    folder = Path(os.environ.get("MPLCONFIGDIR") or Path(_user_configuration(), "matplotlib")).absolute()
+    there = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # noqa: PTH110 - pathlib raises
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        os.environ["MPLCONFIGDIR"] = str(temporary_folder())
+
+
+def _user_configuration() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path(_home()) / ".config")
 
 
 def is_private(folder: str | Path) -> bool:

@@ -291,7 +291,11 @@ class for_each:  # noqa: N801 - a decorator
         if not self._ptx_path(signature, cc).exists():
             precompilation.wait_for_loop(self._body.__module__, self.kernel_name)
         path = self.write_ptx(signature, cc)
-        return arrays.cuda_function_from_ptx(str(path), self.kernel_name)
+        try:
+            return arrays.cuda_function_from_ptx(str(path), self.kernel_name)
+        except Exception:  # a damaged file, whose error is the driver's own; another cause raises again
+            path.unlink(missing_ok=True)
+            return arrays.cuda_function_from_ptx(str(self.write_ptx(signature, cc)), self.kernel_name)
 
     def write_ptx(self, signature: tuple[str, ...], cc: Capability) -> Path:
         """Compile the body for a CUDA target, unless its PTX is on disk, and return the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuasm.cli import interruption
 
-if interruption.is_command():  # before anything else is imported: a signal may come now
+if interruption.is_command():  # before anything else is imported
     interruption.end_on_signals()
 
 import atexit

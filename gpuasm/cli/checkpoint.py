@@ -6,9 +6,7 @@ import hashlib
 import json
 import os
 import re
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +16,7 @@ import numpy as np
 from gpuasm import __version__
 from gpuasm.assembly.options import STAGES, AssemblyOptions
 from gpuasm.cli.options import ReadInputs
-from gpuasm.errors import UsageError
+from gpuasm.errors import DataError, UsageError
 from gpuasm.io import atomic_output
 
 if TYPE_CHECKING:
@@ -26,32 +24,45 @@ if TYPE_CHECKING:
 
 NAME = ".checkpoint.npz"
 _STANDARD_INPUT = Path("-")
-_DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
-"""What numpy, zipfile and json raise at files that are none of theirs, or not whole."""
+_BYTES_OF_AN_END = 1 << 16
 _TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 """Names that `gpuasm.io.atomic_output` gives to what is not complete; the number is that of the process."""
 
 
 def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
-    """Return what must be the same for a checkpoint to be of use: version, options, and the files as they lie there.
+    """Return what must be the same for a checkpoint to be of use: version, options and the files of reads.
 
-    Files are identified by path, size and time of change: reading them again to compare their content would take longer
-    than what a checkpoint saves. A pipe's time of change is its own, so that reads from one are never taken for those
-    of another. Threads, memory and device may change, and so may the stage to stop after.
+    Files are identified by size, time of change and the bytes at both ends, under whatever path: reading them again to
+    compare their content would take longer than what a checkpoint saves. A pipe's time of change is its own, so that
+    reads from one are never taken for those of another. Threads, memory and device may change, and so may the stage to
+    stop after.
     """
     options = replace(options, stop_after=STAGES[-1])
-    paths = [p for group in inputs.as_arguments().values() for item in group for p in np.ravel([item]).tolist()]
-    files = [[str(path), *_stamp(Path(path))] for path in paths]
+    files = {kind: [_stamps(item) for item in items] for kind, items in inputs.as_arguments().items()}
     text = json.dumps([__version__, repr(options), inputs.cleaning, files])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamps(item: Path | tuple[Path, ...]) -> list[list[Any]]:
+    return [_stamp(path) for path in (item if isinstance(item, tuple) else (item,))]
+
+
+def _stamp(path: Path) -> list[Any]:
     try:
         status = os.fstat(0) if path == _STANDARD_INPUT else path.stat()
+        ends = _ends(path, status.st_size) if path != _STANDARD_INPUT and stat.S_ISREG(status.st_mode) else ""
     except OSError:  # its reader reports the error
-        return 0, 0
-    return status.st_size, status.st_mtime_ns
+        return []
+    return [status.st_size, status.st_mtime_ns, ends]
+
+
+def _ends(path: Path, size: int) -> str:
+    """Return a checksum of the first and last bytes of a file."""
+    with path.open("rb") as file:
+        digest = hashlib.sha256(file.read(_BYTES_OF_AN_END))
+        file.seek(max(0, size - _BYTES_OF_AN_END))
+        digest.update(file.read(_BYTES_OF_AN_END))
+    return digest.hexdigest()
 
 
 class Checkpoint:
@@ -71,9 +82,11 @@ class Checkpoint:
     def save(self, state: AssemblyState) -> None:
         """Replace the checkpoint by this state."""
         from gpuasm.assembly.state import state_to_arrays
+        from gpuasm.io.archives import checksum
 
+        arrays = {"mark": np.array(self.mark), **state_to_arrays(state)}
         with atomic_output(self.path, "wb") as file:
-            np.savez(file, allow_pickle=False, mark=np.array(self.mark), **state_to_arrays(state))
+            np.savez(file, allow_pickle=False, checksum=np.array(checksum(arrays)), **arrays)
 
     def load(self, xp: Any) -> AssemblyState | None:
         """Return the state, or None where there is nothing to go on from.
@@ -81,33 +94,37 @@ class Checkpoint:
         Raises
         ------
         UsageError
-            If the checkpoint is of other reads, options or another version, or is damaged.
+            If the checkpoint is of other reads, options or another version.
+        DataError
+            If it is damaged: its checksum is that of all arrays.
         """
         if not self.path.exists():
             return None
         from gpuasm.assembly.state import state_from_arrays
 
-        with self._damage_explained(), np.load(self.path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-            mark = str(arrays.pop("mark"))
-        if mark != self.mark:
+        arrays = self._arrays()
+        if str(arrays["mark"]) != self.mark:
             raise UsageError(
                 "a checkpoint of the same reads, options and version",
                 "one of others",
                 "run again without --resume, or into another folder",
                 path=self.path,
             )
-        with self._damage_explained():
-            return state_from_arrays(arrays, xp)
+        return state_from_arrays(arrays, xp)
 
-    @contextmanager
-    def _damage_explained(self) -> Iterator[None]:
+    def _arrays(self) -> dict[str, np.ndarray]:
+        from gpuasm.io.archives import ArrayRule, check_arrays, checksum, read_archive
+
         try:
-            yield
-        except _DAMAGE as error:
-            raise UsageError(
-                "a checkpoint of this run", f"a damaged file ({error})", "run again without --resume", path=self.path
-            ) from error
+            arrays = read_archive(self.path)
+            check_arrays(arrays, {"mark": ArrayRule("U", ()), "checksum": ArrayRule("iu", ())})
+            if int(arrays.pop("checksum")) != checksum(arrays):
+                raise DataError("arrays of one checksum", "others", "write the file anew")
+        except DataError as error:
+            found = f"a damaged file ({error.found})"
+            remedy = "run again without --resume"
+            raise DataError("a checkpoint of this run", found, remedy, path=self.path) from error
+        return arrays
 
     def remove(self) -> None:
         """Remove the checkpoint: the run is complete, or starts anew."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,26 @@ from gpuasm.clustering import EpochErrors, MapGrid, SelfOrganisingMap
 from gpuasm.clustering.bins.bins import ContigMap, NothingToBinError
 from gpuasm.clustering.bins.contrast import Contrast
 from gpuasm.clustering.normalising import fit_normalisation
-from gpuasm.errors import DataError, NoInputError
+from gpuasm.errors import DataError
 from gpuasm.io import atomic_output
+from gpuasm.io.archives import ArrayRule, load_archive
+from gpuasm.kmers.composition import N_COLUMNS
 
 _CONTRAST = ("scale", "mean", "axes", "strength", "threshold")
+_MOST = 1e9  # of what is multiplied with shares; far above what any contigs give
+_SCHEMA = {
+    "weights": ArrayRule("f", ("u", "w"), least=-1e30, most=1e30),
+    "size": ArrayRule("iu", (2,), least=1, most=1 << 20),
+    "history": ArrayRule("f", ("e", 2), least=0, nan=True),
+    "depth_scale": ArrayRule("f", (2, "s"), least=-_MOST, most=_MOST),
+    "pieces": ArrayRule("iu", (2,), least=1, most=1 << 40),
+    "scale": ArrayRule("f", ("c",), least=1e-12, most=_MOST),
+    "mean": ArrayRule("f", ("c",), least=-_MOST, most=_MOST),
+    "axes": ArrayRule("f", ("c", "d"), least=-_MOST, most=_MOST),
+    "strength": ArrayRule("f", ("q",), least=0),
+    "threshold": ArrayRule("f", (), least=0),
+}
+_REMEDY = "write one with --stop-after map"
 
 
 def save_contig_map(path: Path, contig_map: ContigMap | None) -> None:
@@ -41,8 +56,8 @@ def load_contig_map(path: Path, xp: Any) -> ContigMap:
 
     Raises
     ------
-    NoInputError
-        If the file is not there.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
     NothingToBinError
         If it is the empty file of a run without contigs for a map.
     DataError
@@ -52,21 +67,27 @@ def load_contig_map(path: Path, xp: Any) -> ContigMap:
         raise NothingToBinError(
             "a trained map", "an empty one: no contig was long enough", "assemble more reads", path=path
         )
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
-        contrast = Contrast(**{name: found[name] for name in _CONTRAST} | {"threshold": float(found["threshold"])})
-        som = _restored(found, xp)
-    except OSError as error:
-        raise NoInputError(
-            "a map", str(error.strerror).lower(), "write one with --stop-after map", path=path
-        ) from error
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(
-            "a map that gpuasm bin wrote", "another file", "write one with --stop-after map", path=path
-        ) from error
+    found = load_archive(path, _SCHEMA, what="a map that gpuasm bin wrote", remedy=_REMEDY)
+    for name, array in found.items():
+        if array.dtype.kind == "f":
+            found[name] = array.astype(np.float32 if name == "weights" else np.float64, copy=False)
+    _check_sizes(found, path)
+    contrast = Contrast(**{name: found[name] for name in _CONTRAST} | {"threshold": float(found["threshold"])})
     window, least = found["pieces"].tolist()
+    som = _restored(found, xp)
     return ContigMap(som, contrast, depth_scale=found["depth_scale"], window=window, least=least)
+
+
+def _check_sizes(found: dict[str, np.ndarray], path: Path) -> None:
+    """Refuse arrays that do not fit each other."""
+    n_units, n_columns = found["weights"].shape
+    expected = int(found["size"].prod()), found["axes"].shape[1] + found["depth_scale"].shape[1]
+    n_tetramers = found["axes"].shape[0]
+    if (n_units, n_columns, n_tetramers) != (*expected, N_COLUMNS) or not (found["depth_scale"][1] > 0).all():
+        raise DataError(
+            f"weights of {expected[0]} units and {expected[1]} columns, and {N_COLUMNS} tetranucleotides",
+            f"{n_units}, {n_columns} and {n_tetramers}", _REMEDY, path=path,
+        )  # fmt: skip
 
 
 def _restored(found: dict[str, np.ndarray], xp: Any) -> SelfOrganisingMap:

@@ -184,8 +184,9 @@ def _drawable(found: Found) -> np.ndarray:
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
-    """Return whole numbers as integers."""
-    return values.astype(np.int64) if bool((values == np.floor(values)).all()) else values
+    """Return whole numbers as integers, if all fit into those."""
+    is_whole = bool(((values == np.floor(values)) & (np.abs(values) < 2.0**63)).all())
+    return values.astype(np.int64) if is_whole else values
 
 
 def summary_lines(found: Found) -> Iterator[str]:

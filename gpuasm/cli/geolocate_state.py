@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,18 @@ from gpuasm.errors import DataError
 from gpuasm.geolocation.changes import keys_of_names, row_checksums
 from gpuasm.geolocation.locating import UNKNOWN, LocatingOptions, Locations
 from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.io.archives import ArrayRule, load_archive
 
-_KEYS = ("names", "checksums", "units", "rounds", "radius_km", "options")
+_SCHEMA = {
+    "names": ArrayRule("U", ("n",)),
+    "checksums": ArrayRule("u", ("n",)),
+    "units": ArrayRule("f", ("n", 3), least=-1.001, most=1.001, nan=True),
+    "rounds": ArrayRule("i", ("n",), least=UNKNOWN, most=(1 << 31) - 1),
+    "radius_km": ArrayRule("f", ("n",), least=0, nan=True),
+    "options": ArrayRule("U", ()),
+}
+_NEAR = 1e-6
+_WHAT, _REMEDY = "a file that --state wrote", "name another file, or remove this one"
 
 
 def write_state(path: Path, graph: DirectedGraph, locations: Locations, *, weights: np.ndarray | None) -> None:
@@ -54,13 +63,8 @@ def read_state(
     """
     if not path.exists():
         return None
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            kept = {key: file[key] for key in _KEYS}
-    except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-        raise DataError(
-            "a file that --state wrote", "another", "name another file, or remove this one", path=path
-        ) from error
+    kept = load_archive(path, _SCHEMA, what=_WHAT, remedy=_REMEDY)
+    _check_places(kept, path)
     if str(kept["options"]) != json.dumps(asdict(options), sort_keys=True):
         return None
     names = _names(graph)
@@ -75,6 +79,13 @@ def read_state(
     changed = ~is_old
     changed[is_old] |= checksums[is_old] != kept["checksums"][then[is_old]]
     return Locations(units, rounds, radius_km, options), np.flatnonzero(changed)
+
+
+def _check_places(kept: dict[str, np.ndarray], path: Path) -> None:
+    """Refuse units that are no points of the sphere, or not NaN where the round is that of unknown vertices."""
+    squares, is_unknown = (kept["units"] ** 2).sum(axis=1), kept["rounds"] == UNKNOWN
+    if not np.array_equal(np.isnan(squares), is_unknown) or (np.abs(squares[~is_unknown] - 1) > _NEAR).any():
+        raise DataError(_WHAT, "points that are not on the sphere", _REMEDY, path=path)
 
 
 def _names(graph: DirectedGraph) -> list[str]:

@@ -8,24 +8,11 @@ instead. It undoes what is registered in `gpuasm.unfinished`, prints one line, a
 from __future__ import annotations
 
 import os
-import select
 import signal
 import sys
-import threading
-from contextlib import contextmanager
-
-from gpuasm import unfinished
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # as little as possible is imported before signals are handled
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any, NoReturn
 
 INTERRUPTED, TERMINATED = 130, 143
 _ENDS = {signal.SIGINT: (INTERRUPTED, "interrupted"), signal.SIGTERM: (TERMINATED, "terminated")}
-_PATIENCE_S = 5.0
-"""Seconds to wait for files that are being replaced together."""
-_pipe: list[int] = []
 
 
 def is_command() -> bool:
@@ -33,19 +20,53 @@ def is_command() -> bool:
 
     While Python looks for the module of ``-m``, it imports the packages around it, and the name of the program is "-m".
     """
-    return os.path.basename(sys.argv[0]) in ("gpuasm", "-m") if sys.argv else False  # noqa: PTH119 - pathlib is not loaded yet
+    program = sys.argv[0] if sys.argv else ""
+    return program == "-m" or program.endswith(("/gpuasm", "/gpuasm/__main__.py"))
+
+
+def _end_at_once(number: int, _: object) -> None:
+    """End the process: nothing has been made that would have to be removed."""
+    code, message = _ENDS[signal.Signals(number)]
+    try:
+        os.write(2, f"gpuasm: error: {message}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def _handle_with(handler: Callable[..., Any]) -> None:
+    """Handle signals, unless the parent process has them ignored."""
+    for number in _ENDS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+if is_command():  # a signal may come while the modules below are imported
+    _handle_with(_end_at_once)
+
+import select
+import threading
+from contextlib import contextmanager
+
+from gpuasm import unfinished
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # to import it takes long
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, NoReturn
+
+_PATIENCE_S = 5.0
+"""Seconds to wait for files that are being replaced together."""
+_pipe: list[int] = []
 
 
 def end_on_signals() -> None:
-    """Let Ctrl-C and SIGTERM end the process from now on, unless the parent process has them ignored."""
+    """Let Ctrl-C and SIGTERM end the process from now on."""
     if _pipe or threading.current_thread() is not threading.main_thread():
         return
     _pipe.extend(os.pipe())
     os.set_blocking(_pipe[1], False)
     signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
-    for number in _ENDS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _leave_to_thread)
+    _handle_with(_leave_to_thread)
     threading.Thread(target=_wait, name="wait for signals", daemon=True).start()
 
 

@@ -29,8 +29,6 @@ _FOLDER = OutputFolder(
 @click.option("-o", "--output", type=_FOLDER, required=True, metavar="DIR", help="Folder for results.")
 @click.option("--each-sequence", is_flag=True, help="Each sequence of a FASTA file is a sample.")
 @click.option("-k", "k", type=Whole(1), default=21, show_default=True, metavar="K", help="Length, 3 to 31.")
-    "-k", "k", type=Whole(1), default=21, show_default=True, metavar="K", help="Length of the k-mers, 3 to 31."
-)
 @click.option(
     "-s", "--sketch-size", "size", type=_NUMBER, metavar="N",
     help="Least hashes kept of each sample.  [default: 1000, or all if no sample has more than 50,000 k-mers]",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -141,16 +140,15 @@ def _is_sheet(head: bytes) -> bool:
 
 
 def _read_sheet(path: str) -> list[SampleFiles]:
-    from gpuasm.io.graph_text import lines_of_file
+    from gpuasm.io.text_tables import read_rows
 
-    lines = [(number, line) for number, line in lines_of_file(path) if line.strip() and not line.startswith("#")]
-    rows = list(csv.DictReader((line for _, line in lines), delimiter="\t", restval=""))
-    columns = [name for name in _FILE_COLUMNS if rows and name in rows[0]]
+    (_, header), *rows = read_rows(path, comments=True)
+    columns = [name for name in _FILE_COLUMNS if rows and name in header]
     if not columns:
         raise DataError("a column file, or reads_1 and reads_2", "none", "name the files of each sample", path=path)
     found = []
-    for (number, _), row in zip(lines[1:], rows, strict=False):  # a quoted cell may go over lines
-        place = f"line {number}"
+    for number, cells in rows:
+        row, place = dict.fromkeys(header, "") | dict(zip(header, cells, strict=False)), f"line {number}"
         first = next((row[name].strip() for name in columns if row[name].strip()), "")
         if not row["sample"].strip() or not first:
             raise DataError("a name and a file", repr(row["sample"]), "fill both in", path=path, place=place)

@@ -31,6 +31,9 @@ _COMPILED_ANEW = (
     "compiled code cannot be kept, as neither gpuasm's folder nor that of your cache can be written: each run compiles "
     "for half a minute to two minutes; let GPUASM_CACHE_DIR name a folder that stays"
 )
+_FOLDER_REFUSED = (
+    "the folder GPUASM_CACHE_DIR is not used: it must belong to you, others may not write to it, and it must have room"
+)
 _OPENER = "open device"
 """The thread that opens the device and warms it up."""
 
@@ -124,6 +127,7 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
         If the process may not have the addresses that compiled loops take.
     """
     from gpuasm import parallel
+    from gpuasm.cache_folders import is_chosen_refused
     from gpuasm.compiled_cache import has_folder
     from gpuasm.io.output import outputs_together
 
@@ -139,6 +143,8 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
         with _messages(display, common) as handler:
             if common.threads and common.threads > parallel.thread_count():
                 _LOG.warning("%d threads are used instead of %d", parallel.thread_count(), common.threads)
+            if is_chosen_refused():
+                _LOG.warning(_FOLDER_REFUSED)
             if not has_folder():
                 _LOG.warning(_COMPILED_ANEW)
             threads = parallel.thread_count()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,30 @@ import numpy as np
 from gpuasm.clustering import SelfOrganisingMap, UnitLabels
 from gpuasm.clustering.classes.lvq import MapClassifier
 from gpuasm.clustering.state import map_of, state_of
-from gpuasm.errors import DataError, NoInputError
+from gpuasm.errors import DataError
 from gpuasm.io import atomic_output
+from gpuasm.io.archives import ArrayRule, load_archive, sizes_in_archive
 
 _REMEDY = "write one with gpuasm som train"
+_SCHEMA = {
+    "som_version": ArrayRule("iu", ()),
+    "parameters": ArrayRule("U", ()),
+    "weights": ArrayRule("f", ("u", "d"), least=-3e38, most=3e38),
+    "units": ArrayRule("iu", ("n",), least=0),
+    "history": ArrayRule("f", ("e", 2), nan=True),
+    "normalisation": ArrayRule("f", (2, "d"), least=-1e300, most=1e300),
+    "columns": ArrayRule("Uf", ("c",), nan=True, optional=True),
+    "density": ArrayRule("f", ("r", "s"), least=0, optional=True),
+    "cluster": ArrayRule("iu", ("u",), least=-1, optional=True),
+    "classes": ArrayRule("U", ("k",), optional=True),
+    "class_of_unit": ArrayRule("iu", ("u",), least=-1, optional=True),
+    "class_share": ArrayRule("f", ("u",), least=0, most=1, nan=True, optional=True),
+    "prototypes": ArrayRule("f", ("p", "d"), least=-3e38, most=3e38, optional=True),
+    "prototype_classes": ArrayRule("iu", ("p",), least=0, optional=True),
+    "accuracy": ArrayRule("f", ("a",), least=0, most=1, optional=True),
+    "told_right": ArrayRule("f", ("a",), least=0, most=1, optional=True),
+}
+"""The arrays of a map; the last one is the accuracy in files of earlier versions."""
 
 
 @dataclass
@@ -76,33 +95,45 @@ def load_trained_map(path: Path, xp: Any) -> TrainedMap:
 
     Raises
     ------
-    NoInputError
-        If the file is not there.
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
     DataError
         If it is no such map.
     """
+    if path.is_file() and path.stat().st_size == 0:
+        raise DataError("a trained map", "an empty file, of a run without a map", _REMEDY, path=path)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
-    except OSError as error:
-        raise NoInputError("a map", str(error.strerror or error).lower(), _REMEDY, path=path) from error
-    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        kind = "an empty file, of a run without a map" if path.stat().st_size == 0 else "another file"
-        raise DataError("a trained map", kind, _REMEDY, path=path) from error
-    if "som_version" not in found and "size" in found:
-        from gpuasm.cli.contig_map_file import load_contig_map
+        there = sizes_in_archive(path)
+        if "som_version" not in there and "size" in there:
+            from gpuasm.cli.contig_map_file import load_contig_map
 
-        return TrainedMap(load_contig_map(path, xp).som)
-    try:
-        return _restored(found, xp)
+            return TrainedMap(load_contig_map(path, xp).som)
+        return _restored(load_archive(path, _SCHEMA, what="a trained map", remedy=_REMEDY), xp)
     except DataError as error:
         raise error.of_file(path) from error
 
 
+def _check_sizes(found: dict[str, np.ndarray], som: SelfOrganisingMap) -> None:
+    """Refuse what does not fit the map."""
+    n_classes, columns = found.get("classes", np.array([])).size, found.get("columns", np.array([]))
+    fits = {
+        "names of columns": columns.size in (0, som.n_features_in_),
+        "density": "density" not in found or found["density"].shape == (som.rows, som.columns),
+        "classes of units": not n_classes or {"class_of_unit", "class_share"} <= found.keys(),
+    }
+    for name in ("class_of_unit", "prototype_classes"):
+        fits[name] = name not in found or bool((found[name] < n_classes).all())
+    if "prototypes" in found:
+        fits["prototypes"] = "prototype_classes" in found and bool({"accuracy", "told_right"} & found.keys())
+    wrong = [name for name, is_right in fits.items() if not is_right]
+    if wrong:
+        raise DataError(f"{wrong[0]} of this map", "others", _REMEDY)
+
+
 def _restored(found: dict[str, np.ndarray], xp: Any) -> TrainedMap:
-    trained = TrainedMap(
-        map_of(found, xp=xp), found.get("columns", np.array([])).tolist(), found.get("density"), found.get("cluster")
-    )
+    som = map_of(found, xp=xp)
+    _check_sizes(found, som)
+    trained = TrainedMap(som, found.get("columns", np.array([])).tolist(), found.get("density"), found.get("cluster"))
     if "classes" in found:
         trained.labels = UnitLabels(found["classes"].tolist(), found["class_of_unit"], found["class_share"])
     if trained.labels and "prototypes" in found:

@@ -10,10 +10,11 @@ import numpy as np
 
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.clustering.grid import MapGrid
-from gpuasm.clustering.normalising import Normalisation
-from gpuasm.clustering.som import SelfOrganisingMap
+from gpuasm.clustering.normalising import KINDS, Normalisation
+from gpuasm.clustering.search.search import METRICS
+from gpuasm.clustering.som import TRAININGS, SelfOrganisingMap
 from gpuasm.clustering.training.batch import EpochErrors
-from gpuasm.errors import DataError, GpuasmError, UsageError
+from gpuasm.errors import DataError, UsageError
 
 VERSION = 1
 """Increases when an array changes its meaning or is removed."""
@@ -59,23 +60,38 @@ def map_of(state: Mapping[str, np.ndarray], *, xp: Any = np) -> SelfOrganisingMa
         version = int(state["som_version"])
         if version > VERSION:
             raise DataError(f"a map of version {VERSION}", f"version {version}", "use a later gpuasm")
-        parameters: dict[str, Any] = json.loads(str(state["parameters"]))
-        som = SelfOrganisingMap().set_params(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
-        )
+        som = _with_parameters(str(state["parameters"]))
         grid = MapGrid(som.rows, som.columns, som.topology, som.lattice)
         weights, units = np.asarray(state["weights"]), np.asarray(state["units"])
         shift, scale = np.asarray(state["normalisation"], np.float64)
-        if weights.dtype != np.float32 or weights.shape != (grid.n_units, shift.size):
-            raise DataError(f"weights of {grid.n_units} units", f"shape {weights.shape}", "train the map anew")
         history = [EpochErrors(*map(float, row)) for row in state["history"]]
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, GpuasmError):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        if isinstance(error, DataError):
             raise
         raise DataError("the arrays of a trained map", f"others ({error})", "train the map anew") from error
+    if weights.dtype != np.float32 or weights.shape != (grid.n_units, shift.size) or not shift.size:
+        raise DataError(f"weights of {grid.n_units} units", f"shape {weights.shape}", "train the map anew")
+    are_units = units.ndim == 1 and units.dtype.kind in "iu" and ((units >= 0) & (units < grid.n_units)).all()
+    if not are_units or not np.isfinite(weights).all() or not (scale > 0).all():
+        raise DataError("units of rows, finite weights and scales above 0", "others", "train the map anew")
     som.grid_, som.weights_, som.labels_ = grid, to_namespace(xp, weights), to_namespace(xp, units)
     som.normalisation_ = Normalisation(som.normalise, shift.copy(), scale.copy())
     som.history_, som.n_features_in_ = history, int(shift.size)
+    return som
+
+
+def _with_parameters(text: str) -> SelfOrganisingMap:
+    """Return an untrained map with parameters, of which those are checked that a trained map uses."""
+    parameters: dict[str, Any] = json.loads(text)
+    som = SelfOrganisingMap().set_params(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
+    )
+    known = {"metric": METRICS, "normalise": KINDS, "training": TRAININGS}
+    for name, values in known.items():
+        if getattr(som, name) not in values:
+            raise DataError(f"a {name} named {', '.join(values)}", repr(getattr(som, name)), "train the map anew")
+    if isinstance(som.rows, bool) or isinstance(som.columns, bool):
+        raise DataError("numbers of rows and columns", "others", "train the map anew")
     return som
 
 

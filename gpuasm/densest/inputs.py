@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gpuasm.arrays import Array, array_namespace
+from gpuasm.arrays import Array
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.undirected_graph import UndirectedGraph
+from gpuasm.graph.values import MODERATE, are_moderate, checked_values
 
 Method = Literal["rank", "peel", "power", "degree"]
 
@@ -73,13 +74,16 @@ def check_block(graph: DirectedGraph, sizes: tuple[int, int], weights: Array | N
 
 
 def check_weights(weights: Array | None) -> None:
-    """Raise DataError if a weight is negative or not finite."""
+    """Raise DataError if a weight is negative or not finite, or if sums of weights or squares may not be exact."""
     if weights is None or weights.size == 0:
         return
-    xp = array_namespace(weights)
-    if not bool(xp.isfinite(weights).all()) or float(weights.min()) < 0:
+    checked_values(weights, weights.size, what="weight", whose="edge")
+    if not are_moderate(weights):
+        least = float(weights[weights > 0].min())
         raise DataError(
-            "finite weights of 0 or more", "others", "leave edges of no or negative weight out, or shift the weights"
+            f"weights of 0, or from {1 / MODERATE:g} to {MODERATE:g}",
+            f"{least:g} to {float(weights.max()):g}",
+            "divide all weights by one number",
         )
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.densest.inputs import check_weights
 from gpuasm.errors import UsageError
 from gpuasm.graph.undirected_graph import UndirectedGraph
 from gpuasm.parallel import compiled
@@ -81,9 +82,12 @@ def peel(graph: UndirectedGraph, *, rounds: int = 1) -> Peeling:
     ------
     UsageError
         If the number of rounds is below 1.
+    DataError
+        If a weight is negative, not finite or out of range.
     """
     if rounds < 1:
         raise UsageError("at least one round", str(rounds), "choose one or more")
+    check_weights(graph.weights)
     n = graph.n_vertices
     total = 0.5 * float(graph.strength.sum())
     kind = np.int64 if graph.weights is None else np.float64

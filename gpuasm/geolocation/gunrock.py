@@ -11,9 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.checks import whole
 from gpuasm.geolocation.gunrock_cpu import round_loop
 from gpuasm.geolocation.gunrock_cuda import Rounds
 from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.values import checked_places
 from gpuasm.parallel import run_chunks
 
 
@@ -39,7 +41,18 @@ def gunrock_locations(
         NaN if still unknown; longitudes from -180 to 180.
     rounds : (n,) int32
         The round in which each place was found; 0 if given, -1 if unknown.
+
+    Raises
+    ------
+    DataError
+        If the places do not belong to the graph, or one is none on Earth.
+    UsageError
+        If a number of iterations is out of range.
     """
+    if iterations is not None:
+        whole(iterations, "iterations")
+    whole(spatial_iterations, "spatial_iterations", most=2**31 - 1)
+    places = checked_places(places, graph.n_vertices)
     xp = array_namespace(graph.columns, places)
     places = xp.array(places, np.float64, order="C")
     rounds = xp.zeros(graph.n_vertices, np.int32)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.checks import real, whole
 from gpuasm.errors import DataError, UsageError
 from gpuasm.geolocation.coefficients import EARTH_RADIUS_KM
 from gpuasm.geolocation.neighbourhoods import slots_of
 from gpuasm.geolocation.sphere_cuda import arcs_between, units_of
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
+from gpuasm.graph.values import checked_places, checked_weights
 
 _A_METRE = 1e-3
 
@@ -94,16 +96,17 @@ def hold_out(
     UsageError
         If the share is out of range.
     DataError
-        If fewer than two places are known.
+        If fewer than two places are known, or as `locate`.
     """
-    if not 0 < share < 1:
+    places, weights = checked_places(places, graph.n_vertices), checked_weights(graph, weights)
+    if not 0 < real(share, "share") < 1:
         raise UsageError("a share above 0 and below 1", str(share), "give it as in 0.2")
     xp = array_namespace(graph.columns, places)
     known = np.flatnonzero(~np.isnan(to_host(places)).any(axis=1))
     if known.size < 2:
         raise DataError("two known places at least, one to hide", str(known.size), "give more of them")
     size = min(max(round(share * known.size), 1), known.size - 1)
-    hidden = np.sort(np.random.Generator(np.random.PCG64(seed)).permutation(known)[:size])
+    hidden = np.sort(np.random.Generator(np.random.PCG64(whole(seed, "seed"))).permutation(known)[:size])
     left = places.copy()
     left[to_namespace(xp, hidden)] = np.nan
     inferred, radius_km = infer(left)

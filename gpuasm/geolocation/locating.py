@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.checks import real, whole
 from gpuasm.errors import UsageError
 from gpuasm.geolocation.median import medians_of
 from gpuasm.geolocation.neighbourhoods import Neighbourhoods, neighbourhoods, slots_of
 from gpuasm.geolocation.sphere_cuda import places_of, units_of
 from gpuasm.geolocation.spread import radii_of
 from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.values import checked_places, checked_vertices, checked_weights
 
 KNOWN, UNKNOWN = 0, -1
 """Rounds of vertices with a given place, and of those without a place."""
@@ -44,13 +46,13 @@ class LocatingOptions:
     share: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "nearest", "min_neighbours"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name} from 1 on", str(value), "give a whole number above 0")
-        if not 0 < self.share <= 1:
+        for name in ("iterations", "nearest"):
+            if getattr(self, name) is not None:
+                whole(getattr(self, name), name, least=1)
+        whole(self.min_neighbours, "min_neighbours", least=1)
+        if not 0 < real(self.share, "share") <= 1:
             raise UsageError("a share above 0, at most 1", str(self.share), "give it as in 0.5")
-        if self.max_radius_km is not None and not self.max_radius_km > 0:
+        if self.max_radius_km is not None and not real(self.max_radius_km, "max_radius_km") > 0:
             raise UsageError("a radius above 0 km", str(self.max_radius_km), "give a larger one")
 
 
@@ -118,12 +120,16 @@ def locate(
     ------
     UsageError
         If ``nearest`` is given without weights, or ``previous`` has other options or vertices.
+    DataError
+        If places or weights do not belong to the graph, a place is none on Earth, a weight is negative or not finite,
+        or ``touched`` names what is no vertex.
     """
     options = options or LocatingOptions()
     if options.nearest is not None and weights is None:
         raise UsageError("weights of edges to find the nearest neighbours", "none", "give a graph with weights")
+    places, weights = checked_places(places, graph.n_vertices), checked_weights(graph, weights)
     xp = array_namespace(graph.columns, places)
-    units = units_of(xp.asarray(places, np.float64))
+    units = units_of(places)
     is_known = ~xp.isnan(units[:, 0])
     if previous is None:
         state = _State(graph, weights, options, units=units, is_known=is_known)
@@ -132,7 +138,7 @@ def locate(
         _check(previous, options, graph.n_vertices)
         state = _State(graph, weights, options, units=units, is_known=is_known, previous=previous.moved_to(xp))
         if touched is not None:
-            state.mark_waiting(xp.asarray(touched, np.int64), after=0)
+            state.mark_waiting(checked_vertices(touched, graph.n_vertices), after=0)
     number = 0
     while options.iterations is None or number < options.iterations:
         number += 1
@@ -144,7 +150,7 @@ def locate(
 def _check(previous: Locations, options: LocatingOptions, n: int) -> None:
     if previous.options != options:
         raise UsageError("the options of the previous locations", "others", "compute all anew")
-    if len(previous.rounds) != n:
+    if {len(previous.units), len(previous.rounds), len(previous.radius_km)} != {n}:
         raise UsageError(f"previous locations of {n} vertices", str(len(previous.rounds)), "compute all anew")
 
 

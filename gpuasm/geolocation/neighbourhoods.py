@@ -9,6 +9,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
+from gpuasm.graph.values import scaled_rows
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Neighbourhoods:
     neighbours : (p,) int64
         In the order of the edges.
     weights : (p,) float64
+        Of each neighbour; extreme ones are scaled, so that only those of one vertex can be compared.
     """
 
     vertices: Array
@@ -85,7 +87,7 @@ def neighbourhoods(
     kept = enough[row]
     starts = xp.zeros(int(enough.sum()) + 1, np.int64)
     xp.cumsum(counts[enough], out=starts[1:])
-    return Neighbourhoods(vertices[enough], starts, neighbour[kept], weight[kept])
+    return Neighbourhoods(vertices[enough], starts, neighbour[kept], scaled_rows(starts, weight[kept]))
 
 
 def _counts(row: Array, n_rows: int) -> Array:

@@ -13,6 +13,8 @@ from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.names import Label, StringNames, number_names, short_list
 from gpuasm.graph.rows import group_by, index_type, offsets_of, rows_of_slots
 
+_MOST_DIGITS = 18  # of the number of a vertex
+
 
 class CsrGraph:
     """The rows of a `DirectedGraph`: edge e is slot e, and its target is ``columns[e]``.
@@ -180,7 +182,7 @@ class CsrGraph:
     def _index(self, name: str) -> int:
         """Return the number of a name, -1 if there is none."""
         if self.names is None:
-            return int(name) if name.isascii() and name.isdigit() else -1
+            return int(name) if name.isascii() and name.isdigit() and len(name) <= _MOST_DIGITS else -1
         if isinstance(self.names, StringNames):
             return self.names.index(name) if name in self.names else -1
         return self._numbers.get(name, -1)

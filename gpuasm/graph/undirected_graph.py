@@ -110,7 +110,7 @@ def undirected_graph(graph: DirectedGraph, weights: Array | None = None) -> Undi
     Raises
     ------
     DataError
-        If there are not as many weights as edges.
+        If there are not as many weights as edges, or sums of them are not finite.
     """
     xp, n = array_namespace(graph.columns), graph.n_vertices
     if weights is not None and weights.shape != graph.columns.shape:
@@ -151,7 +151,12 @@ def _summed(keys: Array, values: Array) -> tuple[Array, Array]:
     keys, values = keys[order], values[order]
     starts = xp.flatnonzero(_starts_runs(keys))
     bounds = xp.concatenate([starts.astype(np.int64), xp.asarray([keys.size], np.int64)])
-    return keys[starts], sums_of_rows(bounds, values)
+    sums = sums_of_rows(bounds, values)
+    if not bool(xp.isfinite(sums).all()):
+        raise DataError(
+            "weights of parallel and reverse edges with finite sums", "larger ones", "divide all weights by one number"
+        )
+    return keys[starts], sums
 
 
 def _of_keys(keys: Array, values: Array | None, *, n: int, names: Sequence[str] | None) -> UndirectedGraph:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from isal import isal_zlib
 
 from gpuasm.errors import DataError, GpuasmError, NoInputError, ReadWriteError
 from gpuasm.io.memory_bound import MemoryBound
@@ -117,13 +118,15 @@ def read_archive(
 def read_array(file: BinaryIO, size: int) -> np.ndarray:
     """Read the one array of an .npy of ``size`` bytes, which is open at its beginning.
 
+    One byte may follow it: who reads blocks of lines gets an end of the last line, if there is none.
+
     Raises
     ------
     DataError, ReadWriteError
         As `load_archive`.
     """
     with _Damage(None):
-        return _read(file, size, "values", None)
+        return _read(file, (size - 1, size), "values", None)
 
 
 def sizes_in_archive(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
@@ -140,6 +143,16 @@ def sizes_in_archive(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int,
             if member.filename.endswith(_SUFFIX):
                 with archive.open(member) as file:
                     found[member.filename.removesuffix(_SUFFIX)] = _header(file)
+    return found
+
+
+def checksum(arrays: Mapping[str, np.ndarray]) -> int:
+    """Return a number that changes when a name, type, shape or value of the arrays does."""
+    found = 0
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        found = isal_zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), found)
+        found = isal_zlib.crc32(array.reshape(-1).view(np.uint8), found)
     return found
 
 
@@ -190,7 +203,7 @@ def _check_range(name: str, array: np.ndarray, rule: ArrayRule) -> None:
             array = array[~is_nan]
             if not array.size:
                 return
-    least, most = array.min(), array.max()
+    least, most = array.min().item(), array.max().item()
     if least < rule.least or most > rule.most:
         expected = f"{name!r} from {rule.least:.15g} to {rule.most:.15g}"
         raise DataError(expected, f"{least} to {most}", "write the file anew")
@@ -198,23 +211,23 @@ def _check_range(name: str, array: np.ndarray, rule: ArrayRule) -> None:
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str | os.PathLike[str] | None) -> np.ndarray:
     with archive.open(member) as file:
-        array = _read(file, member.file_size, member.filename, path)
+        array = _read(file, (member.file_size,), member.filename, path)
         if file.read(1):  # the checksum is compared at the end
             raise _damaged(f"bytes after the array {member.filename!r}", path)
     return array
 
 
-def _read(file: Any, size: int, name: str, path: str | os.PathLike[str] | None) -> np.ndarray:
-    """Read an array whose header and values have ``size`` bytes together."""
+def _read(file: Any, sizes: tuple[int, ...], name: str, path: str | os.PathLike[str] | None) -> np.ndarray:
+    """Read an array whose header and values have one of some numbers of bytes together."""
     shape, dtype = _header(file)
     begin = file.tell()
     n_bytes = math.prod(shape) * dtype.itemsize
-    if dtype.hasobject or begin + n_bytes != size:
-        found = "objects" if dtype.hasobject else f"{size - begin} bytes for {dtype} of shape {shape}"
+    if dtype.hasobject or begin + n_bytes not in sizes:
+        found = "objects" if dtype.hasobject else f"{sizes[-1] - begin} bytes for {dtype} of shape {shape}"
         raise _damaged(f"an array {name!r} of {found}", path)
     file.seek(0)
-    array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
-    return array
+    array = np.lib.format.read_array(file, allow_pickle=False)
+    return np.asarray(array, dtype.newbyteorder("="), order="C")
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:

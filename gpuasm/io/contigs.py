@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Sequence
@@ -13,7 +12,9 @@ import numpy as np
 
 from gpuasm.errors import DataError
 from gpuasm.io.genomes import fasta_records
-from gpuasm.io.sources import read_whole
+from gpuasm.io.graph_text import quoted
+from gpuasm.io.numbers import real_number
+from gpuasm.io.text_tables import read_rows
 
 _DEPTH = re.compile(r"(?:\bdepth=|\bmulti=|_cov_)([0-9]+(?:\.[0-9]+)?)", re.ASCII)
 """As gpuasm, MEGAHIT and SPAdes write it."""
@@ -83,15 +84,14 @@ def read_depth_table(path: str | Path, names: Sequence[str]) -> tuple[list[str],
     NoInputError
         If the file is not there.
     """
-    text = read_whole(path).decode("utf-8", "replace")
-    rows = list(csv.reader(text.splitlines(), delimiter="\t"))
-    header = rows[0] if rows else []
+    rows = read_rows(path)
+    _, header = next(rows, (1, []))
     columns = _sample_columns(header)
     if not columns:
         raise DataError(
             "a column of names and a column of depth", f"{len(header)} columns", "separate by tabs", path=path
         )
-    depth = {row[0]: (number, row) for number, row in enumerate(rows[1:], start=2) if row}
+    depth = {row[0]: (number, row) for number, row in rows}
     missing = next((name for name in names if name not in depth), None)
     if missing is not None:
         raise DataError(f"the depth of {missing}", "no line for it", "give the table of these contigs", path=path)
@@ -107,10 +107,9 @@ def _sample_columns(header: list[str]) -> list[int]:
 
 def _number(row: list[str], column: int, path: str | Path, line: int) -> float:
     text = row[column] if column < len(row) else ""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value >= 0):
-        raise DataError("a depth, a number from 0 on", repr(text), "correct the table", path=path, place=f"line {line}")
+    value = real_number(text)
+    if value is None or not (math.isfinite(value) and value >= 0):
+        raise DataError(
+            "a depth, a number from 0 on", quoted(text), "correct the table", path=path, place=f"line {line}"
+        )
     return value

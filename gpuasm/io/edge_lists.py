@@ -171,7 +171,7 @@ def read_weighted_matrix_market(
 
 def _read_entries(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
     blocks = iter(blocks)
-    text = next(blocks)
+    text = next(blocks, b"")
     columns, symmetry = _read_banner(text.split(b"\n", 1)[0].decode(errors="replace"))
     if weights is not None and columns > WEIGHT_COLUMN:
         raise bad_line(1, "real values as weights", "complex ones", "write their absolute values")

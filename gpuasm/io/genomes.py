@@ -22,6 +22,7 @@ from gpuasm.sequence.genomes import Molecule
 
 _CIRCULAR = re.compile(r"\b(?:circular=(?:yes|true)|topology=circular)\b", re.IGNORECASE | re.ASCII)
 _COPIES = re.compile(r"\bcopies=([0-9.]+)", re.ASCII)
+_TIMES_TEXT = 6  # text, stream, lines and records of the parser, codes
 _WHITE_SPACE = b" \t\r\n"
 _FORMATS = {b">": "fasta", b"LOCUS ": "genbank", b"ID ": "embl"}
 _TITLES = {"fasta": "FASTA", "genbank": "GenBank", "embl": "EMBL"}
@@ -65,7 +66,7 @@ def read_genome(path: str | Path, *, circular: bool = False) -> list[Molecule]:
     NoInputError
         If it is not there.
     """
-    text = read_whole(path)
+    text = read_whole(path, copies=_TIMES_TEXT)
     chosen = next((name for magic, name in _FORMATS.items() if text.lstrip().startswith(magic)), None)
     if chosen is None:
         raise DataError(
@@ -91,7 +92,7 @@ def fasta_records(path: str | Path, *, acgt_only: bool = False) -> Iterator[Reco
     NoInputError
         If it is not there.
     """
-    text = read_whole(path)
+    text = read_whole(path, copies=_TIMES_TEXT)
     if not text.lstrip().startswith(b">"):
         raise DataError("FASTA, whose first letter is >", _beginning(text), "give a FASTA file", path=path)
     yield from _records(text, "fasta", path, ACGT_CODE_OF_BYTE if acgt_only else CODE_OF_BYTE)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.io.graph_text import lines_of_file
+from gpuasm.io.graph_text import lines_of_file, quoted
+from gpuasm.io.numbers import real_number, whole_number
 
 _LINK_FIELDS = 4
+_LONGEST = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,10 @@ def read_segment_graph(path: str | os.PathLike[str]) -> SegmentGraph:
         if kind == "S":
             if len(fields) < 2 or fields[0] in segments:
                 raise _bad(path, number, "a segment, once, with name and sequence", line)
-            try:
-                segments[fields[0]] = _measures(fields)
-            except ValueError:
-                raise _bad(path, number, "numbers in the tags LN, KC and dp", line) from None
+            measures = _measures(fields)
+            if measures is None:
+                raise _bad(path, number, "numbers in the tags LN, KC and dp, from 0 on", line)
+            segments[fields[0]] = measures
         elif kind == "L":
             if len(fields) < _LINK_FIELDS or {fields[1], fields[3]} - {"+", "-"}:
                 raise _bad(path, number, "a link 'L, segment, strand, segment, strand'", line)
@@ -78,16 +81,21 @@ def read_segment_graph(path: str | os.PathLike[str]) -> SegmentGraph:
     return SegmentGraph(list(segments), lengths.astype(np.int64), depths, first, second)
 
 
-def _measures(fields: list[str]) -> tuple[int, float]:
-    """Return length and depth of a segment."""
+def _measures(fields: list[str]) -> tuple[int, float] | None:
+    """Return length and depth of a segment; None if a tag is no such number."""
     tags = {field[:2]: field[5:] for field in fields[2:]}
-    length = len(fields[1]) if fields[1] != "*" else int(tags.get("LN", 0))
-    depth = tags.get("dp") or tags.get("DP")
-    if depth is not None:
-        return length, float(depth)
-    return length, int(tags["KC"]) / length if "KC" in tags and length else float("nan")
+    length = len(fields[1]) if fields[1] != "*" else whole_number(tags.get("LN", "0"))
+    text = tags.get("dp") or tags.get("DP")
+    depth: float | None = math.nan
+    if text is not None:
+        depth = real_number(text)
+    elif "KC" in tags and length:
+        count = whole_number(tags["KC"])
+        depth = None if count is None else count / length
+    if length is None or length > _LONGEST or depth is None or depth < 0 or math.isinf(depth):
+        return None
+    return length, depth
 
 
 def _bad(path: str | os.PathLike[str], number: int, expected: str, line: str) -> DataError:
-    found = repr(line if len(line) <= 60 else line[:57] + "...")
-    return DataError(expected, found, "check the file", path=os.fspath(path), place=f"line {number}")
+    return DataError(expected, quoted(line), "check the file", path=os.fspath(path), place=f"line {number}")

@@ -86,6 +86,22 @@ class LineBlocks:
         yield from filter(None, blocks)
 
 
+def joined(blocks: Iterable[bytes], bound: MemoryBound) -> bytes:
+    """Return blocks as one, if there is memory for it and for what is made of it.
+
+    Raises
+    ------
+    ResourceError
+        If there is not.
+    """
+    parts, size = [], 0
+    for block in blocks:
+        parts.append(block)
+        size += len(block)
+        bound.require(2 * size)
+    return b"".join(parts)
+
+
 def line_blocks(path: str | os.PathLike[str], memory: int | None = None) -> Iterator[bytes]:
     """Yield the blocks of `LineBlocks`."""
     return iter(LineBlocks(path, memory))

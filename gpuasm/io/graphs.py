@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,7 @@ from gpuasm.io.edge_lists import (
 )
 from gpuasm.io.edge_weights import EdgeWeights, check_weights
 from gpuasm.io.graph_formats import ARROW, format_of_text, is_gfa_line
-from gpuasm.io.graph_text import LineBlocks, line_blocks, read_adjacency, read_gfa
-from gpuasm.io.memory_bound import MemoryBound
+from gpuasm.io.graph_text import LineBlocks, joined, line_blocks, read_adjacency, read_gfa
 from gpuasm.io.sources import STDIN, open_input
 
 FORMATS: dict[str, Callable[..., None]] = {
@@ -152,7 +151,7 @@ def _read(
         blocks = iter(text)
         head = next(blocks, b"")
         if file_format == "npz" or (file_format is None and head.startswith(ZIP)):
-            return _read_npz(BytesIO(_joined(head, blocks, text.bound)), weights)
+            return _read_npz(BytesIO(joined(itertools.chain([head], blocks), text.bound)), weights)
         chosen = file_format or format_of_text(head)
         if chosen != "edges" and weights is not None and weights.allow_any:
             weights = None
@@ -170,15 +169,6 @@ def _read(
         return _READERS[chosen](blocks, **options), None
     except GpuasmError as error:
         raise error.of_file(path) from error
-
-
-def _joined(head: bytes, blocks: Iterator[bytes], bound: MemoryBound) -> bytes:
-    parts, size = [head], len(head)
-    for block in blocks:
-        parts.append(block)
-        size += len(block)
-        bound.require(2 * size)
-    return b"".join(parts)
 
 
 def write_graph(

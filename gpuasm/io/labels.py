@@ -13,6 +13,7 @@ import numpy as np
 from gpuasm.errors import DataError, GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.graph_text import bad_line, lines_of_file, quoted
+from gpuasm.io.numbers import real_number, whole_number
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 _NAME_COLUMNS = ("vertex", "sample", "name", "strain")
@@ -157,11 +158,8 @@ def _place(number: int, latitude: str, longitude: str) -> tuple[float, float]:
         return math.nan, math.nan
     found = []
     for text, name, limit in zip((latitude, longitude), _COORDINATES, _LIMITS, strict=True):
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not -limit <= value <= limit:
+        value = real_number(text)
+        if value is None or not -limit <= value <= limit:
             raise bad_line(
                 number, f"a {name} from -{limit:.0f} to {limit:.0f} degrees", quoted(text),
                 "write degrees with a decimal point, latitude first; leave both out where unknown",
@@ -172,7 +170,7 @@ def _place(number: int, latitude: str, longitude: str) -> tuple[float, float]:
 
 def _base_of_numbers(lines: _Lines, n: int) -> int:
     """Return the number of the first vertex in the file, 0 or 1: 0 occurs only in the one case, n in the other."""
-    named = {int(name) for name in lines.names if name.isdecimal()}
+    named = {whole_number(name) for name in lines.names} - {None}
     if 0 in named or not named or n == 0:
         return 0
     if n in named:
@@ -220,8 +218,8 @@ def _agree(place: np.ndarray, other: tuple[float, float]) -> bool:
 def _vertex(graph: DirectedGraph, name: str, base: int) -> int | None:
     """Return the number of a vertex as the file calls it, None if there is none."""
     if graph.names is None:
-        number = int(name) - base if name.isascii() and name.isdecimal() else -1
-        return number if 0 <= number < graph.n_vertices else None
+        number = whole_number(name)
+        return number - base if number is not None and 0 <= number - base < graph.n_vertices else None
     try:
         return graph.number_of(name)
     except UsageError:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import itertools
 import os
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from gpuasm.errors import DataError, GpuasmError, UsageError
-from gpuasm.io.graph_text import bad_line, line_blocks, lines_of_file, numbered_lines, quoted
+from gpuasm.io.archives import NPY, ZIP, read_archive, read_array
+from gpuasm.io.graph_text import LineBlocks, bad_line, joined, lines_of_file, numbered_lines, quoted
+from gpuasm.io.memory_bound import MemoryBound
+from gpuasm.io.numbers import real_number, whole_number
 
-_NPY, _ZIP = b"\x93NUMPY", b"PK\x03\x04"
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 _ESOM_IGNORED, _ESOM_DATA, _ESOM_CLASS, _ESOM_KEY = 0, 1, 3, 9
 
@@ -76,14 +77,15 @@ def read_matrix(
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
     """
-    blocks = line_blocks(path)
+    lines_of_path = LineBlocks(path)
+    blocks = iter(lines_of_path)
     head = next(blocks, b"")
     blocks = itertools.chain([head], blocks)
     try:
-        if head.startswith((_NPY, _ZIP)):
+        if head.startswith((NPY, ZIP)):
             if name_column or class_column:
                 raise UsageError("no name of a column with arrays", name_column or class_column or "", "leave it out")
-            return _from_arrays(b"".join(blocks), is_archive=head.startswith(_ZIP))
+            return _from_arrays(joined(blocks, lines_of_path.bound), is_archive=head.startswith(ZIP))
         lines = ((number, line) for number, line in numbered_lines(blocks) if line.strip() and line[0] != "#")
         if head.lstrip().startswith((b"%", b"#")) and (esom := _esom_header(lines)) is not None:
             header, rows = esom
@@ -130,11 +132,8 @@ def read_classes(path: str | os.PathLike[str], names: Sequence[str]) -> list[str
 
 
 def _from_arrays(data: bytes, *, is_archive: bool) -> Matrix:
-    try:
-        loaded = np.load(io.BytesIO(data), allow_pickle=False)
-        arrays = {name: loaded[name] for name in loaded.files} if is_archive else {"values": loaded}
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
-        raise DataError("arrays that numpy wrote", str(error), "write the file anew") from error
+    file = io.BytesIO(data)
+    arrays = read_archive(file) if is_archive else {"values": read_array(file, len(data))}
     matrices = {name: a for name, a in arrays.items() if a.ndim == 2 and a.dtype.kind in "fiub"}
     name = next((n for n in ("values", "X") if n in matrices), next(iter(matrices), None))
     if name is None or (name not in ("values", "X") and len(matrices) > 1):
@@ -144,6 +143,7 @@ def _from_arrays(data: bytes, *, is_archive: bool) -> Matrix:
             "write it with numpy.savez(file, values=...)",
         )
     texts = {key: [str(v) for v in arrays[key].ravel()] for key in ("names", "columns", "classes") if key in arrays}
+    MemoryBound().require(8 * matrices[name].size)
     values = matrices[name].astype(np.float64)
     for key, size in (("names", values.shape[0]), ("columns", values.shape[1]), ("classes", values.shape[0])):
         if len(texts.get(key, ())) not in (0, size):
@@ -225,20 +225,14 @@ def _numbers(cells: list[str], left_out: set[int | None], number: int) -> np.nda
 def _number(cell: str, line: int) -> float:
     if cell.lower() in _MISSING:
         return np.nan
-    try:
-        return float(cell)
-    except ValueError:
-        raise bad_line(
-            line, "a number, or NA where it is missing", quoted(cell), "correct it, or leave the column out"
-        ) from None
+    value = real_number(cell)
+    if value is None:
+        raise bad_line(line, "a number, or NA where it is missing", quoted(cell), "correct it, or leave the column out")
+    return value
 
 
 def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return cell.lower() in _MISSING
-    return True
+    return real_number(cell) is not None or cell.lower() in _MISSING
 
 
 def _separator(line: str) -> str | None:
@@ -261,12 +255,10 @@ def _esom_header(lines: Iterator[tuple[int, str]]) -> tuple[list[list[str]], Ite
 
 
 def _from_esom(header: list[list[str]], lines: Iterable[tuple[int, str]]) -> Matrix:
-    try:
-        types = [int(t) for t in header[2]]
-    except ValueError:
-        raise DataError(
-            "a third line with the kinds of columns, % 9 1 1 ...", " ".join(header[2][:8]), "fix the header"
-        ) from None
+    types = [whole_number(kind) for kind in header[2]]
+    if None in types:
+        found = " ".join(header[2][:8])
+        raise DataError("a third line with the kinds of columns, % 9 1 1 ...", found, "fix the header")
     titles = header[3] if len(header) > 3 and len(header[3]) == len(types) else []
     kept = [i for i, kind in enumerate(types) if kind == _ESOM_DATA]
     places = [next((i for i, kind in enumerate(types) if kind == sought), None) for sought in (_ESOM_KEY, _ESOM_CLASS)]

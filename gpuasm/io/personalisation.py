@@ -11,6 +11,7 @@ import numpy as np
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.graph_text import lines_of_file, quoted
+from gpuasm.io.numbers import real_number
 
 _BETWEEN = re.compile(r"[\s,]+")
 
@@ -62,11 +63,8 @@ def read_personalisation(path: str | os.PathLike[str], graph: DirectedGraph, *, 
 def _share_of(fields: list[str]) -> float | None:
     if len(fields) > 2:
         return None
-    try:
-        share = float(fields[1]) if len(fields) == 2 else 1.0
-    except ValueError:
-        return None
-    return share if math.isfinite(share) and share >= 0 else None
+    share = real_number(fields[1]) if len(fields) == 2 else 1.0
+    return share if share is not None and math.isfinite(share) and share >= 0 else None
 
 
 def _bad(path: str | os.PathLike[str], number: int, expected: str, line: str, remedy: str) -> DataError:

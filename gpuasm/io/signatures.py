@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from gpuasm.errors import DataError
+from gpuasm.io.json_text import read_json
 from gpuasm.io.output import atomic_output
-from gpuasm.io.sources import read_whole
 
 _HASH, _VERSION = "0.murmur64", 0.4
+_REMEDY = "sketch the sample again"
+_MOST_K, _MOST_SIZE, _MOST_HASH = 1 << 16, (1 << 63) - 1, (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -57,18 +59,14 @@ def read_signatures(path: str | Path) -> list[Signature]:
         If the file is no such JSON, is cut off, or holds no DNA sketch.
     NoInputError
         If it is not there.
+    ResourceError
+        If it exceeds the memory.
     """
-    text = read_whole(path)
-    try:
-        data = json.loads(text)
-    except ValueError as error:
-        raise DataError("a signature file, JSON", str(error), "sketch the sample again", path=path) from error
+    data = read_json(path, remedy=_REMEDY)
     try:
         found = list(_signatures(data))
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
-        raise DataError(
-            "signatures as sourmash writes them", f"other JSON ({error!r})", "sketch the sample again", path=path
-        ) from error
+    except DataError as error:
+        raise error.of_file(path) from error
     if not found:
         raise DataError("a sketch of DNA", "none", "sketch the sample with --dna", path=path)
     return found
@@ -76,20 +74,49 @@ def read_signatures(path: str | Path) -> list[Signature]:
 
 def _signatures(data: Any) -> Iterator[Signature]:
     for record in data if isinstance(data, list) else [data]:
-        if record.get("hash_function", _HASH) != _HASH:
-            raise ValueError(record["hash_function"])
-        for sketch in record["signatures"]:
-            if sketch.get("molecule", "DNA").upper() == "DNA":
-                hashes = np.array(sketch["mins"], dtype=np.uint64)
+        function = _text(record, "hash_function", _HASH)
+        if function != _HASH:
+            raise DataError(f"hashes by {_HASH}", repr(function), _REMEDY)
+        for sketch in _entry(record, "signatures", list):
+            if _text(sketch, "molecule", "DNA").upper() == "DNA":
                 yield Signature(
-                    record.get("name") or "",
-                    record.get("filename") or "",
-                    int(sketch["ksize"]),
-                    int(sketch.get("num", 0)),
-                    int(sketch.get("max_hash", 0)),
-                    int(sketch.get("seed", 42)),
-                    np.unique(hashes),
+                    _text(record, "name"),
+                    _text(record, "filename"),
+                    _number(sketch, "ksize", (1, _MOST_K)),
+                    _number(sketch, "num", (0, _MOST_SIZE), 0),
+                    _number(sketch, "max_hash", (0, _MOST_HASH), 0),
+                    _number(sketch, "seed", (0, _MOST_HASH), 42),
+                    np.unique(_hashes(_entry(sketch, "mins", list))),
                 )
+
+
+def _entry(record: Any, name: str, kind: type, default: Any = None) -> Any:
+    """Return an entry of a JSON object, which must be of a kind; null is as none."""
+    if not isinstance(record, dict):
+        raise DataError("signatures as sourmash writes them", f"other JSON, {type(record).__name__}", _REMEDY)
+    value = default if record.get(name) is None else record[name]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        found = "none" if value is None else f"{name} as {type(value).__name__}"
+        raise DataError(f"signatures as sourmash writes them, with {name!r}", f"other JSON, {found}", _REMEDY)
+    return value
+
+
+def _text(record: Any, name: str, default: str = "") -> str:
+    return str(_entry(record, name, str, default))
+
+
+def _number(record: Any, name: str, bounds: tuple[int, int], default: int | None = None) -> int:
+    value = int(_entry(record, name, int, default))
+    if not bounds[0] <= value <= bounds[1]:
+        raise DataError(f"{name!r} from {bounds[0]} to {bounds[1]}", "another number", _REMEDY)
+    return value
+
+
+def _hashes(values: list[Any]) -> np.ndarray:
+    """Return hashes as (h,) uint64."""
+    if not set(map(type, values)) <= {int} or (values and not (min(values) >= 0 and max(values) <= _MOST_HASH)):
+        raise DataError("signatures as sourmash writes them", "hashes that are no numbers of 64 bits", _REMEDY)
+    return np.array(values, np.uint64)
 
 
 def write_signatures(path: str | os.PathLike[str], signatures: Iterable[Signature]) -> None:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.checks import real
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.values import checked_values, scaled_rows
 
 DEFAULT_RESET = 0.15
 
@@ -26,7 +28,8 @@ class Surfer:
     graph
         On the host or a device.
     weights : (m,) float64, or None
-        Weights of the edges, finite and not negative, in the memory of the graph; None: 1 each.
+        Weights of the edges, finite and not negative, in the memory of the graph; None: 1 each. Extreme ones are
+        scaled: only the ratios of those that leave one vertex count.
     teleport : (n,) float64 on the host, or None
         Sums to 1; None is uniform.
     reset
@@ -55,13 +58,15 @@ def make_surfer(
     UsageError
         If ``reset`` is not above 0 and at most 1.
     """
-    if not 0 < reset <= 1:
+    if not 0 < real(reset, "the reset probability") <= 1:
         raise UsageError("a reset probability above 0 and at most 1", str(reset), "take 0.15, for example")
     if weights is not None:
         xp = array_namespace(graph.columns)
-        weights = to_namespace(xp, _checked(weights, graph.n_edges, "weight", "edge"))
+        weights = checked_values(weights, graph.n_edges, what="weight", whose="edge")
+        weights = scaled_rows(graph.row_offsets, to_namespace(xp, weights))
     if teleport is not None:
-        teleport = _normalised(to_host(_checked(teleport, graph.n_vertices, "share of the teleport vector", "vertex")))
+        shares = checked_values(teleport, graph.n_vertices, what="share of the teleport vector", whose="vertex")
+        teleport = _normalised(to_host(shares))
     return Surfer(graph, weights, teleport, float(reset))
 
 
@@ -80,24 +85,9 @@ def starts_of(surfer: Surfer, n_walks: int) -> np.ndarray:
     return starts
 
 
-def _checked(values: Array, size: int, what: str, whose: str) -> Array:
-    if values.shape != (size,) or values.dtype.kind not in "iuf":
-        raise DataError(
-            f"a {what} for each {whose}, {size}",
-            f"{values.dtype} of shape {values.shape}",
-            f"give one number for each {whose}",
-        )
-    xp = array_namespace(values)
-    values = values.astype(np.float64, copy=False)
-    wrong = ~(xp.isfinite(values) & (values >= 0))
-    if bool(wrong.any()):
-        at = int(wrong.argmax())
-        raise DataError(f"a finite {what} of 0 or more", f"{float(values[at])} at {whose} {at}", f"correct the {what}s")
-    return values
-
-
 def _normalised(teleport: np.ndarray) -> np.ndarray:
+    teleport = scaled_rows(np.array([0, teleport.size]), teleport)
     total = float(teleport.sum())
-    if not 0 < total < np.inf:
+    if not total > 0:
         raise DataError("a teleport vector that sums to more than 0", str(total), "give at least one vertex a share")
     return teleport / total

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+
+from gpuasm.cache_folders import set_matplotlib_folder
 from gpuasm.report.bin_tables import add_bins, read_bin_run
 from gpuasm.report.inputs import Run, add_benchmarks, add_checks, add_status, read_run
 from gpuasm.report.page import render, write_bin_report, write_report, write_run_report, write_summary
@@ -22,3 +25,6 @@ __all__ = [
     "write_run_report",
     "write_summary",
 ]
+
+set_matplotlib_folder()
+logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns of fonts and of its folder, on standard error

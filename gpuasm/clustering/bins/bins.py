@@ -275,7 +275,7 @@ def _binned(
         )  # fmt: skip
         is_sure = is_long & (membership.sureness >= options.sureness)
         has_contigs = np.bincount(membership.best[is_sure], minlength=n_bins) > 0
-        if has_contigs.all():
+        if n_bins == 1 or has_contigs.all():
             break
         bin_of_region = _without_empty(bin_of_region, has_contigs)
     whole = Windows(np.arange(contigs.n), np.zeros(contigs.n, np.int64), contigs.length)

@@ -210,7 +210,7 @@ def test_a_damaged_checkpoint_is_refused(run_cli, arguments, interrupted, kind):
     folder = interrupted()
     (folder / NAME).write_bytes(damage(kind, (folder / NAME).read_bytes()))
     code, out, err = run_cli("assemble", *arguments, "--resume", "-o", folder)
-    assert (code, out) == (2, "")
+    assert (code, out) == (65, "")
     assert f"{folder / NAME}: expected a checkpoint of this run, found a damaged file" in err
     assert err.count("\n") == 1
     assert err.endswith("; run again without --resume\n")
@@ -224,7 +224,7 @@ def test_a_checkpoint_that_lacks_a_part_is_refused(run_cli, arguments, interrupt
     with (folder / NAME).open("wb") as file:
         np.savez(file, **parts)
     code, _, err = run_cli("assemble", *arguments, "--resume", "-o", folder)
-    assert code == 2
+    assert code == 65
     assert "found a damaged file" in err
 
 

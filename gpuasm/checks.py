@@ -1,0 +1,70 @@
+"""Checks of what public functions are given: whole numbers, numbers, and arrays by kind and shape."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+from gpuasm.errors import DataError, UsageError
+
+_KINDS = {"iu": "integers", "f": "floating-point numbers", "iuf": "numbers", "b": "yes or no", "u": "unsigned integers"}
+_MOST = 2**63 - 1
+
+
+def whole(value: Any, what: str, *, least: int = 0, most: int = _MOST) -> int:
+    """Return a whole number that lies within its range.
+
+    Raises
+    ------
+    UsageError
+        If it is none, or lies outside.
+    """
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or not least <= int(value) <= most:
+        limit = "" if most == _MOST else f" to {most}"
+        raise UsageError(f"{what}: a whole number from {least}{limit or ' on'}", repr(value), "correct it")
+    return int(value)
+
+
+def real(value: Any, what: str, *, least: float = -math.inf, most: float = math.inf) -> float:
+    """Return a finite number that lies within its range.
+
+    Raises
+    ------
+    UsageError
+        If it is none, or lies outside.
+    """
+    is_real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_real or not math.isfinite(value) or not least <= value <= most:
+        raise UsageError(f"{what}: a finite number from {least:g} to {most:g}", repr(value), "correct it")
+    return float(value)
+
+
+def array_of(array: Any, what: str, kinds: str, shape: tuple[int | None, ...]) -> Any:
+    """Return an array of the host or of a device that has a kind of numbers and a shape.
+
+    Parameters
+    ----------
+    array
+        What was given.
+    what
+        For messages.
+    kinds
+        Kinds of numpy's types: "iu", "f", "iuf", "b" or "u".
+    shape
+        Sizes; None is any.
+
+    Raises
+    ------
+    DataError
+        If it is no array, or another.
+    """
+    kind = getattr(getattr(array, "dtype", None), "kind", "")
+    found = getattr(array, "shape", None)
+    fits = isinstance(found, tuple) and len(found) == len(shape)
+    if not fits or not kind or kind not in kinds or any(b not in (None, a) for a, b in zip(found, shape, strict=True)):
+        sizes = ", ".join("any" if size is None else str(size) for size in shape)
+        seen = f"{array.dtype} of shape {found}" if kind else f"a {type(array).__name__}"
+        raise DataError(f"{what}: {_KINDS[kinds]} of shape ({sizes})", seen, "give such an array")
+    return array
