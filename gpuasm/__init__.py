@@ -5,6 +5,7 @@ The names of ``__all__`` are the public interface. Each is imported when it is f
 
 from __future__ import annotations
 
+from gpuasm import first_signals as first_signals  # before anything else
 from gpuasm.lazy import names_from
 
 __version__ = "0.2.0"

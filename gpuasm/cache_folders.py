@@ -20,7 +20,7 @@ VARIABLE = "GPUASM_CACHE_DIR"
 """The environment variable with which the user chooses a folder."""
 _MIN_FREE_BYTES = 1 << 20
 """Bytes that a folder must have room for: cupy fails where its disk is full or a quota is exceeded."""
-_OTHERS_MAY_WRITE, _OTHERS_MAY_USE = 0o022, 0o077
+_OTHERS_MAY_WRITE = 0o022
 
 
 def is_chosen_refused() -> bool:
@@ -78,14 +78,12 @@ def _user_configuration() -> Path:
 
 
 def is_private(folder: str | Path) -> bool:
-    """Return whether a folder belongs to the user, and others cannot write it or cannot enter the folder above."""
+    """Return whether a folder belongs to the user and others cannot write it."""
     try:
-        status, above = Path(folder).stat(), Path(folder).absolute().parent.stat()
+        status = Path(folder).stat()
     except OSError:
         return False
-    user = os.geteuid()
-    is_closed = not status.st_mode & _OTHERS_MAY_WRITE or (above.st_uid == user and not above.st_mode & _OTHERS_MAY_USE)
-    return status.st_uid == user and is_closed
+    return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE
 
 
 def write_atomically(path: Path, text: str) -> None:

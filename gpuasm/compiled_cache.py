@@ -19,7 +19,7 @@ import numba
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.runtime import rtsys
 
-from gpuasm import precompilation
+from gpuasm import precompilation, unfinished
 from gpuasm.cache_folders import chosen_loop_folder, is_private, own_loop_folder
 
 PRIVATE_PARTS = {
@@ -65,7 +65,7 @@ class _LoopCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write the code for some types to disk; if the disk is full, the next process compiles again."""
-        with suppress(OSError):
+        with suppress(OSError), unfinished.MAKING:
             super().save_overload(sig, data)
 
     def _load(self, sig: Any, target_context: Any) -> Any:

@@ -165,6 +165,7 @@ class _Helpers:
         self._futures: dict[_Key, Future[bool]] = {}
         self._used: set[_Key] = set()
         self._processes: list[subprocess.Popen[str]] = []
+        self._spare: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
         self._progress = _Progress()
         self._is_ended = False
 
@@ -200,6 +201,9 @@ class _Helpers:
             unfinished.forget(number)
 
     def _start(self) -> None:
+        with suppress(OSError):  # each loop is then compiled by the process that needs it
+            for _ in range(self._n):  # they import the compiler while this process imports the loops
+                self._spare.put(self._new_process())
         loops, capability = declared_loops(), self._find_capability()
         with self._lock:
             left = [(loop, loop.kinds[capability is not None]) for loop in loops]
@@ -227,16 +231,23 @@ class _Helpers:
         return answer == "compiled\n"
 
     def _process(self) -> subprocess.Popen[str]:
-        """Return the helper of this thread; a new one if there is none or it has ended."""
+        """Return the helper of this thread: one that waits for its first loop, or a new one."""
         process: subprocess.Popen[str] | None = getattr(self._own, "process", None)
         if process is None or process.poll() is not None:
-            with self._lock:
-                if self._is_ended:
-                    raise BrokenPipeError
-                with unfinished.MAKING:
-                    process = self._own.process = _started()
-                    self._numbers.append(unfinished.register(process.kill))
-                self._processes.append(process)
+            try:
+                process = self._own.process = self._spare.get_nowait()
+            except queue.Empty:
+                process = self._own.process = self._new_process()
+        return process
+
+    def _new_process(self) -> subprocess.Popen[str]:
+        with self._lock:
+            if self._is_ended:
+                raise BrokenPipeError
+            with unfinished.MAKING:
+                process = _started()
+                self._numbers.append(unfinished.register(process.kill))
+            self._processes.append(process)
         return process
 
 
@@ -284,6 +295,7 @@ def serve() -> None:
     os.dup2(2, 1)  # what compilers print is no answer
     tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(tasks,), daemon=True).start()
+    importlib.import_module("gpuasm.parallel")  # before the first task comes
     while line := tasks.get():
         answer = "failed"
         with suppress(Exception):  # the run that needs the loop compiles it again, and shows what is wrong

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from gpuasm import first_signals
 from gpuasm.cli import interruption
 
-if interruption.is_command():  # before anything else is imported
+if first_signals.is_command():  # before anything else is imported
     interruption.end_on_signals()
 
 import atexit
@@ -193,7 +194,7 @@ def _exit_code(error: BaseException) -> int:
             return error.exit_code
         case KeyboardInterrupt() | click.Abort():
             _print_error("interrupted")
-            return interruption.INTERRUPTED
+            return first_signals.INTERRUPTED
         case BrokenPipeError():
             # Python flushes stdout once more at exit, and would complain of the closed pipe then.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -167,7 +167,7 @@ def command(
     )
     shorten_switch_interval()
     return_freed_memory()  # before anything is read
-    with driver_opening(common.device), read_ahead(inputs) as ahead:
+    with driver_opening(common.device), read_ahead(inputs, common.memory) as ahead:
         from gpuasm.assembly.iteration.first_kmer_size import check_k_values
         from gpuasm.cli.run_folder import RunFolder
         from gpuasm.cli.session import run_session
@@ -229,7 +229,8 @@ class _Run:
 
     def assemble(self, ahead: ReadAhead, *, resuming: bool) -> Assembly:
         from gpuasm.cli.checkpoint import remove_leftovers
-        from gpuasm.cli.inputs import ask_for_mates, read_inputs, size_of_inputs
+        from gpuasm.cli.inputs import ask_for_mates, read_inputs, size_of_inputs, warn_about_reads
+        from gpuasm.io.usability import SHORTEST_READ
 
         stored = self.checkpoint.load(self.session.xp) if resuming else None
         remove_leftovers(self.folder.path)
@@ -237,7 +238,9 @@ class _Run:
             self.checkpoint.remove()
         self.page.begin(size_of_inputs(self.inputs))  # its start takes longer than reading the reads
         _load_while_reading("gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.depth_outputs")
-        read_set = read_inputs(self.inputs, self.session.stages, ahead=ahead)
+        least_k = self.options.k[0] if self.options.k else SHORTEST_READ
+        read_set = read_inputs(self.inputs, self.session.stages, k=least_k, ahead=ahead)
+        warn_about_reads(read_set)
         ask_for_mates(self.inputs, read_set)
         gc.enable()  # all is loaded
         from gpuasm.assembly import assemble, resume

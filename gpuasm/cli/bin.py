@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.options import CommonOptions, common_options, warn_of_unused
 from gpuasm.cli.paths import INPUT, OutputFolder
 from gpuasm.cli.ranges import Finite, Whole
 from gpuasm.errors import DataError, UsageError
@@ -101,6 +101,10 @@ def command(
         raise UsageError("--depth or --no-depth", "both", "leave one out")
     options = BinOptions(window=window, least=min_map_contig, shortest=min_contig, least_bin=min_bin, sureness=sureness)
     with run_session(common) as session, RunFolder(output, "bin") as folder:
+        if map_path:
+            warn_of_unused(("window", "min_map_contig"), "with --map, which has its own")
+        if stop_after == "map":
+            warn_of_unused(("min_contig", "min_bin", "sureness"), "with --stop-after map")
         run = _Run(folder, options, session, (map_path, stop_after))
         run.inputs = [{"path": str(path)} for path in (contigs_path, *depth_paths)]
         status = run.work((contigs_path, depth_paths), use_depth=not no_depth)

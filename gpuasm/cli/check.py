@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,10 @@ import click
 
 from gpuasm.cli.options import CommonOptions, ReadInputs, common_options, read_options
 from gpuasm.cli.paths import OUTPUT
+from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
+    from gpuasm.cli.session import Session
     from gpuasm.io.examination import Examination
 
 
@@ -37,6 +40,8 @@ def command(*, inputs: ReadInputs, json_path: Path | None, common: CommonOptions
 
     with run_session(common) as session:
         found = examine(inputs.as_arguments(), stages=session.stages)
+        if not (found.problems or found.has_repeats):
+            found.problems += _problem_of_kmers(inputs, session)
         if found.expected_memory > session.memory:
             needed, free = format_bytes(found.expected_memory), format_bytes(session.memory)
             found.warnings.append(f"an assembly is likely to need {needed} of memory, and {free} may be used here")
@@ -46,6 +51,23 @@ def command(*, inputs: ReadInputs, json_path: Path | None, common: CommonOptions
         click.echo(_report(found))
     if found.problems:
         raise found.problems[0]
+
+
+def _problem_of_kmers(inputs: ReadInputs, session: Session) -> list[DataError]:
+    """Count the k-mers of the first graph as `assemble` does, and return the error that it would end with."""
+    from gpuasm.assembly.iteration.first_kmer_size import count_first
+    from gpuasm.assembly.options import AssemblyOptions
+    from gpuasm.cli.inputs import read_inputs, size_of_inputs
+    from gpuasm.io.usability import SHORTEST_READ
+
+    if size_of_inputs(inputs) is None:  # a pipe, which has been read
+        return []
+    try:
+        read_set = read_inputs(replace(inputs, trim="auto"), session.stages, k=SHORTEST_READ)
+        count_first(read_set.reads, AssemblyOptions(), session.stages)
+    except DataError as error:
+        return [error]
+    return []
 
 
 def _report(found: Examination) -> str:

@@ -72,7 +72,8 @@ def load_contig_map(path: Path, xp: Any) -> ContigMap:
         if array.dtype.kind == "f":
             found[name] = array.astype(np.float32 if name == "weights" else np.float64, copy=False)
     _check_sizes(found, path)
-    contrast = Contrast(**{name: found[name] for name in _CONTRAST} | {"threshold": float(found["threshold"])})
+    scale, mean, axes, strength, threshold = (found[name] for name in _CONTRAST)
+    contrast = Contrast(scale, mean, axes, strength, float(threshold))
     window, least = found["pieces"].tolist()
     som = _restored(found, xp)
     return ContigMap(som, contrast, depth_scale=found["depth_scale"], window=window, least=least)

@@ -58,17 +58,13 @@ def command(
     from gpuasm.cli.inputs import read_inputs
     from gpuasm.cli.outputs import describe_spectrum, write_spectrum
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import check_standard_output
     from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
-    from gpuasm.kmers.windows import require_windows
 
     check_k(k)
-    check_standard_output(output, spectrum_path, json_path)
     # Above k = 31 the counts may omit rare shorter k-mers; spectrum and summary need them.
     is_whole = k <= MAX_PLAIN_K or min_count == 1 or bool(spectrum_path or json_path) or not output
     with run_session(common) as session:
-        read_set = read_inputs(inputs, session.stages)
-        require_windows(read_set.reads, k)
+        read_set = read_inputs(inputs, session.stages, k=k)
         reads = read_set.reads.moved_to(session.xp)
         tally, spectrum = _count(reads, k, session, min_count=min_count, below=1 if is_whole else min_count)
         if output:

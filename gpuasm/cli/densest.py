@@ -78,10 +78,9 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
     from gpuasm.cli.graph_memory import MemoryPlan
     from gpuasm.cli.graph_needs import densest_work
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import check_standard_output, print_summary
+    from gpuasm.cli.summaries import print_summary
 
     _check(options)
-    check_standard_output(options["output"], options["json_path"])
     with run_session(common) as session:
         plan = MemoryPlan(session, densest_work(options))
         found = _find(graph_path, options, plan)

@@ -160,9 +160,12 @@ def _walk_assembly(path: Path, output: Path, session: Session) -> None:
     plan.before_work(len(graph.names), graph.first.size)
     with stages.stage("walk components", total=len(graph.names), unit="segments") as stage:
         tours = []
-        for tour in segment_tours(graph.lengths, graph.depths, graph.first, graph.second):
-            tours.append(tour)
-            stage.advance(tour.segments.size)
+        try:
+            for tour in segment_tours(graph.lengths, graph.depths, graph.first, graph.second):
+                tours.append(tour)
+                stage.advance(tour.segments.size)
+        except DataError as error:
+            raise error.of_file(path) from error
         kinds = [tour.kind for tour in tours]
         stage.note(components=len(tours), circuits=kinds.count("circuit"), paths=kinds.count("path"))
     named = [[graph.names[s >> 1] + "+-"[s & 1] for s in tour.steps.tolist()] for tour in tours]

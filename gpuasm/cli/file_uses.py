@@ -12,8 +12,8 @@ import click
 
 from gpuasm.errors import UsageError
 
-_STREAMS = {"-": (0, 1)}
-"""The descriptors of a stream as input and as output."""
+_STREAM = "-"
+"""Standard input and output."""
 _KEY = "files"
 
 
@@ -22,7 +22,7 @@ class _Use(NamedTuple):
 
     path: Path
     is_output: bool
-    identity: tuple[int, int] | str
+    identity: tuple[int, int] | str | None
 
 
 def note_input(path: Path) -> None:
@@ -61,13 +61,17 @@ def note_folder(folder: Path, patterns: Iterable[str]) -> None:
 
 
 def _note(path: Path, *, is_output: bool) -> None:
-    context, identity = click.get_current_context(silent=True), _identity(path, is_output=is_output)
-    if context is None or identity is None:
+    context = click.get_current_context(silent=True)
+    if context is None:
         return
+    identity = _identity(path, is_output=is_output)
     uses: list[_Use] = context.find_root().ensure_object(dict).setdefault(_KEY, [])
     use = _Use(path, is_output, identity)
     for other in uses:
-        if identity == other.identity and (is_output or other.is_output):
+        if is_output and other.is_output and str(path) == str(other.path) == _STREAM:
+            expected, found = "standard output for one file", "two that go there"
+            raise UsageError(expected, found, "name a file for one of them")
+        if identity is not None and identity == other.identity and (is_output or other.is_output):
             output, second = (use, other) if is_output else (other, use)
             found = f"the {'output' if second.is_output else 'input'} {second.path}, which is the same file"
             expected, remedy = "an output that is no other file of the command", "name another file"
@@ -78,7 +82,7 @@ def _note(path: Path, *, is_output: bool) -> None:
 def _identity(path: Path, *, is_output: bool) -> tuple[int, int] | str | None:
     """Return device and inode of a regular file, the path of one that is not there, None for pipes and devices."""
     try:
-        found = os.fstat(_STREAMS[str(path)][is_output]) if str(path) in _STREAMS else path.stat()
+        found = os.fstat(int(is_output)) if str(path) == _STREAM else path.stat()
     except OSError:
         return os.path.realpath(path)
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.graph_inputs import format_option
-from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.options import CommonOptions, common_options, warn_of_unused
 from gpuasm.cli.paths import INPUT, NAMED_OUTPUT, OUTPUT
 from gpuasm.cli.ranges import SEED, Finite, Whole
 from gpuasm.errors import DataError, UsageError
@@ -117,6 +117,12 @@ def command(
     check_standard_input(graph_path, labels_path)
     _check(options, errors_path, map_path)
     with run_session(common) as session:
+        if options["method"] == "spherical":
+            warn_of_unused(("spatial_iterations",), "without --method gunrock")
+        if options["complete"]:
+            warn_of_unused(("iterations",), "with --complete")
+        if not options["holdout"]:
+            warn_of_unused(("seed",), "without --holdout")
         work = geolocate_work(options, draws=geojson_path is not None or map_path is not None)
         run = _Run(graph_path, labels_path, options, MemoryPlan(session, work))
         run.read()

@@ -8,46 +8,13 @@ instead. It undoes what is registered in `gpuasm.unfinished`, prints one line, a
 from __future__ import annotations
 
 import os
-import signal
-import sys
-
-INTERRUPTED, TERMINATED = 130, 143
-_ENDS = {signal.SIGINT: (INTERRUPTED, "interrupted"), signal.SIGTERM: (TERMINATED, "terminated")}
-
-
-def is_command() -> bool:
-    """Return whether the process was started as ``gpuasm`` or as ``python -m gpuasm...``, not by another program.
-
-    While Python looks for the module of ``-m``, it imports the packages around it, and the name of the program is "-m".
-    """
-    program = sys.argv[0] if sys.argv else ""
-    return program == "-m" or program.endswith(("/gpuasm", "/gpuasm/__main__.py"))
-
-
-def _end_at_once(number: int, _: object) -> None:
-    """End the process: nothing has been made that would have to be removed."""
-    code, message = _ENDS[signal.Signals(number)]
-    try:
-        os.write(2, f"gpuasm: error: {message}\n".encode())
-    finally:
-        os._exit(code)
-
-
-def _handle_with(handler: Callable[..., Any]) -> None:
-    """Handle signals, unless the parent process has them ignored."""
-    for number in _ENDS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)
-
-
-if is_command():  # a signal may come while the modules below are imported
-    _handle_with(_end_at_once)
-
 import select
+import signal
 import threading
 from contextlib import contextmanager
 
 from gpuasm import unfinished
+from gpuasm.first_signals import ENDS, handle_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # to import it takes long
@@ -63,11 +30,24 @@ def end_on_signals() -> None:
     """Let Ctrl-C and SIGTERM end the process from now on."""
     if _pipe or threading.current_thread() is not threading.main_thread():
         return
+    _open_closed_descriptors()
     _pipe.extend(os.pipe())
     os.set_blocking(_pipe[1], False)
     signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
-    _handle_with(_leave_to_thread)
+    handle_with(_leave_to_thread)
     threading.Thread(target=_wait, name="wait for signals", daemon=True).start()
+
+
+def _open_closed_descriptors() -> None:
+    """Open those of the standard streams that the parent process has closed as /dev/null.
+
+    The next file that is opened would get their number, and messages of libraries would be written into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the least number that is free
 
 
 @contextmanager
@@ -96,8 +76,8 @@ def _leave_to_thread(*_: object) -> None:
 def _wait() -> None:
     while True:
         for number in os.read(_pipe[0], 1):
-            if number in _ENDS:
-                _end(*_ENDS[signal.Signals(number)])
+            if number in ENDS:
+                _end(*ENDS[number])
 
 
 def _end(code: int, message: str) -> NoReturn:

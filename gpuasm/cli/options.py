@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from gpuasm.cli.paths import READS
 from gpuasm.cli.ranges import Whole
@@ -183,3 +185,21 @@ _READS = [
     click.option("--single", multiple=True, type=READS, metavar="FILE", help="Reads without mates, as READS are."),
     click.option("--bam", multiple=True, type=READS, metavar="FILE", help="Unaligned BAM or CRAM."),
 ]
+
+
+def warn_of_unused(options: Iterable[str], reason: str) -> None:
+    """Warn of options that were given on the command line and have no effect.
+
+    Parameters
+    ----------
+    options
+        Names of parameters of the command, as "min_bin".
+    reason
+        Why, as "with --map".
+    """
+    context = click.get_current_context(silent=True)
+    sources = {name: context.get_parameter_source(name) for name in options} if context else {}
+    names = {parameter.name: parameter.opts[0] for parameter in context.command.params} if context else {}
+    given = [names[name] for name, source in sources.items() if source is ParameterSource.COMMANDLINE]
+    if given:
+        logging.getLogger("gpuasm").warning("%s: no effect %s", ", ".join(given), reason)

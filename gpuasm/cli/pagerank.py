@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuasm.cli.graph_inputs import format_option
-from gpuasm.cli.options import CommonOptions, common_options
+from gpuasm.cli.options import CommonOptions, common_options, warn_of_unused
 from gpuasm.cli.paths import INPUT, NAMED_OUTPUT, OUTPUT
 from gpuasm.cli.ranges import SEED, Finite, Whole
 from gpuasm.errors import ConvergenceError, UsageError
@@ -84,7 +84,7 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
     from gpuasm.cli.graph_needs import pagerank_work
     from gpuasm.cli.rank_outputs import draw_table, facts_of, picture_kind, table_of
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import check_standard_output, print_summary
+    from gpuasm.cli.summaries import print_summary
     from gpuasm.io import write_tsv
 
     for path in filter(None, (options["picture"], options["heat_map"])):
@@ -92,8 +92,11 @@ def command(*, graph_path: Path, output: Path, json_path: Path | None, common: C
     if options["heat_map"] and options["method"] == "power" and not options["compare"]:
         raise UsageError("walks for --heat-map", "power iteration", "add --method walks, or --compare")
     check_standard_input(graph_path, options["personalise"])
-    check_standard_output(output, json_path)
     with run_session(common) as session:
+        if not options["compare"]:
+            is_power = options["method"] == "power"
+            unused = ("coupons", "seed") if is_power else ("tolerance", "max_iterations")
+            warn_of_unused(unused, f"with --method {options['method']}")
         plan = MemoryPlan(session, pagerank_work(options, threads=session.threads))
         ranking = _rank(graph_path, plan, options)
         with session.stages.stage("write ranks"):

@@ -13,13 +13,17 @@ from gpuasm.cli.file_uses import note_folder, note_input, note_output
 from gpuasm.errors import NoInputError, OutputError, UsageError
 
 _DASH = Path("-")
+_MOST_BYTES, _MOST_OF_NAME = 4095, 255
 
 
 class _Path(click.Path):
     """A file or folder; - is standard input or output if it is allowed."""
 
+    error: type[NoInputError | OutputError] = OutputError
+    """Of paths that cannot be."""
+
     def __init__(self, note: Callable[[Path], None], *, allow_dash: bool = True) -> None:
-        super().__init__(path_type=Path, allow_dash=allow_dash)
+        super().__init__(path_type=Path, allow_dash=allow_dash, readable=False)  # `check` has the exit codes for it
         self._note = note
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
@@ -27,6 +31,8 @@ class _Path(click.Path):
             name = param.get_error_hint(ctx) if param and ctx else "each option"
             raise UsageError(f"a path for {name}", "an empty text", "name a file or folder")
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if len(os.fsencode(path)) > _MOST_BYTES or any(len(os.fsencode(name)) > _MOST_OF_NAME for name in path.parts):
+            raise self.error("a path that the system takes", "one that is too long", "name another", path=path)
         if path != _DASH:
             self.check(path)
         self._note(path)
@@ -47,8 +53,11 @@ class InputFile(_Path):
     Raises
     ------
     NoInputError
-        If it is a folder. A missing one is reported when it is opened, as another program may still write it.
+        If it is a folder or may not be read. A missing one is reported when it is opened, as another program may still
+        write it.
     """
+
+    error = NoInputError
 
     def __init__(self, *, may_be_folder: bool = False) -> None:
         super().__init__(note_input)
@@ -57,6 +66,8 @@ class InputFile(_Path):
     def check(self, path: Path) -> None:
         if path.is_dir() and not self._may_be_folder:
             raise NoInputError("a readable file", "a folder", "name a file in it", path=path)
+        if path.is_file() and not os.access(path, os.R_OK):
+            raise NoInputError("a readable file", "no permission to read it", "check the permissions", path=path)
 
 
 class OutputFile(_Path):

@@ -11,10 +11,10 @@ import click
 
 from gpuasm.cli.file_uses import note_input
 from gpuasm.cli.paths import INPUT, NAMED_OUTPUT
-from gpuasm.errors import NoInputError, UsageError
+from gpuasm.errors import DataError, NoInputError, UsageError
 
 if TYPE_CHECKING:
-    from gpuasm.report import Run
+    from gpuasm.report import LocatedSamples, Run
 
 _FILES_OF_RUNS = ("run.json", "contigs.tsv", "spectrum.tsv", "bins.tsv", "map.tsv", "training.tsv")
 
@@ -62,11 +62,21 @@ def command(
     report.add_checks(read, _expanded(checks))
     report.add_benchmarks(read, _expanded(benchmarks))
     report.add_bins(read, _expanded(bins))
-    located = report.read_located(locations) if locations is not None else None
+    located = _located(locations) if locations is not None else None
     with outputs_together():
         report.write_report(read, output, located=located)
         if summary is not None:
             report.write_summary(read, summary)
+
+
+def _located(path: Path) -> LocatedSamples:
+    """Read where samples are; the page notes a damaged file."""
+    from gpuasm.report import LocatedSamples, read_located
+
+    try:
+        return read_located(path)
+    except DataError as error:
+        return LocatedSamples([], note=str(error))
 
 
 def _expanded(patterns: tuple[str, ...]) -> list[str]:

@@ -103,16 +103,18 @@ class RunFolder:
         is_old
             Returns whether a file of the folder, by its path within, is of an earlier run and is to be removed.
         """
-        names = [path.relative_to(self.files) for path in sorted(self.files.rglob("*")) if path.is_file()]
+        made = sorted(self.files.rglob("*"))
+        names = [path.relative_to(self.files) for path in made if path.is_file()]
         for name in names:
             self._check_place(self.path / name)
+        for folder in (path.relative_to(self.files) for path in made if path.is_dir()):
+            (self.path / folder).mkdir(exist_ok=True)
         with unfinished.MAKING:
             self._is_replaced = True
             self._before.unlink(missing_ok=True)
             for name in sorted(names, key=lambda name: name == Path(MANIFEST)):
                 if name == Path(MANIFEST):
                     self._remove_old(names, is_old)
-                (self.path / name).parent.mkdir(exist_ok=True)
                 move_output(self.files / name, self.path / name)
             sync_folder(self.path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,7 +69,7 @@ def find_samples(arguments: tuple[str, ...]) -> list[SampleFiles]:
     found: list[SampleFiles] = []
     for argument in arguments:
         name, equals, path = argument.partition("=")
-        if not equals or Path(argument).exists():
+        if not equals or os.path.exists(argument):  # noqa: PTH110 - pathlib raises errors for long names
             name, path = "", argument
         note_input(Path(path))
         if not name and _is_sheet(_head_of(path)):

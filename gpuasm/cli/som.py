@@ -295,9 +295,10 @@ def map_(*, map_path: Path, table: Path, output: Path, common: CommonOptions, **
 
     with run_session(common) as session:
         trained = load_trained_map(map_path, session.xp)
-        matrix = read_matrix(table, **columns).with_columns(trained.columns)
-        checked_table(matrix, table, is_training=False)
+        matrix = read_matrix(table, **columns)
         try:
+            matrix = matrix.with_columns(trained.columns)
+            checked_table(matrix, table, is_training=False)
             with session.stages.stage("find units"):
                 found = row_table(trained, matrix)
         except DataError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,8 +103,10 @@ def load_trained_map(path: Path, xp: Any) -> TrainedMap:
     """
     if path.is_file() and path.stat().st_size == 0:
         raise DataError("a trained map", "an empty file, of a run without a map", _REMEDY, path=path)
-    try:
+    there: Any = {}
+    with suppress(DataError):  # of which the loader reports the same with a remedy
         there = sizes_in_archive(path)
+    try:
         if "som_version" not in there and "size" in there:
             from gpuasm.cli.contig_map_file import load_contig_map
 

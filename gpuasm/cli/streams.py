@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import stat
 import sys
 from typing import Any, TextIO
 
@@ -13,9 +14,19 @@ STREAM_NAMES = {"-": "standard output"}
 
 
 class _Output(io.FileIO):
-    """Standard output; its errors name it as a command line does."""
+    """Standard output; its errors name it as a command line does, and a device such as /dev/null has no position."""
 
-    def write(self, data: Any) -> int | None:
+    def seekable(self) -> bool:
+        """Return whether there is a position."""
+        return super().seekable() and not stat.S_ISCHR(os.fstat(self.fileno()).st_mode)
+
+    def tell(self) -> int:
+        """Return the position."""
+        if not self.seekable():
+            raise io.UnsupportedOperation
+        return super().tell()
+
+    def write(self, data: Any, /) -> int | None:  # type: ignore[override]  # typeshed has an overload for bytes
         """Write bytes, as many as the system takes."""
         try:
             return super().write(data)
@@ -26,7 +37,7 @@ class _Output(io.FileIO):
 class _Messages(io.FileIO):
     """Standard error; messages that a full or broken disk does not take are lost, and the run continues."""
 
-    def write(self, data: Any) -> int | None:
+    def write(self, data: Any, /) -> int | None:  # type: ignore[override]  # typeshed has an overload for bytes
         """Write bytes; return that all were written if none can be."""
         try:
             return super().write(data)
@@ -37,14 +48,9 @@ class _Messages(io.FileIO):
 
 
 def prepare_standard_streams() -> None:
-    """Open closed streams as /dev/null, and let errors of the others be handled.
-
-    If a stream stayed closed, the next file that is opened would get its number, and messages of libraries would be
-    written into that file.
-    """
+    """Give closed streams the descriptors of `gpuasm.cli.interruption`, and let errors of the others be handled."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            os.open(os.devnull, os.O_RDWR)  # the least number that is free
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - for as long as the process lives
     # Names of files may hold bytes that are not UTF-8: standard output takes them as they are.
     sys.stdout = _wrapped(sys.stdout, _Output, 1, errors="surrogateescape")

@@ -7,20 +7,6 @@ from pathlib import Path
 
 import click
 
-from gpuasm.errors import UsageError
-
-
-def check_standard_output(*paths: Path | None) -> None:
-    """Refuse two outputs of one run that are both standard output.
-
-    Raises
-    ------
-    UsageError
-        If there are two.
-    """
-    if [str(path) for path in paths].count("-") > 1:
-        raise UsageError("standard output for one file", "two that go there", "name a file for one of them")
-
 
 def print_summary(lines: Iterable[str], written: Iterable[Path | None], *, quiet: bool) -> None:
     """Print a summary; on standard error, unless quiet, if a file of the run is written to standard output.

@@ -56,16 +56,12 @@ def command(
     from gpuasm.cli.inputs import read_inputs
     from gpuasm.cli.outputs import write_graph, write_unitigs
     from gpuasm.cli.session import run_session
-    from gpuasm.cli.summaries import check_standard_output
     from gpuasm.kmers.keys import check_k
-    from gpuasm.kmers.windows import require_windows
 
     check_k(k)
-    check_standard_output(output, fasta, json_path)
     least = parse_min_count(min_count)
     with run_session(common) as session:
-        read_set = read_inputs(inputs, session.stages)
-        require_windows(read_set.reads, k)
+        read_set = read_inputs(inputs, session.stages, k=k)
         reads = read_set.reads.moved_to(session.xp)
         graph = unitigs_of_reads(reads, k, min_count=least, observed=edges == "observed", stages=session.stages)
         with session.stages.stage("write unitigs"):

@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, free_device_memory
 from gpuasm.clustering.grid import MapGrid
+from gpuasm.clustering.training.start import SAMPLE, WIDE
 from gpuasm.resources import memory_budget, require_memory
 
 
@@ -13,12 +14,15 @@ def bytes_for_map(n: int, d: int, grid: MapGrid) -> int:
     """Return an upper estimate of the bytes of training, without the rows themselves.
 
     There are two copies of the rows, one of them centred. Sums are float64. A map needs sums, sums smoothed along one
-    axis (twice on a hexagonal lattice) and along both, and several copies of its weights.
+    axis (twice on a hexagonal lattice) and along both, and several copies of its weights. Principal components, before
+    that, need a copy of the sampled rows and of the map in float64.
     """
     pieces = min(n, grid.n_units) + n // 256
     channels = 2 * d
     per_unit = (8 * channels * (4 if grid.is_hexagonal else 3)) + 16 * d + 64
-    return 12 * n * d + 192 * n + 8 * channels * pieces + per_unit * grid.n_units
+    training = 12 * n * d + 192 * n + 8 * channels * pieces + per_unit * grid.n_units
+    components = 4 * n * d + 20 * d * min(n, SAMPLE) + 24 * min(n, d, WIDE) ** 2 + 24 * d * grid.n_units
+    return max(training, components)
 
 
 def require_memory_for_map(rows: Array, grid: MapGrid) -> None:

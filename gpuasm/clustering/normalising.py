@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.errors import UsageError
+from gpuasm.errors import DataError, UsageError
 
 KINDS = ("none", "minmax", "zscore", "robust")
 _MAD_TO_SD = 1.4826
 """Standard deviation of a normal distribution by its median absolute deviation,"""
 _MEAN_AD_TO_SD = 1.2533
 """and by its mean absolute deviation."""
+
+
+_LEAST_SPREAD = 1e-290
+_MOST_EXPONENT = 300
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ def fit_normalisation(rows: Array, kind: str) -> Normalisation:
     ------
     UsageError
         If the kind is unknown.
+    DataError
+        If the values of a column differ by too little.
     """
     if kind not in KINDS:
         raise UsageError(f"a normalisation named {', '.join(KINDS)}", repr(kind), "use one of those names")
@@ -84,6 +91,15 @@ def _shift_and_scale(column: np.ndarray, kind: str) -> tuple[float, float]:
     least, most = float(column.min()), float(column.max())
     if least == most:  # its mean may have a rounding error, which a tiny deviation would amplify
         return least, 1.0
+    if most - least < _LEAST_SPREAD:
+        raise DataError(
+            f"columns that are constant or whose values differ by {_LEAST_SPREAD:g} or more",
+            f"values from {least:g} to {most:g}", "multiply the column",
+        )  # fmt: skip
+    exponent = math.frexp(max(abs(least), abs(most)))[1]
+    if abs(exponent) > _MOST_EXPONENT:  # squares would vanish or overflow; a power of two rounds nothing
+        shift, scale = _shift_and_scale(np.ldexp(column, -exponent), kind)
+        return math.ldexp(shift, exponent), math.ldexp(scale, exponent)
     if kind == "minmax":
         return least, most - least
     if kind == "zscore":

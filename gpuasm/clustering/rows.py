@@ -7,6 +7,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.errors import DataError
 
+_LEAST_SPREAD = 1e-15
 _LARGEST = 1e15
 """Sums of squares of larger values could exceed the range of float32."""
 
@@ -55,6 +56,28 @@ def checked_rows(rows: Array, *, n_columns: int | None = None) -> Array:
                 place=f"{name} {int(xp.flatnonzero(is_empty)[0])}",
             )
     return rows
+
+
+def check_spread(rows: Array) -> None:
+    """Refuse rows with which no map can be trained, as their differences are too small for squares in float32.
+
+    Parameters
+    ----------
+    rows : (n, d) numbers
+        NaN for missing values.
+
+    Raises
+    ------
+    DataError
+        If the values of a column differ, but those of no column by enough.
+    """
+    low, high = column_ranges(rows)
+    spread = float((high - low).max())
+    if 0 < spread < _LEAST_SPREAD:
+        raise DataError(
+            f"a column whose values differ by {_LEAST_SPREAD:g} or more", f"{spread:.3g} at most",
+            "multiply the values, or normalise the columns, as with --normalise zscore",
+        )  # fmt: skip
 
 
 def column_ranges(rows: Array) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.memory import require_memory_for_map
 from gpuasm.clustering.normalising import Normalisation, fit_normalisation
 from gpuasm.clustering.parameters import Parameters
-from gpuasm.clustering.rows import checked_rows
+from gpuasm.clustering.rows import check_spread, checked_rows
 from gpuasm.clustering.search.search import BestUnits, Searcher
 from gpuasm.clustering.surfaces.density import density_around, pareto_radius
 from gpuasm.clustering.surfaces.immersion import u_star_clusters
@@ -122,7 +122,7 @@ class SelfOrganisingMap(Parameters):
         UsageError
             If a parameter is out of its range.
         DataError
-            If rows do not pass `checked_rows`.
+            If rows do not pass `checked_rows`, or their values differ by too little.
         ResourceError
             If there is not enough memory.
         """
@@ -139,6 +139,8 @@ class SelfOrganisingMap(Parameters):
         X = _as_array(X)  # noqa: N806
         checked = checked_rows(X)
         normalisation = fit_normalisation(X, self.normalise)
+        if self.normalise == "none":
+            check_spread(X)
         X = checked if self.normalise == "none" else normalisation.apply(X)  # noqa: N806
         xp = array_namespace(X)
         require_memory_for_map(X, grid)

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.errors import DataError
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.components import number_components, weak_components
 from gpuasm.graph.euler_path import find_euler_path
 from gpuasm.graph.hierholzer import hierholzer
+
+_MOST_COPIES = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,11 @@ def segment_tours(
         Bases and depth of each segment; where no depth is known (NaN), one copy is taken.
     first, second : (l,) int64
         Links between oriented segments, 2 i for segment i and 2 i + 1 for its other strand, in one direction or both.
+
+    Raises
+    ------
+    DataError
+        If depths differ so much that the segments of a component have more copies than a tour may pass.
     """
     tail, head, n_junctions = _junctions(lengths.size, first, second)
     joined = from_edges(tail, head, n_junctions)
@@ -76,10 +84,21 @@ def segment_tours(
             continue
         segments = np.unique(oriented >> 1)
         unit = _unit_depth(lengths[segments], depths[segments])
-        copies = np.maximum(np.rint(np.nan_to_num(depths[segments] / unit, nan=1.0)), 1).astype(np.int64)
+        copies = _copies(depths[segments], unit)
         edges = np.repeat(oriented, copies[np.searchsorted(segments, oriented >> 1)])
         both = segments.size < oriented.size
         yield SegmentTour(segments, copies, unit, both, *_tour(tail[edges], head[edges], edges))
+
+
+def _copies(depths: np.ndarray, unit: float) -> np.ndarray:
+    """Return how often each segment occurs, (s,) int64."""
+    copies = np.maximum(np.rint(np.nan_to_num(depths / unit, nan=1.0)), 1)
+    if copies.sum() > _MOST_COPIES:
+        raise DataError(
+            f"segments of a component with at most {_MOST_COPIES:,} copies in all", f"{copies.sum():.3g}",
+            "correct the depths that are far above the others",
+        )  # fmt: skip
+    return copies.astype(np.int64)
 
 
 def _junctions(n: int, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -86,6 +86,8 @@ def load_archive(
     try:
         arrays = read_archive(file, schema)
         check_arrays(arrays, schema)
+    except NoInputError as error:
+        raise NoInputError(what, error.found, remedy, path=path) from error
     except DataError as error:
         found = error.found if error.expected == _SOUND else f"{error.found}, not {error.expected}"
         raise DataError(what, found, remedy, path=path) from error
@@ -226,13 +228,17 @@ def _read(file: Any, sizes: tuple[int, ...], name: str, path: str | os.PathLike[
         found = "objects" if dtype.hasobject else f"{sizes[-1] - begin} bytes for {dtype} of shape {shape}"
         raise _damaged(f"an array {name!r} of {found}", path)
     file.seek(0)
-    array = np.lib.format.read_array(file, allow_pickle=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        array = np.lib.format.read_array(file, allow_pickle=False)
     return np.asarray(array, dtype.newbyteorder("="), order="C")
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """Return shape and type of the array of an .npy, which is then open where its values begin."""
-    shape, _, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about headers of Python 2
+        shape, _, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
     if any(size < 0 for size in shape):
         raise _damaged(f"an array of shape {shape}", None)
     return shape, dtype
@@ -245,7 +251,7 @@ class _Damage:
         self._path = path
 
     def __enter__(self) -> None:
-        if self._path is not None and not Path(self._path).exists():
+        if self._path is not None and not os.path.exists(self._path):  # noqa: PTH110 - pathlib refuses long names
             raise NoInputError("a readable file", "no such file", _REMEDY, path=self._path)
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:

@@ -2,167 +2,232 @@
 
 from __future__ import annotations
 
-import os
-import threading
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gpuasm.errors import DataError, GpuasmError
+from gpuasm.io.alignment_files import BAM, CRAM, SAM, AlignmentFile
 from gpuasm.io.background import Background
 from gpuasm.io.collecting import Collector
+from gpuasm.io.cram_references import are_all_local, write_missing_references
+from gpuasm.io.diagnosis import EmptyFileError
+from gpuasm.io.mates_by_name import MatesByName, name_of_pair
+from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.parsing import ParsedBlock, Parser
-from gpuasm.io.sources import Source
 from gpuasm.io.summary import FileSummary, summarize
 
 _BLOCK_BYTES = 2 << 20
+_RECORDS_BETWEEN_CHECKS = 1 << 14
 _NO_QUALITY = "\x7f"  # above all that are printed
 _PRINTED = bytes(min(quality + 33, 255) for quality in range(256))
-_END_OF_BAM = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
-"""The empty block at the end of every whole BAM file (SAM/BAM format specification, 4.1.2)."""
+_MANY_WITHOUT_MATE = 0.02
+_UNCLEAR = 3
 PAIRED, SINGLE = "paired", "single"
+
+_Record = tuple[str, int, str]
+"""Name (with its read group where there are several), mate (1, 2, unclear, or 0 for single reads), text of FASTQ."""
 
 
 def collect_bam(path: str, paired: Collector, single: Collector, *, advance: Callable[[int], Any]) -> FileSummary:
     """Collect the reads of a file that pysam reads, in the direction in which they were sequenced.
 
-    Secondary and supplementary alignments are passed over. Mates find each other by name, wherever in the file they
-    are; reads whose mate is not there count as single reads.
+    Secondary and supplementary alignments are passed over. A first and a second mate by their flags find each other by
+    name, wherever in the file they are; reads whose mate is not there count as single reads.
 
     Raises
     ------
     DataError
         If the file is no such file, cut off or damaged, or holds no reads.
+    ResourceError
+        If memory does not suffice.
     """
-    feed = _Feed(path, advance)
+    pairing = _Pairing(AlignmentFile(path, advance))
     parser = Parser(path)
     collectors = {PAIRED: paired, SINGLE: single}
-    with Background(_blocks(feed, parser)) as blocks:
+    with Background(_blocks(pairing, parser)) as blocks:
         for kind, block in blocks:
             collectors[kind].add_block(block)
     if parser.n_reads == 0:
-        raise DataError("reads", "a file without reads", "check how the file was made or copied", path=path)
+        raise EmptyFileError("reads", "a file without reads", "check how the file was made or copied", path=path)
     parser.statistics.quality_counts[ord(_NO_QUALITY)] = 0
-    raw = feed.source.size, feed.source.digest.hexdigest()
-    return summarize(path, (feed.format, "none"), raw, parser.statistics)
+    if pairing.n_pairs:
+        parser.statistics.first_names.clear()  # they come in twos, and are known as mates
+    source = pairing.file.source
+    raw = source.size, source.digest.hexdigest()
+    return summarize(path, (pairing.file.format, "none"), raw, parser.statistics, warnings=pairing.warnings())
 
 
-class _Feed:
-    """A thread that pours the file into a pipe for pysam, so that pipes work too and all bytes are hashed."""
-
-    def __init__(self, path: str, advance: Callable[[int], Any]) -> None:
-        self.source = Source(path, block_bytes=1 << 20, advance=advance)
-        self.format = ""
-        self.error: BaseException | None = None
-        self._tail = b""
-        self.exit, entrance = os.pipe()
-        self._thread = threading.Thread(target=self._pour, args=(entrance,), name="gpuasm-bam", daemon=True)
-        self._thread.start()
-
-    def _pour(self, entrance: int) -> None:
-        try:
-            with open(entrance, "wb", buffering=0) as pipe:
-                for chunk in self.source.raw_chunks():
-                    self._tail = (self._tail + chunk[-len(_END_OF_BAM) :])[-len(_END_OF_BAM) :]
-                    at = memoryview(chunk)
-                    while at:
-                        at = at[pipe.write(at) :]
-        except BrokenPipeError:
-            pass  # the message of pysam gives the reason
-        except BaseException as error:  # raised by join
-            self.error = error
-
-    def join(self) -> None:
-        """Wait until the file is read to its end, and raise what went wrong with that."""
-        self._thread.join()
-        if self.error is not None:
-            raise self.error
-        if self.format == "bam" and self._tail != _END_OF_BAM:
-            msg = "no block that marks the end"
-            raise EOFError(msg)
-
-
-def _blocks(feed: _Feed, parser: Parser) -> Iterator[tuple[str, ParsedBlock]]:
-    for kind, text in _texts(feed):
+def _blocks(pairing: _Pairing, parser: Parser) -> Iterator[tuple[str, ParsedBlock]]:
+    for kind, text in pairing.texts():
         for block in parser.feed(np.frombuffer(text, np.uint8).copy()):
             yield kind, block
 
 
-def _texts(feed: _Feed) -> Iterator[tuple[str, bytes]]:
-    """Yield FASTQ text of whole pairs and of single reads."""
-    waiting: dict[str, tuple[bool, str]] = {}
-    texts: dict[str, list[str]] = {PAIRED: [], SINGLE: []}
-    sizes = {PAIRED: 0, SINGLE: 0}
-    for name, mate, record in _records(feed):
-        kind, text = SINGLE, record
-        if mate:
-            other = waiting.pop(name, None)
-            if other is None:
-                waiting[name] = mate == 1, record
-                continue
-            kind, text = PAIRED, other[1] + record if other[0] else record + other[1]
-        texts[kind].append(text)
-        sizes[kind] += len(text)
-        if sizes[kind] >= _BLOCK_BYTES:
-            yield kind, "".join(texts[kind]).encode("latin-1")
-            texts[kind], sizes[kind] = [], 0
-    texts[SINGLE].extend(record for _, record in waiting.values())
-    for kind, parts in texts.items():
-        if parts:
-            yield kind, "".join(parts).encode("latin-1")
+class _Pairing:
+    """The texts of whole pairs and of single reads."""
+
+    def __init__(self, file: AlignmentFile) -> None:
+        self.file = file
+        self._mates = MatesByName()
+        self._n_without_mate = 0
+        self._texts: dict[str, list[str]] = {PAIRED: [], SINGLE: []}
+        self._sizes = {PAIRED: 0, SINGLE: 0}
+        self._bound = MemoryBound(file.source.path)
+
+    def texts(self) -> Iterator[tuple[str, bytes]]:
+        """Yield FASTQ text of whole pairs and of single reads."""
+        for number, (name, mate, record) in enumerate(_records(self.file)):
+            if number % _RECORDS_BETWEEN_CHECKS == 0:
+                self._bound.require(0)
+            if mate in (1, 2):
+                kind, text = PAIRED, self._mates.pair(name, mate, record)
+            else:
+                kind, text = SINGLE, record
+                self._n_without_mate += mate == _UNCLEAR
+            if text is not None:
+                yield from self._add(kind, text)
+        for kind, text in self._left():
+            yield from self._add(kind, text)
+        for kind in self._texts:
+            yield from self._finish(kind)
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs so far."""
+        return self._mates.n_pairs
+
+    def warnings(self) -> list[str]:
+        """Return what the user should know about mates."""
+        n_mates = 2 * self._mates.n_pairs + self._n_without_mate
+        if self._n_without_mate <= _MANY_WITHOUT_MATE * n_mates:
+            return []
+        count = f"{self._n_without_mate:,} of {n_mates:,} reads with flags of pairs"
+        return [f"{count} have no mate of the same name: they count as single reads"]
+
+    def _left(self) -> Iterator[tuple[str, str]]:
+        """Yield the records whose mates did not come: pairs where the names have marks of mates, then single reads."""
+        left = self._mates.take_left()
+        for name, mate, record in left:
+            own, group = name.partition("\t")[::2]
+            text = self._mates.pair(f"{name_of_pair(own)}\t{group}", mate, record)
+            if text is not None:
+                yield PAIRED, text
+        for _, _, record in self._mates.take_left():
+            self._n_without_mate += 1
+            yield SINGLE, record
+
+    def _add(self, kind: str, text: str) -> Iterator[tuple[str, bytes]]:
+        self._texts[kind].append(text)
+        self._sizes[kind] += len(text)
+        if self._sizes[kind] >= _BLOCK_BYTES:
+            yield from self._finish(kind)
+
+    def _finish(self, kind: str) -> Iterator[tuple[str, bytes]]:
+        if self._texts[kind]:
+            text = "".join(self._texts[kind])
+            self._texts[kind], self._sizes[kind] = [], 0
+            yield kind, text.encode("latin-1", "replace")  # of names only the beginning is shown
 
 
-def _records(feed: _Feed) -> Iterator[tuple[str, int, str]]:
-    """Yield name, mate (1, 2, or 0 for single reads) and FASTQ text of each primary record."""
-    import pysam  # noqa: PLC0415 - slow to load and rarely needed
-
+def _records(source: AlignmentFile) -> Iterator[_Record]:
+    """Yield the primary records."""
     n = 0
-    verbosity = pysam.set_verbosity(0)  # the library under pysam writes to standard error on its own
     try:
-        # check_sq: unaligned files have no reference sequences
-        with open(feed.exit, "rb", buffering=0) as pipe, pysam.AlignmentFile(pipe, "r", check_sq=False) as file:
-            feed.format = "bam" if file.is_bam else "cram" if file.is_cram else "sam" if file.is_sam else ""
-            for record in file.fetch(until_eof=True) if feed.format else ():
+        with ExitStack() as stack:
+            pipe = stack.enter_context(open(source.exit, "rb", buffering=0))
+            file = _opened(stack, pipe, source)
+            source.format = BAM if file.is_bam else CRAM if file.is_cram else SAM if file.is_sam else ""
+            if not source.format:
+                raise _bam_error(source, 0)
+            has_groups = str(file.header).count("@RG\t") > 1
+            for record in file.fetch(until_eof=True):
                 if record.is_secondary or record.is_supplementary:
                     continue
                 n += 1
-                mate = (1 + record.is_read2) if record.is_paired else 0
-                yield record.query_name or "", mate, _fastq(record)
-            if not feed.format:
-                raise _bam_error(feed, 0)
-            feed.join()
+                yield _described(record, has_groups=has_groups)
+            while pipe.read(1 << 20):  # the reader may stop before the end of the file
+                pass
+            source.join()
     except GpuasmError:
         raise
     except (OSError, ValueError, EOFError) as error:
-        raise _bam_error(feed, n) from error
+        raise _bam_error(source, n) from error
+
+
+def _opened(stack: ExitStack, pipe: Any, source: AlignmentFile) -> Any:
+    import pysam  # noqa: PLC0415 - slow to load and rarely needed
+
+    stack.enter_context(_silent(pysam))
+    options = {}
+    if source.format == CRAM:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="gpuasm-"))
+        head = Path(folder) / "head.cram"
+        head.write_bytes(source.head)
+        with pysam.AlignmentFile(str(head), "rc", check_sq=False) as file:
+            sequences = file.header.to_dict().get("SQ", [])
+        head.unlink()
+        if sequences and not are_all_local(sequences):
+            options["reference_filename"] = write_missing_references(folder, sequences)
+    # check_sq: unaligned files have no reference sequences
+    return stack.enter_context(pysam.AlignmentFile(pipe, "r", check_sq=False, **options))
+
+
+@contextmanager
+def _silent(pysam: Any) -> Iterator[None]:
+    """Keep pysam, and the library under it, from writing to standard error on their own."""
+    verbosity, hooks = pysam.set_verbosity(0), (sys.excepthook, sys.unraisablehook)
+    sys.excepthook = sys.unraisablehook = lambda *_: None  # pysam closes pipes with an error that nobody can catch
+    try:
+        yield
     finally:
+        sys.excepthook, sys.unraisablehook = hooks
         pysam.set_verbosity(verbosity)
 
 
-def _fastq(record: Any) -> str:
-    bases = record.get_forward_sequence() or ""
-    qualities = record.get_forward_qualities()
-    text = _NO_QUALITY * len(bases) if qualities is None else qualities.tobytes().translate(_PRINTED).decode("latin-1")
-    return f"@{record.query_name}\n{bases}\n+\n{text}\n"
+def _described(record: Any, *, has_groups: bool) -> _Record:
+    name = record.query_name or ""
+    bases = record.get_forward_sequence() if record.query_length else ""
+    qualities = record.query_qualities
+    if qualities is None:
+        text = _NO_QUALITY * len(bases)
+    else:
+        text = (qualities[::-1] if record.is_reverse else qualities).tobytes().translate(_PRINTED).decode("latin-1")
+    key, mate = name, 0
+    if record.is_paired:
+        mate = _UNCLEAR if record.is_read1 == record.is_read2 else 1 + record.is_read2
+        if name.endswith(("/1", "/2")):
+            key = name[:-2]
+        if has_groups and record.has_tag("RG"):
+            key = f"{key}\t{record.get_tag('RG')}"
+    return key, mate, f"@{name}\n{bases}\n+\n{text}\n"
 
 
-def _bam_error(feed: _Feed, n: int) -> GpuasmError:
-    if isinstance(feed.error, GpuasmError):
-        return feed.error
-    path = feed.source.path
-    if n == 0 and not feed.format:
+def _bam_error(source: AlignmentFile, n: int) -> GpuasmError:
+    if isinstance(source.error, GpuasmError):
+        return source.error
+    path = source.source.path
+    if not source.format:
         return DataError(
             "a BAM, CRAM or SAM file",
             "another format, or an empty file",
             "give FASTQ and FASTA files with -1 and -2, --interleaved or --single",
             path=path,
         )
-    reference = ", or set REF_PATH to where the reference of the alignments is" if feed.format == "cram" else ""
+    found, remedy = "damaged data, or data cut off before their end", ""
+    if source.format == CRAM:
+        remedy = ", or let REF_PATH name the folder of its reference sequences"
+    elif source.format == SAM and n == 0 and not source.head.startswith(b"@"):
+        found, remedy = "alignments without a header", ", or write it with its header (samtools view -h)"
     return DataError(
-        f"a whole {feed.format.upper()} file",
-        "damaged data, or data cut off before their end",
-        f"the last good record is {n}: copy or download the file again, and compare its checksum{reference}",
+        f"a whole {source.format.upper()} file",
+        found,
+        f"the last good record is {n}: copy or download the file again, and compare its checksum{remedy}",
         path=path,
         place=f"after record {n}",
     )

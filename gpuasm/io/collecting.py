@@ -8,21 +8,25 @@ import numpy as np
 
 from gpuasm.io import diagnosis, scan
 from gpuasm.io.growing_array import GrowingArray
+from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.packing import interleave_segments
 from gpuasm.io.parsing import ParsedBlock
+from gpuasm.io.same_reads import share_of_same_reads
 from gpuasm.sequence.encoding import BASES_PER_WORD
 from gpuasm.sequence.reads import Reads
 
+_MANY_SAME_READS = 0.5
 Segments = tuple[np.ndarray, np.ndarray, np.ndarray]
 """start, length and read of some segments."""
 
 
 class Collector:
-    """Reads that grow block by block."""
+    """Reads that grow block by block, within the memory of the run."""
 
     def __init__(self) -> None:
-        self._packed, self._start = GrowingArray(np.uint64), GrowingArray(np.int64)
-        self._length, self._read = GrowingArray(np.int32), GrowingArray(np.int64)
+        bound = MemoryBound()
+        self._packed, self._start = GrowingArray(np.uint64, bound), GrowingArray(np.int64, bound)
+        self._length, self._read = GrowingArray(np.int32, bound), GrowingArray(np.int64, bound)
         self.n_reads = 0
 
     def add_packed(self, packed: np.ndarray) -> int:
@@ -107,12 +111,14 @@ def collect_mates(
     Raises
     ------
     DataError
-        If the names of mates differ, or there are more of one than of the other.
+        If the names of mates differ, there are more of one than of the other, or both are the same reads.
     """
     sides = _Side(first, collector), _Side(second, collector)
-    done = 0
+    done, same = 0, 0.0
     while n := min(sides[0].waiting, sides[1].waiting):
         (block_1, at_1), (block_2, at_2) = ((side.block, side.taken) for side in sides)
+        if done == 0:
+            same = share_of_same_reads(block_1.packed, block_2.packed, n)
         wrong = scan.first_strangers(
             block_1.text, block_1.records[at_1 : at_1 + n], block_2.text, block_2.records[at_2 : at_2 + n], 0
         )
@@ -124,6 +130,8 @@ def collect_mates(
     counts = sides[0].drained(), sides[1].drained()
     if counts[0] != counts[1]:
         raise diagnosis.unequal_mates_error(*counts, path=" and ".join(paths))
+    if same > _MANY_SAME_READS:
+        raise diagnosis.same_reads_error(paths)
 
 
 def _merged(segments_1: Segments, segments_2: Segments) -> Segments:

@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from gpuasm.errors import DataError, GpuasmError
 from gpuasm.io.adapters import MANY, survey_adapters
+from gpuasm.io.diagnosis import EmptyFileError
 from gpuasm.io.duplicates import MOST, DuplicateSurvey, survey_duplicates
 from gpuasm.io.phix import phix_reads
 from gpuasm.io.reading import read_reads
 from gpuasm.io.sources import STDIN, check_inputs
 from gpuasm.io.summary import FileSummary, ReadSet
+from gpuasm.io.trimming import trim_reads
 from gpuasm.io.unpaired_files import find_unpaired_files
+from gpuasm.io.usability import SHORTEST_READ, has_repeated_window, longest_read, too_short_error, warnings_about
 
 if TYPE_CHECKING:
     from gpuasm.stages import Stages
 
-SHORTEST_USEFUL = 31
-"""Bases: the assembler's first k, so a shorter read adds nothing."""
-
-_LONG_READ = 1000
-_LOW_QUALITY = 20.0
-_MANY_UNKNOWN, _MANY_SHORT = 0.02, 0.1
+_MOSTLY_ADAPTER = 0.9
 _MANY_PHIX, _NOTHING_BUT_PHIX = 0.001, 0.5
 _FIXED_BYTES, _BYTES_A_BASE, _BYTES_A_READ = 320 << 20, 7, 64
 
@@ -47,6 +45,14 @@ class Examination:
         Why the reads cannot be used.
     warnings : list of str
         What the user should know.
+    n_pairs : int
+        Pairs of mates.
+    longest : int
+        Most bases in a row of a read, once adapters are trimmed.
+    removed : set of str
+        What was removed from reads to find that.
+    has_repeats : bool
+        Whether a k-mer certainly occurs twice; if not, it is to be counted.
     """
 
     files: list[FileSummary] = field(default_factory=list)
@@ -56,6 +62,9 @@ class Examination:
     problems: list[GpuasmError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     n_pairs: int = 0
+    longest: int = 0
+    removed: set[str] = field(default_factory=set)
+    has_repeats: bool = False
 
     @property
     def expected_memory(self) -> int:
@@ -107,20 +116,30 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
     groups = [(kind, item) for kind, items in inputs.items() for item in items]
     check_inputs([path for _, item in groups for path in _paths(item)])
     found = Examination()
+    empty: list[EmptyFileError] = []
     for kind, item in groups:
         try:
             arguments: dict[str, Any] = {kind: [item], "stages": stages}
             _add(found, read_reads(**arguments))
         except DataError as error:
+            if isinstance(error, EmptyFileError) and kind != "pairs":
+                empty.append(error)
+                continue
             found.problems.append(error)
             if kind in ("pairs", "interleaved"):
                 _add_apart(found, _paths(item), stages=stages)
-    alone = set(map(os.fspath, inputs.get("single", ())))
+    if found.files:
+        found.warnings += warnings_about([FileSummary.of_empty(str(error.path)) for error in empty], n_pairs=0)
+    else:
+        found.problems += empty
+    alone = {os.fspath(path) for kind in ("single", "bam") for path in inputs.get(kind, ())}
     lost = find_unpaired_files([file for file in found.files if file.path in alone])
     found.warnings += [f"{own}: give them as {own.remedy}, else pairs are not used" for own in lost]
-    found.problems += [problem for file in found.files if (problem := _problem(file)) is not None]
+    if found.longest < SHORTEST_READ and found.files:
+        found.problems.append(too_short_error(found.longest, SHORTEST_READ, files=found.files, removed=found.removed))
+    found.warnings += warnings_about(found.files, n_pairs=found.n_pairs)
     for file in found.files:
-        texts = [*_warnings(file), *_contaminants(*found.adapters[file.path], found.phix[file.path])]
+        texts = _contaminants(*found.adapters[file.path], found.phix[file.path])
         found.warnings += [f"{file.path}: {text}" for text in texts]
     found.warnings += _repeated(found)
     return found
@@ -131,6 +150,11 @@ def _add(found: Examination, read_set: ReadSet) -> None:
     survey, is_phix = survey_adapters(reads, read_set.n_pairs), phix_reads(reads, read_set.n_pairs)
     found.files += files
     found.n_pairs += read_set.n_pairs
+    if reads.n_reads and survey.share >= _MOSTLY_ADAPTER:
+        reads = trim_reads(reads, survey, every_kit=False)
+        found.removed.add("adapters")
+    found.longest = max(found.longest, longest_read(reads))
+    found.has_repeats = found.has_repeats or has_repeated_window(reads)
     if read_set.n_pairs:
         duplicates = survey_duplicates(reads, read_set.n_pairs)
         found.duplicates |= {file.path: duplicates for file in files}
@@ -155,39 +179,6 @@ def _add_apart(found: Examination, paths: list[str], *, stages: Stages | None) -
 
 def _paths(item: Any) -> list[str]:
     return [os.fspath(path) for path in (item if isinstance(item, tuple) else (item,))]
-
-
-def _problem(file: FileSummary) -> DataError | None:
-    if file.quality_range is not None and file.quality_offset is None:
-        low, high = file.quality_range
-        return DataError(
-            "qualities coded as Phred+33 or Phred+64",
-            f"characters from {chr(low)!r} to {chr(high)!r}, which fit neither",
-            "convert the file to Phred+33",
-            path=file.path,
-        )
-    if file.max_length < SHORTEST_USEFUL:
-        return DataError(
-            f"reads of {SHORTEST_USEFUL} bases or more",
-            f"none longer than {file.max_length}",
-            "leave the file out, or trim less",
-            path=file.path,
-        )
-    return None
-
-
-def _warnings(file: FileSummary) -> list[str]:
-    found = []
-    n_short = int(file.length_histogram[:SHORTEST_USEFUL].sum())
-    if n_short >= _MANY_SHORT * file.n_reads:
-        found.append(f"{n_short:,} reads have less than {SHORTEST_USEFUL} bases and add nothing")
-    if file.n_non_acgt >= _MANY_UNKNOWN * file.n_bases:
-        found.append(f"{file.n_non_acgt:,} letters are not A, C, G or T; reads are cut at them")
-    if file.mean_quality is not None and file.mean_quality < _LOW_QUALITY:
-        found.append(f"the mean quality is {file.mean_quality:.1f}; trim the reads before assembly")
-    if file.n50_length > _LONG_READ:
-        found.append("these look like long reads; gpuasm is made for short ones")
-    return found
 
 
 def _repeated(found: Examination) -> list[str]:

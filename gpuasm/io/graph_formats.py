@@ -16,6 +16,7 @@ _BANNER = b"%%matrixmarket"
 _MOST_LINES = 1000
 _BETWEEN = re.compile(rb"[\s,]+")
 _SEPARATES = re.compile(rb"[\s,;|{}]")
+_OUR_COMMENT = re.compile(rb"# vertices \d+ edges \d+\s")
 _STRANDS = frozenset((b"+", b"-"))
 _LINK_COLUMNS = 5
 _OTHERS = {
@@ -31,9 +32,9 @@ _OTHERS = {
 def format_of_text(head: bytes) -> str:
     """Return the format of a text by its first lines: adjacency, edges, mtx or gfa.
 
-    Matrix Market begins with ``%%MatrixMarket``. GFA begins with a line H, a segment S whose third column is no number,
-    or a link L with strands. Adjacency text has an arrow in each line that is no name alone, or only names alone. All
-    other text is an edge list.
+    Edge lists that we wrote begin with a comment of their own, Matrix Market with ``%%MatrixMarket``, and GFA with a
+    line H, a segment S whose third column is no number, or a link L with strands. Adjacency text has an arrow in each
+    line that is no name alone, or only names alone. All other text is an edge list.
 
     Parameters
     ----------
@@ -50,6 +51,8 @@ def format_of_text(head: bytes) -> str:
     for name, sign in _OTHERS.items():
         if sign.search(head):
             raise DataError("a graph as adjacency text, edge list, Matrix Market or GFA", name, _REMEDY)
+    if _OUR_COMMENT.match(head):
+        return "edges"
     lines = list(itertools.islice(_data_lines(head), _MOST_LINES))
     if lines and is_gfa_line(lines[0]):
         return "gfa"

@@ -16,7 +16,7 @@ from gpuasm.errors import DataError
 from gpuasm.io.archives import ZIP, sizes_in_archive
 from gpuasm.io.compression import BrokenStreamError, compression_of, decoded
 from gpuasm.io.graph_formats import format_of_text
-from gpuasm.io.sources import STDIN, open_input
+from gpuasm.io.sources import is_regular, open_input
 
 _MAGIC_BYTES = 18
 _SAMPLES, _SAMPLE_BYTES = 64, 1 << 14
@@ -87,7 +87,7 @@ def size_of_graph(path: str | os.PathLike[str], file_format: str | None = None) 
     NoInputError
         If the file cannot be opened.
     """
-    if os.fspath(path) == STDIN or not Path(path).is_file():
+    if not is_regular(path):
         return None
     with open_input(os.fspath(path)) as file:
         head, total = file.read(_MAGIC_BYTES), Path(path).stat().st_size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -124,12 +124,12 @@ def _each_edge(graph: DirectedGraph) -> Iterator[tuple[int, int]]:
 
 
 def _check_names(graph: DirectedGraph, letters: str, text: str, where: str) -> None:
-    names = graph.names
-    if names is None:
+    if graph.names is None:
         return
+    names: Sequence[str] = graph.names
     if isinstance(names, StringNames):  # each letter is the first of a name, and the last of one
-        names = list(names.alphabet) if names.length else [""]
-        names += [text] if text and set(text) <= set(names) and graph.names.length >= len(text) else []
+        has_text = bool(text) and set(text) <= set(names.alphabet) and names.length >= len(text)
+        names = [*(names.alphabet if names.length else [""]), *([text] if has_text else [])]
     for name in names:
         bad = not name or name != name.strip() or name[0] in "#%" or any(c in name for c in letters)
         if bad or (text and text in name):

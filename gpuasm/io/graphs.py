@@ -26,7 +26,7 @@ from gpuasm.io.edge_lists import (
 from gpuasm.io.edge_weights import EdgeWeights, check_weights
 from gpuasm.io.graph_formats import ARROW, format_of_text, is_gfa_line
 from gpuasm.io.graph_text import LineBlocks, joined, line_blocks, read_adjacency, read_gfa
-from gpuasm.io.sources import STDIN, open_input
+from gpuasm.io.sources import is_regular, open_input
 
 FORMATS: dict[str, Callable[..., None]] = {
     "adjacency": graph_writers.write_adjacency,
@@ -227,7 +227,7 @@ def format_of_suffix(path: str | os.PathLike[str]) -> str:
 
 def is_gfa(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is an assembly graph; False for standard input, which cannot be read twice."""
-    if os.fspath(path) == STDIN or not Path(path).is_file():
+    if not is_regular(path):
         return False
     for block in line_blocks(path):
         for line in block.splitlines():
@@ -237,7 +237,7 @@ def is_gfa(path: str | os.PathLike[str]) -> bool:
 
 
 def _begins_with_zip(path: str | os.PathLike[str]) -> bool:
-    if os.fspath(path) == STDIN or not Path(path).is_file():
+    if not is_regular(path):
         return False  # pipes cannot be read twice
     with open_input(os.fspath(path)) as file:
         return file.read(len(ZIP)) == ZIP

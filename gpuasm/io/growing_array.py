@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.io.memory_bound import MemoryBound
+
 _FIRST_CAPACITY = 1 << 16
 _GROWTH = 1.5
 
@@ -15,17 +17,34 @@ class GrowingArray:
 
     Growing reallocates: the system moves the pages of large arrays without copying, and pages never written cost
     nothing.
+
+    Parameters
+    ----------
+    dtype
+        Of the array.
+    bound
+        Asked before the array grows; none for arrays that others bound.
     """
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, bound: MemoryBound | None = None) -> None:
         self._data = np.empty(_FIRST_CAPACITY, dtype)
+        self._bound = bound
         self.size = 0
 
     def append(self, values: np.ndarray) -> None:
-        """Append the values."""
+        """Append the values.
+
+        Raises
+        ------
+        ResourceError
+            If the bound does not allow the memory.
+        """
         needed = self.size + values.size
         if needed > self._data.size:
-            self._data.resize(max(needed, int(self._data.size * _GROWTH)), refcheck=False)
+            size = max(needed, int(self._data.size * _GROWTH))
+            if self._bound is not None:
+                self._bound.require((size - self._data.size) * self._data.itemsize)
+            self._data.resize(size, refcheck=False)
         self._data[self.size : needed] = values
         self.size = needed
 

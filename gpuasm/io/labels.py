@@ -51,6 +51,7 @@ class _Lines:
     numbers: list[int] = field(default_factory=list)
     places: list[tuple[float, float]] = field(default_factory=list)
     stated: int | None = None
+    stated_in: int = 0
     is_table: bool = False
 
     def add(self, number: int, name: str, latitude: str, longitude: str) -> None:
@@ -118,8 +119,9 @@ def _read(numbered: Iterable[tuple[int, str]]) -> _Lines:
                 continue
             _check_no_header(number, line)
             fields = line.split()
-            if len(fields) == 3 and fields[1] == fields[2] and all(text.isdecimal() for text in fields):
-                lines.stated = int(fields[0])
+            if fields[1:] == ["2", "2"] and (stated := whole_number(fields[0])) is not None:
+                lines.stated = stated
+                lines.stated_in = number
                 continue
         if columns is None:
             fields = line.split("\t") if "\t" in line.strip() else line.split()
@@ -184,6 +186,12 @@ def _base_of_numbers(lines: _Lines, n: int) -> int:
 def _of_vertices(lines: _Lines, graph: DirectedGraph, base: int, *, skip_unknown: bool) -> Labels:
     n = graph.n_vertices
     if lines.stated is not None and lines.stated != n:
+        name = str(lines.stated)
+        if name not in lines.names and _vertex(graph, name, base) is not None:
+            raise bad_line(
+                lines.stated_in, f"the number of vertices, {n}, or a vertex and its place",
+                f"'{name} 2 2', which may be either", "write the place of the vertex as 2.0 2.0, or remove the line",
+            )  # fmt: skip
         raise DataError(
             f"labels of {n} vertices, as many as the graph has", str(lines.stated), "give the labels of this graph"
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import itertools
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +19,7 @@ from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.numbers import real_number, whole_number
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
+_QUOTED = re.compile(r'"[^"]*"')
 _ESOM_IGNORED, _ESOM_DATA, _ESOM_CLASS, _ESOM_KEY = 0, 1, 3, 9
 
 
@@ -45,10 +48,22 @@ class Matrix:
     has_header: bool = False
 
     def with_columns(self, requested: Sequence[str]) -> Matrix:
-        """Return the columns of these names in this order, if all are there; else the table as it is."""
-        place = {name: i for i, name in enumerate(self.columns)}
-        if not self.has_header or list(requested) == self.columns or not set(requested) <= set(place):
+        """Return the columns of these names in this order; the table as it is, if it or they have no names.
+
+        Raises
+        ------
+        DataError
+            If a column is missing or there are two of its name.
+        """
+        if not self.has_header or not requested or list(requested) == self.columns:
             return self
+        place = {name: i for i, name in enumerate(self.columns)}
+        for name in requested:
+            n_found = self.columns.count(name)
+            if n_found != 1 or requested.count(name) != 1:
+                found = f"no column {quoted(name)}" if not n_found else f"several columns {quoted(name)}"
+                remedy = "name the columns as those of the map, or leave the header out to take them in their order"
+                raise DataError(f"{len(requested)} columns with the names of the map's", found, remedy)
         chosen = [place[name] for name in requested]
         return Matrix(self.names, list(requested), self.values[:, chosen], self.classes, has_header=True)
 
@@ -142,7 +157,8 @@ def _from_arrays(data: bytes, *, is_archive: bool) -> Matrix:
             ", ".join(f"{n} {a.shape}" for n, a in arrays.items()) or "nothing",
             "write it with numpy.savez(file, values=...)",
         )
-    texts = {key: [str(v) for v in arrays[key].ravel()] for key in ("names", "columns", "classes") if key in arrays}
+    titles = [key for key in ("names", "columns", "classes") if key in arrays]
+    texts: dict[str, list[str]] = {key: [str(v) for v in arrays[key].ravel()] for key in titles}
     MemoryBound().require(8 * matrices[name].size)
     values = matrices[name].astype(np.float64)
     for key, size in (("names", values.shape[0]), ("columns", values.shape[1]), ("classes", values.shape[0])):
@@ -169,22 +185,21 @@ def _matrix(
 
 
 def _from_text(lines: Iterator[tuple[int, str]], name_column: str | None, class_column: str | None) -> Matrix:
-    first_number, first = next(lines, (1, ""))
-    if not first:
+    first = next(lines, (1, ""))
+    if not first[1]:
         raise DataError("rows of numbers", "an empty file", "give a table with numbers")
-    separator = _separator(first)
-    fields = _fields(first, separator)
+    records = _records(itertools.chain([first], lines), _separator(first[1]))
+    first_number, fields = next(records)
     has_header = bool(name_column or class_column) or not all(map(_is_number, fields[1:] or fields))
     header = fields if has_header else []
     name_place, class_place = _place(header, name_column), _place(header, class_column)
     if not has_header:
-        lines = itertools.chain([(first_number, first)], lines)
+        records = itertools.chain([(first_number, fields)], records)
     rows: list[np.ndarray] = []
     names: list[str] = []
     classes: list[str] = []
     width = len(fields)
-    for number, line in lines:
-        cells = _fields(line, separator)
+    for number, cells in records:
         if not rows:
             if len(cells) == width + 1 and header:  # as R writes tables: no header above the names
                 width, header = width + 1, ["", *header]
@@ -236,11 +251,34 @@ def _is_number(cell: str) -> bool:
 
 
 def _separator(line: str) -> str | None:
-    return next((s for s in "\t;," if s in line), None)
+    """Return what separates the fields of a line, quoted ones aside; None: blanks."""
+    bare = _QUOTED.sub("", line)
+    return next((s for s in "\t;," if s in bare), None)
 
 
 def _fields(line: str, separator: str | None) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.split(separator)]
+    return next(_records(iter([(1, line)]), separator))[1]
+
+
+def _records(lines: Iterator[tuple[int, str]], separator: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each row, and the number of the line that it ends in; a field may be in double quotes."""
+    number = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for number, line in lines:  # noqa: B007 - the rows have it
+            yield line + "\n" if separator else " ".join(line.split()) + "\n"
+
+    rows = csv.reader(texts(), delimiter=separator or " ", skipinitialspace=True, strict=True)
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            remedy = "close each double quote, and write two for one within"
+            raise bad_line(number, "fields, or fields in double quotes", quoted(str(error)), remedy) from error
+        if row is None:
+            return
+        yield number, [cell.strip() for cell in row]
 
 
 def _esom_header(lines: Iterator[tuple[int, str]]) -> tuple[list[list[str]], Iterable[tuple[int, str]]] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import secrets
 import shutil
@@ -168,8 +169,22 @@ def move_output(source: Path, path: str | os.PathLike[str]) -> None:
     source.unlink()
 
 
+class _Device(io.FileIO):
+    """A device without a position: that of /dev/null stays 0, on which writers of archives rely."""
+
+    def seekable(self) -> bool:
+        """Return False."""
+        return False
+
+    def tell(self) -> int:
+        """Raise the error of a pipe."""
+        raise io.UnsupportedOperation
+
+
 def _created(file: Path, path: str | os.PathLike[str], mode: str) -> IO[Any]:
     try:
+        if "b" in mode and file.is_char_device():
+            return io.BufferedWriter(_Device(file, "w"))
         if "b" in mode:
             return file.open(mode)
         return file.open(mode, encoding="utf-8", newline="\n", errors="backslashreplace")

@@ -10,6 +10,7 @@ import numpy as np
 from gpuasm.io import diagnosis, scan
 from gpuasm.io.background import Background
 from gpuasm.io.compression import BrokenStreamError
+from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.packing import PackedBlock, Room, count_qualities, pack_records
 from gpuasm.io.sources import Source
 
@@ -18,6 +19,7 @@ _FEWEST_RECORDS = 64
 _Found = tuple[np.ndarray, np.ndarray]  # a text, and the table of records in it
 FIRST_NAMES = 100
 """Names of a file that are kept."""
+_LONG_TEXT, _COPIES_OF_LONG = 8 << 20, 2
 _LONG = 1 << 20  # a histogram of chromosomes would be larger than they are
 
 
@@ -99,6 +101,7 @@ class Parser:
         self.statistics = Statistics.empty()
         self._n_found = 0  # records that have been found, which are packed later
         self._room = Room()
+        self._bound = MemoryBound(path)
 
     def parse(self, source: Source) -> Iterator[ParsedBlock]:
         """Yield the parsed blocks of a source: one thread reads and decodes, a second finds records, this one packs.
@@ -107,6 +110,8 @@ class Parser:
         ------
         DataError
             If the file is empty, cut off, damaged or malformed; with the number of the record.
+        ResourceError
+            If memory does not suffice for a record.
         """
         with Background(self._found_in(source)) as found:
             for text, records in found:
@@ -127,6 +132,8 @@ class Parser:
                 for data in texts:
                     pending.append(np.frombuffer(data, np.uint8))
                     size += len(data)
+                    if size > _LONG_TEXT:  # a record of several blocks: it is copied, searched and packed as a whole
+                        self._bound.require(_COPIES_OF_LONG * size)
                     if size >= needed:
                         rest = yield from self._find(np.concatenate(pending), is_last=False)
                         # A record longer than the block: wait for as much again, so that copying stays linear.

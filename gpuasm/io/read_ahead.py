@@ -14,6 +14,7 @@ _DEPTH = (128 << 20) // BLOCK_BYTES
 _DEPTH_OF_MANY_CORES = (320 << 20) // BLOCK_BYTES
 """Decoding runs in parallel to all other work there; the text takes less than half of the memory that is planned."""
 _MANY_CORES = 8
+_MOST_OF_MEMORY = 8
 
 
 class ReadAhead:
@@ -26,13 +27,19 @@ class ReadAhead:
     ----------
     paths
         The files.
+    memory
+        Bytes that the process may take in all, of which the waiting blocks take an eighth at most; None if there is no
+        limit.
     """
 
-    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+    def __init__(self, paths: Iterable[str | os.PathLike[str]], memory: int | None = None) -> None:
         names = {os.fspath(path) for path in paths}
         self._begun = {name: Source(name) for name in names if os.path.isfile(name)}  # noqa: PTH113 - "-" is no path
+        depth = _DEPTH if (os.cpu_count() or 1) < _MANY_CORES else _DEPTH_OF_MANY_CORES
+        if memory is not None:
+            depth = max(1, min(depth, memory // (_MOST_OF_MEMORY * BLOCK_BYTES * max(1, len(self._begun)))))
         for source in self._begun.values():
-            source.begin(depth=_DEPTH if (os.cpu_count() or 1) < _MANY_CORES else _DEPTH_OF_MANY_CORES)
+            source.begin(depth=depth)
 
     def __enter__(self) -> Self:
         return self

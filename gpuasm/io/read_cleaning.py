@@ -47,7 +47,9 @@ def clean_reads(
     if remove_phix:
         with stages.stage("remove PhiX174") as stage:
             is_phix = phix_reads(read_set.reads, read_set.n_pairs)
-            read_set = replace(read_set, reads=read_set.reads.select(~is_phix[read_set.reads.read]))
+            kept = read_set.reads.select(~is_phix[read_set.reads.read])
+            removed = (*read_set.removed, "PhiX174") if is_phix.any() else read_set.removed
+            read_set = replace(read_set, reads=kept, removed=removed)
             stage.note(removed_reads=int(is_phix.sum()))
     return read_set
 
@@ -63,7 +65,8 @@ def _trimmed(read_set: ReadSet, *, every_kit: bool) -> tuple[ReadSet, dict[str, 
     after = trim_reads(before, survey, every_kit=every_kit)
     left = _bases_of_reads(before) - _bases_of_reads(after)
     found |= {"trimmed_reads": int((left > 0).sum()), "removed_bases": int(left.sum())}
-    return replace(read_set, reads=after), found
+    removed = (*read_set.removed, "adapters") if left.any() else read_set.removed
+    return replace(read_set, reads=after, removed=removed), found
 
 
 def _bases_of_reads(reads: Reads) -> np.ndarray:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuasm.errors import UsageError
+from gpuasm.errors import ResourceError, UsageError
 from gpuasm.io.background import Background
 from gpuasm.io.bam import collect_bam
 from gpuasm.io.collecting import Collector, collect_interleaved, collect_mates, collect_single
+from gpuasm.io.diagnosis import EmptyFileError
 from gpuasm.io.parsing import Parser, add_histograms
 from gpuasm.io.sources import BLOCK_BYTES, Source, check_inputs, ignore, total_size
 from gpuasm.io.summary import FileSummary, ReadSet, summarize
@@ -49,7 +50,7 @@ def read_reads(
     single
         Files of reads without mates.
     bam
-        Files of BAM, CRAM or SAM; mates find each other by name, reads without a mate count as single.
+        Files of BAM, CRAM or SAM; mates find each other by flags and name, reads without a mate count as single.
     stages
         Records the progress, in bytes.
     block_bytes
@@ -62,9 +63,11 @@ def read_reads(
     NoInputError, UsageError
         If a file is not there or given twice; if no file is given, or a path where a list of them should be.
     DataError
-        If a file is malformed; with the record.
+        If a file is malformed, with the record; if all are empty, or one of a pair is.
     ReadWriteError
         If a read fails.
+    ResourceError
+        If the reads do not fit into memory.
     """
     mates = [(fspath(first), fspath(second)) for first, second in map(_as_pair, pairs)]
     in_turn, alone, aligned = (
@@ -78,13 +81,12 @@ def read_reads(
         advance = _progress(stack, stages, total_size(everything))
         session = _Session(advance, block_bytes, ahead)
         for pair in mates:
-            session.read_pair(*pair)
-        for path in in_turn:
-            session.read_interleaved(path)
-        for path in aligned:
-            session.files.append(collect_bam(path, session.paired, session.single, advance=advance))
-        for path in alone:
-            session.read_single(path)
+            session.read(session.read_pair, *pair)
+        for read, paths in (
+            (session.read_interleaved, in_turn), (session.read_bam, aligned), (session.read_single, alone),
+        ):  # fmt: skip
+            for path in paths:
+                session.read(read, path)
         return session.finish()
 
 
@@ -114,6 +116,18 @@ class _Session:
         self._advance, self._block_bytes, self._ahead = advance, block_bytes, ahead
         self.paired, self.single = Collector(), Collector()
         self.files: list[FileSummary] = []
+        self._empty: list[EmptyFileError] = []
+
+    def read(self, read: Callable[..., None], *paths: str) -> None:
+        """Read a file or two of mates; a file alone may be empty if others are not."""
+        try:
+            read(*paths)
+        except EmptyFileError as error:
+            if len(paths) > 1:
+                raise
+            self._empty.append(error)
+        except ResourceError as error:
+            raise error.of_file(" and ".join(paths)) from error
 
     def read_pair(self, first: str, second: str) -> None:
         (source_1, parser_1), (source_2, parser_2) = self._open(first), self._open(second)
@@ -137,7 +151,13 @@ class _Session:
             collect_single(self.single, iter(blocks))
         self._close(source, parser)
 
+    def read_bam(self, path: str) -> None:
+        self.files.append(collect_bam(path, self.paired, self.single, advance=self._advance))
+
     def finish(self) -> ReadSet:
+        if self._empty and not self.files:
+            raise self._empty[0]
+        self.files += [FileSummary.of_empty(str(error.path)) for error in self._empty]
         n_paired = self.paired.n_reads
         paired = n_paired > 0 and self.single.n_reads == 0
         everything = self.paired

@@ -248,18 +248,39 @@ def _name_end(text, first, last):
 
 
 @compiled()
+def _is_mate_mark(text, first, at, end, letter_1, letter_2):
+    """Return whether two names that differ at ``at`` only there have the numbers, or letters, of two mates.
+
+    A mark is before them, as in r/1, r.1, r_1, r:1 and r-1, maybe with an R, as in r_R1; or they are r.f and r.r. The
+    name ends after them, or has a comment of Illumina in it, as in r_1:N:0.
+    """
+    before = at - 1
+    if letter_1 == ord("1") and letter_2 == ord("2"):
+        if before > first and (text[before] == ord("R") or text[before] == ord("r")):
+            before -= 1
+    elif not ((letter_1 == ord("f") and letter_2 == ord("r")) or (letter_1 == ord("F") and letter_2 == ord("R"))):
+        return False
+    if before < first:
+        return False
+    mark = text[before]
+    is_marked = mark == ord("/") or mark == ord(".") or mark == ord("_") or mark == ord("-") or mark == ord(":")
+    is_comment = at + 3 < end and text[at + 1] == ord(":") and text[at + 3] == ord(":")
+    return is_marked and (at + 1 == end or is_comment)
+
+
+@compiled()
 def _are_mates(text_1, row_1, text_2, row_2):
     first_1, first_2 = row_1[NAME], row_2[NAME]
     n = _name_end(text_1, first_1, row_1[NAME_END]) - first_1
     if n != _name_end(text_2, first_2, row_2[NAME_END]) - first_2:
         return False
+    has_mark = False
     for i in range(n):
         letter_1, letter_2 = text_1[first_1 + i], text_2[first_2 + i]
         if letter_1 != letter_2:
-            # The only difference allowed is the number of the mate at the end, after / or, from some archives, . or _
-            mark = text_1[first_1 + i - 1] if i else _NEWLINE
-            is_marked = mark == ord("/") or mark == ord(".") or mark == ord("_")
-            return i == n - 1 and is_marked and letter_1 == ord("1") and letter_2 == ord("2")
+            if has_mark or not _is_mate_mark(text_1, first_1, first_1 + i, first_1 + n, letter_1, letter_2):
+                return False
+            has_mark = True
     return True
 
 

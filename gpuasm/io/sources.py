@@ -207,6 +207,11 @@ def total_size(paths: Sequence[str]) -> int | None:
     return sum(status.st_size for status in found) if all(stat.S_ISREG(status.st_mode) for status in found) else None
 
 
+def is_regular(path: str | os.PathLike[str]) -> bool:
+    """Return whether an input is a regular file, which can be read twice; False for any path that cannot be one."""
+    return os.fspath(path) != STDIN and os.path.isfile(path)  # noqa: PTH113 - pathlib raises errors for long names
+
+
 def open_input(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
     """Open a file or standard input ("-") for unbuffered reading of bytes.
 

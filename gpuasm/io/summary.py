@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,8 @@ from gpuasm.io.length_statistics import n50_and_l50
 from gpuasm.io.parsing import Statistics
 from gpuasm.sequence.reads import Reads
 
-_LOWEST_SOLEXA, _LOWEST_ILLUMINA_1, _HIGHEST_SANGER_OF_INTEREST, _HIGHEST_ILLUMINA_1 = 59, 64, 74, 104
+_LOWEST_SOLEXA, _LOWEST_ILLUMINA_1, _HIGHEST_SANGER, _HIGHEST_ILLUMINA_1 = 59, 64, 84, 104
+_NOT_IN_JSON = {"length_histogram", "first_names", "warnings"}
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class FileSummary:
     ----------
     path : str
     format : str
-        fastq, fasta, bam, cram or sam.
+        fastq, fasta, bam, cram or sam; empty for a file without records.
     compression : str
         none, gzip, bgzip, zstd, bzip2 or xz.
     size : int
@@ -47,6 +49,8 @@ class FileSummary:
         Reads of each number of letters; those of 2**20 letters or more count as 2**20.
     first_names : tuple of str
         Names of the first 100 records.
+    warnings : tuple of str
+        What was noticed while the file was read.
     """
 
     path: str
@@ -66,10 +70,16 @@ class FileSummary:
     quality_range: tuple[int, int] | None
     length_histogram: np.ndarray = field(repr=False, compare=False)
     first_names: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    warnings: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    @classmethod
+    def of_empty(cls, path: str) -> FileSummary:
+        """Return the summary of a file without any record."""
+        return summarize(path, ("empty", "none"), (0, ""), Statistics.empty())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON knows them, histogram and names left out."""
-        return {name: value for name, value in vars(self).items() if name not in ("length_histogram", "first_names")}
+        """Return the fields as JSON knows them; histogram, names and warnings are left out."""
+        return {name: value for name, value in vars(self).items() if name not in _NOT_IN_JSON}
 
 
 @dataclass(frozen=True)
@@ -86,15 +96,20 @@ class ReadSet:
         Reads of each number of letters; those of 2**20 letters or more count as 2**20.
     n_pairs : int
         Pairs of mates: reads 0 to 2 * n_pairs - 1.
+    removed : tuple of str
+        What was removed from the reads: "adapters", "PhiX174".
     """
 
     reads: Reads
     files: list[FileSummary]
     length_histogram: np.ndarray
     n_pairs: int
+    removed: tuple[str, ...] = ()
 
 
-def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics: Statistics) -> FileSummary:
+def summarize(
+    path: str, kind: tuple[str, str], raw: tuple[int, str], statistics: Statistics, *, warnings: Iterable[str] = ()
+) -> FileSummary:
     """Make the summary of a file.
 
     Parameters
@@ -107,6 +122,8 @@ def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics
         Size in bytes and sha256.
     statistics
         What was counted.
+    warnings
+        What was noticed.
     """
     counts = statistics.quality_counts
     lengths, n_of_length = statistics.lengths
@@ -137,20 +154,22 @@ def summarize(path: str, kind: tuple[str, str], raw: tuple[int, str], statistics
         quality_range=(int(present[0]), int(present[-1])) if present.size else None,
         length_histogram=statistics.length_histogram,
         first_names=tuple(statistics.first_names),
+        warnings=tuple(warnings),
     )
 
 
 def quality_offset(counts: np.ndarray) -> int | None:
     """Return the offset of the quality encoding, 33 or 64, by the (256,) counts of the bytes; None if it is unclear.
 
-    Bytes below 59 occur in Phred+33 only; so do bytes above 104 (long reads), and no reads worth sequencing have all
-    their bytes between 64 and 74, which in Phred+64 were qualities below 11. From 59 to 63 bytes mean Solexa's own
-    scale (10.1093/nar/gkp1137) or Phred+33: unclear.
+    Bytes below 59 occur in Phred+33 only; so do bytes above 104 (long reads). No reads worth sequencing have all their
+    bytes up to 84, which in Phred+64 were qualities up to 20; in Phred+33 recent sequencers give up to 50 (83), and
+    trimming by quality removes the bytes below 59. Otherwise, bytes from 59 to 63 mean Solexa's own scale
+    (10.1093/nar/gkp1137) or Phred+33: unclear.
     """
     present = np.flatnonzero(counts)
     if not present.size:
         return None
     lowest, highest = int(present[0]), int(present[-1])
-    if lowest < _LOWEST_SOLEXA or highest > _HIGHEST_ILLUMINA_1 or highest <= _HIGHEST_SANGER_OF_INTEREST:
+    if lowest < _LOWEST_SOLEXA or highest > _HIGHEST_ILLUMINA_1 or highest <= _HIGHEST_SANGER:
         return 33
     return 64 if lowest >= _LOWEST_ILLUMINA_1 else None

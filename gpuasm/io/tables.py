@@ -11,9 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.io.numbers import real_number
 from gpuasm.io.output import atomic_output
 
-_TO_SPACES = str.maketrans("\t\r\n", "   ")
+_TO_SPACES = dict.fromkeys(map(ord, "\t\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
+"""What ends a cell or a line for some reader."""
+
+_BEGIN_FORMULAS = ("=", "+", "-", "@")
 
 
 def write_tsv(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any] | np.ndarray]) -> None:
@@ -47,6 +51,13 @@ def write_json(path: str | os.PathLike[str], obj: Any) -> None:
     text = json.dumps(_plain(obj), indent=2, allow_nan=False, ensure_ascii=False)
     with atomic_output(path) as file:
         file.write(text + "\n")
+
+
+def for_spreadsheet(text: str) -> str:
+    """Return a cell on one line, with an apostrophe before what a spreadsheet would take for a formula."""
+    text = text.translate(_TO_SPACES)
+    is_formula = text.lstrip().startswith(_BEGIN_FORMULAS) and real_number(text) is None
+    return "'" + text if is_formula else text
 
 
 def _cell(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def write_tour_edges(path: str | os.PathLike[str], graph: DirectedGraph, tour: E
 
 def _check_names(graph: DirectedGraph) -> None:
     """Refuse names that are no line of their own."""
-    names = graph.names or ()
+    names: Sequence[str] = graph.names or ()
     if isinstance(names, StringNames):
         names = list(names.alphabet) if names.length else [""]
     bad = next((name for name in names if not name or _ENDS.search(name)), None)

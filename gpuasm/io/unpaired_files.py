@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
+from gpuasm.io.alignment_files import BAM, CRAM, SAM
+from gpuasm.io.mates_by_name import name_of_pair
 from gpuasm.io.summary import FileSummary
 
 _FEWEST = 2
 """Pairs, at least: two names may be alike by chance."""
-_MARKS = ("/1", "/2", ".1", ".2", "_1", "_2")
+_SHARE_IN_TURN = 0.5
+_ALIGNMENTS = {BAM, CRAM, SAM}
+_SECOND = re.compile(r"(?:[/._:-][Rr]?2|[/._-][rR])(?:$|:[YN]:)")
 
 
 @dataclass(frozen=True)
@@ -24,12 +29,20 @@ class UnpairedFiles:
         Two files of first and second mates, or one in which mates come in turn.
     name : str
         Of the first read in common.
+    are_all : bool
+        Whether all reads have mates, of one file.
+    is_alignment : bool
+        Whether the file is BAM, CRAM or SAM, whose flags show no pairs.
     """
 
     paths: tuple[str, ...]
     name: str
+    are_all: bool = True
+    is_alignment: bool = False
 
     def __str__(self) -> str:
+        if not self.are_all:
+            return f"mates in turn among other reads in '{self.paths[0]}' (the first two are '{self.name}')"
         if len(self.paths) == 1:
             return f"mates in turn in '{self.paths[0]}' (the first two are '{self.name}')"
         first, second = self.paths
@@ -38,6 +51,10 @@ class UnpairedFiles:
     @property
     def remedy(self) -> str:
         """How to name these files."""
+        if self.is_alignment:
+            return f"--interleaved FILE, written by samtools fastq {self.paths[0]}"
+        if not self.are_all:
+            return f"--interleaved {self.paths[0]} after the reads without mates are put into a file of their own"
         return f"--interleaved {self.paths[0]}" if len(self.paths) == 1 else f"-1 {self.paths[0]} -2 {self.paths[1]}"
 
 
@@ -46,16 +63,23 @@ def find_unpaired_files(files: Sequence[FileSummary]) -> list[UnpairedFiles]:
 
     Two files do where half of the names at the beginning of one are there in the other's: tools that trim reads may
     have left out some mates. But names that a third file has as well are of a program that numbers reads. One file does
-    where all reads at its beginning come in twos.
+    where at least half of the reads at its beginning come in twos.
 
     Parameters
     ----------
     files
         What was read as reads without mates.
     """
-    names = [(file, [_of_pair(name) for name in file.first_names]) for file in files]
-    found = [UnpairedFiles((file.path,), own[0]) for file, own in names if _is_in_turn(own)]
-    apart = [(file, own) for file, own in names if not _is_in_turn(own)]
+    names = [(file, [name_of_pair(name) for name in file.first_names]) for file in files]
+    found = [
+        UnpairedFiles((file.path,), own[0], is_alignment=file.format in _ALIGNMENTS)
+        for file, own in names
+        if _is_in_turn(own)
+    ]
+    names = [(file, own) for file, own in names if not _is_in_turn(own)]
+    twins = {file.path: name for file, own in names if (name := _twin_among(own))}
+    found += [UnpairedFiles((path,), name, are_all=False) for path, name in twins.items()]
+    apart = [(file, own) for file, own in names if file.path not in twins]
     alike = [(i, j) for i, j in combinations(range(len(apart)), 2) if _are_alike(apart[i][1], apart[j][1])]
     times = Counter(chain.from_iterable(alike))
     for i, j in alike:
@@ -65,10 +89,6 @@ def find_unpaired_files(files: Sequence[FileSummary]) -> list[UnpairedFiles]:
                 UnpairedFiles((first.path, second.path), next(name for name in apart[i][1] if name in apart[j][1]))
             )
     return found
-
-
-def _of_pair(name: str) -> str:
-    return name[:-2] if name.endswith(_MARKS) else name
 
 
 def _are_alike(names: list[str], others: list[str]) -> bool:
@@ -81,5 +101,16 @@ def _is_in_turn(names: list[str]) -> bool:
     return n >= _FEWEST and names[: 2 * n : 2] == names[1::2] and len(set(names)) > 1
 
 
+def _twin_among(names: list[str]) -> str | None:
+    """Return the first name that two neighbours share, if half of the names are of such twos."""
+    shared, at = [], 0
+    while at + 1 < len(names):
+        is_two = names[at] == names[at + 1]
+        shared += names[at : at + is_two]
+        at += 1 + is_two
+    are_many = len(set(shared)) >= _FEWEST and 2 * len(shared) >= _SHARE_IN_TURN * len(names)
+    return shared[0] if are_many else None
+
+
 def _are_second(file: FileSummary) -> bool:
-    return all(name.endswith("/2") for name in file.first_names)
+    return all(_SECOND.search(name) for name in file.first_names)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import warnings
 
 from gpuasm.cache_folders import set_matplotlib_folder
 from gpuasm.report.bin_tables import add_bins, read_bin_run
 from gpuasm.report.inputs import Run, add_benchmarks, add_checks, add_status, read_run
 from gpuasm.report.page import render, write_bin_report, write_report, write_run_report, write_summary
-from gpuasm.report.world import read_located
+from gpuasm.report.world import LocatedSamples, read_located
 
 __all__ = [
+    "LocatedSamples",
     "Run",
     "add_benchmarks",
     "add_bins",
@@ -27,4 +29,5 @@ __all__ = [
 ]
 
 set_matplotlib_folder()
+warnings.filterwarnings("ignore", message="constrained_layout|Glyph ")  # of names that a figure has no room or letters for
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns of fonts and of its folder, on standard error

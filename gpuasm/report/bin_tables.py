@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+from gpuasm.errors import DataError, GpuasmError
 from gpuasm.report.binned_contigs import BinnedContigs, PlacedContig
-from gpuasm.report.inputs import Run, name_of_run
+from gpuasm.report.inputs import MANIFEST, Run, name_of_run, read_object
+from gpuasm.report.shapes import as_text
+from gpuasm.report.table_rows import Row, rows_of_table
 
 
 def read_bin_run(folder: str | Path, name: str | None = None) -> Run:
     """Read a folder that ``gpuasm bin`` wrote as a run of its own, called as its folder if no name is given."""
     folder = Path(folder)
-    run = Run(name or name_of_run(folder, within="bins"), folder)
-    run.manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    run = Run(as_text(name) if name else name_of_run(folder, within="bins"), folder)
+    run.manifest = read_object(folder / "run.json", MANIFEST, run.notes)
     run.binning = _binning(folder)
     return run
 
@@ -31,25 +31,29 @@ def add_bins(runs: Iterable[Run], folders: Iterable[str | Path]) -> None:
         try:
             run.binning = _binning(folder)
             run.pages += [path for path in (folder / "report.html",) if path.is_file()]
-        except (OSError, ValueError, KeyError):
+        except GpuasmError:
             run.notes.append("the tables of bins are missing or damaged")
 
 
 def _binning(folder: Path) -> BinnedContigs | None:
     """Read the tables; None if nothing was binned."""
-    bins = _rows(folder / "bins.tsv")
+    bins = [_checked(row) for row in rows_of_table(folder / "bins.tsv")]
     if not bins:
         return None
-    contigs = _rows(folder / "contigs.tsv")
     placed = [
-        PlacedContig(int(row["length"]), int(row["unit_row"]), int(row["unit_column"]), row["bin"]) for row in contigs
+        PlacedContig(row.whole("length"), row.whole("unit_row"), row.whole("unit_column"), as_text(row.text("bin")))
+        for row in rows_of_table(folder / "contigs.tsv")
     ]
     height: list[list[float]] = []
-    for row in _rows(folder / "map.tsv"):
-        if row["column"] == "0":
+    for row in rows_of_table(folder / "map.tsv"):
+        if row.text("column") == "0" or not height:
             height.append([])
-        height[-1].append(float(row["height"]))
-    training = [(float(row["quantisation"]), float(row["topographic"])) for row in _rows(folder / "training.tsv")]
+        height[-1].append(row.real("height"))
+    if len(set(map(len, height))) > 1:
+        raise DataError("as many units in each row of the map", "others", "write it anew", path=folder / "map.tsv")
+    training = [
+        (row.real("quantisation"), row.real("topographic", most=1.0)) for row in rows_of_table(folder / "training.tsv")
+    ]
     return BinnedContigs(
         bins,
         sorted(placed, key=lambda contig: -contig.length),
@@ -60,6 +64,16 @@ def _binning(folder: Path) -> BinnedContigs | None:
     )
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
+def _checked(row: Row) -> dict[str, str]:
+    """Return the cells of a bin, all of which are as a page shows them."""
+    row.text("bin")
+    for column in ("contigs", "bases", "n50", "circular", "apart"):
+        row.whole(column)
+    for column in ("sureness", "border"):
+        row.real(column)
+    row.real_or_nothing("gc")
+    row.real_or_nothing("silhouette", least=-1.0)
+    for column in row.cells:
+        if column.startswith("depth"):
+            row.real(column)
+    return row.cells

@@ -14,6 +14,9 @@ from gpuasm.report.statistics import nx_curve, summarise_lengths
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_TIMES = 100_000
+"""The greatest multiplicity of k-mers that is drawn."""
+
 MAX_POINTS = 2000
 """The longest contigs that are drawn one by one; more would only make the page heavy."""
 
@@ -46,7 +49,12 @@ def _remembered(figure: Callable[..., str]) -> Callable[..., str]:
 def short_name(name: object) -> str:
     """Return a name as pictures have room for it: its first letters, if it is long."""
     text = str(name)
-    return text if len(text) <= _NAME_LETTERS else text[: _NAME_LETTERS - 1] + "…"
+    return literal(text if len(text) <= _NAME_LETTERS else text[: _NAME_LETTERS - 1] + "…")
+
+
+def literal(text: str) -> str:
+    """Return a user's text as matplotlib draws it letter by letter: without control characters and formulas."""
+    return "".join(letter if letter.isprintable() else " " for letter in text).replace("$", r"\$")
 
 
 @_remembered
@@ -57,7 +65,8 @@ def spectrum_figure(
 
     def draw(axes: Axes) -> None:
         last = max(4 * peak if peak else 0, 20)
-        found = {m: n for m, n in spectrum if n > 0 and m <= last} or {m: n for m, n in spectrum if n > 0}
+        drawn = {m: n for m, n in spectrum if n > 0 and m <= MOST_TIMES}
+        found = {m: n for m, n in drawn.items() if m <= last} or drawn
         times = range(1, max(found) + 1)
         kmers = [found.get(m, _BELOW_ONE) for m in times]
         axes.plot(times, kmers, color=FIRST, linewidth=1.6, drawstyle="steps-mid")

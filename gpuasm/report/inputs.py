@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import json
+import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from gpuasm.errors import DataError, GpuasmError
+from gpuasm.io.json_text import read_json
+from gpuasm.io.numbers import real_number
 from gpuasm.report.binned_contigs import BinnedContigs
+from gpuasm.report.shapes import ANY, NUMBER, TEXT, Fitting, Shape, as_text, is_number
+from gpuasm.report.table_rows import rows_of_table
+
+T = TypeVar("T")
 
 STEPS = ("check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs", "train_som", "bin_contigs")
 """The steps of the workflow whose status is known, in order."""
@@ -19,6 +25,24 @@ SCHEMA_VERSION = 2
 """Of run.json: that of gpuasm.cli.manifest."""
 
 _TRUE = {"yes", "true", "1"}
+_SOME_BYTES = 1 << 16
+
+_OBJECT: Shape = {"*": ANY}
+_STAGE: Shape = {
+    **dict.fromkeys(("wall_s", "cpu_s", "depth", "peak_rss_bytes", "device_bytes"), NUMBER),
+    "name": TEXT, "counts": _OBJECT, "parameters": _OBJECT,
+}  # fmt: skip
+_INPUT: Shape = dict.fromkeys(("n_reads", "n_bases", "mean_quality"), NUMBER)
+MANIFEST: Shape = {
+    **dict.fromkeys(("command", "command_line", "status", "finished"), TEXT),
+    **dict.fromkeys(("schema_version", "wall_s"), NUMBER),
+    "warnings": [TEXT], "versions": {"*": TEXT}, "machine": {"device": _OBJECT}, "results": _OBJECT,
+    "stages": [_STAGE], "inputs": [_INPUT],
+}  # fmt: skip
+"""What a page needs of run.json; keys that are not named may have any value."""
+
+_CHECK: Shape = {"warnings": [TEXT], "files": [{"phix_fraction": NUMBER}]}
+_STATUS: Shape = {"exit_code": NUMBER, **dict.fromkeys(("sample", "step", "status", "message"), TEXT)}
 
 
 @dataclass(frozen=True)
@@ -95,6 +119,11 @@ class Run:
         """Return the result of a name, at any level of nesting; None if there is none."""
         return _find(self.manifest.get("results"), name)
 
+    def amount(self, name: str) -> Any:
+        """Return the result of a name if it is a number from 0 on, else None."""
+        value = self.result(name)
+        return value if is_number(value) and value >= 0 else None
+
 
 def read_run(folder: str | Path, name: str | None = None) -> Run:
     """Read what there is of run.json, contigs.tsv and spectrum.tsv in a folder.
@@ -107,8 +136,8 @@ def read_run(folder: str | Path, name: str | None = None) -> Run:
         What to call it; if None, the folder's name, or that of the folder around one named "assembly".
     """
     folder = Path(folder)
-    run = Run(_as_text(name) if name else name_of_run(folder), folder)
-    run.manifest = _read(run, "run.json", _manifest, {})
+    run = Run(as_text(name) if name else name_of_run(folder), folder)
+    run.manifest = _read(run, "run.json", lambda path: read_object(path, MANIFEST, run.notes), {})
     _note_older_schema(run)
     run.contigs = _read(run, "contigs.tsv", _contigs, [])
     run.spectrum = _read(run, "spectrum.tsv", _spectrum, [])
@@ -119,71 +148,78 @@ def read_run(folder: str | Path, name: str | None = None) -> Run:
 def name_of_run(folder: str | Path, within: str = "assembly") -> str:
     """Return what a run is called: as its folder, or as that of the folder around one named ``within``."""
     path = Path(os.path.normpath(Path(folder).absolute()))  # a link keeps its own name
-    return _as_text((path.parent if path.name == within else path).name)
-
-
-def _as_text(name: str) -> str:
-    """Return a name with the bytes that are no text in UTF-8, as old files have, written as \\udcXX."""
-    return name.encode("utf-8", "backslashreplace").decode()
+    return as_text((path.parent if path.name == within else path).name)
 
 
 def add_status(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:
-    """Give each run the status files of its sample; a sample without a run is passed over."""
+    """Give each run the status files of its sample; a sample without a run is passed over, and so is a damaged file."""
     by_name = {run.name: run for run in runs}
     for path in paths:
-        try:
-            status = json.loads(Path(path).read_text(encoding="utf-8"))
-            by_name[status["sample"]].steps.append({"exit_code": 0, "message": "", **status})
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+        with contextlib.suppress(GpuasmError):
+            status = {"exit_code": 0, "message": "", **read_object(Path(path), _STATUS, [])}
+            if status.get("sample") in by_name and {"step", "status"} <= status.keys():
+                by_name[status["sample"]].steps.append(status)
     for run in by_name.values():
         run.steps.sort(key=lambda step: STEPS.index(step["step"]) if step["step"] in STEPS else len(STEPS))
 
 
 def add_checks(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:
-    """Give each run what ``gpuasm check --json SAMPLE/check.json`` found; a file that cannot be read is passed over."""
+    """Give each run what ``gpuasm check --json SAMPLE/check.json`` found; what is damaged is noted."""
     by_name = {run.name: run for run in runs}
     for path in map(Path, paths):
         run = by_name.get(path.parent.name)
-        if run is None:
-            continue
-        try:
-            run.check = dict(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            continue
+        if run is not None and path.is_file() and path.stat().st_size:  # empty after a failed step
+            try:
+                run.check = read_object(path, _CHECK, run.notes)
+            except GpuasmError:
+                run.notes.append(f"{path.name} is damaged")
 
 
 def add_benchmarks(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:
-    """Give each run the rows of Snakemake's benchmark files SAMPLE/benchmarks/RULE.tsv."""
+    """Give each run the rows of Snakemake's benchmark files SAMPLE/benchmarks/RULE.tsv; what is damaged is noted."""
     by_name = {run.name: run for run in runs}
     for path in map(Path, paths):
         run = by_name.get(path.parent.parent.name)
         if run is None or not path.is_file():
             continue
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file, delimiter="\t"))
-        run.benchmarks += [{"rule": path.stem, **{key: _number(value) for key, value in row.items()}} for row in rows]
+        try:
+            rows = [{key: _number(value) for key, value in row.cells.items()} for row in rows_of_table(path)]
+        except GpuasmError:
+            run.notes.append(f"benchmarks/{path.name} is damaged")
+            continue
+        run.benchmarks += [{**row, "rule": as_text(path.stem)} for row in rows]
 
 
-def _read(run: Run, name: str, parse: Any, nothing: Any) -> Any:
+def _read(run: Run, name: str, parse: Callable[[Path], T], nothing: T) -> T:
     path = run.folder / name
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError:
-        run.notes.append(f"{name} is missing")
-        return nothing
-    if not text.strip():
-        run.notes.append(f"{name} is empty")
-        return nothing
-    try:
-        return parse(text)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        with path.open("rb") as file:
+            if not file.read(_SOME_BYTES).strip():
+                run.notes.append(f"{name} is empty")
+                return nothing
+        return parse(path)
+    except OSError:  # of the system's and of ours
+        run.notes.append(f"{name} is missing" if not path.is_file() else f"{name} cannot be read")
+    except GpuasmError:
         run.notes.append(f"{name} is damaged")
-        return nothing
+    return nothing
 
 
-def _manifest(text: str) -> dict[str, Any]:
-    return dict(json.loads(text))
+def read_object(path: Path, shape: Shape, notes: list[str]) -> dict[str, Any]:
+    """Return the object of a JSON file without what no page can show; a note names what was left out.
+
+    Raises
+    ------
+    DataError, NoInputError, ReadWriteError, ResourceError
+        As `gpuasm.io.json_text.read_json`; DataError also if it holds no object.
+    """
+    fitting = Fitting()
+    found = fitting(read_json(path, remedy="write it anew"), shape)
+    if not isinstance(found, dict):
+        raise DataError("an object", "another value", "write it anew", path=path)
+    if fitting.places:
+        notes.append(f"{path.name} is damaged: {fitting.described()}")
+    return found
 
 
 def _note_older_schema(run: Run) -> None:
@@ -192,31 +228,28 @@ def _note_older_schema(run: Run) -> None:
         run.notes.append(f"run.json has the older schema {schema}: figures whose keys were renamed are missing")
 
 
-def _contigs(text: str) -> list[ContigRow]:
+def _contigs(path: Path) -> list[ContigRow]:
     rows = [
         ContigRow(
-            row["name"],
-            int(row["length"]),
-            float(row["depth"]),
-            float(row["copies"]),
-            row["circular"].lower() in _TRUE,
-            float(row["gc"]),
+            as_text(row.text("name")),
+            row.whole("length", least=1),
+            row.real("depth"),
+            row.real("copies"),
+            row.text("circular").lower() in _TRUE,
+            row.real("gc", most=1.0),
         )
-        for row in csv.DictReader(text.splitlines(), delimiter="\t")
+        for row in rows_of_table(path)
     ]
     return sorted(rows, key=lambda row: -row.length)
 
 
-def _spectrum(text: str) -> list[tuple[int, int]]:
-    rows = csv.DictReader(text.splitlines(), delimiter="\t")
-    return [(int(row["multiplicity"]), int(row["kmers"])) for row in rows]
+def _spectrum(path: Path) -> list[tuple[int, int]]:
+    return [(row.whole("multiplicity"), row.whole("kmers")) for row in rows_of_table(path)]
 
 
-def _number(text: str | None) -> float | None:
-    try:
-        return float(text or "")
-    except ValueError:
-        return None
+def _number(text: str) -> float | None:
+    value = real_number(text)
+    return value if value is not None and is_number(value) else None
 
 
 def _find(tree: Any, name: str) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +15,7 @@ from gpuasm.report import figures, map_figures, tables, world
 from gpuasm.report.bin_tables import read_bin_run
 from gpuasm.report.inputs import Run, read_run
 from gpuasm.report.remarks import aligned_share, remarks
+from gpuasm.report.shapes import as_text
 from gpuasm.report.statistics import mean_depth, mean_gc, summarise_lengths
 from gpuasm.report.world import LocatedSamples
 
@@ -93,9 +96,16 @@ def write_report(runs: Sequence[Run], path: str | Path, *, located: LocatedSampl
 
 
 def write_summary(runs: Sequence[Run], path: str | Path) -> None:
-    """Write a tab-separated line for each run: see ``SUMMARY_COLUMNS``; lengths in bases, shares from 0 to 1."""
-    lines = ["\t".join(line) + "\n" for line in (SUMMARY_COLUMNS, *map(_summary_line, runs))]
-    _write(path, "".join(lines))
+    """Write a tab-separated line for each run: see ``SUMMARY_COLUMNS``; lengths in bases, shares from 0 to 1.
+
+    The table is for spreadsheets too: a text that such a program would take for a formula begins with an apostrophe.
+    """
+    from gpuasm.io.tables import for_spreadsheet  # noqa: PLC0415 - as in _write
+
+    text = io.StringIO()
+    rows = csv.writer(text, delimiter="\t", lineterminator="\n")
+    rows.writerows(map(for_spreadsheet, line) for line in (SUMMARY_COLUMNS, *map(_summary_line, runs)))
+    _write(path, text.getvalue())
 
 
 def _summary_line(run: Run) -> tuple[str, ...]:
@@ -111,7 +121,7 @@ def _summary_line(run: Run) -> tuple[str, ...]:
         "gc": _rounded(mean_gc(run), 4),
         "circular": sum(contig.circular for contig in run.contigs),
         "depth": _rounded(mean_depth(run), 1),
-        "reads": run.result("reads"),
+        "reads": run.amount("reads"),
         "reads_aligned": _rounded(aligned_share(run), 4),
         "bins": len(run.binning.bins) if run.binning else None,
         "remarks": "; ".join(remarks(run)),
@@ -152,7 +162,7 @@ def render(runs: Sequence[Run], *, located: LocatedSamples | None = None, folder
         summary_headers=tables.SUMMARY_HEADERS,
         runs=[_described(run, folder or Path(), brief=len(runs) > MAX_DRAWN) for run in runs],
         n_failed=sum(run.status != "ok" for run in runs),
-        places=_places(located) if located and located.samples else None,
+        places=_places(located) if located and (located.samples or located.note) else None,
     )
 
 
@@ -186,13 +196,13 @@ def _described(run: Run, folder: Path, *, brief: bool) -> dict[str, Any]:
 def _link(page: Path, folder: Path) -> dict[str, str]:
     """Return the title of a page, that of its folder, and how one comes to it from ``folder``."""
     link = Path(os.path.relpath(page, folder))
-    return {"title": page.absolute().parent.name, "href": quote(link.as_posix())}
+    return {"title": as_text(page.absolute().parent.name), "href": quote(os.fsencode(link.as_posix()))}
 
 
 def _figures(run: Run) -> list[dict[str, Any]]:
     made = []
-    if any(kmers > 0 for _, kmers in run.spectrum):
-        threshold, peak = run.result("threshold"), run.result("peak")
+    if any(kmers > 0 and times <= figures.MOST_TIMES for times, kmers in run.spectrum):
+        threshold, peak = run.amount("threshold"), run.amount("peak")
         svg = figures.spectrum_figure(run.spectrum, run.name, threshold=threshold, peak=peak)
         reason = run.result("threshold_reason") or threshold
         made.append(("k-mer spectrum", svg, f"Least count of a solid k-mer: {reason}." if reason else ""))
@@ -221,7 +231,8 @@ def _places(located: LocatedSamples) -> dict[str, Any]:
     rows = sorted(located.samples, key=lambda sample: order.index(sample.status))
     right = ("latitude", "longitude", "radius in km")
     return {
-        "figure": _figure("Map of samples", world.world_figure(located, "samples"), world.CAPTION),
+        "note": located.note,
+        "figure": _figure("Map of samples", world.world_figure(located, "samples"), world.CAPTION) if rows else None,
         "headers": [
             tables.Header(title, number=title in right, label=title == "sample")
             for title in ("sample", "latitude", "longitude", "status", "radius in km")

@@ -31,7 +31,7 @@ def remarks(run: Run) -> list[str]:
 
 def aligned_share(run: Run) -> float | None:
     """Return the share of reads that align to a contig, from 0 to 1; None if unknown."""
-    reads, aligned = run.result("reads"), run.result("reads_aligned")
+    reads, aligned = run.amount("reads"), run.amount("reads_aligned")
     return aligned / reads if reads and aligned is not None else None
 
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuasm.report.figures import svg_figure
+from gpuasm.report.figures import short_name, svg_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_LABELS = 60
-_LONGEST_LABEL = 24
 _MOST_CELLS = 1500
 """Rows of the picture at most: of more samples, each cell is the mean of some."""
 
@@ -42,7 +41,7 @@ def distance_figure(names: Sequence[str], distance: np.ndarray, order: Sequence[
         axes.grid(visible=False)
         axes.figure.colorbar(drawn, ax=axes, shrink=0.7, label="distance (substitutions a base)")
         if len(names) <= _MOST_LABELS:
-            labels = [_shortened(names[sample]) for sample in order]
+            labels = [short_name(names[sample]) for sample in order]
             axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
             axes.set_yticks(range(len(labels)), labels, fontsize=7)
         else:
@@ -51,10 +50,6 @@ def distance_figure(names: Sequence[str], distance: np.ndarray, order: Sequence[
             axes.set_xlabel(f"{len(names)} samples in the order of their tree")
 
     return svg_figure(draw, "samples-distances", "distances between samples", size=(1.25 * side, side))
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_LABEL else name[: _LONGEST_LABEL - 1] + "…"
 
 
 def _thinned(values: np.ndarray) -> np.ndarray:

@@ -62,9 +62,8 @@ class Fitting:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number of a size that a page has room for."""
+    """Return whether a value is a number, finite and of a size that a page has room for."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _MOST
-
 
 
 def as_text(name: str) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpuasm.report.figures import literal
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -69,7 +71,7 @@ def draw_map(panels: list[Panel], *, kind: str, is_hexagonal: bool = False) -> b
         figure = Figure(figsize=(_PANEL[0] * across, _PANEL[1] * down), layout="constrained")
         places = figure.subplots(down, across, squeeze=False).ravel()
         for axes, panel in zip(places, panels, strict=False):
-            axes.set_title(panel.title)
+            axes.set_title(literal(panel.title))
             if panel.kind == "training":
                 _draw_training(axes, panel.values)
             else:
@@ -119,7 +121,7 @@ def _draw_units(figure: Figure, axes: Axes, panel: Panel, *, is_hexagonal: bool)
     if panel.kind == "surface":
         figure.colorbar(drawn, ax=axes, shrink=0.8)
     for number, name in enumerate(panel.names[:_LEGEND]):
-        axes.scatter([], [], marker="s", color=_GROUPS[number % len(_GROUPS)], label=str(name))
+        axes.scatter([], [], marker="s", color=_GROUPS[number % len(_GROUPS)], label=literal(str(name)))
     if panel.names:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False, fontsize=8)
 

@@ -14,6 +14,7 @@ MAX_CONTIGS = 25
 """Rows of the contig table; contigs.tsv has them all."""
 
 _NOTHING = "\N{EN DASH}"
+_MOST_LEVELS = 20
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _assembly_tiles(run: Run) -> list[tuple[str, str]]:
         ("mean depth", number(mean_depth(run), 1, "\N{MULTIPLICATION SIGN}")),
         ("G and C", percent(mean_gc(run), " %")),
         ("reads aligned", percent(aligned_share(run), " %")),
-        ("estimated size", bases(run.result("genome_size"))),
+        ("estimated size", bases(run.amount("genome_size"))),
     ]
 
 
@@ -188,7 +189,7 @@ def _stages(run: Run) -> Table:
     longest = max((stage.get("wall_s") or 0 for stage in stages), default=0)
     rows = [
         (
-            "\u2003" * int(stage.get("depth") or 0) + _stage_name(stage),
+            "\u2003" * min(int(stage.get("depth") or 0), _MOST_LEVELS) + _stage_name(stage),
             seconds(stage.get("wall_s")),
             f"{100 * (stage.get('wall_s') or 0) / longest:.1f}" if longest else "0",
             seconds(stage.get("cpu_s")),

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuasm.errors import DataError, NoInputError
+from gpuasm.errors import DataError
+from gpuasm.io.graph_text import quoted
+from gpuasm.io.json_text import read_json
 from gpuasm.report.figures import FIRST, GRID, INK, SECOND, short_name, svg_figure
+from gpuasm.report.shapes import as_text, is_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 EARTH_RADIUS_KM = 6371.0
 MAX_EDGES, MAX_CIRCLES, MAX_NAMES = 2000, 400, 40
 """How many are drawn at most: the edges of the greatest weight, the first inferred samples."""
+
+STATUSES = ("known", "inferred", "unknown")
 
 MAX_ROWS = 500
 """Of the table next to a map."""
@@ -38,6 +43,8 @@ _LEAST_DEGREES = 12.0  # of a map's width
 _FILE_COLOURS = {INK: "#1d2430", FIRST: "#2a6fb0", SECOND: "#c2571a", GRID: "#d5dae1"}
 _UNDATED: dict[str, Any] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 _STEPS = 48
+_DEGREES = (180.0, 90.0)
+_REMEDY = "write it anew with gpuasm geolocate --geojson"
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,8 @@ class LocatedSamples:
 
     samples: list[Located]
     edges: list[tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=list)
+    note: str = ""
+    """Why there are none, if the file is damaged."""
 
     def placed(self, status: str) -> list[Located]:
         """Return the samples of a status that have a place."""
@@ -78,34 +87,63 @@ def read_located(path: str | Path) -> LocatedSamples:
 
     Raises
     ------
-    NoInputError
-        If there is no such file.
     DataError
         If it holds something else.
+    NoInputError, ReadWriteError, ResourceError
+        As `gpuasm.io.json_text.read_json`.
     """
-    try:
-        features = json.loads(Path(path).read_text(encoding="utf-8"))["features"]
-        samples = [_located(f["properties"], f["geometry"]) for f in features if "status" in f["properties"]]
-        edges = [_edge(f["geometry"]) for f in features if "status" not in f["properties"]]
-    except OSError as error:
-        raise NoInputError("locations of samples", "none", "run gpuasm geolocate --geojson", path=path) from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(
-            "locations as gpuasm geolocate --geojson writes them", "another file", "write it anew", path=path
-        ) from error
-    return LocatedSamples(samples, edges)
+    found = read_json(path, remedy=_REMEDY)
+    features = found.get("features") if isinstance(found, dict) else None
+    located = LocatedSamples([])
+    for number, feature in enumerate(_list(features, "features", path)):
+        parts = [feature.get(key) for key in ("properties", "geometry")] if isinstance(feature, dict) else [None, None]
+        about, geometry = (part if isinstance(part, dict) else None for part in parts)
+        place = f"feature {number}"
+        if about is None or (geometry is None and parts[1] is not None):
+            raise _bad("properties and a geometry", feature, place, path)
+        if "status" in about:
+            located.samples.append(_located(about, geometry, place, path))
+        elif geometry is not None:
+            located.edges.append(_edge(geometry, place, path))
+    return located
 
 
-def _located(about: dict[str, Any], geometry: dict[str, Any] | None) -> Located:
-    longitude, latitude = geometry["coordinates"] if geometry else (None, None)
-    return Located(str(about["vertex"]), latitude, longitude, about["status"], about.get("radius_km"))
+def _located(about: dict[str, Any], geometry: dict[str, Any] | None, place: str, path: str | Path) -> Located:
+    name, status, radius = about.get("vertex"), about["status"], about.get("radius_km")
+    if not isinstance(name, (str, int)) or status not in STATUSES:
+        raise _bad(f"a vertex with one of the statuses {', '.join(STATUSES)}", about, place, path)
+    if radius is not None and not (is_number(radius) and radius >= 0):
+        raise _bad("a radius from 0 on", radius, place, path)
+    longitude, latitude = _point(geometry.get("coordinates"), place, path) if geometry else (None, None)
+    return Located(as_text(str(name)), latitude, longitude, status, radius)
 
 
-def _edge(geometry: dict[str, Any]) -> tuple[tuple[float, float], tuple[float, float]]:
+def _edge(geometry: dict[str, Any], place: str, path: str | Path) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the ends of an edge, which is in two parts where it crosses the date line."""
-    lines = geometry["coordinates"] if geometry["type"] == "MultiLineString" else [geometry["coordinates"]]
-    (x, y), (to_x, to_y) = lines[0][0], lines[-1][-1]
+    lines = geometry.get("coordinates")
+    if geometry.get("type") != "MultiLineString":
+        lines = [lines]
+    lines = [_list(line, place, path) for line in _list(lines, place, path)]
+    (x, y), (to_x, to_y) = _point(lines[0][0], place, path), _point(lines[-1][-1], place, path)
     return (y, x), (to_y, to_x)
+
+
+def _list(value: Any, place: str, path: str | Path) -> list[Any]:
+    if not isinstance(value, list) or (not value and place != "features"):
+        raise _bad("a list", value, place, path)
+    return value
+
+
+def _point(value: Any, place: str, path: str | Path) -> tuple[float, float]:
+    """Return longitude and latitude of a point on Earth."""
+    is_point = isinstance(value, list) and len(value) == len(_DEGREES) and all(map(is_number, value))
+    if not is_point or any(abs(x) > most for x, most in zip(value, _DEGREES, strict=True)):
+        raise _bad("a longitude and a latitude in degrees", value, place, path)
+    return value[0], value[1]
+
+
+def _bad(expected: str, found: Any, place: str, path: str | Path) -> DataError:
+    return DataError(expected, quoted(repr(found)), _REMEDY, path=path, place=place)
 
 
 def world_figure(located: LocatedSamples, name: str) -> str:

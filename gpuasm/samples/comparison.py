@@ -8,16 +8,21 @@ in ascending order, counts every pair; hashes of a single sample cost nothing.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import Array, cuda_functions, to_host, to_namespace
+from gpuasm.errors import one_line
+from gpuasm.graph.names import short_list
 from gpuasm.parallel import compiled, run_chunks
 from gpuasm.samples.hash_index import HashIndex, index_in_parts, merge_alike
 from gpuasm.samples.sketches import Sketches, SketchKind
 
+_LOG = logging.getLogger(__name__)
+_SOME, _MOST_LETTERS = 5, 120
 _NO_BOUND = (1 << 31) - 1
 _THREADS = 256
 _MOST_BLOCKS = 1 << 16
@@ -54,7 +59,13 @@ class Comparison:
 
 
 def compare(sketches: Sketches, xp: Any = np) -> Comparison:
-    """Compare all pairs of sketches on the device of namespace ``xp``."""
+    """Compare all pairs of sketches on the device of namespace ``xp``; a warning names those without any hash."""
+    empty = [name for name, size in zip(sketches.names, sketches.sizes.tolist(), strict=True) if size == 0]
+    if empty and sketches.n > 1:
+        _LOG.warning(
+            "%d of %d sketches have no hash, so nothing is known of their distances: %s; sketch them with a lower"
+            " --scaled", len(empty), sketches.n, one_line(short_list(empty, _SOME), _MOST_LETTERS),
+        )  # fmt: skip
     shared = to_host(shared_hashes(sketches, xp))
     return Comparison(sketches.kind, sketches.names, sketches.sizes, shared)
 

@@ -149,7 +149,7 @@ def _other_shape(rng: Random, array: np.ndarray) -> np.ndarray:
 
 def _other_value(rng: Random, array: np.ndarray) -> np.ndarray:
     changed = array.copy()
-    if not changed.size:
+    if not changed.size or changed.dtype.kind not in "iufbcU":
         return changed
     with np.errstate(all="ignore"):
         return _changed(rng, changed)

@@ -20,6 +20,8 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
+import numpy as np
+
 from gpuasm.errors import GpuasmError
 from gpuasm.resources import limited_memory
 from tests.fuzz.mutations import mutated
@@ -45,7 +47,7 @@ def fuzz(name: str, *, seed: int, seconds: float = 3600.0, inputs: int = 1 << 62
     """Read mutated files until time or number is reached; the same seed gives the same files."""
     target, rng, outcome = TARGETS[name], Random(f"{name} {seed}"), Outcome()
     logging.getLogger("gpuasm").setLevel(logging.CRITICAL)
-    with tempfile.TemporaryDirectory() as home, limited_memory(_MEMORY):
+    with tempfile.TemporaryDirectory() as home, limited_memory(_MEMORY), np.errstate(all="ignore"):
         seeds, path = target.seeds(Path(home)), Path(home) / "input"
         for data in seeds:  # also compiles what is compiled
             path.write_bytes(data)

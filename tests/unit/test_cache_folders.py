@@ -79,13 +79,37 @@ def test_folder_of_another_user_is_not_used(home, monkeypatch):
     assert not cache_folders.is_private(home)
 
 
-def test_folder_in_one_that_only_the_user_may_enter_is_private(home):
-    inside = home / "closed" / "inside"
-    inside.mkdir(parents=True)
-    inside.chmod(0o775)
-    assert not cache_folders.is_private(inside)
-    inside.parent.chmod(0o700)
-    assert cache_folders.is_private(inside)
+def test_chosen_folder_is_private_itself(home, monkeypatch):
+    """In a folder that others may write, they could put another one in the place of a private one."""
+    chosen = home / "chosen"
+    monkeypatch.setenv("GPUASM_CACHE_DIR", str(chosen))
+    assert cache_folders.chosen_loop_folder() == str(chosen / "loops")
+    cache_folders._is_usable.cache_clear()
+    chosen.chmod(0o777)
+    assert cache_folders.chosen_loop_folder() == ""
+    assert cache_folders.ptx_folder() == home / ".cache" / "gpuasm"
+    assert cache_folders.is_chosen_refused()
+    cache_folders.set_cupy_folder()
+    assert chosen not in Path(cache_folders.os.environ["CUPY_CACHE_DIR"]).parents
+
+
+def test_cupys_own_folder_is_not_used_if_others_may_write_it(home, monkeypatch):
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(home))
+    home.chmod(0o777)
+    cache_folders.set_cupy_folder()
+    assert cache_folders.os.environ["CUPY_CACHE_DIR"] != str(home)
+
+
+@pytest.mark.parametrize("kind", ["home", "variable"])
+def test_matplotlib_gets_a_folder_if_it_cannot_write_its_own(home, monkeypatch, kind):
+    monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    cache_folders.set_matplotlib_folder()
+    assert "MPLCONFIGDIR" not in cache_folders.os.environ
+    (home / "file").write_text("")  # root may write to folders without permission
+    monkeypatch.setenv("HOME" if kind == "home" else "MPLCONFIGDIR", str(home / "file"))
+    cache_folders.set_matplotlib_folder()
+    assert cache_folders.os.environ["MPLCONFIGDIR"] == str(cache_folders.temporary_folder())
 
 
 def test_new_folders_are_private_whatever_the_umask(home):

@@ -108,8 +108,9 @@ def test_compile_all_compiles_each_loop_and_names_failures(loops, tmp_path):
     assert [path.name.split("-")[0] for path in tmp_path.rglob("*.nbi")] == ["hashing._insert_all"]
 
 
-def test_loop_that_is_not_on_disk_is_waited_for(monkeypatch):
+def test_loop_that_is_not_on_disk_is_waited_for(monkeypatch, tmp_path):
     waited = []
+    monkeypatch.setenv("GPUASM_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(precompilation, "wait_for_loop", lambda *key: waited.append(key) or False)
 
     @compiled()

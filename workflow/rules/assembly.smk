@@ -22,7 +22,7 @@ rule count_kmers:
         mem_mb=memory_mb,
         runtime=120,
     params:
-        guard=GUARD,
+        guard=guard_command,
         reads=read_arguments,
         cleaning=CLEANING,
         device=device,
@@ -54,7 +54,7 @@ rule de_bruijn_graph:
         mem_mb=memory_mb,
         runtime=120,
     params:
-        guard=GUARD,
+        guard=guard_command,
         reads=read_arguments,
         cleaning=CLEANING,
         device=device,
@@ -101,7 +101,7 @@ rule assemble_contigs:
         mem_mb=memory_mb,
         runtime=240,
     params:
-        guard=GUARD,
+        guard=guard_command,
         reads=read_arguments,
         cleaning=CLEANING,
         device=device,

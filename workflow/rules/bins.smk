@@ -23,7 +23,7 @@ rule train_som:
         mem_mb=memory_mb_of_contigs,
         runtime=60,
     params:
-        guard=GUARD,
+        guard=guard_command,
         device=device,
         folder=subpath(output.run, parent=True),
     shell:
@@ -69,7 +69,7 @@ rule bin_contigs:
         mem_mb=memory_mb_of_contigs,
         runtime=60,
     params:
-        guard=GUARD,
+        guard=guard_command,
         min_bin=config["min_bin"],
         folder=subpath(output.run, parent=True),
     shell:

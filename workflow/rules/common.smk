@@ -1,6 +1,8 @@
 # What all rules share: the checked configuration, the checked sample sheet, and small helpers.
 import csv
+import glob
 import math
+import os
 import shlex
 import shutil
 import sys
@@ -19,19 +21,19 @@ BIN_STEPS = ["train_som", "bin_contigs"]  # likewise
 
 def read_samples(path):
     """Return {name: row} of the sample sheet, or stop with everything that is wrong with it."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise WorkflowError(
             f"{path}: no such sample sheet; 'samples' in the configuration names it"
         )
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        lines = {
-            number: line
-            for number, line in enumerate(file, start=1)
-            if line.strip() and not line.startswith("#")
-        }
-        reader = csv.DictReader(lines.values(), delimiter="\t", restval="")
-        rows = [{key: (row[key] or "").strip() for key in row if key} for row in reader]
-    missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
+    try:
+        lines, titles, rows = rows_of_sheet(path)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        found = " ".join(str(error).split())
+        sys.stderr.write(
+            f"{path}: expected a table in UTF-8, tab-separated, found another file ({found}); save the sheet as such\n"
+        )
+        sys.exit(1)  # Snakemake would print frames of Python
+    missing = [name for name in COLUMNS if name not in titles]
     if missing:
         raise WorkflowError(
             f"{path}: no column {', '.join(missing)}; the sheet has the columns {', '.join(COLUMNS)}, tab-separated"
@@ -40,12 +42,27 @@ def read_samples(path):
         raise WorkflowError(f"{path}: no sample; add a line for each")
     problems = [
         f"{path}, line {number} ({row['sample'] or 'no name'}): {problem}"
-        for index, (number, row) in enumerate(zip(list(lines)[1:], rows))
+        for index, (number, row) in enumerate(zip(lines[1:], rows))
         for problem in row_problems(row) + lane_problems(row, rows[:index])
     ]
     if problems:
         raise WorkflowError("\n".join(["the sample sheet cannot be used:", *problems]))
     return joined_lanes(rows)
+
+
+def rows_of_sheet(path):
+    """Return the numbers of the lines of a sample sheet, the titles of its columns, and its rows as dicts."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = {
+            number: line
+            for number, line in enumerate(file, start=1)
+            if line.strip() and not line.startswith("#")
+        }
+    if any("\0" in line for line in lines.values()):
+        raise csv.Error("it has zero bytes")
+    reader = csv.DictReader(lines.values(), delimiter="\t", restval="")
+    rows = [{key: (row[key] or "").strip() for key in row if key} for row in reader]
+    return list(lines), reader.fieldnames or [], rows
 
 
 def row_problems(row):
@@ -64,7 +81,7 @@ def row_problems(row):
     problems += [
         f"{name} is not there; correct the path"
         for name in files_of(row)
-        if not Path(name).is_file()
+        if not os.path.isfile(name)
     ]
     return problems
 
@@ -161,18 +178,42 @@ def device(wildcards, resources):
 
 
 def reads_of(wildcards):
-    """Return the read files of a sample: one file, or one for each mate."""
+    """Return the read files of a sample, those of first mates before those of second ones."""
     row = SAMPLES[wildcards.sample]
     if row.get("genome"):
         return [
             f"results/{wildcards.sample}/reads/reads_{mate}.fastq.gz" for mate in (1, 2)
         ]
-    return row["reads_1"] + row["reads_2"]
+    return files_given(row["reads_1"] + row["reads_2"])
 
 
 def genome_of(wildcards):
     """Return the genome that the reads of a sample are simulated from."""
-    return SAMPLES[wildcards.sample]["genome"]
+    return files_given([SAMPLES[wildcards.sample]["genome"]])
+
+
+def genome_argument(wildcards, input):
+    """Return the path of that genome for a shell."""
+    return shlex.quote(SAMPLES[wildcards.sample]["genome"])
+
+
+def sheet_of(wildcards):
+    """Return the sample sheet."""
+    return files_given([config["samples"]])
+
+
+def sheet_argument(wildcards, input):
+    """Return the path of the sample sheet for a shell."""
+    return shlex.quote(config["samples"])
+
+
+def files_given(paths):
+    """Return files that the user named as inputs of a rule: no module's prefix applies to them.
+
+    Snakemake takes braces in a path for wildcards and has no escape for them. Such files are no inputs, so a change of
+    them runs no job again.
+    """
+    return [local(path) for path in paths if not set("{}") & set(path)]
 
 
 def tours_requested(wildcards):
@@ -223,6 +264,33 @@ def places_requested(wildcards):
     )
 
 
+def folders_of_runs(wildcards, input):
+    """Return the runs that a report is about, NAME=FOLDER for each sample."""
+    folders = [Path(path).parent for path in input.runs]
+    return [f"{sample}={folder}" for sample, folder in zip(SAMPLES, folders)]
+
+
+def files_of_samples(pattern):
+    """Return a function that returns a pattern of files in the folders of all samples, wherever these are."""
+
+    def found(wildcards, input):
+        results = Path(input.runs[0]).parents[2]
+        return str(Path(glob.escape(str(results)), pattern))
+
+    return found
+
+
+def bins_argument(wildcards, input):
+    """Return the option of gpuasm report that names the folders of bins."""
+    folders = files_of_samples("*/bins")(wildcards, input)
+    return f"--bins {shlex.quote(folders)}" if config["bins"] else ""
+
+
+def contigs_of_samples(wildcards, input):
+    """Return the contigs of all samples, NAME=FILE for each."""
+    return [f"{sample}={path}" for sample, path in zip(SAMPLES, input.contigs)]
+
+
 def places_argument(wildcards, input):
     """Return the option of gpuasm report that names where the samples are."""
     return f"--locations {shlex.quote(str(input.places))}" if input.places else ""
@@ -230,8 +298,9 @@ def places_argument(wildcards, input):
 
 def read_arguments(wildcards, input):
     """Return the options of gpuasm that name the reads of a sample, those of its lanes one after another."""
-    files = [shlex.quote(str(path)) for path in input.reads]
     row = SAMPLES[wildcards.sample]
+    paths = input.reads if row.get("genome") else row["reads_1"] + row["reads_2"]
+    files = [shlex.quote(str(path)) for path in paths]
     if not (row["reads_2"] or row.get("genome")):
         return " ".join(f"--single {path}" for path in files)
     half = len(files) // 2
@@ -253,7 +322,9 @@ def cleaning_arguments():
 
 def memory_mb(wildcards, input, attempt):
     """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure."""
-    return attempt * int(max(2000, 20 * size_mb(input.reads)))
+    row = SAMPLES[wildcards.sample]
+    paths = input.reads if row.get("genome") else row["reads_1"] + row["reads_2"]
+    return attempt * int(max(2000, 20 * size_mb(paths)))
 
 
 def memory_mb_of_contigs(wildcards, input, attempt):
@@ -287,7 +358,15 @@ def python_command():
     )
 
 
-def guard_command():
+def gpuasm_command(wildcards, input):
+    """Return what runs gpuasm.
+
+    Params that are functions of the input are derived: another path of Python runs no finished job again.
+    """
+    return f"{python_command()} -m gpuasm"
+
+
+def guard_command(wildcards, input):
     """Return what runs a step of gpuasm so that a sample with bad data is recorded and does not stop the others."""
     stop = " --fail" if config["fail_on_bad_sample"] else ""
     return f"{python_command()} -m gpuasm.cli.guarded_step{stop}"
@@ -300,8 +379,6 @@ STEPS += RANK_STEPS if config["ranks"] else []
 STEPS += TANGLE_STEPS if config["tangle"] else []
 STEPS += BIN_STEPS if config["bins"] else []
 SAMPLES = read_samples(config["samples"])
-GPUASM = f"{python_command()} -m gpuasm"
-GUARD = guard_command()
 CLEANING = cleaning_arguments()
 
 

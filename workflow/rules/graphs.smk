@@ -25,7 +25,7 @@ rule euler_paths:
         mem_mb=2000,
         runtime=30,
     params:
-        guard=GUARD,
+        guard=guard_command,
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"
         " --output {output.tours:q}"
@@ -62,7 +62,7 @@ rule pagerank:
         mem_mb=2000,
         runtime=30,
     params:
-        guard=GUARD,
+        guard=guard_command,
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"
         " --output {output.ranks:q} --output {output.picture:q}"
@@ -101,7 +101,7 @@ rule densest_subgraph:
         mem_mb=2000,
         runtime=30,
     params:
-        guard=GUARD,
+        guard=guard_command,
         size=config["tangle"],
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"

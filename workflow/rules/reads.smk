@@ -20,10 +20,11 @@ rule simulate_reads:
         mem_mb=1000,
         runtime=10,
     params:
-        gpuasm=GPUASM,
+        gpuasm=gpuasm_command,
+        genome=genome_argument,
         simulation=config["simulation"],
     shell:
-        "{params.gpuasm} simulate reads {input.genome:q} --fold {params.simulation[fold]}"
+        "{params.gpuasm} simulate reads {params.genome} --fold {params.simulation[fold]}"
         " --length {params.simulation[length]} --seed {params.simulation[seed]} -t {threads}"
         " -1 {output.reads_1:q} -2 {output.reads_2:q} --truth {output.truth:q} > {log:q} 2>&1"
 
@@ -46,7 +47,7 @@ rule check_reads:
         mem_mb=memory_mb,
         runtime=60,
     params:
-        guard=GUARD,
+        guard=guard_command,
         reads=read_arguments,
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --output {output.check:q}"

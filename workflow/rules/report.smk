@@ -26,12 +26,12 @@ rule report:
         mem_mb=1000,
         runtime=10,
     params:
-        gpuasm=GPUASM,
-        runs=[f"{sample}=results/{sample}/assembly" for sample in SAMPLES],
-        status="results/*/status/*.json",
-        checks="results/*/check.json",
-        benchmarks="results/*/benchmarks/*.tsv",
-        bins="--bins 'results/*/bins'" if config["bins"] else "",
+        gpuasm=gpuasm_command,
+        runs=folders_of_runs,
+        status=files_of_samples("*/status/*.json"),
+        checks=files_of_samples("*/check.json"),
+        benchmarks=files_of_samples("*/benchmarks/*.tsv"),
+        bins=bins_argument,
         places=places_argument,
     shell:
         "{params.gpuasm} report {params.runs:q} --status {params.status:q} --checks {params.checks:q}"

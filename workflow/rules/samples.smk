@@ -46,10 +46,8 @@ rule relate_samples:
         mem_mb=memory_mb_of_all_contigs,
         runtime=60,
     params:
-        gpuasm=GPUASM,
-        samples=[
-            f"{sample}=results/{sample}/assembly/contigs.fasta" for sample in SAMPLES
-        ],
+        gpuasm=gpuasm_command,
+        samples=contigs_of_samples,
         folder=subpath(output.run, parent=True),
     shell:
         "{params.gpuasm} relate {params.samples:q} --skip-bad -t {threads} --device cpu -o {params.folder:q}"
@@ -60,7 +58,7 @@ rule relate_samples:
 rule geolocate_samples:
     input:
         graph="results/samples/graph.npz",
-        sheet=config["samples"],
+        sheet=sheet_of,
     output:
         table=report(
             "results/samples/locations.tsv",
@@ -88,8 +86,9 @@ rule geolocate_samples:
         mem_mb=2000,
         runtime=30,
     params:
-        gpuasm=GPUASM,
+        gpuasm=gpuasm_command,
+        sheet=sheet_argument,
     shell:
-        "{params.gpuasm} geolocate {input.graph:q} {input.sheet:q} --skip-unknown --complete -t {threads} --device cpu"
+        "{params.gpuasm} geolocate {input.graph:q} {params.sheet} --skip-unknown --complete -t {threads} --device cpu"
         " --geojson {output.places:q} --map {output.picture:q} --json {output.run:q} -o {output.table:q}"
         " > {log:q} 2>&1"

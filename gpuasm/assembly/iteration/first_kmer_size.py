@@ -150,7 +150,7 @@ def count_first(reads: Reads, options: AssemblyOptions, stages: Stages) -> First
     At low coverage the first k is smaller, and a k-mer in both mates of one fragment may count once.
     """
     lengths = lengths_of(reads)
-    k_values = options.k or choose_k(lengths)
+    k_values = options.k or _k_values_by_useful_reads(reads, lengths, options, stages)
     check_k_values(k_values)
     for one in k_values:
         require_windows(reads, one)
@@ -166,6 +166,25 @@ def count_first(reads: Reads, options: AssemblyOptions, stages: Stages) -> First
     k = _smaller_k(tally.n, is_sparse=is_sparse or spectrum.rare_share(kept) > ITERATION.missed_windows_share)
     del tally  # the next one takes as much memory
     return _count_smaller_k(text, k, lengths, options=options, stages=stages)
+
+
+def _k_values_by_useful_reads(
+    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, stages: Stages
+) -> tuple[int, ...]:
+    """Choose values of k; where most bases are in reads without 31-mers, by the other reads if these suffice.
+
+    Leftovers of trimming may contain most of the bases, but do not help the other reads.
+    """
+    k_values, useful = choose_k(lengths), lengths.copy()
+    useful[: ITERATION.first_k] = 0
+    longer = choose_k(useful)
+    if 2 * count_windows(useful, 1) >= count_windows(lengths, 1) or longer[0] < ITERATION.first_k:
+        return k_values
+    try:
+        spectrum = _count(reads, longer[0], options, stages)[1]
+    except DataError:  # no 31-mer occurs twice
+        return k_values
+    return k_values if spectrum.peak is None or spectrum.is_low_coverage else longer
 
 
 def misses_minor_genomes(counted: FirstCount, graph: UnitigGraph, options: AssemblyOptions) -> bool:

@@ -231,6 +231,8 @@ def choose_longer_k(k: int, lengths: np.ndarray, *, depth: float, n_bases: int) 
     def windows_per_base(larger: int) -> float:
         return depth * count_windows(lengths, larger) / max(1, n_bases)
 
+    if 2 * k - 1 <= MAX_PLAIN_K:
+        return ()  # only k-mers of up to 2 k bases can be named, and no second k is so small
     last = k
     while windows_per_base(last + 2) >= ITERATION.least_fragment_windows:
         last += 2

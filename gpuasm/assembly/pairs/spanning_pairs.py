@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.sequence.reads import Reads
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ def spanning_pairs(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGrap
     here, there = aligned.oriented[first], aligned.oriented[second]
     faces, inserts = _facing(reads, aligned, kmer_graph, (first, second))
     if inserts is None:
+        _warn_of_orientation(aligned, (first, second), n_facing=int(faces.sum()))
         return None
     xp = array_namespace(here)
     chosen = xp.flatnonzero(~faces & (here >= 0) & (there >= 0))
@@ -71,9 +75,7 @@ def _facing(
     """Return which pairs face each other within one unitig, and the insert sizes of these."""
     first, second = segments
     here, there = aligned.oriented[first], aligned.oriented[second]
-    within = (
-        aligned.contained[first] & aligned.contained[second] & (here >= 0) & (there >= 0) & (here >> 1 == there >> 1)
-    )
+    within = _are_within_one(aligned, segments)
     xp = array_namespace(here)
     length = to_namespace(xp, kmer_graph.graph.length)[xp.maximum(here, 0) >> 1]
     insert = length - aligned.base[first] - aligned.base[second]
@@ -83,6 +85,29 @@ def _facing(
     if int(faces.sum()) < FRAGMENTS.facing_share * int(within.sum()):
         inserts = None
     return faces, inserts
+
+
+def _are_within_one(aligned: UnitigAlignments, segments: tuple[Array, Array]) -> Array:
+    """Return which pairs lie within one unitig."""
+    first, second = segments
+    here, there = aligned.oriented[first], aligned.oriented[second]
+    contained = aligned.contained[first] & aligned.contained[second]
+    return contained & (here >= 0) & (there >= 0) & (here >> 1 == there >> 1)
+
+
+def _warn_of_orientation(aligned: UnitigAlignments, segments: tuple[Array, Array], *, n_facing: int) -> None:
+    """Warn if most pairs within one unitig do not face each other."""
+    within = _are_within_one(aligned, segments)
+    n_within = int(within.sum())
+    if n_within < FRAGMENTS.insert_least_pairs or n_facing >= FRAGMENTS.facing_share * n_within:
+        return
+    first, second = segments
+    n_same = int((within & (aligned.oriented[first] == aligned.oriented[second])).sum())
+    found = "are on one strand (FF)" if 2 * n_same > n_within else "look away from each other or are too long (RF)"
+    _LOG.warning(
+        "%s of %s pairs do not face each other (FR): most %s; their mates are used without each other: docs/reads.md",
+        f"{n_within - n_facing:,}", f"{n_within:,}", found,
+    )  # fmt: skip
 
 
 def segments_of_mates(reads: Reads) -> tuple[Array, Array]:

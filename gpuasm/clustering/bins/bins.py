@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.clustering.bins.contrast import Contrast, find_contrast
-from gpuasm.clustering.bins.membership import READ, Membership, assign
+from gpuasm.clustering.bins.membership import READ, TYPICAL, Membership, assign
 from gpuasm.clustering.bins.regions import Regions, find_regions
 from gpuasm.clustering.bins.windows import Contigs, Windows, cut_contigs
 from gpuasm.clustering.som import SelfOrganisingMap
@@ -273,11 +273,22 @@ def _binned(
             place, length, contigs.depth,
             start=start, n_bins=n_bins, window=contig_map.window, sureness=options.sureness,
         )  # fmt: skip
-        is_sure = is_long & (membership.sureness >= options.sureness)
-        has_contigs = np.bincount(membership.best[is_sure], minlength=n_bins) > 0
+        # Bins that share their contigs are one genome. What the user asks for beyond that is no reason to join bins.
+        is_typical = is_long & (membership.sureness >= min(options.sureness, TYPICAL))
+        has_contigs = np.bincount(membership.best[is_typical], minlength=n_bins) > 0
         if n_bins == 1 or has_contigs.all():
             break
         bin_of_region = _without_empty(bin_of_region, has_contigs)
+    is_sure = is_long & (membership.sureness >= options.sureness)
+    stays = np.bincount(membership.best[is_sure], minlength=n_bins) > 0
+    if n_bins > 1 and not stays.all():
+        if not stays.any():
+            raise NothingToBinError(
+                f"a contig that is of its bin with a probability of {options.sureness:g}", "none", "lower --sureness"
+            )
+        membership = Membership(membership.probability[:, stays])
+        is_sure &= membership.sureness >= options.sureness
+        bin_of_region, n_bins = _without_empty(bin_of_region, stays), int(stays.sum())
     whole = Windows(np.arange(contigs.n), np.zeros(contigs.n, np.int64), contigs.length)
     best = som.best_units(to_namespace(xp, _rows(contigs, whole, place, contig_map.depth_scale)))
     return Binning(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 ROUNDS = 3
+TYPICAL = 0.9
+"""Probability from which a contig is typical of its bin."""
 HEAVY_TAIL = 6.0
 """Degrees of freedom of the distribution of compositions: islands and phages differ much from their genome."""
 AVERAGED_OUT = 4.0
@@ -29,7 +31,7 @@ class Membership:
     Attributes
     ----------
     probability : (m, b) float64
-        Probability of each bin; rows sum to 1.
+        Probability of each bin; rows sum to 1, or to less if bins without contigs were left out.
     """
 
     probability: np.ndarray
@@ -75,7 +77,7 @@ def assign(
     window
         Bases of a window.
     sureness
-        Least probability of a contig that is used to estimate its bin.
+        Least probability of a contig that is used to estimate its bin; a higher one than `TYPICAL` counts as that.
     """
     weight = np.minimum(length, LIGHTEST * window).astype(np.float64)
     noise = np.maximum(window / length, 1 / AVERAGED_OUT)
@@ -90,7 +92,7 @@ def assign(
                 level = np.log(np.maximum(depth[:, s], 1 / READ))
                 likelihood[:, b] += _of_depth(level, counting[:, s], _summary(level[of_bin], length[of_bin]))
         found = Membership(_normalised(likelihood))
-        sure = np.where(found.sureness >= sureness, found.best, -1)
+        sure = np.where(found.sureness >= min(sureness, TYPICAL), found.best, -1)
         # A bin without any contig keeps the estimate from its previous contigs.
         empty = np.flatnonzero(np.bincount(sure[sure >= 0], minlength=n_bins) == 0)
         bin_of = np.where(np.isin(bin_of, empty), bin_of, sure)

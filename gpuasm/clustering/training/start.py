@@ -10,7 +10,10 @@ from gpuasm.errors import DataError, UsageError
 from gpuasm.parallel import single_threaded_blas
 
 STARTS = ("pca", "linear", "random")
-_SAMPLE = 20_000
+WIDE = 1000
+"""Columns up to which their covariances are computed."""
+_BASIS, _STEPS = 12, 20
+SAMPLE = 20_000
 """Number of evenly spaced rows for principal components."""
 
 
@@ -52,7 +55,7 @@ def start_weights(rows: Array, grid: MapGrid, start: str | np.ndarray, *, seed: 
     n = rows.shape[0]
     if start == "random":
         return _filled(to_host(rows[xp.asarray(np.random.default_rng(seed).integers(n, size=grid.n_units))]))
-    sample = np.arange(n) if n <= _SAMPLE else np.arange(_SAMPLE) * n // _SAMPLE
+    sample = np.arange(n) if n <= SAMPLE else np.arange(SAMPLE) * n // SAMPLE
     return _plane(_filled(to_host(rows[xp.asarray(sample)])), grid)
 
 
@@ -83,14 +86,39 @@ def _filled(rows: np.ndarray) -> np.ndarray:
     return np.where(is_missing, mean, rows).astype(np.float32)
 
 
+def _principal_axes(deviation: np.ndarray, n_axes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest variances, and the directions (n_axes, d) that have them.
+
+    A table of many columns takes the matrix of its rows, or, if these are many too, some steps of subspace iteration
+    (Halko et al. 2011, doi:10.1137/090771806): neither needs a matrix of columns by columns.
+    """
+    n, d = deviation.shape
+    per_row = max(1, n - 1)
+    if d <= WIDE:
+        variance, axes = np.linalg.eigh(deviation.T @ deviation / per_row)
+        return variance[::-1][:n_axes], axes.T[::-1][:n_axes]
+    if n <= WIDE:
+        variance, ends = np.linalg.eigh(deviation @ deviation.T / per_row)
+        axes = (deviation.T @ ends[:, ::-1][:, :n_axes]).T
+    else:
+        basis = np.random.default_rng(0).standard_normal((d, _BASIS))
+        for _ in range(_STEPS):
+            basis = np.linalg.qr(deviation.T @ (deviation @ basis))[0]
+        image = deviation @ basis
+        variance, inner = np.linalg.eigh(image.T @ image / per_row)
+        axes = (basis @ inner[:, ::-1][:, :n_axes]).T
+    length = np.sqrt((axes * axes).sum(axis=1, keepdims=True))
+    axes /= np.where(length > 0, length, 1.0)
+    missing = n_axes - len(axes)  # of a single row
+    return np.pad(variance[::-1][:n_axes], (0, missing)), np.pad(axes, ((0, missing), (0, 0)))
+
+
 def _plane(sample: np.ndarray, grid: MapGrid) -> np.ndarray:
     mean = sample.mean(axis=0, dtype=np.float64)
-    with single_threaded_blas():  # sums by several threads are rounded differently
-        deviation = sample - mean
-        variance, axes = np.linalg.eigh(deviation.T @ deviation / max(1, sample.shape[0] - 1))
     n_axes = min(2, mean.size)
-    spread = 2 * np.sqrt(np.maximum(0.0, variance[::-1][:n_axes]))
-    axes = axes.T[::-1][:n_axes]
+    with single_threaded_blas():  # sums by several threads are rounded differently
+        variance, axes = _principal_axes(sample - mean, n_axes)
+    spread = 2 * np.sqrt(np.maximum(0.0, variance))
     # Eigenvectors are unique up to sign: make their largest component positive.
     axes = axes * np.sign(axes[np.arange(n_axes), np.abs(axes).argmax(axis=1)])[:, None]
     row, column = np.divmod(np.arange(grid.n_units), grid.columns)

@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from gpuasm.cli.contig_map_file import save_contig_map
+from gpuasm.clustering.bins.bins import train_contig_map
 from gpuasm.io import write_fasta
 from gpuasm.io.contigs import read_contigs
 from tests.communities import community
@@ -30,6 +32,14 @@ def contigs(tmp_path, contigs_and_owner):
     headers[-2] += " circular=yes"
     codes = [found.codes[a:b] for a, b in zip(found.start, found.start[1:], strict=False)]
     write_fasta(path, found.names, headers, codes)
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained_map(tmp_path_factory, contigs_and_owner):
+    """Return the path of a small map."""
+    path = tmp_path_factory.mktemp("map") / "map.npz"
+    save_contig_map(path, train_contig_map(contigs_and_owner[0]))
     return path
 
 
@@ -206,3 +216,24 @@ def test_the_folder_of_an_assembly_is_not_written_into(run_cli, tmp_path, contig
 
 def test_missing_contigs_are_refused(run_cli, tmp_path):
     assert run_cli("bin", tmp_path / "none.fasta", "-o", tmp_path / "out", "-q")[0] == 66
+
+
+@pytest.mark.parametrize("name", ["pieces", "axes", "scale", "depth_scale", "weights", "size", "threshold"])
+@pytest.mark.parametrize("harm", ["zero", "huge", "cut", "missing"])
+def test_a_damaged_map_is_refused(run_cli, tmp_path, contigs, trained_map, name, harm):
+    with np.load(trained_map) as stored:
+        arrays = {key: stored[key] for key in stored.files}
+    match harm:
+        case "zero":
+            arrays[name] = np.zeros_like(arrays[name])
+        case "huge":
+            arrays[name] = np.full_like(arrays[name], 1e38 if arrays[name].dtype == np.float32 else 2**62)
+        case "cut":
+            arrays[name] = arrays[name][:-1] if arrays[name].ndim else arrays[name][None]
+        case _:
+            del arrays[name]
+    np.savez(tmp_path / "damaged.npz", **arrays)
+    code, _, err = run_cli("bin", contigs, "--map", tmp_path / "damaged.npz", "-o", tmp_path / "out", *OPTIONS)
+    may_be = {("axes", "zero"), ("weights", "zero"), ("threshold", "zero"), ("threshold", "huge")}
+    assert code == 65 or ((name, harm) in may_be and code == 0), err
+    assert code == 0 or "expected a map that gpuasm bin wrote" in err or "weights of" in err

@@ -14,8 +14,8 @@ SEQUENCES = oracle.random_sequences(11, 30)
 @pytest.fixture
 def pair(tmp_path):
     paths = tmp_path / "reads_1.fq", tmp_path / "reads_2.fq"
-    for path in paths:
-        path.write_text(oracle.fastq(SEQUENCES))
+    for path, step in zip(paths, (1, -1), strict=True):
+        path.write_text(oracle.fastq([sequence[::step] for sequence in SEQUENCES]))
     return paths
 
 

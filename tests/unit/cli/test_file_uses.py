@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -79,15 +78,22 @@ def test_pipes_and_devices_may_be_named_twice(run_cli, folder):
     assert run_cli("count", "x", *arguments)[0] == 0
 
 
+@pytest.mark.parametrize("output", ["/dev/null", "-"])
+def test_archives_may_be_written_to_devices(folder, output):
+    arguments = ["count", "x", "-k", "21", "-o", output, "--device", "cpu", "-q"]
+    done = subprocess.run([sys.executable, "-m", "gpuasm", *arguments], stdout=subprocess.DEVNULL, check=False)
+    assert done.returncode == 0
+
+
 def test_a_file_may_be_read_twice(run_cli, folder):
-    assert run_cli("count", "x", "hard", "-k", "21", "--device", "cpu", "-q")[0] == 0
+    assert run_cli("report", "out", "--checks", "g", "--status", "g", "-o", "page.html")[0] == 0
 
 
 @pytest.mark.parametrize(
     "arguments", ["assemble x -o", "bin x -o", "relate x -o", "count x -o", "count", "som train g -o", "report out -o"]
 )
 def test_an_empty_path_is_refused(run_cli, folder, arguments):
-    before = sorted(os.listdir())
+    before = contents(folder)
     code, _, err = run_cli(*arguments.split(), "")
     assert (code, "an empty text" in err) == (2, True)
-    assert sorted(os.listdir()) == before
+    assert contents(folder) == before

@@ -12,7 +12,7 @@ import pytest
 
 from gpuasm.graph import from_strings
 from gpuasm.graph.generators import deep_eulerian, shuffled
-from gpuasm.io.graphs import read_graph, write_graph
+from gpuasm.io.graphs import read_graph, read_weighted_graph, write_graph
 
 
 @pytest.fixture
@@ -192,3 +192,73 @@ def test_the_commands_of_the_documentation(tmp_path: Path, run_cli: Any, monkeyp
     for name in pictures:
         svg = (documents / "pictures" / f"{name}.svg").read_text()
         assert svg.count('class="edge"') == (tmp_path / f"{name}.dot").read_text().count("->")
+
+
+WEIGHTED = "a\tb\t0.5\nb\tc\t-2\nb\ta\t3\n"
+
+
+def weighted_edges(path):
+    graph, weights = read_weighted_graph(path, allow_negative=True)
+    return sorted(zip(graph.named_edges(), weights.tolist(), strict=True))
+
+
+def test_conversions_keep_weights(run_cli, tmp_path):
+    path = tmp_path / "w.tsv"
+    path.write_text(WEIGHTED)
+    expected = [(("a", "b"), 0.5), (("b", "a"), 3.0), (("b", "c"), -2.0)]
+    for first, second in (("w.tsv", "a.npz"), ("a.npz", "b.csv")):
+        assert run_cli("graph", "convert", tmp_path / first, "-o", tmp_path / second)[0] == 0
+        assert weighted_edges(tmp_path / second) == expected
+    assert run_cli("graph", "convert", path, "--shuffle", 3, "-o", tmp_path / "s.npz")[0] == 0
+    assert weighted_edges(tmp_path / "s.npz") == expected
+    assert run_cli("graph", "convert", path, "--vertices", "b,a", "-o", tmp_path / "p.npz")[0] == 0
+    assert weighted_edges(tmp_path / "p.npz") == expected[:2]
+    assert run_cli("graph", "reverse", path, "-o", tmp_path / "r.npz")[0] == 0
+    assert weighted_edges(tmp_path / "r.npz") == sorted(((b, a), w) for (a, b), w in expected)
+    assert run_cli("graph", "convert", path, "--both-ways", "-o", tmp_path / "u.npz")[0] == 0
+    assert weighted_edges(tmp_path / "u.npz") == sorted(expected + [((b, a), w) for (a, b), w in expected])
+
+
+def test_weights_are_not_lost_silently(run_cli, tmp_path):
+    path = tmp_path / "w.tsv"
+    path.write_text(WEIGHTED)
+    for suffix in (".txt", ".gfa"):
+        code, _, err = run_cli("graph", "convert", path, "-o", tmp_path / f"x{suffix}")
+        assert code == 2
+        assert "a format that holds weights: edges, mtx, npz" in err
+        assert "--unweighted" in err
+        assert run_cli("graph", "convert", path, "--unweighted", "-o", tmp_path / f"x{suffix}")[0] == 0
+
+
+def test_commands_without_weights_pass_a_third_column_over(run_cli, tmp_path):
+    path = tmp_path / "w.tsv"
+    path.write_text("from\tto\tweight\n" + WEIGHTED)
+    assert "edges\t3" in run_cli("graph", "info", path)[1]
+    assert run_cli("graph", "edges", path)[1] == "# vertices 3 edges 3\na\tb\nb\tc\nb\ta\n"
+
+
+def test_unknown_suffixes_are_refused_before_the_graph_is_read(run_cli, tmp_path):
+    code, _, err = run_cli("graph", "convert", tmp_path / "none.tsv", "-o", tmp_path / "x.graphml")
+    assert code == 2
+    assert ".npz, .mtx, .gfa" in err
+    assert "--format" in err
+
+
+def test_the_format_of_an_input_may_be_named(run_cli, tmp_path):
+    path = tmp_path / "x"
+    path.write_text("a->b c\n")
+    assert run_cli("graph", "info", path)[0] == 65
+    for name, edges in (("adjacency", 1), ("edges", 1)):
+        code, out, _ = run_cli("graph", "info", path, "--format", name)
+        assert (code, f"edges\t{edges}" in out) == (0, True)
+    for command in (["euler", "--path"], ["pagerank"], ["densest"]):
+        assert run_cli(*command, path, "--format", "edges", "--device", "cpu", "-q")[0] == 0
+    assert run_cli("graph", "convert", path, "--input-format", "edges", "-o", tmp_path / "y.tsv")[0] == 0
+
+
+def test_names_that_are_no_lines_are_refused_in_tours(run_cli, tmp_path):
+    assert run_cli("graph", "generate", "debruijn", "--order", 1, "-o", tmp_path / "one.npz")[0] == 0
+    code, _, err = run_cli("euler", tmp_path / "one.npz", "-q", "--device", "cpu")
+    assert code == 2
+    assert "names that a line can hold" in err
+    assert run_cli("euler", tmp_path / "one.npz", "-q", "--device", "cpu", "--edges")[0] == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -164,6 +165,31 @@ def test_resume_with_other_options_or_files_is_refused(run_cli, arguments, inter
     assert err.count("\n") == 1
     assert files_in(folder) == [NAME]
     assert (folder / NAME).read_bytes() == checkpoint
+
+
+@pytest.mark.parametrize("kind", ["relative", "link", "copy"])
+def test_resume_with_the_same_files_by_another_path(run_cli, reads, uninterrupted, interrupted, tmp_path, kind):
+    folder, others = interrupted(), []
+    for path in reads:
+        other = tmp_path / f"{kind}_{path.name}"
+        match kind:
+            case "relative":
+                other = os.path.relpath(path)
+            case "link":
+                other.symlink_to(path)
+            case "copy":
+                shutil.copy2(path, other)
+        others.append(other)
+    arguments = ["-q", "-1", others[0], "-2", others[1], "--checkpoint-after", 0, "--resume"]
+    assert run_cli("assemble", *arguments, "-o", folder)[0] == 0
+    assert "count k-mers" not in first_stages(folder)[:2]
+    assert outputs_of(folder) == uninterrupted
+
+
+def test_resume_after_mates_are_swapped_is_refused(run_cli, reads, interrupted):
+    folder = interrupted()
+    arguments = ["-q", "-1", reads[1], "-2", reads[0], "--checkpoint-after", 0, "--resume"]
+    assert run_cli("assemble", *arguments, "-o", folder)[0] == 2
 
 
 def test_resume_after_the_reads_have_changed_is_refused(run_cli, reads, arguments, interrupted):

@@ -112,6 +112,55 @@ def test_a_limit_on_addresses_that_libraries_do_not_fit_into_is_no_bug(tmp_path)
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("progress", ["plain", "json", "none"])
+def test_messages_that_a_full_disk_does_not_take_end_no_run(tmp_path, progress):
+    first, second = write_pairs(tmp_path, simulated_pairs(genome_text(length=2000, seed=5)))
+    arguments = ["assemble", "-1", first, "-2", second, "-o", tmp_path / "out", "--device", "cpu"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gpuasm", *map(str, arguments), "--progress", progress],
+            stdout=subprocess.PIPE, stderr=full, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stdout.endswith(b"circular\n")
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["debruijn", "--order", "4"], ["graph", "generate", "circuits"]])
+def test_a_standard_output_on_a_full_disk(arguments):
+    arguments = [*arguments, "--vertices", "5"] if "graph" in arguments else arguments
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gpuasm", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 75
+    assert done.stderr.count("\n") == 1
+    assert "temporary" not in done.stderr
+
+
+def test_more_threads_than_are_of_use(tmp_path):
+    (tmp_path / "reads.fa").write_text(f">a\n{genome_text(length=300, repeats=0, seed=5)}\n")
+    arguments = ["unitigs", str(tmp_path / "reads.fa"), "-k", "21", "--min-count", "1", "-t", "10000"]
+    done = python(RUN, *arguments, "--device", "cpu", timeout=30)
+    assert done.returncode == 0
+    assert "threads are used instead of 10000" in done.stderr
+
+
+@pytest.mark.parametrize("number", ["1" * 20, "1" * 5000, str(1 << 63)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "count x -k", "count x -t", "count x --min-count", "assemble x -o o --min-contig", "som train x -o o --epochs",
+        "som train x -o o --seed", "simulate reads x -1 y --single --seed", "densest x -k", "pagerank x --top",
+        "debruijn --order", "graph generate circuits --vertices", "geolocate x x --iterations", "relate x -o o -s",
+    ],
+)  # fmt: skip
+def test_numbers_that_no_machine_has(run_cli, arguments, number):
+    code, _, err = run_cli(*arguments.split(), number)
+    assert code == 2
+    assert max(map(len, err.splitlines())) <= 400
+
+
 def test_names_of_files_in_another_encoding(tmp_path):
     first, second = write_pairs(tmp_path, simulated_pairs(genome_text(length=2000, seed=5)))
     folder, other = (os.fsencode(tmp_path) + name for name in (b"/caf\xe9", b"/\xe9_1.fastq"))

@@ -30,6 +30,12 @@ def finished(path, text):
         folder.replace()
 
 
+def failed(path, error):
+    with RunFolder(path, "bin") as folder:
+        write(folder, "new")
+        raise error
+
+
 def status_of(path):
     return json.loads((path / "run.json").read_text())["status"]
 
@@ -53,7 +59,7 @@ def test_files_appear_together(path):
     assert files_in(path) == ["a.txt", "b.txt", "run.json"]
 
 
-def test_run_json_states_running_until_the_last_file_stands(path, monkeypatch):
+def test_run_json_states_running_until_the_last_file_is_in_place(path, monkeypatch):
     finished(path, "old")
     states, move = [], run_folder.move_output
     monkeypatch.setattr(run_folder, "move_output", lambda *files: (states.append(status_of(path)), move(*files)))
@@ -66,18 +72,16 @@ def test_run_json_states_running_until_the_last_file_stands(path, monkeypatch):
 def test_a_failed_run_leaves_the_older_results(path, error):
     finished(path, "old")
     before = (path / "run.json").read_bytes()
-    with pytest.raises(type(error) if isinstance(error, Exception) else error), RunFolder(path, "bin") as folder:
-        write(folder, "new")
-        raise error
+    with pytest.raises(type(error) if isinstance(error, Exception) else error):
+        failed(path, error)
     assert (path / "run.json").read_bytes() == before
     assert texts(path) == ["old", "old"]
     assert files_in(path) == ["a.txt", "b.txt", "run.json"]
 
 
 def test_a_failed_first_run_leaves_nothing(path):
-    with pytest.raises(ValueError, match="odd"), RunFolder(path, "bin") as folder:
-        write(folder, "new")
-        raise ValueError("odd")
+    with pytest.raises(ValueError, match="odd"):
+        failed(path, ValueError("odd"))
     assert files_in(path) == []
 
 
@@ -145,9 +149,8 @@ def test_links_stay_links_and_pipes_are_written(path, tmp_path):
 @pytest.mark.parametrize("name", ["a.txt", "run.json"])
 def test_a_folder_in_the_place_of_a_file(path, name):
     (path / name).mkdir(parents=True)
-    with pytest.raises(OutputError, match=name), RunFolder(path, "bin") as folder:
-        write(folder, "new")
-        folder.replace()
+    with pytest.raises(OutputError, match=name):
+        finished(path, "new")
 
 
 def test_results_of_another_command_are_kept(path):

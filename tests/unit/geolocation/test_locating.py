@@ -12,6 +12,7 @@ from gpuasm.errors import DataError, UsageError
 from gpuasm.geolocation import LocatingOptions, gunrock_locations, hold_out, locate
 from gpuasm.graph import DirectedGraph
 from gpuasm.graph.building import from_edges
+from gpuasm.graph.undirected_graph import undirected_graph
 from tests.oracles import geolocation as oracle
 from tests.unit.geolocation.test_gunrock import mutual, random_case
 
@@ -234,3 +235,15 @@ def test_holding_out_needs_places():
         hold_out(graph, np.array([[1.0, 2.0], [np.nan, np.nan]]), lambda left: (left, left[:, 0]), share=0.2)
     with pytest.raises(UsageError, match="share"):
         hold_out(graph, np.zeros((2, 2)), lambda left: (left, left[:, 0]), share=1.0)
+
+
+def test_weights_of_any_size_have_a_median():
+    """Their squares leave the range of numbers, whose quotients once ended the run."""
+    weights = np.array([1e-200, 1e160, 2.0, 1e307, 1e300, 5e-324, 1e-300, 1e-300, 1e160, 1e160, 1.0])
+    source = [2, 1, 0, 3, 0, 3, 1, 2, 4, 3, 3]
+    target = [3, 3, 1, 2, 2, 3, 3, 0, 0, 4, 0]
+    merged = undirected_graph(from_edges(source, target), weights)
+    places = np.full((5, 2), np.nan)
+    places[[1, 2, 4]] = [[10.0000001, 20], [90, 0], [-90, 10]]
+    located = locate(DirectedGraph(merged.row_offsets, merged.columns), places, weights=merged.weights)
+    assert np.isfinite(located.places).all()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuasm.errors import DataError
 from gpuasm.graph.segment_tours import SegmentTour, segment_tours
 
 
@@ -82,3 +83,10 @@ def test_any_graph(n: int, data: st.DataObject) -> None:
             continue
         walked = np.bincount(tour.steps >> 1, minlength=n)[tour.segments]
         assert walked.tolist() == (tour.copies * (1 + tour.both_strands)).tolist()
+
+
+@pytest.mark.parametrize("depth", [1e12, 1e19, 1e300])
+def test_depths_that_differ_beyond_all_measure_are_refused(depth):
+    lengths, first = np.array([5, 1]), np.array([0, 2])
+    with pytest.raises(DataError, match="at most 100,000,000 copies"):
+        list(segment_tours(lengths, np.array([1.0, depth]), first, first[::-1]))

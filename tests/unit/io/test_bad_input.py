@@ -6,13 +6,16 @@ import bz2
 import gzip
 import lzma
 import os
+import tarfile
 import threading
+from contextlib import nullcontext
 
 import pytest
 import zstandard
 
-from gpuasm.errors import DataError, NoInputError, ReadWriteError, UsageError
+from gpuasm.errors import DataError, NoInputError, ReadWriteError, ResourceError, UsageError
 from gpuasm.io import read_reads, sources
+from gpuasm.resources import limited_memory, resident_bytes
 from tests.oracles import reads as oracle
 
 GOOD = "@a\nACGT\n+\nIIII\n"
@@ -34,7 +37,7 @@ MALFORMED = {
     "cut in quality": (f"{GOOD}@b\nACGT\n+\nII", "record 2", "(4), found 2", "download the file again"),
     "no letter": (f"{GOOD}@b\nAC!T\n+\nIIII\n", "record 2", "'!' in the sequence", "nucleotides"),
     "protein": (">a\nACGT\n>b\nMKLV\n", "record 2", "'L' in the sequence", "nucleotides"),
-    "space": ("@a\nAC GT\n+\nIIIII\n", "record 1", "found an empty line in the sequence", "nucleotides"),
+    "space": ("@a\nAC GT\n+\nIIIII\n", "record 1", "found a blank in the sequence", "nucleotides"),
     "FASTA after FASTQ": (f"{GOOD}>b\nACGT\n", "record 2", "found '>b'", "lost or an extra line"),
     "text": ("name,sequence\n", "record 1", "found 'name,sequence'", "check that this is a file of reads"),
     "web page": ("<!DOCTYPE html>", "", "found a web page", "download the file itself"),
@@ -42,6 +45,17 @@ MALFORMED = {
     "SAM": ("@HD\tVN:1.6\n", "", "found SAM", "--bam"),
     "empty": ("", "", "found an empty file", "check how the file was made"),
     "blank": ("\n\n", "", "found an empty file", "check how the file was made"),
+    "7z": ("7z\xbc\xaf\x27\x1c...", "", "found a 7z archive", "unpack it first"),
+    "lz4": ("\x04\x22\x4d\x18", "", "found lz4 data", "unpack it first"),
+    "UTF-16": ("\xff\xfe@\0r\0", "", "found a text in UTF-16", "plain ASCII"),
+    "UTF-16 without a mark": ("@\0r\0\n\0", "", "found a text in UTF-16", "plain ASCII"),
+    "SAM without a header": ("r\t77\t*\t0\t0\t*\t*\t0\t0\tACGT\t*\n", "", "found SAM", "--bam"),
+    "carriage returns in FASTQ": (GOOD.replace("\n", "\r"), "record 1", "carriage returns alone", "convert the file"),
+    "carriage returns in FASTA": (">a\rACGT\r>b\rACGT\r", "record 1", "carriage returns alone", "convert the file"),
+    "carriage returns later": (">a\nACGT\r>b\rACGT\r", "record 1", "carriage returns alone", "convert the file"),
+    "NUL in the bases": (">a\nAC\0GT\n", "record 1", "found a NUL byte in the sequence", "nucleotides"),
+    "run of NULs": (f"{GOOD}{chr(0) * 100}", "record 2", "found a run of NUL bytes", "lost or an extra line"),
+    "wrapped, no +": ("@a\nACGT\nACGT\n!x\n", "record 1", "found '!x'", "repair"),
 }
 
 
@@ -235,3 +249,108 @@ def test_threads_end_after_an_error(tmp_path):
         if thread.name == "gpuasm-io":
             thread.join(timeout=10)
             assert not thread.is_alive()
+
+
+MEGABYTE = 1 << 20
+LONG_RECORDS = {
+    "a wrong separator": (f"@b\n{'A' * (2 * MEGABYTE)}\n-\n{'I' * (2 * MEGABYTE)}\n", "found '-'"),
+    "a wrong separator after lines": ("@b\n" + "ACGT\n" * MEGABYTE + "-\n" + "IIII\n" * MEGABYTE, "found '-'"),
+    "another number of qualities": (
+        f"@b\n{'A' * (2 * MEGABYTE)}\n+\n{'I' * (2 * MEGABYTE - 5)}\n{GOOD}",
+        f"qualities as bases ({2 * MEGABYTE}), found {2 * MEGABYTE - 5}",
+    ),
+    "NULs": (f"@b\nACGT{chr(0) * (2 * MEGABYTE)}\n+\n", "cut off"),
+    "NULs for a header": (f"{chr(0) * (2 * MEGABYTE)}\n{GOOD}", "found a run of NUL bytes"),
+    "NULs for the separator": (f"@b\nACGT\n{chr(0) * (2 * MEGABYTE)}\nIIII\n", "found a run of NUL bytes"),
+}
+
+
+@pytest.mark.parametrize("case", LONG_RECORDS)
+def test_malformed_records_over_a_megabyte(tmp_path, case):
+    text, found = LONG_RECORDS[case]
+    with pytest.raises(DataError) as caught:
+        read_reads(single=[written(tmp_path / "reads.fq", GOOD + text)])
+    assert found in str(caught.value)
+    assert len(str(caught.value)) <= 400
+
+
+@pytest.mark.parametrize("outer", [gzip.compress, bz2.compress])
+@pytest.mark.parametrize(("inner", "name"), [(gzip.compress, "gzip"), (lzma.compress, "xz"), (bz2.compress, "bzip2")])
+def test_compressed_twice(tmp_path, outer, inner, name):
+    with pytest.raises(DataError, match=f"found {name} data within other compressed data; unpack it once"):
+        read_reads(single=[written(tmp_path / "reads", outer(inner(GOOD.encode())))])
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_tar_archive(tmp_path, compress):
+    with tarfile.open(tmp_path / "reads.tar", "w") as archive:
+        archive.add(written(tmp_path / "@reads", GOOD), "@reads")
+    path = written(tmp_path / "reads", compress((tmp_path / "reads.tar").read_bytes()))
+    with pytest.raises(DataError, match=r"found a tar archive; unpack it first \(tar -xf\)"):
+        read_reads(single=[path])
+
+
+@pytest.mark.parametrize("unit", [b"A", b">\nA\n", b">a\n", b"@r\nACGTACGTACGT\n+\nIIIIIIIIIIII\n"])
+def test_few_bytes_that_unpack_to_many(tmp_path, unit):
+    compressor = zstandard.ZstdCompressor()
+    path, text = tmp_path / "reads.zst", unit * (1 << 22)
+    path.write_bytes(compressor.compress((b">a\n" if unit == b"A" else b"") + 100 * text))
+    del text
+    before = resident_bytes()
+    with limited_memory(before + (100 << 20)), pytest.raises(ResourceError, match="a budget of") as caught:
+        read_reads(single=[path])
+    assert (caught.value.path, caught.value.exit_code) == (str(path), 75)
+    assert resident_bytes() < before + (200 << 20)
+
+
+@pytest.mark.parametrize("kind", ["single", "interleaved"])
+@pytest.mark.parametrize("empty", [b"", b"\n", gzip.compress(b"")])
+def test_an_empty_file_next_to_others(tmp_path, kind, empty):
+    texts = oracle.fastq(SEQUENCES), oracle.fastq([sequence[::-1] for sequence in SEQUENCES])
+    pair = [written(tmp_path / str(number), text) for number, text in enumerate(texts)]
+    found = read_reads(pairs=[pair], **{kind: [written(tmp_path / "empty", empty)]})
+    assert (found.n_pairs, found.reads.paired, found.files[-1].n_reads) == (200, True, 0)
+    with pytest.raises(DataError, match="an empty file"):
+        read_reads(pairs=[(pair[0], tmp_path / "empty")])
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_first_mates_given_twice(tmp_path, compress):
+    pair = [written(tmp_path / "1", oracle.fastq(SEQUENCES)), tmp_path / "2"]
+    written(pair[1], compress(oracle.fastq([sequence[:80] for sequence in SEQUENCES], quality="F").encode()))
+    with pytest.raises(DataError, match="expected first and second mates, found the same reads in both files"):
+        read_reads(pairs=[pair])
+
+
+def test_equal_ends_of_some_mates_are_no_reason(tmp_path):
+    other = SEQUENCES[:50] + [sequence[::-1] for sequence in SEQUENCES[50:]]
+    pair = [written(tmp_path / str(number), oracle.fastq(texts)) for number, texts in enumerate((SEQUENCES, other))]
+    assert read_reads(pairs=[pair]).n_pairs == 200
+    same = ["A" * 100, "G" * 100, "ACGT", "N" * 30]
+    pair = [written(tmp_path / str(number), oracle.fastq(same)) for number in range(2)]
+    assert read_reads(pairs=[pair]).n_pairs == 4
+
+
+NAMES_OF_MATES = [
+    ("r{}/1", "r{}/2"), ("r{}.1", "r{}.2"), ("r{}_1", "r{}_2"), ("r{}:1", "r{}:2"), ("r{}-1", "r{}-2"),
+    ("r{}_R1", "r{}_R2"), ("r{}.R1", "r{}.R2"), ("r{}.f", "r{}.r"), ("r{}/F", "r{}/R"),
+    ("r{}_1:N:0", "r{}_2:N:0"), ("r{}_1:N:0:ACGT", "r{}_2:N:0:ACGT"),
+]  # fmt: skip
+NAMES_OF_OTHERS = [
+    ("r{}/2", "r{}/1"), ("r{}1", "r{}2"), ("1", "2"), ("r{}/1x", "r{}/2x"), ("a{}/1", "b{}/2"), ("r{}f", "r{}r"),
+    ("r{}_1:N:0", "r{}_2:N:1"), ("R1", "R2"), ("r{}/3", "r{}/4"), ("1:N:0", "2:N:0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second", "are_mates"), [
+    *[(*names, True) for names in NAMES_OF_MATES], *[(*names, False) for names in NAMES_OF_OTHERS],
+])  # fmt: skip
+def test_names_of_mates(tmp_path, first, second, are_mates):
+    names = [[form.format(i) for i in range(20)] for form in (first, second)]
+    texts = SEQUENCES[:20], SEQUENCES[20:40]
+    pair = [written(tmp_path / str(i), oracle.fastq(texts[i], names=names[i])) for i in range(2)]
+    mixed = [list(zip(*both, strict=True)) for both in (names, texts)]
+    both = oracle.fastq([text for two in mixed[1] for text in two], names=[name for two in mixed[0] for name in two])
+    for given in ({"pairs": [pair]}, {"interleaved": [written(tmp_path / "both", both)]}):
+        with nullcontext() if are_mates else pytest.raises(DataError, match="mates with the same name"):
+            assert read_reads(**given).n_pairs == 20

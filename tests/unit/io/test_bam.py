@@ -1,4 +1,4 @@
-"""BAM, CRAM and SAM: the same reads as in FASTQ, mates found by name, alignments turned back."""
+"""BAM, CRAM and SAM: the same reads as in FASTQ, mates found by flags and name, alignments turned back."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from gpuasm.errors import DataError
 from gpuasm.io import bam, read_reads
+from gpuasm.io.unpaired_files import find_unpaired_files
 from tests.oracles import reads as oracle
 
 SEQUENCES = oracle.random_sequences(7, 60)
@@ -129,3 +130,142 @@ def test_given_as_fastq(tmp_path, mode):
     path = written(tmp_path / "reads", unaligned_pairs(), mode)
     with pytest.raises(DataError, match=r"expected reads in FASTQ or FASTA, found (BAM|CRAM|SAM); give it with --bam"):
         read_reads(single=[path])
+
+
+def sam(path: Path, lines: list[str], header: str = "@HD\tVN:1.6\n") -> Path:
+    path.write_text(header + "".join(f"{line}\n" for line in lines))
+    return path
+
+
+def unaligned(name: str, flag: int, sequence: str, tags: str = "") -> str:
+    return f"{name}\t{flag}\t*\t0\t0\t*\t*\t0\t0\t{sequence}\t*{tags}"
+
+
+FIRST_MATE, SECOND_MATE = 77, 141
+MARKS = [("/1", "/2"), (".1", ".2"), ("_1", "_2"), (":1", ":2"), ("-1", "-2"), ("_R1", "_R2"), (".f", ".r")]
+
+
+@pytest.mark.parametrize(("first", "second"), [("", ""), *MARKS, ("_1:N:0:AC", "_2:N:0:AC")])
+def test_names_with_marks_of_mates(tmp_path, first, second):
+    lines = []
+    for i in range(5):
+        lines.append(unaligned(f"r{i}{first}", FIRST_MATE, SEQUENCES[2 * i]))
+        lines.append(unaligned(f"r{i}{second}", SECOND_MATE, SEQUENCES[2 * i + 1]))
+    found = read_reads(bam=[sam(tmp_path / "reads", lines)])
+    assert (found.n_pairs, found.files[0].warnings) == (5, ())
+    assert oracle.pieces_of_reads(found.reads) == list(enumerate(SEQUENCES[:10]))
+
+
+@pytest.mark.parametrize("flag", [FIRST_MATE, SECOND_MATE, 13, 205])
+def test_two_mates_of_one_number_are_no_pair(tmp_path, flag):
+    lines = [unaligned(f"r{i // 2}", flag, SEQUENCES[i]) for i in range(10)]
+    found = read_reads(bam=[sam(tmp_path / "reads", lines)])
+    assert (found.n_pairs, found.reads.n_reads) == (0, 10)
+    assert "10 of 10 reads with flags of pairs have no mate" in found.files[0].warnings[0]
+
+
+def test_names_of_two_runs(tmp_path):
+    numbers = [(run, i) for run in range(2) for i in range(5)]
+    lines = [unaligned(f"r{i}", FIRST_MATE, SEQUENCES[2 * (5 * run + i)]) for run, i in numbers]
+    lines += [unaligned(f"r{i}", SECOND_MATE, SEQUENCES[2 * (5 * run + i) + 1]) for run, i in numbers]
+    found = read_reads(bam=[sam(tmp_path / "reads", lines)])
+    assert oracle.pieces_of_reads(found.reads) == list(enumerate(SEQUENCES[:20]))
+
+
+def test_read_groups_distinguish_runs(tmp_path):
+    header = "@HD\tVN:1.6\n@RG\tID:a\n@RG\tID:b\n"
+    mates = [(FIRST_MATE, 0, "a"), (FIRST_MATE, 2, "b"), (SECOND_MATE, 3, "b"), (SECOND_MATE, 1, "a")]
+    lines = [unaligned("r", flag, SEQUENCES[i], f"\tRG:Z:{group}") for flag, i, group in mates]
+    found = read_reads(bam=[sam(tmp_path / "reads", lines, header)])
+    assert [piece for _, piece in oracle.pieces_of_reads(found.reads)] == [SEQUENCES[i] for i in (2, 3, 0, 1)]
+
+
+def test_flags_without_pairs_are_noticed(tmp_path):
+    path = sam(tmp_path / "reads", [unaligned(f"r{i // 2}", UNMAPPED, SEQUENCES[i]) for i in range(10)])
+    (lost,) = find_unpaired_files(read_reads(bam=[path]).files)
+    assert f"samtools fastq {path}" in lost.remedy
+    assert find_unpaired_files(read_reads(bam=[written(tmp_path / "bam", unaligned_pairs())]).files) == []
+
+
+def test_reverse_strand_without_qualities_or_sequence(tmp_path):
+    header = "@HD\tVN:1.6\n@SQ\tSN:g\tLN:1000\n"
+    lines = ["a\t16\tg\t1\t60\t4M\t*\t0\t0\tAACG\t*", "b\t16\tg\t9\t60\t4M\t*\t0\t0\t*\t*"]
+    found = read_reads(bam=[sam(tmp_path / "reads", lines, header)])
+    assert oracle.pieces_of_reads(found.reads) == [(0, "CGTT")]
+
+
+@pytest.mark.parametrize("name", ["r\u4e16", "r\u00e9", "r" * 250])
+def test_names_that_are_no_ascii(tmp_path, name):
+    lines = [unaligned(name, FIRST_MATE, "ACGT"), unaligned(name, SECOND_MATE, "CCCC")]
+    assert read_reads(bam=[sam(tmp_path / "reads", lines)]).n_pairs == 1
+
+
+@pytest.mark.parametrize(("mode", "size"), [("wb", 28), ("wc", 38)])
+def test_cut_at_the_end_of_a_block(tmp_path, mode, size):
+    path = written(tmp_path / "reads", unaligned_pairs(), mode)
+    path.write_bytes(path.read_bytes()[:-size])
+    with pytest.raises(DataError, match="cut off before their end"):
+        read_reads(bam=[path])
+
+
+def test_compressed_sam_cut_at_the_end_of_a_block(tmp_path):
+    plain = sam(tmp_path / "sam", [unaligned("r", UNMAPPED, "ACGT")])
+    pysam.tabix_compress(str(plain), str(tmp_path / "sam.gz"))
+    assert read_reads(bam=[tmp_path / "sam.gz"]).reads.n_reads == 1
+    (tmp_path / "sam.gz").write_bytes((tmp_path / "sam.gz").read_bytes()[:-28])
+    with pytest.raises(DataError, match="expected a whole SAM file"):
+        read_reads(bam=[tmp_path / "sam.gz"])
+
+
+@pytest.mark.parametrize(("mode", "name"), [("wb", "BAM"), ("wc", "CRAM")])
+@pytest.mark.parametrize("size", [30, 60])
+def test_cut_in_the_header(tmp_path, capfd, mode, name, size):
+    path = written(tmp_path / "reads", unaligned_pairs(), mode)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(DataError, match=f"expected a whole {name} file, .*cut off"):
+        read_reads(bam=[path])
+    assert capfd.readouterr().err == ""
+
+
+def test_alignments_without_a_header(tmp_path):
+    path = sam(tmp_path / "reads", ["a\t0\tg\t1\t60\t4M\t*\t0\t0\tACGT\t*"], "")
+    with pytest.raises(DataError, match=r"alignments without a header; .*samtools view -h"):
+        read_reads(bam=[path])
+    with pytest.raises(DataError, match="found SAM; give it with --bam"):
+        read_reads(single=[path])
+
+
+REFERENCE = "ACGTTGCA" * 60
+
+
+@pytest.fixture
+def cram(tmp_path):
+    """CRAM whose reads are differences from a reference; where its header names the reference lies a pipe."""
+    fasta, plain = tmp_path / "reference.fa", tmp_path / "reads.sam"
+    fasta.write_text(f">c1\n{REFERENCE}\n")
+    header = f"@HD\tVN:1.6\n@SQ\tSN:c1\tLN:{len(REFERENCE)}\tUR:{fasta}\n"
+    sam(plain, [f"r\t0\tc1\t9\t60\t48M\t*\t0\t0\t{REFERENCE[8:56]}\t*"], header)
+    pysam.view("-C", "-T", str(fasta), "-o", str(tmp_path / "reads.cram"), str(plain), catch_stdout=False)
+    fasta.unlink()
+    os.mkfifo(fasta)
+    return tmp_path / "reads.cram"
+
+
+def test_paths_in_the_header_of_cram_are_not_opened(cram, tmp_path, monkeypatch, capfd):
+    monkeypatch.delenv("REF_CACHE", raising=False)
+    checksum = hashlib.md5(REFERENCE.encode(), usedforsecurity=False).hexdigest()
+    os.mkfifo(tmp_path / checksum)
+    for path in ("", "/none", f"{tmp_path}", f"http://127.0.0.1:9/%s:{tmp_path}/named/%2s/%s"):
+        monkeypatch.setenv("REF_PATH", path)
+        with pytest.raises(DataError, match=r"expected a whole CRAM file, .*REF_PATH"):
+            read_reads(bam=[cram])
+    assert capfd.readouterr().err == ""
+
+
+def test_references_that_the_user_names(cram, tmp_path, monkeypatch):
+    checksum = hashlib.md5(REFERENCE.encode(), usedforsecurity=False).hexdigest()
+    named = tmp_path / "named" / checksum[:2] / checksum[2:]
+    named.parent.mkdir(parents=True)
+    named.write_text(REFERENCE)
+    monkeypatch.setenv("REF_PATH", f"/none:{tmp_path}/named/%2s/%s")
+    assert oracle.pieces_of_reads(read_reads(bam=[cram]).reads) == [(0, REFERENCE[8:56])]

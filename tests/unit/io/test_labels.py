@@ -101,3 +101,12 @@ def test_lines_of_one_vertex_that_agree_are_one(tmp_path):
     """Lanes of a sample have a line each; its place is in one of them or in all."""
     table = "sample\tlatitude\tlongitude\nant\t\t\nant\t1\t2\nant\t1\t2\nant\t\t\n"
     assert same(read(tmp_path, table, NAMED).places[0], (1, 2))
+
+
+def test_a_first_line_is_a_number_of_vertices_by_its_form_alone(tmp_path):
+    assert same(read(tmp_path, "3 10 10\n0 1 2\n").places[3], (10, 10))
+    assert same(read(tmp_path, "3 2.0 2.0\n0 1 2\n").places[3], (2, 2))
+    with pytest.raises(DataError, match=r"line 1: expected the number of vertices, 5, .* '3 2 2', which may be either"):
+        read(tmp_path, "3 2 2\n0 1 2\n")
+    with pytest.raises(DataError, match="labels of 5 vertices"):
+        read(tmp_path, "3 2 2\n0 1 2\n3 1 2\n")

@@ -14,6 +14,7 @@ import pytest
 
 from gpuasm.errors import GpuasmError, OutputError, ReadWriteError, ResourceError
 from gpuasm.io import atomic_output, write_json, write_tsv
+from gpuasm.io.output import move_output, outputs_at_once, outputs_together
 
 
 def files_in(folder):
@@ -203,3 +204,78 @@ def test_bytes_of_names_that_are_no_text_do_not_stop_an_output(tmp_path):
     assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8")) == {"path": name}
     write_tsv(tmp_path / "table.tsv", {"file": [name]})
     assert (tmp_path / "table.tsv").read_text(encoding="utf-8") == "file\ncaf\\udce9_1.fastq\n"
+
+
+def test_outputs_appear_together(tmp_path):
+    (tmp_path / "a").write_text("old")
+    with outputs_together():
+        for name in "ab":
+            write_tsv(tmp_path / name, {"new": [1]})
+        assert (tmp_path / "a").read_text() == "old"
+        assert not (tmp_path / "b").exists()
+    assert [(tmp_path / name).read_text() for name in "ab"] == ["new\n1\n"] * 2
+    assert files_in(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_no_output_appears_if_one_fails(tmp_path, error):
+    (tmp_path / "a").write_text("old")
+
+    def write_all():
+        with outputs_together():
+            write_tsv(tmp_path / "a", {"new": [1]})
+            with atomic_output(tmp_path / "b") as file:
+                file.write("new")
+                raise error
+
+    with pytest.raises(error):
+        write_all()
+    assert (tmp_path / "a").read_text() == "old"
+    assert files_in(tmp_path) == ["a"]
+    write_tsv(tmp_path / "c", {"new": [1]})  # at once again
+    assert files_in(tmp_path) == ["a", "c"]
+
+
+def test_outputs_within_outputs_that_appear_together(tmp_path):
+    with outputs_together(), outputs_at_once():
+        write_tsv(tmp_path / "a", {"new": [1]})
+        assert files_in(tmp_path) == ["a"]
+
+
+def test_what_is_undone_when_a_signal_ends_the_process(tmp_path):
+    """In another process, as nothing may be made any more afterwards."""
+    code = f"""
+from gpuasm import unfinished
+from gpuasm.io.output import atomic_output, outputs_together
+with outputs_together(), atomic_output({str(tmp_path / "a")!r}) as file:
+    with atomic_output({str(tmp_path / "b")!r}):
+        pass
+    number = unfinished.register(lambda: print("never", flush=True))
+    unfinished.forget(number)
+    unfinished.register(lambda: 1 / 0)
+    unfinished.undo_all(1)
+    import os; os._exit(0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert files_in(tmp_path) == []
+
+
+def test_a_complete_file_is_moved_or_copied(tmp_path, monkeypatch):
+    for is_far in (False, True):
+        (tmp_path / "source").write_text("new")
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to("target")
+        with monkeypatch.context() as patch:
+            if is_far:
+                patch.setattr("pathlib.Path.replace", _replace_near)
+            move_output(tmp_path / "source", tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "target").read_text() == "new"
+        assert files_in(tmp_path) == ["link", "target"]
+
+
+def _replace_near(path, target):
+    if path.name == "source":
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+    os.replace(path, target)  # noqa: PTH105 - `Path.replace` is this function

@@ -151,14 +151,15 @@ def test_several_streams_one_after_the_other(tmp_path, compression):
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
 def test_named_pipes_of_both_mates(tmp_path, compression):
-    data = COMPRESSIONS[compression](TEXT.encode())
+    texts = [TEXT, oracle.fastq([sequence[::-1] for sequence in SEQUENCES])]
+    data = [COMPRESSIONS[compression](text.encode()) for text in texts]
     pipes = [tmp_path / "1", tmp_path / "2"]
-    for pipe in pipes:
+    for pipe, own in zip(pipes, data, strict=True):
         os.mkfifo(pipe)
-        threading.Thread(target=pipe.write_bytes, args=(data,)).start()
+        threading.Thread(target=pipe.write_bytes, args=(own,)).start()
     found = read_reads(pairs=[pipes], block_bytes=4000)
     assert found.n_pairs == len(SEQUENCES)
-    assert [file.sha256 for file in found.files] == 2 * [hashlib.sha256(data).hexdigest()]
+    assert [file.sha256 for file in found.files] == [hashlib.sha256(own).hexdigest() for own in data]
 
 
 def test_standard_input(monkeypatch):

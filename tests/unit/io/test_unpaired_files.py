@@ -92,8 +92,9 @@ def mates(tmp_path):
     return paths
 
 
-def test_assemble_asks_for_pairs(run_cli, mates, tmp_path):
-    first, second, both = mates
+def test_assemble_asks_for_pairs(run_cli, mates, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, second, both = (path.name for path in mates)
     code, out, err = run_cli("assemble", "-q", first, second, "-o", tmp_path / "out")
     assert (code, out) == (2, "")
     assert f"write -1 {first} -2 {second}, or --single before each file" in err

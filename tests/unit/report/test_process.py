@@ -87,7 +87,7 @@ def test_leaving_ends_the_process_whatever_it_does(folder):
 
 
 def test_the_process_ends_with_its_input(folder):
-    command = [sys.executable, "-m", "gpuasm.report.process", str(folder)]
+    command = [sys.executable, "-m", "gpuasm.report.process", str(folder), "phage"]
     done = subprocess.run(command, input=b'{"page": true}\n', capture_output=True, timeout=60, check=True)
     assert done.stdout == b"done\n"
 

@@ -1,0 +1,115 @@
+"""Decoders give bounded texts, and readers refuse what exceeds the memory before they take it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import subprocess
+import sys
+import zlib
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuasm.errors import ResourceError
+from gpuasm.io.bounded_decoding import MOST_TEXT
+from gpuasm.io.compression import BrokenStreamError, decoded
+from gpuasm.io.json_text import read_json
+from gpuasm.io.memory_bound import MemoryBound
+from gpuasm.io.sources import read_whole
+from gpuasm.resources import limited_memory, resident_bytes
+
+SKIPPABLE = b"\x50\x2a\x4d\x18" + (7).to_bytes(4, "little") + b"skipped"
+PACKERS = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstandard.ZstdCompressor(level=1, write_checksum=True).compress,
+}
+ZEROS = 64 << 20
+
+
+def chunks(data, size):
+    return (data[i : i + size] for i in range(0, len(data), size))
+
+
+def streamed(text):
+    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    return packer.compress(text) + packer.flush()
+
+
+@pytest.mark.parametrize("compression", PACKERS)
+@given(st.lists(st.binary(max_size=300), min_size=1, max_size=4), st.integers(1, 400))
+def test_streams_come_back_in_any_chunks(compression, parts, size):
+    data = b"".join(PACKERS[compression](part * 40) for part in parts)
+    assert b"".join(decoded(chunks(data, size), compression)) == b"".join(part * 40 for part in parts)
+
+
+@given(st.binary(max_size=2000), st.integers(1, 50), st.integers(0, 1 << 20))
+def test_frames_of_zstd_of_all_kinds(text, size, place):
+    data = SKIPPABLE + streamed(text) + PACKERS["zstd"](b"") + SKIPPABLE + PACKERS["zstd"](b"\0" * 300_000)
+    assert b"".join(decoded(chunks(data, size), "zstd")) == text + b"\0" * 300_000
+    with pytest.raises(BrokenStreamError):
+        list(decoded(chunks(data[: len(data) - 1 - place % 8], size), "zstd"))
+
+
+@pytest.mark.parametrize("compression", PACKERS)
+def test_texts_are_small_however_much_a_chunk_unpacks_to(compression):
+    data = PACKERS[compression](b"\0" * ZEROS)
+    sizes = [len(text) for text in decoded(iter([data]), compression)]
+    assert sum(sizes) == ZEROS
+    assert max(sizes) <= MOST_TEXT + (1 << 18)
+
+
+def test_a_window_beyond_the_budget_is_refused():
+    parameters = zstandard.ZstdCompressionParameters(window_log=28)
+    packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    data = packer.compress(b"text") + packer.flush()
+    assert b"".join(decoded(iter([data]), "zstd", most_window=1 << 28)) == b"text"
+    with pytest.raises(ResourceError, match="window of zstd"):
+        list(decoded(iter([data]), "zstd"))
+
+
+def test_the_budget_is_asked_before_memory_is_taken(tmp_path):
+    path = tmp_path / "x.json.zst"
+    path.write_bytes(PACKERS["zstd"](b" " * ZEROS))
+    with pytest.raises(ResourceError, match=f"{path.name}: expected .* of memory or more to read it"):
+        read_whole(path, copies=4, memory=resident_bytes() + (40 << 20))
+    with limited_memory(resident_bytes() + (40 << 20)), pytest.raises(ResourceError, match=path.name):
+        read_whole(path, copies=4)
+    path.write_bytes(gzip.compress(b"[" + b"[]," * (1 << 20) + b"0]"))
+    with limited_memory(resident_bytes() + (40 << 20)), pytest.raises(ResourceError, match=path.name):
+        read_json(path, remedy="")
+    MemoryBound(path, 1).require(1 << 20)  # a little is free
+
+
+BOMBS = {
+    "one line": lambda: b" " * (1 << 20),
+    "edges": lambda: b"0 1\n" * (1 << 18),
+    "names": lambda: b"a b\n" * (1 << 18),
+    "adjacency": lambda: b"a -> " + b"b," * (1 << 19),
+    "brackets": lambda: b"[" * (1 << 20),
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_commands_stay_within_their_memory(tmp_path, kind):
+    """A process of its own, as its peak is what counts."""
+    packer, block = zlib.compressobj(1, zlib.DEFLATED, 31), BOMBS[kind]()
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(b"".join(packer.compress(block) for _ in range(700)) + packer.flush())
+    command = "relate" if kind == "brackets" else "pagerank"
+    code = (
+        "import resource, sys\n"
+        "from gpuasm.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as ended: print(ended.code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    arguments = [command, str(path), "--device", "cpu", "-q", "--memory", "500M", "-o", str(tmp_path / "out")]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    exit_code, peak = map(int, done.stdout.split())
+    assert (exit_code, done.stderr.count("\n")) == (75, 1), done.stderr
+    assert peak << 10 < 500 << 20
