@@ -8,7 +8,10 @@ from typing import Any
 
 from gpuasm.errors import DataError, UsageError
 
-_KINDS = {"iu": "integers", "f": "floating-point numbers", "iuf": "numbers", "b": "yes or no", "u": "unsigned integers"}
+_KINDS = {
+    "iu": "integers", "u": "unsigned integers", "f": "floating-point numbers", "iuf": "numbers", "iufb": "numbers",
+    "b": "yes or no",
+}  # fmt: skip
 _MOST = 2**63 - 1
 
 
@@ -51,7 +54,7 @@ def array_of(array: Any, what: str, kinds: str, shape: tuple[int | None, ...]) -
     what
         For messages.
     kinds
-        Kinds of numpy's types: "iu", "f", "iuf", "b" or "u".
+        Kinds of numpy's types: "iu", "f", "iuf", "iufb", "b" or "u".
     shape
         Sizes; None is any.
 
@@ -68,3 +71,15 @@ def array_of(array: Any, what: str, kinds: str, shape: tuple[int | None, ...]) -
         seen = f"{array.dtype} of shape {found}" if kind else f"a {type(array).__name__}"
         raise DataError(f"{what}: {_KINDS[kinds]} of shape ({sizes})", seen, "give such an array")
     return array
+
+
+def instance(value: Any, kind: type, what: str) -> None:
+    """Check that a value is of a class.
+
+    Raises
+    ------
+    UsageError
+        If it is not.
+    """
+    if not isinstance(value, kind):
+        raise UsageError(f"{what}: a {kind.__name__}", f"a {type(value).__name__}", f"make a {kind.__name__} first")

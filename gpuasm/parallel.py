@@ -29,6 +29,7 @@ from threadpoolctl import ThreadpoolController
 from gpuasm import arrays, precompilation
 from gpuasm.arrays import Array
 from gpuasm.cache_folders import ptx_folder, temporary_folder, write_atomically
+from gpuasm.checks import whole
 from gpuasm.compiled_cache import cached_dispatcher, compiled_constants, helper_files
 from gpuasm.precompilation import Capability, DeclaredLoop, Kind
 
@@ -102,8 +103,19 @@ def _precompile(loop: Any, signature: str, _: Capability | None) -> None:
     loop.compile(types_of(signature))
 
 
+_MOST_THREADS = 1 << 31
+
+
 def set_threads(n: int | None) -> None:
-    """Set how many CPU threads compiled loops may use; None asks the system."""
+    """Set how many CPU threads compiled loops may use; None asks the system.
+
+    Raises
+    ------
+    UsageError
+        If the number is not from 1 on.
+    """
+    if n is not None:
+        n = whole(n, "threads", least=1, most=_MOST_THREADS)
     if _state["pool"] is not None:
         _state["pool"].shutdown()
     _state["threads"], _state["pool"] = n, None

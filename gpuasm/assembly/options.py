@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from gpuasm.checks import whole
 from gpuasm.errors import UsageError
 
 STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
@@ -105,6 +106,15 @@ class AssemblyOptions:
     without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name, least in (("min_count", 1), ("min_contig_length", 0)):
+            if getattr(self, name) is not None:
+                whole(getattr(self, name), name, least=least)
+        if not isinstance(self.without, (tuple, list)):
+            raise UsageError("stages and rules as a tuple", repr(self.without), "write without=('pairs',)")
+        if self.k is not None and not isinstance(self.k, (tuple, list)):
+            raise UsageError("values of k as a tuple", repr(self.k), "write k=(31, 61)")
+        for k in self.k or ():
+            whole(k, "k", least=1)
         for found, known in (((self.stop_after,), STAGES), ((self.mode,), MODES), (self.without, RULES)):
             for name in found:
                 if name not in known:

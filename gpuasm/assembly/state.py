@@ -37,7 +37,7 @@ class AssemblyState:
         The reads that span its junctions; after the last k, those of the k before. Fragments have the numbers that
         `gpuasm.assembly.paths.pseudo_long_reads.number_of_fragment` gives their pairs.
     names : (32 * packed.size,) int32
-        Names of their windows at the k of the graph.
+        Names of their windows at the k of the graph; of the k before, after the last k.
     n_bases : int
         Bases of all reads behind the depths of the first graph; in an isolate without the share of windows with errors.
     mode : Mode
@@ -123,7 +123,6 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
     scalars = {
         "k": kmer_graph.graph.k,
         "unit": kmer_graph.graph.unit,
-        "k0": kmer_graph.dictionary.k0,
         "k_values": state.k_values,
         "removed": state.removed,
         "n_reads": state.junction_reads.n_reads,
@@ -149,7 +148,6 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         arrays |= {f"spanning_{name}": to_host(getattr(state.spanning.reads, name)) for name in _READS}
         arrays["inserts"] = state.spanning.inserts.histogram
     arrays |= {
-        "keys": to_host(kmer_graph.dictionary.keys),
         "strand": to_host(kmer_graph.strand),
         "names": to_host(state.names),
     }
@@ -165,7 +163,7 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         return UnitigGraph(k=k, unit=scalars["unit"], **{name: arrays[f"{prefix}_{name}"] for name in _GRAPH})
 
     graph = graph_of("graph", scalars["k"])
-    keys, strand, names = (to_namespace(xp, arrays[name]) for name in ("keys", "strand", "names"))
+    strand, names = (to_namespace(xp, arrays[name]) for name in ("strand", "names"))
     junction_reads = _reads_of(arrays, "junction_reads", xp, scalars["n_reads"])
     spanning = None
     if scalars["n_pairs"]:
@@ -176,7 +174,7 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         lengths=arrays["lengths"],
         spectrum=Spectrum(histogram=arrays["histogram"], **scalars["spectrum"]),
         removed={int(k): counts for k, counts in scalars["removed"].items()},
-        kmer_graph=KmerGraph.of(graph, keys, strand, k0=scalars["k0"]),
+        kmer_graph=KmerGraph.of(graph, strand),
         junction_reads=junction_reads,
         names=names,
         n_bases=scalars["n_bases"],

@@ -118,13 +118,15 @@ class Checkpoint:
         try:
             arrays = read_archive(self.path)
             check_arrays(arrays, {"mark": ArrayRule("U", ()), "checksum": ArrayRule("iu", ())})
-            if int(arrays.pop("checksum")) != checksum(arrays):
-                raise DataError("arrays of one checksum", "others", "write the file anew")
         except DataError as error:
-            found = f"a damaged file ({error.found})"
-            remedy = "run again without --resume"
-            raise DataError("a checkpoint of this run", found, remedy, path=self.path) from error
+            raise self._damaged(error.found) from error
+        if int(arrays.pop("checksum")) != checksum(arrays):
+            raise self._damaged("arrays of another checksum")
         return arrays
+
+    def _damaged(self, found: str) -> DataError:
+        remedy = "run again without --resume"
+        return DataError("a checkpoint of this run", f"a damaged file ({found})", remedy, path=self.path)
 
     def remove(self) -> None:
         """Remove the checkpoint: the run is complete, or starts anew."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.checks import array_of
 from gpuasm.errors import DataError, UsageError
 
 KINDS = ("none", "minmax", "zscore", "robust")
@@ -78,6 +79,7 @@ def fit_normalisation(rows: Array, kind: str) -> Normalisation:
     """
     if kind not in KINDS:
         raise UsageError(f"a normalisation named {', '.join(KINDS)}", repr(kind), "use one of those names")
+    array_of(rows, "rows", "iufb", (None, None))
     d = rows.shape[1]
     if kind == "none":
         return Normalisation(kind, np.zeros(d), np.ones(d))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.checks import whole
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.memory import require_memory_for_map
 from gpuasm.clustering.normalising import Normalisation, fit_normalisation
@@ -23,9 +24,10 @@ from gpuasm.clustering.training.neighbourhood import neighbourhood_of
 from gpuasm.clustering.training.online import OnlineTraining
 from gpuasm.clustering.training.schedule import decayed, radii, rates
 from gpuasm.clustering.training.start import start_weights
-from gpuasm.errors import UsageError
+from gpuasm.errors import DataError, UsageError
 
 TRAININGS = ("batch", "online")
+_MOST_EPOCHS = 1_000_000
 CLUSTERINGS = ("watershed", "ustar")
 
 
@@ -131,8 +133,8 @@ class SelfOrganisingMap(Parameters):
             raise UsageError(
                 f"a training named {' or '.join(TRAININGS)}", repr(self.training), "use one of those names"
             )
-        if not isinstance(self.epochs, (int, np.integer)) or self.epochs < 1:
-            raise UsageError("at least one epoch", repr(self.epochs), "give a whole number such as 20")
+        whole(self.epochs, "epochs", least=1, most=_MOST_EPOCHS)
+        whole(self.seed, "seed")
         bounds, falling_rate = radii(grid, self.radius), rates(self.rate)
         steps = [decayed(bounds, epoch, self.epochs, decay=self.decay) for epoch in range(self.epochs)]
         neighbourhood_of(MapGrid(2, 2), self.neighbourhood, 1.0)  # reports an unknown name before any computation
@@ -280,4 +282,11 @@ class SelfOrganisingMap(Parameters):
 
 def _as_array(values: Any) -> Array:
     """Return lists and tables as an array; arrays stay in their memory."""
-    return values if hasattr(values, "dtype") and hasattr(values, "reshape") else np.asarray(values, dtype=np.float64)
+    try:
+        is_array = hasattr(values, "dtype") and hasattr(values, "reshape")
+        values = values if is_array else np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError("rows of numbers", str(error), "give a table of numbers") from error
+    if values.dtype.kind not in "iufb":
+        raise DataError("rows of numbers", f"an array of {values.dtype}", "give a table of numbers")
+    return values

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions
+from gpuasm.checks import instance
+from gpuasm.densest.inputs import check_weights
 from gpuasm.graph.undirected_graph import UndirectedGraph
 from gpuasm.parallel import for_each
 from gpuasm.primitives.row_classes import row_classes
@@ -20,6 +22,8 @@ class Adjacency:
     """
 
     def __init__(self, graph: UndirectedGraph) -> None:
+        instance(graph, UndirectedGraph, "the graph")
+        check_weights(graph.weights)
         self.graph = graph
         self.n = graph.n_vertices
         self._xp = array_namespace(graph.columns)

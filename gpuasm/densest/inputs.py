@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from gpuasm.arrays import Array
+from gpuasm.checks import instance, real, whole
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.undirected_graph import UndirectedGraph
-from gpuasm.graph.values import MODERATE, are_moderate, checked_values
+from gpuasm.graph.values import MODERATE, are_moderate, checked_values, checked_weights
 
 Method = Literal["rank", "peel", "power", "degree"]
+METHODS = get_args(Method)
+_MOST_RANK = 64
+_SIDES = 2
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,22 @@ class SearchOptions:
     whole_slots: int = 1 << 26
     core_vertices: int = 1 << 13
 
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UsageError(f"a method named {', '.join(METHODS)}", repr(self.method), "use one of those names")
+        whole(self.rank, "rank", least=1, most=_MOST_RANK)
+        for name in ("directions", "rounds", "starts", "patience", "max_products"):
+            whole(getattr(self, name), name, least=1)
+        for name in ("whole_slots", "core_vertices"):
+            whole(getattr(self, name), name)
+        if not real(self.tolerance, "tolerance") > 0:
+            raise UsageError("a tolerance above 0", str(self.tolerance), "give for example 1e-5")
+
 
 def check_graph(graph: UndirectedGraph, k: int) -> None:
     """Raise an error if the graph has no edges or fewer than k vertices, or if a weight is negative."""
+    instance(graph, UndirectedGraph, "the graph")
+    whole(k, "k")
     if k < 2:
         raise UsageError("a k of 2 or more", str(k), "choose two vertices or more")
     _check_counts(graph.n_vertices, graph.n_edges, k)
@@ -67,10 +84,14 @@ def check_graph(graph: UndirectedGraph, k: int) -> None:
 
 def check_block(graph: DirectedGraph, sizes: tuple[int, int], weights: Array | None) -> None:
     """Raise an error if there are no edges or too few vertices for the rows or columns, or a weight is negative."""
+    if not isinstance(sizes, (tuple, list)) or len(sizes) != _SIDES:
+        raise UsageError("the numbers of rows and of columns", repr(sizes), "give two whole numbers")
+    for size in sizes:
+        whole(size, "rows or columns")
     if min(sizes) < 1:
         raise UsageError("at least one row and one column", f"{sizes[0]} and {sizes[1]}", "choose more")
     _check_counts(graph.n_vertices, graph.n_edges, max(sizes))
-    check_weights(weights)
+    check_weights(checked_weights(graph, weights))
 
 
 def check_weights(weights: Array | None) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.checks import instance, whole
 from gpuasm.densest.inputs import check_weights
 from gpuasm.errors import UsageError
 from gpuasm.graph.undirected_graph import UndirectedGraph
@@ -85,6 +86,8 @@ def peel(graph: UndirectedGraph, *, rounds: int = 1) -> Peeling:
     DataError
         If a weight is negative, not finite or out of range.
     """
+    instance(graph, UndirectedGraph, "the graph")
+    whole(rounds, "rounds")
     if rounds < 1:
         raise UsageError("at least one round", str(rounds), "choose one or more")
     check_weights(graph.weights)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.checks import array_of, whole
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.selection import top_k
+from gpuasm.graph.values import checked_vertices
 from gpuasm.primitives.counting import count_true
 
 
@@ -29,6 +31,10 @@ def power_support(adjacency: Adjacency, k: int, *, start: Array | None = None, m
     max_steps
         Greatest number of products with the matrix.
     """
+    whole(k, "k", least=1, most=adjacency.n)
+    whole(max_steps, "max_steps")
+    if start is not None:
+        start = checked_vertices(array_of(start, "the first support", "iu", (k,)), adjacency.n)
     xp = array_namespace(adjacency.graph.columns)
     support = top_k(adjacency.graph.strength[None], k)[0] if start is None else start
     image = adjacency @ _indicator(support, adjacency.n, xp)

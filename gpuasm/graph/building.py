@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.checks import whole
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import group_by, index_type
@@ -40,6 +41,8 @@ def from_edges(
     DataError
         If a number is below 0 or not below n, or the two differ in length.
     """
+    if n is not None:
+        whole(n, "vertices")
     xp = array_namespace(source, target)
     source, target = _integers(source, xp), _integers(target, xp)
     if source.shape != target.shape:
@@ -216,7 +219,10 @@ def _without_needless_names(source: np.ndarray, target: np.ndarray, names: list[
 
 
 def _integers(values: Array | Sequence[int], xp: Any) -> Array:
-    array = xp.asarray(values)
+    try:
+        array = xp.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError("a row of integers", str(error), "give vertex numbers") from error
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise DataError("a row of integers", f"{array.dtype} of shape {array.shape}", "give vertex numbers")
     return array if array.size else array.astype(np.int64)

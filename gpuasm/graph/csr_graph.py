@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.checks import array_of
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.names import Label, StringNames, number_names, short_list
 from gpuasm.graph.rows import group_by, index_type, offsets_of, rows_of_slots
@@ -33,17 +34,15 @@ class CsrGraph:
     Raises
     ------
     DataError
-        If the shapes or the number of names do not fit. The content is checked by `from_csr`.
+        If the arrays are no integers, offsets fall or do not go from 0 to the number of edges, a column is no vertex,
+        or the number of names does not fit.
     """
 
     def __init__(self, row_offsets: Array, columns: Array, names: Sequence[str] | None = None) -> None:
-        if row_offsets.ndim != 1 or columns.ndim != 1 or row_offsets.size == 0:
-            raise DataError(
-                "row offsets (n + 1,) and columns (m,)",
-                f"shapes {row_offsets.shape} and {columns.shape}",
-                "give one-dimensional arrays",
-            )
+        array_of(row_offsets, "row offsets (n + 1,)", "iu", (None,))
+        array_of(columns, "columns (m,)", "iu", (None,))
         array_namespace(row_offsets, columns)  # refuses a mixture of host and device
+        _check_rows(row_offsets, columns)
         n = int(row_offsets.size) - 1
         if names is not None and len(names) != n:
             raise DataError(f"a name for each of {n} vertices", f"{len(names)} names", "give as many names as vertices")
@@ -53,31 +52,15 @@ class CsrGraph:
 
     @classmethod
     def from_csr(cls, row_offsets: Array, columns: Array, names: Sequence[str] | None = None) -> Self:
-        """Make a graph of CSR arrays of any integer type and check their content.
+        """Make a graph of CSR arrays, or of sequences of numbers.
 
         Raises
         ------
         DataError
-            If offsets fall, do not go from 0 to the number of edges, or a column is no vertex.
+            As the class.
         """
         xp = array_namespace(row_offsets, columns)
-        row_offsets, columns = xp.asarray(row_offsets), xp.asarray(columns)
-        n = int(row_offsets.size) - 1
-        if n >= 0 and (
-            int(row_offsets[0]) != 0
-            or int(row_offsets[-1]) != columns.size
-            or bool((row_offsets[1:] < row_offsets[:-1]).any())
-        ):
-            raise DataError(
-                f"row offsets that rise from 0 to {columns.size}", "others", "count the edges of each row anew"
-            )
-        if columns.size and (int(columns.min()) < 0 or int(columns.max()) >= n):
-            raise DataError(
-                f"columns from 0 to {n - 1}",
-                f"{int(columns.min())} to {int(columns.max())}",
-                "check the vertex numbers",
-            )
-        return cls(row_offsets, columns, names)
+        return cls(xp.asarray(row_offsets), xp.asarray(columns), names)
 
     # Counts and degrees
 
@@ -193,3 +176,16 @@ class CsrGraph:
 
     def _some_labels(self) -> str:
         return short_list((self.label_of(i) for i in range(min(self.n_vertices, 6))), 5) or "none: it has no vertices"
+
+
+def _check_rows(row_offsets: Array, columns: Array) -> None:
+    n = int(row_offsets.size) - 1
+    if n < 0 or (
+        int(row_offsets[0]) != 0
+        or int(row_offsets[-1]) != columns.size
+        or bool((row_offsets[1:] < row_offsets[:-1]).any())
+    ):
+        raise DataError(f"row offsets that rise from 0 to {columns.size}", "others", "count the edges of each row anew")
+    if columns.size and (int(columns.min()) < 0 or int(columns.max()) >= n):
+        found = f"{int(columns.min())} to {int(columns.max())}"
+        raise DataError(f"columns from 0 to {n - 1}", found, "check the vertex numbers")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from gpuasm.arrays import array_namespace
+from gpuasm.checks import instance
+from gpuasm.errors import UsageError
 from gpuasm.graph.balance import require_eulerian
+from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.euler_path import find_euler_path
 from gpuasm.graph.hierholzer import hierholzer
@@ -16,10 +19,8 @@ from gpuasm.graph.pairing import PairingName
 from gpuasm.graph.tours import EulerTour
 from gpuasm.stages import Stages
 
-if TYPE_CHECKING:
-    from gpuasm.graph.directed_graph import DirectedGraph
-
 MethodName = Literal["auto", "parallel", "hierholzer"]
+METHODS = get_args(MethodName)
 
 LEAST_EDGES_FOR_DEVICE = 3 << 16
 """With at least so many edges a device is faster than one CPU thread; see 'gpuasm bench euler --curve'."""
@@ -62,6 +63,9 @@ def find_euler_tour(
         If a component has no circuit; with the number of unbalanced vertices and the names of the first five.
     """
     xp, stages = array_namespace(graph.columns), stages or Stages()
+    instance(graph, DirectedGraph, "the graph")
+    if method not in METHODS:
+        raise UsageError(f"a method named {', '.join(METHODS)}", repr(method), "use one of those names")
     if method == "auto":
         method = choose_method(graph.n_edges, on_device=xp is not np)
     if method == "hierholzer":

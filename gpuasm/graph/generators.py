@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.checks import whole
 from gpuasm.errors import UsageError
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
@@ -53,6 +54,8 @@ def deep_eulerian(n: int, k: int, *, path: bool = False, seed: int = 0, xp: Any 
     xp
         Array namespace of the result, numpy or cupy; the sequential generation runs on the CPU.
     """
+    whole(n, "vertices", most=_MOST)
+    whole(k, "edges", most=_MOST)
     _check(n >= 1 and k >= 1, "at least one vertex and one edge out of it", f"{n} and {k}")
     degrees = np.empty(n, np.int64)
     _draw_degrees(n, degrees, stream_key(seed, "deep"), k)
@@ -79,6 +82,8 @@ def shallow_eulerian(n: int, m: int, *, seed: int = 0, xp: Any = np) -> Directed
     seed, xp
         Seed, and the array namespace of the graph.
     """
+    whole(n, "vertices", most=_MOST)
+    whole(m, "edges", most=_MOST)
     least = 3 * n - 4
     _check(n >= 2, "at least 2 vertices", str(n))
     _check(m >= least and (m - least) % 2 == 0, f"{least} edges, {least + 2}, {least + 4}, ...", str(m))
@@ -103,6 +108,7 @@ def many_circuits(n: int, *, seed: int = 0, xp: Any = np) -> DirectedGraph:
     seed, xp
         Seed, and the array namespace of the graph.
     """
+    whole(n, "vertices", most=_MOST)
     _check(n >= 4, "at least 4 vertices", str(n))
     hubs = n // 4
     hub = xp.arange(hubs)
@@ -128,7 +134,8 @@ def de_bruijn_graph(alphabet: str | int, order: int, *, xp: Any = np) -> Directe
         Array namespace of the graph.
     """
     letters = _LETTERS[:alphabet] if isinstance(alphabet, int) else alphabet
-    size = alphabet if isinstance(alphabet, int) else len(alphabet)
+    size = len(alphabet) if isinstance(alphabet, str) else whole(alphabet, "letters", most=_MOST)
+    whole(order, "order", most=_MOST_ORDER)
     _check(size >= 1 and len(set(letters)) == len(letters), "distinct letters", repr(alphabet))
     _check(order >= 1, "strings of at least one letter", str(order))
     n = size ** (order - 1)
@@ -137,6 +144,9 @@ def de_bruijn_graph(alphabet: str | int, order: int, *, xp: Any = np) -> Directe
     columns = (string % n).astype(index_type(n), copy=False)
     names = StringNames(letters, order - 1) if len(letters) == size else None
     return DirectedGraph(xp.arange(n + 1, dtype=np.int64) * size, columns, names)
+
+
+_MOST, _MOST_ORDER = 1 << 48, 1 << 12
 
 
 def _check(holds: bool, expected: str, found: str) -> None:  # noqa: FBT001 - reads as an assertion

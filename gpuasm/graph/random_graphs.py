@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.checks import real, whole
 from gpuasm.errors import UsageError
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
@@ -16,6 +17,8 @@ from gpuasm.primitives.randomness import below, random_bits, stream_key
 
 GRAPH500 = (0.57, 0.19, 0.19)
 """Probabilities of the upper left, upper right and lower left quarter in the Graph500 benchmark."""
+
+_MOST = 1 << 48
 
 
 def rmat(
@@ -41,7 +44,9 @@ def rmat(
     seed, xp
         Seed, and the array namespace of the graph.
     """
-    source, target = rmat_edges(scale, edge_factor << scale, chances=chances, seed=seed, xp=xp)
+    whole(scale, "scale", least=1, most=40)
+    n_edges = whole(edge_factor, "edge_factor", most=1 << 20) << scale
+    source, target = rmat_edges(scale, n_edges, chances=chances, seed=seed, xp=xp)
     return from_edges(source, target, 1 << scale)
 
 
@@ -54,8 +59,14 @@ def rmat_edges(
     xp: Any = np,
 ) -> tuple[Array, Array]:
     """Return source and target of m edges of an R-MAT graph of 2^scale vertices, in random order; see `rmat`."""
-    a, b, c = chances
-    if not (0 < scale <= 40 and m >= 0 and min(chances) >= 0 and a + b + c <= 1):
+    whole(scale, "scale", least=1, most=40)
+    whole(m, "edges", most=1 << 48)
+    if not isinstance(chances, (tuple, list)):
+        raise UsageError("three chances", repr(chances), "give a tuple")
+    if len(chances) != len(GRAPH500):
+        raise UsageError("three chances", str(len(chances)), "leave the last one out, which follows")
+    a, b, c = (real(chance, "chances", least=0, most=1) for chance in chances)
+    if not (0 < scale <= 40 and m >= 0 and min(a, b, c) >= 0 and a + b + c <= 1):
         raise UsageError(
             "a scale of 1 to 40 and chances that sum up to at most 1", f"{scale} and {chances}", "change them"
         )
@@ -71,8 +82,8 @@ def random_regular(n: int, d: int, *, seed: int = 0, xp: Any = np) -> DirectedGr
 
     It has Euler circuits; self-loops and repeated edges occur, by chance about d and d^2 / 2 of them.
     """
-    if n < 1 or d < 0:
-        raise UsageError("at least one vertex, and no fewer than 0 edges of each", f"{n} and {d}", "change them")
+    whole(n, "vertices", least=1, most=_MOST)
+    whole(d, "edges of each", most=_MOST)
     columns = xp.empty((n, d), index_type(n))
     for j in range(d):
         columns[:, j] = random_permutation(n, seed=seed, name=j, xp=xp)
@@ -96,6 +107,8 @@ def random_eulerian(
     seed, xp
         Seed, and the array namespace of the graph.
     """
+    for number, what in ((n, "vertices"), (m, "edges"), (components, "components")):
+        whole(number, what, most=_MOST)
     if components < 1 or n < components or m < 0 or (path and min(n, m) < 2 * components):
         raise UsageError(
             "a vertex and an edge for each component, two if there is a path",
@@ -137,7 +150,7 @@ def shuffled(graph: DirectedGraph, *, seed: int = 0) -> DirectedGraph:
     new[old] = xp.arange(n)
     offsets = xp.zeros(n + 1, np.int64)
     xp.cumsum(graph.out_degree[old], out=offsets[1:])
-    columns = xp.empty(m, graph.columns.dtype)
+    columns = xp.zeros(m, graph.columns.dtype)
     names = None if graph.names is None else [graph.names[v] for v in old.tolist()]
     result = DirectedGraph(offsets, columns, names)
     source, _ = result.edges()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.checks import array_of, instance
 from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
@@ -94,6 +95,9 @@ def check_tour(graph: DirectedGraph, tour: EulerTour, *, path: bool = False) -> 
     DataError
         With the reason, if it does not.
     """
+    instance(tour, EulerTour, "the tour")
+    for array, what in ((tour.edges, "the edges of a tour"), (tour.start, "the starts of its walks")):
+        array_of(array, what, "iu", (None,))
     xp, m, start = array_namespace(graph.columns, tour.edges, tour.start), graph.n_edges, tour.start
     _require(tour.edges.size == m, f"{m} edges", f"{tour.edges.size}")
     rises = start.size >= 1 and int(start[0]) == 0 and int(start[-1]) == m and bool((start[1:] > start[:-1]).all())

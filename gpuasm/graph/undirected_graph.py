@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.checks import array_of
 from gpuasm.errors import DataError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.names import Label
@@ -41,6 +42,10 @@ class UndirectedGraph:
         weights: Array | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
+        array_of(row_offsets, "row offsets (n + 1,)", "iu", (None,))
+        array_of(columns, "neighbours (2 m,)", "iu", (None,))
+        if weights is not None:
+            array_of(weights, "weights (2 m,)", "iuf", (int(columns.size),))
         self.row_offsets, self.columns, self.weights, self.names = row_offsets, columns, weights, names
 
     @property
@@ -113,8 +118,8 @@ def undirected_graph(graph: DirectedGraph, weights: Array | None = None) -> Undi
         If there are not as many weights as edges, or sums of them are not finite.
     """
     xp, n = array_namespace(graph.columns), graph.n_vertices
-    if weights is not None and weights.shape != graph.columns.shape:
-        raise DataError(f"a weight for each of {graph.n_edges} edges", f"{weights.size}", "give as many")
+    if weights is not None:
+        array_of(weights, f"a weight for each of {graph.n_edges} edges", "iuf", (graph.n_edges,))
     source, target = (ends.astype(np.int64) for ends in graph.edges())
     forward, back = source * n + target, target * n + source
     proper = source != target

@@ -133,12 +133,12 @@ def _line_end(text: np.ndarray, at: int) -> int:
 
 def _first_other_line(text: np.ndarray, at: int) -> bytes:
     """Return the first line after the first one of the bases that begins with no letter of them."""
-    _, at = _line(text, at)
-    while at < text.size:
-        line, following = _line(text, at)
-        if scan.CLASS_OF_BYTE[text[at]] == scan.NO_LETTER:
-            return line
-        at = following
+    for first in range(_line_end(text, at), text.size, _SEARCHED_AT_ONCE):
+        begins = first + 1 + np.flatnonzero(text[first : first + _SEARCHED_AT_ONCE] == ord("\n"))
+        begins = begins[begins < text.size]
+        others = begins[scan.CLASS_OF_BYTE[text[begins]] == scan.NO_LETTER]
+        if others.size:
+            return _line(text, int(others[0]))[0]
     return b""
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.checks import instance, whole
+from gpuasm.errors import UsageError
 from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.reads import Reads
@@ -57,11 +59,18 @@ def tally_kmers(
     Returns
     -------
     Tally, in the memory of the reads' arrays.
+
+    Raises
+    ------
+    UsageError
+        If k is even or out of range, or the names are missing.
     """
-    check_k(k)
+    instance(reads, Reads, "reads")
+    check_k(whole(k, "k"))
+    whole(min_count, "min_count", least=1)
     if k > MAX_PLAIN_K and (names is None or not k0 < k <= 2 * k0):
-        msg = f"k = {k} needs the names of k0-mers with k0 < k <= 2 k0, got k0 = {k0}"
-        raise ValueError(msg)
+        expected = f"the names of k0-mers with k0 < k <= 2 k0, for k = {k}"
+        raise UsageError(expected, f"k0 = {k0}", "name the k0-mers first, or give a lesser k")
     xp = array_namespace(reads.packed)
     if names is None:
         names = xp.empty(0, np.int32)

@@ -51,14 +51,17 @@ class Dictionary:
         ResourceError
             If there are too many k-mers for oriented names of 31 bits.
         """
-        most = 1 << (NAME_BITS - 1)
-        if keys.size >= most:
-            raise ResourceError(
-                f"fewer than {most:,} distinct k-mers",
-                f"{keys.size:,}",
-                "raise --min-count or assemble fewer reads at a time",
-            )
+        require_nameable(keys.size)
         return cls(k, k0, keys, *build_index(keys))
+
+
+def require_nameable(n: int) -> None:
+    """Raise ResourceError if there are too many k-mers for oriented names of 31 bits."""
+    most = 1 << (NAME_BITS - 1)
+    if n >= most:
+        raise ResourceError(
+            f"fewer than {most:,} distinct k-mers", f"{n:,}", "raise --min-count or assemble fewer reads at a time"
+        )
 
 
 def name_windows(reads: Reads, dictionary: Dictionary, lower: Array | None = None) -> Array:

@@ -14,6 +14,7 @@ import hashlib
 
 import numpy as np
 
+from gpuasm.checks import whole
 from gpuasm.parallel import compiled, inlined
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -26,6 +27,7 @@ _LOW_HALF, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 def stream_key(seed: int, *names: str | int) -> np.uint64:
     """Return the key of the stream of a seed and names; other names give other numbers."""
+    whole(seed, "the seed", least=-(1 << 63), most=(1 << 64) - 1)
     text = "\0".join(map(str, (seed, *names))).encode()
     return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, to_host
+from gpuasm.checks import array_of, real, whole
 from gpuasm.errors import ConvergenceError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.ranking.pull_cpu import PullCpu
@@ -86,6 +87,8 @@ def power_iteration(
     DataError, UsageError
         As `make_surfer`.
     """
+    real(tolerance, "tolerance")
+    whole(max_iterations, "max_iterations")
     if not tolerance > 0 or max_iterations < 1:
         raise UsageError(
             "a tolerance above 0 and at least one iteration", f"{tolerance} and {max_iterations}", "change them"
@@ -108,6 +111,8 @@ def power_iteration(
 
 def l1_distance(first: Array, second: Array) -> float:
     """Return the sum of the absolute differences of two vectors of ranks."""
+    array_of(first, "ranks", "iuf", (None,))
+    array_of(second, "ranks", "iuf", first.shape)
     return float(np.abs(to_host(first) - to_host(second)).sum())
 
 

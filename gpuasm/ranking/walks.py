@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.checks import whole
 from gpuasm.errors import UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.ranking.teleport import DEFAULT_RESET, make_surfer
@@ -126,6 +127,7 @@ def random_walks(
     """
     surfer = make_surfer(graph, weights=weights, teleport=teleport, reset=reset)
     n = graph.n_vertices
+    whole(coupons, "coupons")
     if coupons < 1 or n * coupons / reset >= 2.0**62:
         raise UsageError("at least one coupon, and fewer than 2^62 visits", str(coupons), "change their number")
     with (stages or Stages()).stage("random walks", coupons=coupons, reset=reset, seed=seed) as stage:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
+from gpuasm.checks import array_of, whole
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.parallel import for_each
 from gpuasm.primitives.randomness import random_bits
@@ -43,6 +44,8 @@ def work_by_coupon(
     coupons, seed, teleport, reset
         As in `random_walks`.
     """
+    whole(n_threads, "n_threads", least=1, most=1 << 40)
+    whole(coupons, "coupons", least=1, most=1 << 40)
     plan = plan_walks(make_surfer(graph, teleport=teleport, reset=reset), coupons, seed)
     xp = plan.surfer.xp
     work = xp.zeros(n_threads, np.int64)
@@ -54,6 +57,7 @@ def work_by_coupon(
 
 def idle_share(work: Array) -> float:
     """Return the share of the time in which threads wait for the slowest of their warp, between 0 and 1."""
+    array_of(work, "the work of each thread", "iu", (None,))
     xp = array_namespace(work)
     padded = xp.zeros(-(-work.size // WARP) * WARP, np.int64)
     padded[: work.size] = work

@@ -29,5 +29,6 @@ __all__ = [
 ]
 
 set_matplotlib_folder()
-warnings.filterwarnings("ignore", message="constrained_layout|Glyph ")  # of names that a figure has no room or letters for
+# Names may not fit a figure, or have letters that its font lacks.
+warnings.filterwarnings("ignore", message="constrained_layout|Glyph ")  # no room for a name, or no letters
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns of fonts and of its folder, on standard error

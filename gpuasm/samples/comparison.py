@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, cuda_functions, to_host, to_namespace
+from gpuasm.checks import instance
 from gpuasm.errors import one_line
 from gpuasm.graph.names import short_list
 from gpuasm.parallel import compiled, run_chunks
@@ -60,6 +61,7 @@ class Comparison:
 
 def compare(sketches: Sketches, xp: Any = np) -> Comparison:
     """Compare all pairs of sketches on the device of namespace ``xp``; a warning names those without any hash."""
+    instance(sketches, Sketches, "sketches")
     empty = [name for name, size in zip(sketches.names, sketches.sizes.tolist(), strict=True) if size == 0]
     if empty and sketches.n > 1:
         _LOG.warning(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuasm.checks import array_of
+from gpuasm.errors import DataError, UsageError
 from gpuasm.samples.comparison import Comparison
 
 
@@ -32,12 +34,11 @@ def containment(comparison: Comparison) -> np.ndarray:
 
     Raises
     ------
-    ValueError
+    UsageError
         If the sketches are bottom sketches, which keep fewer shared hashes of larger samples.
     """
     if not comparison.kind.is_scaled:
-        msg = "containment needs scaled sketches"
-        raise ValueError(msg)
+        raise UsageError("scaled sketches for containment", "sketches of a size", "sketch with scaled")
     return comparison.shared / np.maximum(comparison.sizes, 1)[:, None]
 
 
@@ -59,3 +60,19 @@ def _of_share(share: np.ndarray, k: int, *, both: bool) -> np.ndarray:
     with np.errstate(divide="ignore"):
         distance = np.minimum(-np.log(in_both) / k, 1.0)
     return np.where(share >= 1.0, 0.0, distance)
+
+
+def checked_distances(distance: np.ndarray, n: int | None = None) -> np.ndarray:
+    """Return distances of n samples, or of any number, as (n, n) float64.
+
+    Raises
+    ------
+    DataError
+        If they have another shape or type, are not symmetric, or one is negative or not finite.
+    """
+    array_of(distance, "distances of all samples to all", "iuf", (n, n))
+    distance = distance.astype(np.float64, copy=False)
+    is_sound = distance.shape[0] == distance.shape[1] and bool((np.isfinite(distance) & (distance >= 0)).all())
+    if not is_sound or not np.array_equal(distance, distance.T):
+        raise DataError("a symmetric matrix of finite distances from 0 on", "another", "compute the distances anew")
+    return distance

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.checks import whole
 from gpuasm.errors import UsageError
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.windows import tile_windows
@@ -28,6 +29,7 @@ _BATCH = 1 << 24
 
 def check_sketch_k(k: int) -> None:
     """Raise UsageError unless k-mers of this length can be hashed."""
+    whole(k, "k")
     if not LEAST_K <= k <= MOST_K:
         raise UsageError(f"k from {LEAST_K} to {MOST_K}", f"k = {k}", "choose for example -k 21, Mash's own, or 31")
 

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.checks import real, whole
 from gpuasm.errors import UsageError
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.components import number_components
 from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.graph.values import checked_values
 from gpuasm.samples.comparison import Comparison
+from gpuasm.samples.distances import checked_distances
 
 _SHARE_OF_NEAREST = 0.3
 """Relative error of the nearest distance; smaller differences are not significant."""
@@ -44,6 +47,8 @@ class GraphOptions:
     mutual: bool = False
 
     def __post_init__(self) -> None:
+        whole(self.neighbours, "neighbours", least=-1)
+        real(self.threshold, "threshold")
         if self.neighbours < 0:
             raise UsageError("0 or more neighbours", str(self.neighbours), "choose for example --neighbours 10")
         if not 0 <= self.threshold <= 1:
@@ -76,7 +81,9 @@ def neighbour_graph(
     weights : (m,) float64
         In (0, 1].
     """
+    distance = checked_distances(distance)
     n = len(distance)
+    bases = checked_values(bases, n, what="number of bases", whose="sample")
     rows = [_neighbours_of(sample, distance[sample], options) for sample in range(n)]
     if options.mutual:
         found = [set(row.tolist()) for row in rows]
@@ -111,6 +118,8 @@ def clusters(distance: np.ndarray, within: float) -> np.ndarray:
     Two samples are in one cluster if a chain of samples joins them, each at most ``within`` from the next (single
     linkage). Samples at distance 1 are never linked.
     """
+    distance = checked_distances(distance)
+    real(within, "within")
     n = len(distance)
     first, second = np.nonzero(np.triu((distance <= within) & (distance < 1.0), 1))
     return number_components(from_edges(first, second, n).components())[0]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.checks import instance, real
+from gpuasm.errors import UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.samples.comparison import Comparison
 from gpuasm.samples.distances import containment_distance, mash_distance
@@ -15,6 +17,7 @@ from gpuasm.samples.sketches import Sketches
 from gpuasm.samples.trees import Tree, neighbour_joining
 
 _LOG = logging.getLogger(__name__)
+DISTANCES = ("auto", "mash", "containment")
 _MOST_LEAVES = 5000
 """Greatest number of samples of a tree: the time is cubic, half a minute for so many."""
 
@@ -90,6 +93,14 @@ def relate(
     cluster_distance
         The greatest distance between linked samples of a cluster.
     """
+    instance(sketches, Sketches, "sketches")
+    instance(comparison, Comparison, "a comparison")
+    if distance not in DISTANCES or comparison.names != sketches.names:
+        raise UsageError(
+            f"a distance named {', '.join(DISTANCES)} and the comparison of these sketches", repr(distance),
+            "use one of those names, and compare the sketches first",
+        )  # fmt: skip
+    real(cluster_distance, "cluster_distance", least=0, most=1)
     kind = distance
     if kind == "auto":
         kind = "containment" if comparison.kind.is_scaled else "mash"

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.checks import array_of, instance, whole
 from gpuasm.errors import DataError, UsageError
 from gpuasm.samples.hashes import check_sketch_k, hash_bits, hashes_of_kmers, hashes_of_windows
 from gpuasm.sequence.reads import Reads
 
 MOST_HASH = (1 << 64) - 1
+_MOST_SEED = (1 << 32) - 1
 _OVERSAMPLING = 4
 """A first bound of the s least hashes admits so many times s; with repeats it may be too low."""
 
@@ -56,6 +58,8 @@ class SketchKind:
             If k or the size is out of range.
         """
         check_sketch_k(k)
+        whole(seed, "seed", most=_MOST_SEED)
+        whole(size, "size")
         if size < 1:
             raise UsageError("a sketch of at least 1 hash", str(size), "choose for example --sketch-size 1000")
         return cls(k, size, seed=seed, bits=hash_bits(k))
@@ -70,6 +74,8 @@ class SketchKind:
             If k or scaled is out of range.
         """
         check_sketch_k(k)
+        whole(seed, "seed", most=_MOST_SEED)
+        whole(scaled, "scaled", most=MOST_HASH)
         if scaled < 1:
             raise UsageError("one k-mer in at least 1", f"scaled = {scaled}", "choose for example --scaled 1000")
         return cls(k, 0, max_hash_of(scaled), seed=seed)
@@ -185,6 +191,7 @@ def sketch_text(reads: Reads, kind: SketchKind) -> Array:
     -------
     (h,) uint64, ascending, in the memory of the text; fewer than the size of the kind if there are fewer k-mers.
     """
+    instance(reads, Reads, "a text")
     windows = int(np.maximum(to_host(reads.length).astype(np.int64) - (kind.k - 1), 0).sum())
 
     def up_to(bound: int) -> Array:
@@ -198,6 +205,7 @@ def sketch_text(reads: Reads, kind: SketchKind) -> Array:
 
 def sketch_kmers(kmers: Array, kind: SketchKind) -> Array:
     """Sketch counted canonical k-mers, (n,) uint64, such as the solid ones of reads."""
+    array_of(kmers, "k-mers", "u", (None,))
     hashes = hashes_of_kmers(kmers, kind.k, seed=kind.seed, bits=kind.bits)
     xp = array_namespace(kmers)
     return _least(lambda bound: xp.unique(hashes[hashes <= np.uint64(bound)]), kmers.size, kind)

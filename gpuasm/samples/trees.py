@@ -12,7 +12,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from gpuasm.checks import instance
 from gpuasm.parallel import compiled
+from gpuasm.samples.distances import checked_distances
 
 _LEAST_STACK, _STACK_PER_LEVEL, _FRAMES_PER_LEVEL = 1 << 20, 1 << 12, 4
 T = TypeVar("T")
@@ -75,6 +77,7 @@ def neighbour_joining(distance: np.ndarray, names: Sequence[str]) -> Tree:
         Names of the samples.
     """
     n = len(names)
+    distance = checked_distances(distance, n)
     n_nodes = max(2 * n - 2, n) if n > 2 else n + (n == 2)
     parent = np.full(n_nodes, -1, np.int64)
     length = np.zeros(n_nodes, np.float64)
@@ -89,6 +92,7 @@ def newick(tree: Tree) -> str:
     """Return the tree as Newick text, children in the order of their least leaf; names with special letters quoted."""
     from Bio.Phylo import BaseTree, NewickIO  # noqa: PLC0415 - slow to import, and only trees need it
 
+    instance(tree, Tree, "the tree")
     if not tree.names:
         return ";"
     children = tree.children()

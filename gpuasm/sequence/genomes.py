@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.checks import real, whole
 from gpuasm.errors import UsageError
 from gpuasm.primitives.randomness import random_uint64, random_units, stream_key
 from gpuasm.sequence.encoding import reverse_complement
+
+_MOST_BASES = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,12 @@ class Repeats:
     copies: int = 2
     divergence: float = 0.0
 
+    def __post_init__(self) -> None:
+        for name in ("families", "copies"):
+            whole(getattr(self, name), f"{name} of repeats", most=_MOST_BASES)
+        whole(self.length, "length of repeats", least=1, most=_MOST_BASES)
+        real(self.divergence, "divergence of repeats", least=0, most=1)
+
 
 def simulate_molecule(
     name: str,
@@ -78,6 +87,9 @@ def simulate_molecule(
     UsageError
         If the repeats do not fit, or a number lies outside its range.
     """
+    whole(length, "length", most=_MOST_BASES)
+    real(gc, "gc")
+    real(copies, "copies")
     if length < 1 or not 0 <= gc <= 1 or copies <= 0:
         raise UsageError(
             "a length of at least 1, a GC share from 0 to 1 and copies above 0",

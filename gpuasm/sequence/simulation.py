@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuasm.checks import real, whole
 from gpuasm.errors import DataError, UsageError
 from gpuasm.parallel import ordered_map
 from gpuasm.primitives.randomness import random_units, stream_key
@@ -219,7 +220,15 @@ def _insert_quantiles(options: ReadOptions) -> np.ndarray:
     return np.array([round(normal.inv_cdf((i + 0.5) / _N_QUANTILES)) for i in range(_N_QUANTILES)], dtype=np.int32)
 
 
+_MOST = 1e12
+
+
 def _check_options(options: ReadOptions) -> None:
+    whole(options.length, "read length")
+    for name in ("fold", "insert", "insert_sd", "n_rate"):
+        real(getattr(options, name), name, most=_MOST)
+    if options.error_rate is not None:
+        real(options.error_rate, "error_rate", least=0, most=1)
     least = 0 if options.single else options.length
     for expected, value, holds in (
         ("a depth above 0", options.fold, options.fold > 0),

@@ -344,3 +344,44 @@ def test_profiles_name_rules_that_exist(profile):
 def test_the_example_is_complete():
     done = run([sys.executable, "-m", "snakemake", "--cores", "2", "-n"], ROOT)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("content", [b"sample\treads_1\xff\n", b"s\0x\n", b'sample\t"' + b"x" * 200_000 + b"\n"])
+def test_a_sheet_that_is_no_table_ends_in_one_line(project, content):
+    folder = project()
+    (folder / "config" / "samples.tsv").write_bytes(content)
+    done = snakemake(folder, "-n", "-q")
+    text = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "expected a table in UTF-8, tab-separated" in text
+    assert "Traceback" not in text
+    assert "File " not in text.replace("Config file", "")
+
+
+def test_braces_in_a_path_are_no_wildcards(project):
+    folder = project("braces\tp{1}/a{x}.fq\t\t\t\t", "plain\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
+    (folder / "p{1}").mkdir()
+    shutil.copy(folder / "good_1.fastq.gz", folder / "p{1}" / "a{x}.fq")
+    done = snakemake(folder, "-n", "-p")
+    assert done.returncode == 0, done.stderr
+    assert "check --single 'p{1}/a{x}.fq'" in done.stdout
+    made = snakemake(folder, "results/braces/check.json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads((folder / "results" / "braces" / "status" / "check_reads.json").read_text())["status"] == "ok"
+
+
+def test_a_module_with_a_prefix_and_another_interpreter(project, tmp_path_factory):
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
+    (folder / "Snakefile").write_text(
+        f'configfile: "config/config.yaml"\n\n\nmodule gpuasm:\n    snakefile:\n'
+        f'        "{ROOT}/workflow/Snakefile"\n    config:\n        config\n    prefix:\n        "sub"\n\n\n'
+        "use rule * from gpuasm as of_*\n"
+    )
+    done = snakemake(folder, entry_point=folder / "Snakefile")
+    assert done.returncode == 0, done.stderr
+    with (folder / "sub" / "results" / "summary.tsv").open(newline="") as file:
+        assert [row["status"] for row in csv.DictReader(file, delimiter="\t")] == ["ok"]
+    python = tmp_path_factory.mktemp("other") / "environment"
+    python.symlink_to(sys.prefix)
+    again = run([str(python / "bin" / "python"), "-m", "snakemake", "--cores", "1", "-n"], folder)
+    assert "Nothing to be done" in again.stdout + again.stderr

@@ -11,14 +11,17 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.compaction import SourceUnitigs
+from gpuasm.assembly.graph.debruijn import oriented_base
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import Unitigs
-from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.keys import first_name, last_name, pair_key
+from gpuasm.kmers.names import Dictionary, require_nameable
 from gpuasm.kmers.tally import Tally
-from gpuasm.parallel import for_each, signatures
+from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.hashing import find
 from gpuasm.primitives.searching import run_of
 
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE = np.uint64(1)
 
 
 @dataclass(frozen=True)
@@ -29,128 +32,193 @@ class KmerGraph:
     ----------
     graph : UnitigGraph
         On the host.
-    dictionary : Dictionary
-        k-mer j is window j of the unitigs, counted through all of them.
     strand : (n_kmers,) uint8
-        Strand of each k-mer's key that its unitig reads.
+        Strand of each k-mer's key that its unitig reads. Beyond the first graph keys are not kept: names have the
+        strands of unitigs, and these are all 0.
     unitig_of : (n_kmers,) int32
         Unitig of each window.
-    neighbour : (8 * n_kmers,) int32
-        The successor of each vertex by each base, along unitigs and arcs.
+    dictionary : Dictionary
+        k-mer j is window j of the unitigs, counted through all of them; empty beyond the first graph.
     """
 
     graph: UnitigGraph
-    dictionary: Dictionary
     strand: Array
     unitig_of: Array
-    neighbour: Array
+    dictionary: Dictionary
 
     @classmethod
-    def of(cls, graph: UnitigGraph, keys: Array, strand: Array, *, k0: int) -> KmerGraph:
-        """Index a graph by the (n_kmers,) keys of its windows and the strands on which its unitigs read them."""
-        xp = array_namespace(keys)
-        window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(graph.n_kmers)]))
-        unitig_of = xp.empty(keys.size, np.int32)
-        _find_unitig(int(keys.size), window_start, graph.n, unitig_of)
-        rows = (graph.start, graph.is_circular, graph.arc_start, graph.arc_to, graph.bases)
-        start, is_circular, arc_start, arc_to, bases = (to_namespace(xp, a) for a in rows)
-        neighbour = xp.empty(8 * keys.size, np.int32)
-        _link(
-            int(keys.size), unitig_of, window_start, start, is_circular, arc_start, arc_to, bases, graph.k, strand,
-            neighbour,
-        )  # fmt: skip
-        return cls(graph, Dictionary.of(keys, k=graph.k, k0=k0), strand, unitig_of, neighbour)
+    def of(cls, graph: UnitigGraph, strand: Array, keys: Array | None = None) -> KmerGraph:
+        """Index a graph by the strands of its (n_kmers,) windows and their plain keys, if they have any."""
+        xp = array_namespace(strand)
+        require_nameable(int(strand.size))
+        begins = xp.zeros(strand.size, np.int32)
+        begins[to_namespace(xp, window_start(graph)[1:-1])] = 1  # no unitig is without windows
+        unitig_of = xp.cumsum(begins, dtype=np.int32)
+        keys = xp.empty(0, np.uint64) if keys is None else keys
+        return cls(graph, strand, unitig_of, Dictionary.of(keys, k=graph.k, k0=0))
 
-    def graph_only(self) -> KmerGraph:
-        """Return the graph without its k-mers, which take far more memory."""
-        of = self.dictionary
-        none = Dictionary.of(of.keys[:0], k=of.k, k0=of.k0)
-        return KmerGraph(
-            self.graph, none, *(array[:0].copy() for array in (self.strand, self.unitig_of, self.neighbour))
-        )
+    @property
+    def rows(self) -> tuple[Array, ...]:
+        """Strand and unitig of each k-mer, and the first window of each unitig."""
+        start = to_namespace(array_namespace(self.strand), window_start(self.graph))
+        return self.strand, self.unitig_of, start
+
+    @property
+    def link_rows(self) -> tuple[Array, ...]:
+        """The arrays by which `follow_name` finds successors: those of ``rows``, and bases and arcs of the graph."""
+        xp, graph = array_namespace(self.strand), self.graph
+        rows = (graph.start, graph.is_circular, graph.arc_start, graph.arc_to, graph.bases)
+        return (*self.rows, *(to_namespace(xp, row) for row in rows))
+
+
+def window_start(graph: UnitigGraph) -> np.ndarray:
+    """Return the number of the first window of each unitig, and of all windows: (n + 1,) int64."""
+    return np.concatenate([[0], np.cumsum(graph.n_kmers)])
 
 
 def make_kmer_graph(
-    unitigs: Unitigs, tally: Tally, cleaned: tuple[UnitigGraph, SourceUnitigs], *, k0: int
-) -> KmerGraph:
-    """Renumber the k-mers of a cleaned graph along its unitigs.
+    unitigs: Unitigs, tally: Tally, cleaned: tuple[UnitigGraph, SourceUnitigs]
+) -> tuple[KmerGraph, Array]:
+    """Renumber the k-mers of a cleaned first graph along its unitigs.
 
     Parameters
     ----------
     unitigs, tally
-        The graph before simplification, its vertices, and the k-mers that they are.
+        The graph before simplification, and the k-mers of plain k that are its vertices.
     cleaned
         The cleaned graph and its source unitigs in ``unitigs.graph``.
-    k0
-        Length of the k-mers that the keys are pairs of; 0 for plain keys.
+
+    Returns
+    -------
+    The graph, and which k-mers of the tally are in it: (tally.n,) bool.
     """
-    graph, sources = cleaned
-    vertex = vertices_along(unitigs, sources)
-    return KmerGraph.of(graph, tally.keys[vertex >> 1], (vertex & 1).astype(np.uint8), k0=k0)
+    xp, graph = array_namespace(unitigs.name), cleaned[0]
+    name = cleaned_names(unitigs, cleaned)
+    keys, strand = xp.empty(int(graph.n_kmers.sum()), np.uint64), xp.empty(int(graph.n_kmers.sum()), np.uint8)
+    is_kept = name >= 0
+    kept = xp.flatnonzero(is_kept)
+    name = name[kept]
+    keys[name >> 1] = tally.keys[kept]
+    strand[name >> 1] = (name & 1).astype(np.uint8)
+    return KmerGraph.of(graph, strand, keys), is_kept
 
 
-def vertices_along(unitigs: Unitigs, sources: SourceUnitigs) -> Array:
-    """Return the vertices of a graph before simplification, along the unitigs of the cleaned graph."""
-    xp = array_namespace(unitigs.path)
-    windows = unitigs.graph.n_kmers
-    old_start = np.concatenate([[0], np.cumsum(windows)])
-    new_start = to_namespace(xp, np.concatenate([[0], np.cumsum(windows[sources.oriented >> 1])]))
-    first, oriented = to_namespace(xp, old_start[sources.oriented >> 1]), to_namespace(xp, sources.oriented)
-    vertex = xp.empty(int(new_start[-1]), unitigs.path.dtype)
-    _copy_vertex(int(vertex.size), new_start, first, oriented, int(oriented.size), unitigs.path, vertex)
-    return vertex
+def cleaned_names(unitigs: Unitigs, cleaned: tuple[UnitigGraph, SourceUnitigs]) -> Array:
+    """Return the names of the k-mers of `Unitigs` in the cleaned graph, -1 for those that were removed: (n,) int32."""
+    xp, sources = array_namespace(unitigs.name), cleaned[1]
+    n_kmers = unitigs.graph.n_kmers
+    n = n_kmers[sources.oriented >> 1]
+    target = np.full(unitigs.graph.n, -1, np.int64)
+    target[sources.oriented >> 1] = 2 * (np.cumsum(n) - n) + (sources.oriented & 1)
+    name = xp.empty_like(unitigs.name)
+    rows = (to_namespace(xp, row) for row in (window_start(unitigs.graph), target))
+    _rename(name.size, unitigs.name, *rows, unitigs.graph.n, name)
+    return name
 
 
-@signatures("int64[::1], int64[::1], int32[::1], int64, int32[::1], int32[::1]")
+@signatures("int32[::1], int64[::1], int64[::1], int64, int32[::1]")
 @for_each
-def _copy_vertex(j, new_start, first, oriented, n_sources, path, vertex):
-    i = run_of(j, new_start, n_sources)
-    if oriented[i] & 1:
-        vertex[j] = path[first[i] + new_start[i + 1] - 1 - j] ^ 1
+def _rename(i, old, first_window, target, n_unitigs, name):
+    window = np.int64(old[i]) >> 1
+    u = run_of(window, first_window, n_unitigs)
+    name[i] = -1
+    if target[u] >= 0:
+        is_reversed = target[u] & 1
+        offset = first_window[u + 1] - 1 - window if is_reversed else window - first_window[u]
+        name[i] = 2 * ((target[u] >> 1) + offset) + ((np.int64(old[i]) & 1) ^ is_reversed)
+
+
+@inlined()
+def window_on_unitig(a, b, step, n_next, strand, unitig_of, first_window):
+    """Return which window of the next k of their unitig two k-mers begin and end, or -1, and the strand of it.
+
+    ``a`` and ``b`` are the oriented names of k-mers ``step`` bases apart, and ``n_next`` is the number of windows of
+    the next k in each unitig; a circular unitig has as many of both.
+    """
+    is_reversed = (a & 1) ^ np.int64(strand[a >> 1])
+    u = np.int64(unitig_of[a >> 1])
+    window = np.int64(-1)
+    if n_next[u] > 0 and unitig_of[b >> 1] == u and (b & 1) ^ np.int64(strand[b >> 1]) == is_reversed:
+        first, last = (b >> 1, a >> 1) if is_reversed else (a >> 1, b >> 1)
+        n = first_window[u + 1] - first_window[u]
+        if last - first == step or (n_next[u] == n and last - first + n == step):
+            window = first - first_window[u]
+    return window, is_reversed
+
+
+def find_next_neighbours(packed: Array, tally: Tally, dictionary: Dictionary, kmer_graph: KmerGraph) -> Array:
+    """Find the successors of k-mers of the next k that follow in its text, along the arcs of the graph before.
+
+    As `gpuasm.assembly.graph.debruijn.find_neighbours` finds them, with ``kmer_graph`` in place of all neighbours of
+    its k-mers.
+    """
+    xp, k0 = array_namespace(tally.keys), kmer_graph.graph.k
+    neighbour = xp.empty(8 * tally.n, np.int32)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    _find_next(2 * tally.n, packed, tally.place, tally.k, k0, *kmer_graph.link_rows, *index, tally.followers, neighbour)
+    return neighbour
+
+
+LINK_ROW_TYPES = "uint8[::1], int32[::1], int64[::1], int64[::1], boolean[::1], int64[::1], int32[::1], uint8[::1], "
+"""The types of `KmerGraph.link_rows`, for the signatures of kernels."""
+
+
+@inlined()
+def follow_name(v, base, k, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases):
+    """Return the successor of an oriented name by a base, or -1."""
+    j = v >> 1
+    side = (v & 1) ^ np.int64(strand[j])
+    u = np.int64(unitig_of[j])
+    first, last = first_window[u], first_window[u + 1] - 1
+    found = np.int64(-1)
+    if is_circular[u] or j != (first if side else last):
+        if side:
+            to = last if j == first else j - 1
+            if 3 - np.int64(bases[start[u] + to - first]) == base:
+                found = (2 * to + np.int64(strand[to])) ^ 1
+        else:
+            to = first if j == last else j + 1
+            # A circular text ends with its own beginning: the base after the last window is base k - 1 of the first.
+            if np.int64(bases[start[u] + to - first + k - 1]) == base:
+                found = 2 * to + np.int64(strand[to])
     else:
-        vertex[j] = path[first[i] + j - new_start[i]]
-
-
-@signatures("int64[::1], int64, int32[::1]")
-@for_each
-def _find_unitig(j, window_start, n_unitigs, unitig_of):
-    unitig_of[j] = run_of(j, window_start, n_unitigs)
+        for arc in range(arc_start[2 * u + side], arc_start[2 * u + side + 1]):
+            w = np.int64(arc_to[arc]) >> 1
+            if arc_to[arc] & 1:
+                to = first_window[w + 1] - 1
+                if 3 - np.int64(bases[start[w + 1] - k]) == base:
+                    found = (2 * to + np.int64(strand[to])) ^ 1
+            else:
+                to = first_window[w]
+                if np.int64(bases[start[w] + k - 1]) == base:
+                    found = 2 * to + np.int64(strand[to])
+    return found
 
 
 @signatures(
-    "int32[::1], int64[::1], int64[::1], boolean[::1], int64[::1], int32[::1], uint8[::1], int64, uint8[::1], "
-    "int32[::1]"
+    "uint64[::1], int64[::1], int64, int64, "
+    + LINK_ROW_TYPES
+    + "uint64[::1], int32[::1], uint64, uint32[::1], int32[::1]"
 )
 @for_each
-def _link(
-    j, unitig_of, window_start, start, is_circular, arc_start, arc_to, bases, k, strand, neighbour
+def _find_next(
+    v, packed, place, k, k0, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases,
+    keys, slots, mask, followers, neighbour,
 ):  # fmt: skip
-    u = np.int64(unitig_of[j])
-    first, last = window_start[u], window_start[u + 1] - 1
-    here = 2 * np.int64(j) + np.int64(strand[j])
-    twin = here ^ 1
+    key, side = keys[v >> 1], v & 1
+    added = oriented_base(packed, place[v >> 1], k, side, k0)
+    second = follow_name(
+        first_name(key, side), added, k0, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases
+    )
+    last = last_name(key, side)
     for base in range(4):
-        neighbour[4 * here + base] = -1
-        neighbour[4 * twin + base] = -1
-    if j < last or is_circular[u]:
-        after = first if j == last else j + 1
-        # A circular text ends with its own beginning: the base after the last window is base k - 1 of the first.
-        next_base = np.int64(bases[start[u] + k - 1 if j == last else start[u] + j - first + k])
-        neighbour[4 * here + next_base] = 2 * after + np.int64(strand[after])
-    if j > first or is_circular[u]:
-        before = last if j == first else j - 1
-        next_base = 3 - np.int64(bases[start[u] + before - first])
-        neighbour[4 * twin + next_base] = (2 * before + np.int64(strand[before])) ^ 1
-    for side in range(2):
-        if j == (first if side else last):
-            for arc in range(arc_start[2 * u + side], arc_start[2 * u + side + 1]):
-                w = np.int64(arc_to[arc]) >> 1
-                if arc_to[arc] & 1:
-                    at = window_start[w + 1] - 1
-                    target = (2 * at + np.int64(strand[at])) ^ 1
-                    next_base = 3 - np.int64(bases[start[w + 1] - k])
-                else:
-                    at = window_start[w]
-                    target = 2 * at + np.int64(strand[at])
-                    next_base = np.int64(bases[start[w] + k - 1])
-                neighbour[4 * (twin if side else here) + next_base] = target
+        neighbour[4 * v + base] = -1
+        if second >= 0 and followers[4 * v + base] > 0:
+            after = follow_name(
+                last, base, k0, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases
+            )
+            if after >= 0:
+                keyed = pair_key(second, after)
+                number = find(keyed >> _ONE, keys, slots, mask)
+                if number >= 0:
+                    neighbour[4 * v + base] = 2 * number + np.int64(keyed & _ONE)

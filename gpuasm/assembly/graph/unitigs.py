@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,27 +12,66 @@ from gpuasm.assembly.graph.debruijn import forced_successors, oriented_base
 from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, UnitigGraph, apply_order, canonical_order
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 
 
 @dataclass(frozen=True)
 class Unitigs:
-    """A unitig graph and the vertices along its unitigs.
+    """A unitig graph and the names of the k-mers in it.
 
     Attributes
     ----------
     graph : UnitigGraph
         On the host, canonical.
-    path : (m,) int32
-        Vertices of the de Bruijn graph along all unitigs of ``graph``, in their order and strand, on the device.
+    name : (n,) int32
+        2 * window + strand of each k-mer of the tally, on the device: its window, counted through all unitigs of
+        ``graph``, and the strand of its key that the unitig reads.
     """
 
     graph: UnitigGraph
-    path: Array
+    name: Array
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Windows of an earlier unitig that are no vertices, between its first and its last window, which are.
+
+    Attributes
+    ----------
+    after : (2n,) int32
+        Oriented earlier unitig whose inner windows follow each vertex of the graph, or -1.
+    n_windows : (n_earlier,) int64
+        Windows of each earlier unitig, the first and the last included.
+    count : (n_earlier,) int64
+        Multiplicity of each inner window.
+    bases : (total,) uint8
+    start : (n_earlier + 1,) int64
+        Bases of the earlier unitigs.
+    """
+
+    after: Array
+    n_windows: Array
+    count: Array
+    bases: Array
+    start: Array
+
+    @classmethod
+    def none(cls, n: int, xp: Any) -> Chains:
+        """Return the chains of a graph of n k-mers, all of which are vertices."""
+        return cls(
+            xp.full(2 * n, -1, np.int32), *xp.zeros((2, 1), np.int64), xp.zeros(1, np.uint8), xp.zeros(2, np.int64)
+        )
 
 
 def build_unitigs(
-    packed: Array, tally: Tally, neighbour: Array, *, unit: int = 1, weight: int | np.integer = 1
+    packed: Array,
+    tally: Tally,
+    neighbour: Array,
+    *,
+    unit: int = 1,
+    weight: int | np.integer = 1,
+    chains: Chains | None = None,
 ) -> Unitigs:
     """Compact a de Bruijn graph into unitigs.
 
@@ -47,40 +87,87 @@ def build_unitigs(
         Units in one of the graph's multiplicities.
     weight
         Units in one of the tally's counts.
+    chains
+        Windows between two vertices that are no vertices; the first and the last window of a chain are neighbours.
     """
     walks = strand_walks(forced_successors(neighbour))
-    graph = _write_unitigs(packed, tally, neighbour, walks, unit=unit, weight=int(weight))
+    chains = chains or Chains.none(tally.n, array_namespace(tally.keys))
+    at = _windows_before(walks, chains)
+    graph = _write_unitigs(packed, tally, neighbour, walks, (chains, at), unit=unit, weight=int(weight))
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
-    path = _reorder_path(walks, canonical)
-    return Unitigs(apply_order(graph, canonical), path)
+    return Unitigs(apply_order(graph, canonical), _name_kmers(walks, at, canonical))
+
+
+def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
+    """Return the windows before each vertex on all walks, inner windows included, and of all: (m + 1,) int64."""
+    xp = array_namespace(walks.path)
+    after = chains.after[walks.path]
+    n = xp.where(after >= 0, chains.n_windows[xp.maximum(after, 0) >> 1] - 1, 1)
+    return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(n)])
 
 
 def _write_unitigs(
-    packed: Array, tally: Tally, neighbour: Array, walks: StrandWalks, *, unit: int, weight: int
+    packed: Array,
+    tally: Tally,
+    neighbour: Array,
+    walks: StrandWalks,
+    windows: tuple[Chains, Array],
+    *,
+    unit: int,
+    weight: int,
 ) -> UnitigGraph:
-    xp, k, n = array_namespace(tally.keys), tally.k, walks.start.size - 1
-    length = walks.start[1:] - walks.start[:-1]
-    bases = xp.empty(walks.path.size + n * (k - 1), np.uint8)
-    walk_of = xp.searchsorted(walks.start[1:], xp.arange(walks.path.size, dtype=np.int64), side="right")
-    _write_bases(walks.path.size, walks.path, walks.start, walk_of, packed, tally.place, k, bases)
-    cumulative = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(tally.count[walks.path >> 1].astype(np.int64))])
+    (chains, at), xp, k, n = windows, array_namespace(tally.keys), tally.k, walks.start.size - 1
+    start = at[walks.start] + (k - 1) * xp.arange(n + 1)
+    total = int(start[-1])
+    bases = xp.empty(total, np.uint8)
+    rows = (chains.after, chains.n_windows, chains.bases, chains.start)
+    _write_bases(
+        -(-total // _BLOCK), total, n, walks.path.size, start, walks.path, walks.start, at, packed, tally.place, k,
+        *rows, bases,
+    )  # fmt: skip
+    count = weight * tally.count[walks.path >> 1].astype(np.int64)
+    count += (at[1:] - at[:-1] - 1) * chains.count[xp.maximum(chains.after[walks.path], 0) >> 1]
+    cumulative = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(count)])
     count = to_host(cumulative[walks.start[1:]] - cumulative[walks.start[:-1]])
     arc_start, arc_to, arc_count = _find_arcs(tally, neighbour, walks)
-    start = np.concatenate([[0], np.cumsum(to_host(length) + (k - 1))])
     is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, weight * arc_count)
-    return UnitigGraph(k, to_host(bases), start, weight * count, is_circular, *arcs, unit)
+    return UnitigGraph(k, to_host(bases), to_host(start), count, is_circular, *arcs, unit)
 
 
-@signatures("int32[::1], int64[::1], int64[::1], uint64[::1], int64[::1], int64, uint8[::1]")
+_BLOCK = 32
+"""Bases that one index of `_write_bases` writes."""
+
+
+@signatures(
+    "int64, int64, int64, int64[::1], int32[::1], int64[::1], int64[::1], uint64[::1], int64[::1], int64, int32[::1], "
+    "int64[::1], uint8[::1], int64[::1], uint8[::1]"
+)
 @for_each
-def _write_bases(j, path, start, walk_of, packed, place, k, bases):
-    walk = walk_of[j]
-    vertex = np.int64(path[j])
-    where = place[vertex >> 1]
-    bases[j + (walk + 1) * (k - 1)] = oriented_base(packed, where, k, vertex & 1, k - 1)
-    if j == start[walk]:
-        for i in range(k - 1):
-            bases[j + walk * (k - 1) + i] = oriented_base(packed, where, k, vertex & 1, i)
+def _write_bases(
+    block, total, n_walks, n_vertices, start, path, walk_start, at, packed, place, k, after, n_windows, old_bases,
+    old_start, bases,
+):  # fmt: skip
+    first = _BLOCK * np.int64(block)
+    walk, j = run_of(first, start, n_walks), np.int64(-1)
+    for i in range(first, min(first + _BLOCK, total)):
+        while i >= start[walk + 1]:
+            walk, j = walk + 1, np.int64(-1)
+        offset = i - start[walk] - (k - 1)
+        window = at[walk_start[walk]] + max(offset, np.int64(0))
+        if j < 0:
+            j = run_of(window, at, n_vertices)
+        while window >= at[j + 1]:
+            j += 1
+        vertex, inner = np.int64(path[j]), window - at[j]
+        if inner == 0:
+            bases[i] = oriented_base(packed, place[vertex >> 1], k, vertex & 1, k - 1 + min(offset, np.int64(0)))
+        else:
+            u = np.int64(after[vertex]) >> 1
+            if after[vertex] & 1:
+                bases[i] = 3 - old_bases[old_start[u] + n_windows[u] - 1 - inner]
+            else:
+                added = old_start[u] + inner + k - 1
+                bases[i] = old_bases[added if added < old_start[u + 1] else added - n_windows[u]]
 
 
 def _find_arcs(tally: Tally, neighbour: Array, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -103,30 +190,30 @@ def _find_arcs(tally: Tally, neighbour: Array, walks: StrandWalks) -> tuple[np.n
     return arc_start, to[row, column][order], seen[row, column][order].astype(np.int64)
 
 
-def _reorder_path(walks: StrandWalks, canonical: CanonicalOrder) -> Array:
-    """Return the vertices in the canonical order, strand and rotation of their unitigs."""
-    xp = array_namespace(walks.path)
-    length = to_host(walks.start[1:] - walks.start[:-1])[canonical.order]
-    new_start = np.concatenate([[0], np.cumsum(length)])
-    order, flip, rotation = (to_namespace(xp, a) for a in (canonical.order, canonical.is_flipped, canonical.rotation))
-    path = xp.empty_like(walks.path)
-    new_start = to_namespace(xp, new_start)
-    walk_of = xp.searchsorted(new_start[1:], xp.arange(path.size, dtype=np.int64), side="right")
-    _reorder(path.size, walk_of, new_start, walks.path, walks.start, order, flip, rotation, walks.n_linear, path)
-    return path
+def _name_kmers(walks: StrandWalks, at: Array, canonical: CanonicalOrder) -> Array:
+    """Return the window of each k-mer in the canonical order, strand and rotation of the unitigs, and its strand."""
+    xp, n = array_namespace(walks.path), walks.start.size - 1
+    length = to_host(at[walks.start[1:]] - at[walks.start[:-1]])[canonical.order]
+    first, is_flipped, rotation = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
+    first[canonical.order] = np.cumsum(length) - length
+    is_flipped[canonical.order], rotation[canonical.order] = canonical.is_flipped, canonical.rotation
+    rows = (to_namespace(xp, row) for row in (first, is_flipped, rotation))
+    name = xp.empty(walks.path.size, np.int32)
+    _name(walks.path.size, walks.path, walks.start, n, walks.n_linear, at, *rows, name)
+    return name
 
 
-@signatures("int64[::1], int64[::1], int32[::1], int64[::1], int64[::1], boolean[::1], int64[::1], int64, int32[::1]")
+@signatures(
+    "int32[::1], int64[::1], int64, int64, int64[::1], int64[::1], boolean[::1], int64[::1], int32[::1]",
+)
 @for_each
-def _reorder(j, walk_of, new_start, old_path, old_start, order, flip, rotation, n_linear, path):
-    u = walk_of[j]
-    old = order[u]
-    i = j - new_start[u]
-    n = old_start[old + 1] - old_start[old]
-    if flip[u]:
-        at = n - 1 - i
-        if old >= n_linear:
-            at = (rotation[u] - i) % n
-        path[j] = old_path[old_start[old] + at] ^ 1
-    else:
-        path[j] = old_path[old_start[old] + (rotation[u] + i) % n]
+def _name(j, path, walk_start, n_walks, n_linear, at, first, is_flipped, rotation, name):
+    walk = run_of(j, walk_start, n_walks)
+    begin = at[walk_start[walk]]
+    n, i = at[walk_start[walk + 1]] - begin, at[j] - begin
+    flip = np.int64(is_flipped[walk])
+    if walk >= n_linear:
+        i = (rotation[walk] - i) % n if flip else (i - rotation[walk]) % n
+    elif flip:
+        i = n - 1 - i
+    name[path[j] >> 1] = 2 * (first[walk] + i) + ((np.int64(path[j]) & 1) ^ flip)

@@ -198,7 +198,7 @@ class Support:
 
 def flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> Support:
     """Count the reads or fragments that support each flank of a text."""
-    xp, first = array_namespace(text.names), text.n_reads + text.n_contigs
+    xp, first = array_namespace(text.names), text.n_reads + text.n_ends
     flanks = text.reads.select(xp.arange(first, text.reads.n_segments))
     found = [xp.zeros(flanks.n_segments, np.int64) for _ in range(4)]
     where = (flanks.start, flanks.length, text.reaches_passed.astype(np.uint8), text.names)
@@ -232,7 +232,7 @@ def _most_at_ends(graph: UnitigGraph, arcs: tuple[np.ndarray, np.ndarray], suppo
 
 def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary: Dictionary) -> tuple[Text, Array]:
     """Return a text without the removed flanks, and which k-mers of its tally only these contain: (n,) bool."""
-    xp, first = array_namespace(text.names), text.n_reads + text.n_contigs
+    xp, first = array_namespace(text.names), text.n_reads + text.n_ends
     flanks = text.reads.select(to_namespace(xp, first + np.flatnonzero(is_removed)))
     only_flanks = xp.zeros(tally.n, dtype=bool)
     reaches_passed = text.reaches_passed[to_namespace(xp, is_removed)].astype(np.uint8)

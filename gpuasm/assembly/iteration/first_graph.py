@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace
+from gpuasm.arrays import Array
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, align_to_unitigs
 from gpuasm.assembly.coverage.depth_units import DEPTH_SCALE, bounded_weight, count_windows
 from gpuasm.assembly.coverage.sample_mode import Mode, choose_mode
@@ -15,7 +15,7 @@ from gpuasm.assembly.ends.mercy_kmers import add_mercy_kmers, bridging_segments
 from gpuasm.assembly.ends.overlapping_ends import overlapping_end_segments
 from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.debruijn import find_neighbours, two_sided
-from gpuasm.assembly.graph.kmer_graph import KmerGraph, make_kmer_graph, vertices_along
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, make_kmer_graph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.iteration.first_kmer_size import (
     FirstCount,
@@ -211,9 +211,7 @@ def _first_graph(
                 merged=rules.merged,
             )
         note_simplified(stage, graph, removed)
-        kmer_graph = make_kmer_graph(unitigs, tally, (graph, sources), k0=0)
-        is_kept = array_namespace(tally.keys).zeros(tally.n, dtype=bool)
-        is_kept[vertices_along(unitigs, sources) >> 1] = True
+        kmer_graph, is_kept = make_kmer_graph(unitigs, tally, (graph, sources))
     return _FirstGraph(kmer_graph, removed, is_kept, mode)
 
 

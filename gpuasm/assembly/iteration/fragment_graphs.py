@@ -18,7 +18,6 @@ from gpuasm.assembly.paths.path_prefixes import are_surely_single
 from gpuasm.assembly.paths.pseudo_long_reads import JoinedPairs, join_mates, number_of_fragment
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
-from gpuasm.kmers.names import name_windows
 from gpuasm.primitives.counting import count_true
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
@@ -183,8 +182,7 @@ def _add_other_pairs(fragments: JoinedPairs, state: AssemblyState, *, drops_read
     reads, xp, number = fragments.reads, array_namespace(state.names), state.junction_reads.read
     is_replaced = (number >= 0) & (drops_reads | xp.isin(number // 2, fragments.whole_pairs))
     others = state.junction_reads.select(xp.flatnonzero(~is_replaced))
-    names = name_windows(others, state.kmer_graph.dictionary, state.names)
-    others, names = _repacked(select_named_junction_reads(others, names, state.kmer_graph), names)
+    others, names = _repacked(select_named_junction_reads(others, state.names, state.kmer_graph), state.names)
     n = reads.n_segments + others.n_segments
     text = Reads(
         packed=xp.concatenate([reads.packed, others.packed]),

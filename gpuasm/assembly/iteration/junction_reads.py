@@ -1,7 +1,11 @@
-"""Junction-spanning reads: select the reads that do not lie within one unitig, which are all that the next k counts.
+"""Junction-spanning reads: select the reads that do not lie within one unitig, and name and cut them for the next k.
 
 A read within one unitig adds nothing to the next graph. The next k resolves junctions, and each window across a
 junction belongs to a read that continues beyond its unitig.
+
+A k-mer occurs once in the unitigs of its graph. So a window of the next k lies within a unitig exactly if its first and
+its last k-mer are as far apart there as in the read. Such a window needs no key: its unitig and its place there name
+it. Inner windows, all but the first and the last of a unitig, have one successor and one predecessor, in that unitig.
 """
 
 from __future__ import annotations
@@ -10,9 +14,15 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
-from gpuasm.assembly.graph.kmer_graph import KmerGraph
-from gpuasm.parallel import for_each, signatures
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, window_on_unitig
+from gpuasm.kmers.keys import pair_key
+from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.windows import tile_windows
+from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.hashing import find
 from gpuasm.sequence.reads import Reads
+
+_ONE = np.uint64(1)
 
 
 def select_junction_reads(reads: Reads, aligned: UnitigAlignments) -> Reads:
@@ -24,7 +34,7 @@ def select_named_junction_reads(reads: Reads, names: Array, kmer_graph: KmerGrap
     """Return the reads that do not lie within one unitig of a k-mer graph, given the names of their windows."""
     xp = array_namespace(reads.packed)
     contained = xp.empty(reads.n_segments, dtype=bool)
-    k = kmer_graph.dictionary.k
+    k = kmer_graph.graph.k
     _find_contained(
         reads.n_segments, reads.start, reads.length, k, names, kmer_graph.strand, kmer_graph.unitig_of, contained
     )
@@ -47,3 +57,135 @@ def _find_contained(r, start, length, k, names, strand, unitig_of, contained):
         distance = (a >> 1) - (b >> 1) if a_turned else (b >> 1) - (a >> 1)
         same = unitig_of[a >> 1] == unitig_of[b >> 1] and a_turned == b_turned
         contained[r] = same and distance == last - first
+
+
+def cut_at_inner_windows(reads: Reads, names: Array, kmer_graph: KmerGraph, n_next: Array, *, k: int) -> Reads:
+    """Return the runs of consecutive windows of the next k that are named and not inner windows of a unitig.
+
+    Parameters
+    ----------
+    reads, names
+        Reads and the oriented names of their windows at the k of the graph.
+    kmer_graph
+        The graph.
+    n_next : (n,) int64
+        Windows of the next k in each unitig.
+    k
+        The next k.
+    """
+    xp, n = array_namespace(reads.packed), reads.n_segments
+    where = (reads.start, reads.length, k, k - kmer_graph.graph.k, names, n_next, *kmer_graph.rows)
+    end, start, length = xp.zeros(n, np.int64), xp.empty(0, np.int64), xp.empty(0, np.int32)
+    for writes in (False, True):
+        if writes:
+            end = xp.cumsum(end)
+            n_runs = int(end[-1]) if n else 0
+            start, length = xp.empty(n_runs, np.int64), xp.empty(n_runs, np.int32)
+        _cut(n, *where, writes, end, start, length)
+    return Reads(reads.packed, start, length, xp.full(start.size, -1, np.int64), int(start.size))
+
+
+@signatures(
+    "int64[::1], int32[::1], int64, int64, int32[::1], int64[::1], uint8[::1], int32[::1], int64[::1], boolean, "
+    "int64[::1], int64[::1], int32[::1]"
+)
+@for_each
+def _cut(r, begin, n_bases, k, step, names, n_next, strand, unitig_of, first_window, writes, end, start, length):
+    n_runs, n_windows = np.int64(0), np.int64(0)
+    for p in range(begin[r], begin[r] + n_bases[r] - k + 1):
+        if _is_counted(np.int64(names[p]), np.int64(names[p + step]), step, n_next, strand, unitig_of, first_window):
+            if n_windows == 0:
+                n_runs += 1
+            n_windows += 1
+            if writes:
+                start[end[r] - n_runs] = p - n_windows + 1
+                length[end[r] - n_runs] = n_windows + k - 1
+        else:
+            n_windows = np.int64(0)
+    if not writes:
+        end[r] = n_runs
+
+
+@inlined()
+def _is_counted(a, b, step, n_next, strand, unitig_of, first_window):
+    """Return whether a window begins and ends with named k-mers and is no inner window of a unitig."""
+    is_counted = False
+    if a >= 0 and b >= 0:
+        window, _ = window_on_unitig(a, b, step, n_next, strand, unitig_of, first_window)
+        is_counted = window <= 0 or window == n_next[unitig_of[a >> 1]] - 1
+    return is_counted
+
+
+def name_next_windows(
+    reads: Reads,
+    names: Array,
+    before: tuple[KmerGraph, Array],
+    counted: tuple[Dictionary, Array],
+    contig_name: Array,
+    after: KmerGraph,
+) -> Array:
+    """Name the windows of reads in the next graph.
+
+    Parameters
+    ----------
+    reads, names
+        Reads and the oriented names of their windows in the graph before.
+    before
+        That graph, and the windows of the next k in each of its unitigs: (n,) int64.
+    counted
+        The dictionary of the counted k-mers, and their names in the next graph, -1 where they were removed.
+    contig_name : (n,) int32
+        The name in the next graph of the first window of each unitig before, or -1.
+    after
+        The next graph.
+
+    Returns
+    -------
+    (32 * n_packed,) int32, as `gpuasm.kmers.names.name_windows` returns it.
+    """
+    xp, (kmer_graph, n_next), (dictionary, name_of) = array_namespace(reads.packed), before, counted
+    found = xp.full(names.size, -1, np.int32)
+    tiles = tile_windows(reads, dictionary.k)
+    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    _name_next(
+        tiles.n, tiles.position, tiles.count, names, dictionary.k - kmer_graph.graph.k, n_next, *kmer_graph.rows,
+        *index, name_of, contig_name, *after.rows[1:], found,
+    )  # fmt: skip
+    return found
+
+
+@signatures(
+    "int64[::1], int32[::1], int32[::1], int64, int64[::1], uint8[::1], int32[::1], int64[::1], uint64[::1], "
+    "int32[::1], uint64, int32[::1], int32[::1], int32[::1], int64[::1], int32[::1]"
+)
+@for_each
+def _name_next(
+    t, position, count, names, step, n_next, strand, unitig_of, first_window, keys, slots, mask, name_of, contig_name,
+    next_unitig_of, next_first_window, found,
+):  # fmt: skip
+    for j in range(count[t]):
+        p = position[t] + j
+        a, b = np.int64(names[p]), np.int64(names[p + step])
+        if a >= 0 and b >= 0:
+            window, side = window_on_unitig(a, b, step, n_next, strand, unitig_of, first_window)
+            if window >= 0:
+                first = np.int64(contig_name[unitig_of[a >> 1]])
+                found[p] = name_along(first, window, next_unitig_of, next_first_window) ^ side if first >= 0 else -1
+            else:
+                keyed = pair_key(a, b)
+                number = find(keyed >> _ONE, keys, slots, mask)
+                if number >= 0 and name_of[number] >= 0:
+                    found[p] = np.int64(name_of[number]) ^ np.int64(keyed & _ONE)
+
+
+@inlined()
+def name_along(first, window, unitig_of, first_window):
+    """Return the name of a window of a passed contig by the name of its first window; circular unitigs wrap."""
+    j = first >> 1
+    u = np.int64(unitig_of[j])
+    at = j - window if first & 1 else j + window
+    if at < first_window[u]:
+        at += first_window[u + 1] - first_window[u]
+    if at >= first_window[u + 1]:
+        at -= first_window[u + 1] - first_window[u]
+    return 2 * at + (first & 1)

@@ -6,27 +6,35 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.coverage.depth_units import DEPTH_SCALE, count_windows, scale, window_weight
 from gpuasm.assembly.coverage.local_depth import local_depth
-from gpuasm.assembly.graph.debruijn import find_neighbours
-from gpuasm.assembly.graph.kmer_graph import make_kmer_graph, vertices_along
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_names, find_next_neighbours
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.graph.unitigs import build_unitigs
+from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
 from gpuasm.assembly.iteration.edge_support import (
     improbable_flanks,
     unsupported_by_fragments,
     unsupported_flanks,
     without_flanks,
 )
-from gpuasm.assembly.iteration.junction_reads import select_named_junction_reads
-from gpuasm.assembly.iteration.passed_contigs import Text, isolated_contigs, next_text, set_passed_depth
-from gpuasm.assembly.iteration.single_copy_kmers import single_copy_ends, single_copy_windows
+from gpuasm.assembly.iteration.junction_reads import name_next_windows, select_named_junction_reads
+from gpuasm.assembly.iteration.passed_contigs import (
+    Text,
+    contig_names,
+    find_chains,
+    isolated_contigs,
+    link_chains,
+    next_text,
+    set_passed_depth,
+)
+from gpuasm.assembly.iteration.single_copy_kmers import name_single_copy, single_copy_ends
 from gpuasm.assembly.parameters import COVERAGE, ITERATION, DepthModel
 from gpuasm.assembly.paths.pseudo_long_reads import with_reads_counted
 from gpuasm.assembly.simplification.engine import clean, note_simplified
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.counting import tally_kmers
-from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
 from gpuasm.primitives.counting import count_true
 from gpuasm.stages import Stage, Stages
@@ -40,16 +48,12 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
         model = state.mode.parameters.depth_model
         text = next_text(counted, state.names, before, k=k, passes_short=_passes_short(state), model=model)
         tally = tally_kmers(text.reads, k, text.names, k0=k0, in_text_order=True)
-        stage.note(distinct=tally.n)
+        stage.note(distinct=tally.n + text.n_inner)
         if _passes_short(state):
             stage.note(short_paths=text.flanks.n_through)
     with stages.stage("build graph", k=k) as stage:
         tally, dictionary = _select_kmers(text, tally, state, stage)
-        neighbour = find_neighbours(text.reads.packed, tally, dictionary, lower=before.neighbour, min_follow=1)
-        state = replace(state, kmer_graph=before.graph_only())  # each array is freed before the next one is made
-        del before, dictionary
-        unitigs = build_unitigs(text.reads.packed, tally, neighbour, unit=DEPTH_SCALE)
-        del neighbour
+        unitigs, vertex = _link_and_compact(text, tally, dictionary, before)
         tally = tally.without_followers()
         stage.note(unitigs=unitigs.graph.n)
     with stages.stage("clean graph", k=k) as stage:
@@ -63,15 +67,22 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
             merged=sum(of_one["superbubbles"] for of_one in state.removed.values()),
         )
         note_simplified(stage, graph, removed)
-        kmer_graph = make_kmer_graph(unitigs, tally, (graph, sources), k0=k0)
+        name_of = cleaned_names(unitigs, (graph, sources))
+        del unitigs
+        kmer_graph = KmerGraph.of(graph, array_namespace(name_of).zeros(int(graph.n_kmers.sum()), np.uint8))
+        contig_name = contig_names(text, vertex, name_of)
         is_single = state.is_single
         if is_single is not None:
-            is_single = single_copy_windows(text, tally, is_single, k=k0)[vertices_along(unitigs, sources) >> 1]
+            is_single = name_single_copy(text, tally, name_of, is_single, (before, kmer_graph), contig_name)
     junction_reads, names = state.junction_reads, state.names
-    if k != state.k_values[-1]:
+    is_last = k == state.k_values[-1]
+    if not is_last or state.waits_for_fragments:
         with stages.stage("find reads across junctions", k=k) as stage:
-            names = name_windows(junction_reads, kmer_graph.dictionary, names)
-            junction_reads = select_named_junction_reads(junction_reads, names, kmer_graph)
+            n_next = to_namespace(array_namespace(names), text.n_next)
+            counted = dictionary, name_of
+            names = name_next_windows(junction_reads, names, (before, n_next), counted, contig_name, kmer_graph)
+            if not is_last:  # fragments replace reads by their numbers, of those selected before
+                junction_reads = select_named_junction_reads(junction_reads, names, kmer_graph)
             stage.note(reads=junction_reads.n_segments)
     return replace(
         state,
@@ -82,6 +93,14 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
         isolated=_with_isolated(state, k),
         is_single=is_single,
     )
+
+
+def _link_and_compact(text: Text, tally: Tally, dictionary: Dictionary, before: KmerGraph) -> tuple[Unitigs, Array]:
+    """Return the unitigs of the next k, and the first window of each end of a passed contig as a vertex."""
+    neighbour = find_next_neighbours(text.reads.packed, tally, dictionary, before)
+    chains, vertex = find_chains(text, before.graph, tally, dictionary)
+    link_chains(neighbour, text, before.graph, vertex, k=tally.k)
+    return build_unitigs(text.reads.packed, tally, neighbour, unit=DEPTH_SCALE, chains=chains), vertex
 
 
 def _passes_short(state: AssemblyState) -> bool:

@@ -1,7 +1,8 @@
 """The text of the next k: junction-spanning reads, passed contigs and flanks, with depths of their own.
 
 *Junction-spanning reads* are counted as they are. *Passed contigs*, the unitigs long enough for the next k, contribute
-each of their k-mers with the depth of the unitig, so that nothing within a unitig is lost. *Flanks* contribute the
+each of their k-mers with the depth of the unitig, so that nothing within a unitig is lost. Only the first and the last
+of these are counted: those between have one successor and one predecessor, which are known. *Flanks* contribute the
 edges between passed contigs: a junction that no read covers at the next k would otherwise become a dead end, and its
 other edges would appear to be the only ones. Flanks continue through unitigs too short to be passed (`flanks`). A flank
 is cut where so many reads are expected that chance cannot remove all: there a molecule ends within a repeat. (For
@@ -20,10 +21,12 @@ from gpuasm.assembly.coverage.local_depth import local_depth
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitigs import Chains
 from gpuasm.assembly.iteration.flanks import Flanks, find_flanks
-from gpuasm.assembly.iteration.spelling import spell_passed
+from gpuasm.assembly.iteration.junction_reads import cut_at_inner_windows
+from gpuasm.assembly.iteration.spelling import n_next_windows, spell_passed
 from gpuasm.assembly.parameters import COVERAGE, ITERATION, DepthModel
-from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
@@ -41,12 +44,12 @@ class Text:
     Attributes
     ----------
     reads : Reads
-        Junction-spanning reads, then passed contigs, then flanks.
+        Runs of windows of junction-spanning reads, then first and last windows of passed contigs, then flanks.
     names : (32 * packed.size,) int32
         Oriented names of the previous graph's k-mers at every position.
-    n_reads, n_contigs : int
-        Numbers of the segments that are reads, and of the passed contigs after them; the others are flanks.
-    depth : (n_contigs + n_flanks,) int64
+    n_reads, n_ends : int
+        Numbers of the segments that are of reads, and of the ends of passed contigs after them; the others are flanks.
+    depth : (n_ends + n_flanks,) int64
         Depth of each k-mer of a passed contig or flank, in units.
     copy : (n_flanks,) int64
         Depth of one copy at the ends of each flank, in units.
@@ -54,16 +57,27 @@ class Text:
         Whether the last window of each flank belongs to another segment.
     flanks : Flanks
         Which unitigs of the graph each flank joins, on the host.
+    contig : (n_ends,) int64
+        The unitig of each end, on the host; that of two ends twice, its first end first.
+    n_next : (n,) int64
+        Windows of the next k in each unitig, on the host; 0 in those that are not passed.
     """
 
     reads: Reads
     names: Array
     n_reads: int
-    n_contigs: int
+    n_ends: int
     depth: Array
     copy: Array
     reaches_passed: Array
     flanks: Flanks
+    contig: np.ndarray
+    n_next: np.ndarray
+
+    @property
+    def n_inner(self) -> int:
+        """Number of windows of passed contigs that are not counted."""
+        return int(np.maximum(self.n_next - 2, 0).sum())
 
 
 def next_text(
@@ -91,9 +105,10 @@ def next_text(
         Whether flanks continue through unitigs that are too short.
     """
     xp, graph = array_namespace(reads.packed), kmer_graph.graph
-    is_passed = np.where(graph.is_circular, graph.n_kmers, graph.length) >= k
-    passed, flanks = np.flatnonzero(is_passed), find_flanks(graph, is_passed, k=k, passes_short=passes_short)
+    n_next = n_next_windows(graph, k)
+    passed, flanks = np.flatnonzero(n_next), find_flanks(graph, n_next > 0, k=k, passes_short=passes_short)
     own = spell_passed(kmer_graph, passed, flanks, k=k)
+    reads = cut_at_inner_windows(reads, names, kmer_graph, to_namespace(xp, n_next), k=k)
     joined = Reads(
         packed=xp.concatenate([reads.packed, own.packed]),
         start=xp.concatenate([reads.start, to_namespace(xp, own.start[:-1] + 32 * reads.packed.size)]),
@@ -101,17 +116,83 @@ def next_text(
         read=xp.concatenate([reads.read, xp.full(own.start.size - 1, -1, np.int64)]),
         n_reads=reads.n_segments + own.start.size - 1,
     )
-    depth = np.concatenate([graph.count[passed] // graph.n_kmers[passed], flanks.count])
+    contig = passed[own.contig]
+    depth = np.concatenate([graph.count[contig] // graph.n_kmers[contig], flanks.count])
     return Text(
         reads=joined,
         names=xp.concatenate([names, own.names]),
         n_reads=reads.n_segments,
-        n_contigs=passed.size,
+        n_ends=contig.size,
         depth=to_namespace(xp, np.maximum(1, depth)),
         copy=to_namespace(xp, _copy_at_ends(graph, flanks, model=model)),
         reaches_passed=to_namespace(xp, flanks.reaches_passed),
         flanks=flanks,
+        contig=contig,
+        n_next=n_next,
     )
+
+
+def find_chains(text: Text, graph: UnitigGraph, tally: Tally, dictionary: Dictionary) -> tuple[Chains, Array]:
+    """Find the inner windows of passed contigs between counted k-mers.
+
+    Parameters
+    ----------
+    text
+        The text of the next k.
+    graph
+        The graph that it comes from.
+    tally, dictionary
+        The k-mers of the text that are kept.
+
+    Returns
+    -------
+    chains : Chains
+    vertex : (n_ends,) int64
+        The first window of each end of a contig, as a vertex.
+    """
+    xp, n_next = array_namespace(text.names), text.n_next
+    vertex = xp.empty(text.n_ends, np.int64)
+    start, index = text.reads.start[text.n_reads :], (dictionary.keys, dictionary.slots, dictionary.mask)
+    _find_vertices(text.n_ends, start, text.names, tally.k - graph.k, *index, vertex)
+    first = np.flatnonzero((np.diff(text.contig, prepend=-1) != 0) & (n_next[text.contig] > 2))
+    contig, after = to_namespace(xp, text.contig[first]), xp.full(2 * tally.n, -1, np.int32)
+    after[vertex[to_namespace(xp, first)]] = 2 * contig
+    after[vertex[to_namespace(xp, first + 1)] ^ 1] = 2 * contig + 1
+    count = np.maximum(1, graph.count // graph.n_kmers)
+    return Chains(after, *(to_namespace(xp, row) for row in (n_next, count, graph.bases, graph.start))), vertex
+
+
+def link_chains(neighbour: Array, text: Text, graph: UnitigGraph, vertex: Array, *, k: int) -> None:
+    """Make the first and the last window of each passed contig neighbours, in place; see `find_chains`."""
+    xp = array_namespace(neighbour)
+    first = np.flatnonzero((np.diff(text.contig, prepend=-1) != 0) & (text.n_next[text.contig] > 1))
+    contig = text.contig[first]
+    head, tail = vertex[to_namespace(xp, first)], vertex[to_namespace(xp, first + 1)]
+    ahead = graph.bases[graph.start[contig] + k].astype(np.int64)
+    behind = 3 - graph.bases[graph.start[contig] + text.n_next[contig] - 2].astype(np.int64)
+    neighbour[4 * head + to_namespace(xp, ahead)] = tail
+    neighbour[4 * (tail ^ 1) + to_namespace(xp, behind)] = head ^ 1
+
+
+def contig_names(text: Text, vertex: Array, name_of: Array) -> Array:
+    """Return the name in the next graph of the first window of each unitig, -1 where it has none: (n,) int32.
+
+    ``vertex`` are the ends of passed contigs, and ``name_of`` the names of counted k-mers in the next graph.
+    """
+    xp = array_namespace(name_of)
+    first = np.flatnonzero(np.diff(text.contig, prepend=-1))
+    at = vertex[to_namespace(xp, first)]
+    name = name_of[at >> 1]
+    names = xp.full(text.n_next.size, -1, np.int32)
+    names[to_namespace(xp, text.contig[first])] = xp.where(name >= 0, name ^ (at & 1).astype(np.int32), -1)
+    return names
+
+
+@signatures("int64[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int64[::1]")
+@for_each
+def _find_vertices(i, start, names, step, keys, slots, mask, vertex):
+    keyed = pair_key(names[start[i]], names[start[i] + step])
+    vertex[i] = 2 * find(keyed >> _ONE, keys, slots, mask) + np.int64(keyed & _ONE)
 
 
 def isolated_contigs(graph: UnitigGraph, k: int, *, window: float) -> UnitigGraph:
@@ -170,7 +251,7 @@ def set_passed_depth(
     enough = int(weight * np.log(max(1, text.copy.size) / ITERATION.flanks_lost_by_chance))
     may_fill = ((text.copy < enough) | (not cuts_flanks)).astype(np.uint8)
     reaches_passed = text.reaches_passed.astype(np.uint8)
-    for is_flank, last in ((False, first + text.n_contigs), (True, text.reads.n_segments)):
+    for is_flank, last in ((False, first + text.n_ends), (True, text.reads.n_segments)):
         segments = text.reads.select(xp.arange(first, last))
         windows = xp.maximum(segments.length.astype(np.int64) - (tally.k - 1), 0)
         end = xp.cumsum(windows)

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.assembly.iteration.junction_reads import name_along
 from gpuasm.assembly.iteration.passed_contigs import Text
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
@@ -41,6 +43,59 @@ def single_copy_windows(text: Text, tally: Tally, is_single: Array, *, k: int) -
     return contains_single
 
 
+def name_single_copy(
+    text: Text,
+    tally: Tally,
+    name_of: Array,
+    is_single: Array,
+    graphs: tuple[KmerGraph, KmerGraph],
+    contig_name: Array,
+) -> Array:
+    """Return which k-mers of the next graph contain a single-copy k-mer of the graph before.
+
+    Parameters
+    ----------
+    text, tally
+        The text of the next k and its counted k-mers.
+    name_of : (tally.n,) int32
+        Their names in the next graph, -1 for those that were removed.
+    is_single : (n_kmers,) bool
+        Which k-mers of the graph before are certainly single-copy.
+    graphs
+        The graph before and the next graph.
+    contig_name : (n,) int32
+        The name in the next graph of the first window of each unitig before, or -1.
+
+    Returns
+    -------
+    (n_kmers of the next graph,) bool
+    """
+    xp, (before, after) = array_namespace(is_single), graphs
+    step, n_next = after.graph.k - before.graph.k, to_namespace(xp, text.n_next)
+    found = xp.empty(after.strand.size, bool)
+    rows = (*before.rows[1:], n_next, contig_name, *after.rows[1:])
+    n_before = xp.concatenate([xp.zeros(1, np.int32), xp.cumsum(is_single, dtype=np.int32)])
+    _name_inner(is_single.size, *rows, step, n_before, found)
+    contains_single, kept = single_copy_windows(text, tally, is_single, k=before.graph.k), xp.flatnonzero(name_of >= 0)
+    found[name_of[kept] >> 1] = contains_single[kept]
+    return found
+
+
+@signatures("int32[::1], int64[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64, int32[::1], boolean[::1]")
+@for_each
+def _name_inner(
+    j, unitig_of, first_window, n_next, contig_name, next_unitig_of, next_first_window, step, n_before, found
+):
+    u = np.int64(unitig_of[j])
+    first, last = first_window[u], first_window[u + 1]
+    if j - first < n_next[u] and contig_name[u] >= 0:
+        end = j + step + 1
+        n = n_before[min(end, last)] - n_before[j]
+        if end > last:  # a circular unitig continues with its first window
+            n += n_before[first + end - last] - n_before[first]
+        found[name_along(np.int64(contig_name[u]), j - first, next_unitig_of, next_first_window) >> 1] = n > 0
+
+
 def single_copy_ends(text: Text, is_single: Array, *, k: int, next_k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return of which flanks the first window, in the source, and the last one, in the target, are single-copy.
 
@@ -55,7 +110,7 @@ def single_copy_ends(text: Text, is_single: Array, *, k: int, next_k: int) -> tu
     -------
     Two arrays (n_flanks,) bool, on the host; the second is False where the target is too short for a window.
     """
-    xp, first = array_namespace(is_single), text.n_reads + text.n_contigs
+    xp, first = array_namespace(is_single), text.n_reads + text.n_ends
     flanks = text.reads.select(xp.arange(first, text.reads.n_segments))
     found = []
     for place in (flanks.start, flanks.start + flanks.length - next_k):

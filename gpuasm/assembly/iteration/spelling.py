@@ -1,4 +1,4 @@
-"""Spelling: pack the bases of passed contigs and flanks, with the name of the k-mer that begins at each base."""
+"""Spelling: pack the bases near the ends of passed contigs, and of flanks, with the names of their k-mers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.iteration.flanks import Flanks
-from gpuasm.parallel import compiled, for_each, signatures
-from gpuasm.primitives.searching import run_of
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD, pack
 
 
@@ -27,18 +26,22 @@ class SpelledSegments:
         Oriented names of the graph's k-mers at every base, -1 where none begins.
     start : (n_segments + 1,) int64
         Where each segment begins, on the host.
+    contig : (n_ends,) int64
+        Of each end of a contig, which come before the flanks: the index of its contig among the passed ones.
     """
 
     packed: Array
     names: Array
     start: np.ndarray
+    contig: np.ndarray
 
 
 def spell_passed(kmer_graph: KmerGraph, passed: np.ndarray, flanks: Flanks, *, k: int) -> SpelledSegments:
-    """Spell passed contigs and, after them, flanks.
+    """Spell the first and the last window of passed contigs and, after them, flanks.
 
-    A circular contig is spelled once, and then its first k bases again, so that each window and edge of the next k is
-    present. A flank is the last k bases of its source and the bases that the unitigs along it add.
+    Of a contig of one window there is one segment, of the others two. The last window of a circular contig is followed
+    by one base, so that the edge to its first window is present. A flank is the last k bases of its source and the
+    bases that the unitigs along it add.
 
     Parameters
     ----------
@@ -52,71 +55,69 @@ def spell_passed(kmer_graph: KmerGraph, passed: np.ndarray, flanks: Flanks, *, k
         The next k.
     """
     xp, graph = array_namespace(kmer_graph.strand), kmer_graph.graph
-    length = np.where(graph.is_circular[passed], graph.n_kmers[passed] + k, graph.length[passed])
-    start, spelled = np.concatenate([[0], np.cumsum(length)]).astype(np.int64), _spell_flanks(graph, flanks, k)
-    n, n_of_flanks = int(start[-1]), int(spelled.start[-1])
-    packed = xp.zeros((n + n_of_flanks) // BASES_PER_WORD + 2, np.uint64)
+    contig = np.repeat(np.arange(passed.size), np.minimum(n_next_windows(graph, k)[passed], 2))
+    ends, spelled = _spell_ends(graph, passed[contig], k), _spell_flanks(graph, flanks, k)
+    bases, window, strand = (np.concatenate(pair) for pair in zip(ends[1:], spelled[1:], strict=True))
+    packed = to_namespace(xp, pack(bases))
     names = xp.full(BASES_PER_WORD * packed.size, -1, np.int32)
-    _spell_unitigs(kmer_graph, passed, start, (packed, names))
-    slot, used = divmod(n, BASES_PER_WORD)
-    packed[slot:] |= to_namespace(xp, pack(np.concatenate([np.zeros(used, np.uint8), spelled.bases])))
-    window, strand = to_namespace(xp, spelled.window), to_namespace(xp, spelled.strand)
+    window, strand = to_namespace(xp, window), to_namespace(xp, strand)
     named = xp.where(window >= 0, 2 * window + (kmer_graph.strand[xp.maximum(window, 0)] ^ strand), -1)
-    names[n : n + n_of_flanks] = named.astype(np.int32)
-    return SpelledSegments(packed, names, np.concatenate([start, spelled.start[1:] + n]))
+    names[: bases.size] = named.astype(np.int32)
+    return SpelledSegments(packed, names, np.concatenate([ends[0], spelled[0][1:] + ends[0][-1]]), contig)
 
 
-def _spell_unitigs(kmer_graph: KmerGraph, passed: np.ndarray, start: np.ndarray, out: tuple[Array, Array]) -> None:
-    xp, graph, n = array_namespace(kmer_graph.strand), kmer_graph.graph, int(start[-1])
-    windows = np.concatenate([[0], np.cumsum(graph.n_kmers)])
-    rows = (start, passed, graph.bases, graph.start, windows, graph.is_circular)
-    n_blocks = -(-n // BASES_PER_WORD)
-    _pack_unitigs(n_blocks, *(to_namespace(xp, row) for row in rows), graph.k, kmer_graph.strand, passed.size, n, *out)
+def n_next_windows(graph: UnitigGraph, k: int) -> np.ndarray:
+    """Return how many windows of the next k each unitig has, (n,) int64; 0 for unitigs that are too short."""
+    n = np.where(graph.is_circular, graph.n_kmers, graph.length - (k - 1))
+    return np.where(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k, n, 0)
+
+
+_Spelled = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Where each segment starts, the bases, and at each base the number of the window there (-1: none) and its strand."""
+
+
+def _spell_ends(graph: UnitigGraph, unitig: np.ndarray, k: int) -> _Spelled:
+    """Spell one window of each unitig, its first; where a unitig is repeated, its last at the second time."""
+    is_last = np.diff(unitig, prepend=-1) == 0
+    start = np.concatenate([[0], np.cumsum(k + (is_last & graph.is_circular[unitig]))]).astype(np.int64)
+    out = np.empty(start[-1], np.uint8), np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
+    begin = np.where(is_last, n_next_windows(graph, k)[unitig] - 1, 0)
+    _copy_ends(_old(graph), unitig, begin, start, out[:2])
+    return start, *out
+
+
+def _spell_flanks(graph: UnitigGraph, flanks: Flanks, k: int) -> _Spelled:
+    """Spell the last k bases of each flank's source and the bases that the unitigs along it add."""
+    start = np.concatenate([[0], np.cumsum(k + flanks.added)]).astype(np.int64)
+    out = np.empty(start[-1], np.uint8), np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
+    along = (flanks.source, flanks.unitig, flanks.start)
+    _copy_flanks(_old(graph), along, k, start, out)
+    return start, *out
+
+
+def _old(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    return graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.k
 
 
 @signatures(
-    "int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], boolean[::1], int64, uint8[::1], int64, int64, "
-    "uint64[::1], int32[::1]"
+    "Tuple((uint8[::1], int64[::1], int64[::1], int64, )), int64[::1], int64[::1], int64[::1], "
+    "Tuple((uint8[::1], int64[::1], ))"
 )
-@for_each
-def _pack_unitigs(
-    block, start, passed, old_bases, old_start, window_start, is_circular, k, strand, n_passed, n, packed, names
-):  # fmt: skip
-    first = BASES_PER_WORD * np.int64(block)
-    last = min(first + BASES_PER_WORD, n)
-    c, bases = run_of(first, start, n_passed), np.uint64(0)
-    for i in range(first, last):
-        while i >= start[c + 1]:
-            c += 1
-        u, offset = passed[c], i - start[c]
-        n_windows = window_start[u + 1] - window_start[u]
-        at = offset % n_windows if is_circular[u] else offset
-        bases |= np.uint64(old_bases[old_start[u] + at]) << np.uint64(62 - 2 * (i - first))
-        if i <= start[c + 1] - k:
-            window = window_start[u] + at
-            names[i] = 2 * window + strand[window]
-    packed[block] = bases
-
-
-@dataclass(frozen=True)
-class _SpelledFlanks:
-    """Bases, where each flank starts, and at each base the number of the window there (-1: none) and its strand."""
-
-    bases: np.ndarray
-    start: np.ndarray
-    window: np.ndarray
-    strand: np.ndarray
-
-
-def _spell_flanks(graph: UnitigGraph, flanks: Flanks, k: int) -> _SpelledFlanks:
-    """Spell the last k bases of each flank's source and the bases that the unitigs along it add."""
-    start = np.concatenate([[0], np.cumsum(k + flanks.added)]).astype(np.int64)
-    bases = np.empty(start[-1], np.uint8)
-    window, strand = np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
-    old = (graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.k)
-    along = (flanks.source, flanks.unitig, flanks.start)
-    _copy_flanks(old, along, k, start, (bases, window, strand))
-    return _SpelledFlanks(bases, start, window, strand)
+@compiled()
+def _copy_ends(old, unitig, begin, start, out):
+    """Copy bases from one position of each unitig on; a circular unitig continues with its first window."""
+    old_bases, old_start, old_windows, k = old
+    bases, window = out
+    for i in range(unitig.size):
+        u, n = unitig[i], start[i + 1] - start[i]
+        n_windows = old_windows[u + 1] - old_windows[u]
+        for j in range(n):
+            at = begin[i] + j
+            if at >= old_start[u + 1] - old_start[u]:
+                at -= n_windows
+            bases[start[i] + j] = old_bases[old_start[u] + at]
+            if j <= n - k:
+                window[start[i] + j] = old_windows[u] + (begin[i] + j) % n_windows
 
 
 @signatures(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.checks import array_of, whole
 from gpuasm.errors import DataError
 
 UNKNOWN = ""
@@ -70,6 +71,10 @@ def label_units(units: np.ndarray, classes: Sequence, n_units: int) -> UnitLabel
     DataError
         If there are not as many classes as rows, or none is known.
     """
+    array_of(units, "the best unit of each row", "iu", (None,))
+    whole(n_units, "units of the map", least=1)
+    if units.size and not 0 <= int(units.min()) <= int(units.max()) < n_units:
+        raise DataError(f"units from 0 to {n_units - 1}", f"{units.min()} to {units.max()}", "take those of the map")
     if len(classes) != len(units):
         raise DataError(
             f"a class for each of {len(units)} rows", f"{len(classes)}", "give one each, or none if unknown"

@@ -170,15 +170,15 @@ def test_contig_depth_is_that_of_bases():
 
 def test_arrays_of_the_previous_k_are_freed():
     """The arrays of each graph are freed once the next graph is complete."""
-    neighbours: list[weakref.ref] = []
+    windows: list[weakref.ref] = []
 
     def keep(state):
-        assert [of() is None for of in neighbours] == [True] * len(neighbours)
-        neighbours.append(weakref.ref(state.kmer_graph.neighbour))
+        assert [of() is None for of in windows] == [True] * len(windows)
+        windows.append(weakref.ref(state.kmer_graph.unitig_of))
 
     reads = simulated_reads(length=5000, fold=40, error_rate=0.002)
     assemble(reads, AssemblyOptions(k=(31, 61, 91, 121)), keep_state=keep)
-    assert len(neighbours) == 3
+    assert len(windows) == 3
 
 
 def test_isolated_contig_too_short_for_the_next_k_is_kept(tmp_path):

@@ -8,6 +8,7 @@ import json
 import random
 import re
 
+import numpy as np
 import pysam
 import pytest
 
@@ -37,11 +38,11 @@ def is_rotation(text: str, circle: str) -> bool:
 
 @pytest.fixture
 def assemble(run_cli, tmp_path):
-    """Run the command in silence into a folder; return the folder."""
+    """Run the command into a folder, in silence but for one warning; return the folder."""
 
-    def run(*arguments, into="out"):
+    def run(*arguments, into="out", warning=""):
         code, out, err = run_cli("assemble", "-q", *arguments, "-o", tmp_path / into)
-        assert (code, err) == (0, "")
+        assert (code, len(err.splitlines()), warning in err) == (0, bool(warning), True)
         assert out.startswith(str(tmp_path / into / "contigs.fasta"))
         return tmp_path / into
 
@@ -247,7 +248,7 @@ def test_reads_of_several_lengths(assemble, tmp_path):
     reads = [read[: rng.choice([1, 20, 40, 75, 90, 100])] for read in singles(simulated_pairs(GENOME, fold=80))]
     path = tmp_path / "reads.fq"
     path.write_text(fastq(reads))
-    ((_, contig),) = fasta_records(assemble(path) / "contigs.fasta")
+    ((_, contig),) = fasta_records(assemble(path, warning="reads have less than 31 bases") / "contigs.fasta")
     assert is_rotation(contig, GENOME)
 
 
@@ -268,7 +269,7 @@ def test_k_as_long_as_the_reads(assemble, pair):
 def test_short_reads_have_a_smaller_k(assemble, tmp_path):
     path = tmp_path / "reads.fq"
     path.write_text(fastq(singles(simulated_pairs(GENOME, length=30, fold=100, error_rate=0))))
-    folder = assemble(path)
+    folder = assemble(path, warning="no read has more than 30 bases")
     assert json.loads((folder / "run.json").read_text())["results"]["k"] == [19]
     assert sum(len(contig) for _, contig in fasta_records(folder / "contigs.fasta")) > 3500
 
@@ -282,7 +283,8 @@ def test_min_count_as_requested(assemble, pair):
 def test_min_count_of_one_keeps_what_was_read_once(assemble, tmp_path):
     path = tmp_path / "genome.fa"
     path.write_text(fasta([GENOME]))
-    ((_, contig),) = fasta_records(assemble(path, "--min-count", 1, "-k", 31) / "contigs.fasta")
+    folder = assemble(path, "--min-count", 1, "-k", 31, warning="these look like long reads")
+    ((_, contig),) = fasta_records(folder / "contigs.fasta")
     assert contig in (GENOME, reverse_complement(GENOME))
 
 
@@ -314,3 +316,45 @@ def test_a_second_run_replaces_the_first(assemble, pair, tmp_path):
     second = outputs_of(assemble("-1", other[0], "-2", other[1]))
     assert second != first
     assert outputs_of(assemble("-1", pair[0], "-2", pair[1])) == first
+
+
+def test_pairs_too_short_for_larger_k(run_cli, tmp_path):
+    for length in (20, 25):
+        pairs = [(first[:length], second[:length]) for first, second in simulated_pairs(genome_text(), fold=100)]
+        first, second = write_pairs(tmp_path / str(length), pairs)
+        code, _, err = run_cli("assemble", "-q", "-1", first, "-2", second, "-o", tmp_path / "out")
+        assert (code, "Traceback" in err) == (0, False)
+        assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["k"][0] <= 31
+
+
+@pytest.mark.parametrize("bases", [0, 25])
+def test_leftovers_do_not_choose_k(run_cli, tmp_path, bases):
+    rng, pairs = np.random.default_rng(1), simulated_pairs(genome_text())
+    leftovers = [("".join(rng.choice(list("ACGT"), 25)), "".join(rng.choice(list("ACGT"), 25))) for _ in range(4000)]
+    files = write_pairs(tmp_path / "reads", [*leftovers, *pairs] if bases else pairs)
+    code, *_ = run_cli("assemble", "-q", "-1", files[0], "-2", files[1], "-o", tmp_path / "out")
+    results = json.loads((tmp_path / "out" / "run.json").read_text())["results"]
+    assert (code, results["k"][:2], results["contigs"]) == (0, [31, 61], 1)
+
+
+@pytest.mark.parametrize("orientation", ["RF", "FF"])
+def test_pairs_that_do_not_face_each_other_are_noticed(run_cli, tmp_path, orientation):
+    pairs = simulated_pairs(genome_text())
+    if orientation == "RF":
+        pairs = [(reverse_complement(first), reverse_complement(second)) for first, second in pairs]
+    else:
+        pairs = [(first, reverse_complement(second)) for first, second in pairs]
+    first, second = write_pairs(tmp_path / "reads", pairs)
+    code, _, err = run_cli("assemble", "-q", "-1", first, "-2", second, "-o", tmp_path / "out")
+    assert (code, f"({orientation})" in err) == (0, True)
+
+
+def test_long_noisy_reads_and_reads_without_mates_are_noticed(run_cli, tmp_path):
+    first, second = write_pairs(tmp_path / "reads", simulated_pairs(genome_text()))
+    long = tmp_path / "long.fq"
+    long.write_text(f"@long\n{genome_text()}\n+\n{'*' * 4000}\n")
+    code, _, err = run_cli("assemble", "-q", "-1", first, "-2", second, "--single", long, "-o", tmp_path / "out")
+    assert code == 0
+    assert "these look like long reads" in err
+    assert "the mean quality is 9.0" in err
+    assert "1 reads have no mate, and mates are used only where all reads have one" in err

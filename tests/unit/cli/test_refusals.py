@@ -137,7 +137,8 @@ def test_reads_shorter_than_k(refused, tmp_path):
     path = written(tmp_path / "reads.fq", fastq([read[:30] for read in READS]))
     code, err = refused(path, "-k", "31")
     assert code == 65
-    reason = "expected reads of at least k = 31 bases, found no read longer than 30; give longer reads, or a smaller -k"
+    found = "expected reads of at least k = 31 bases, found no read longer than 30"
+    reason = f"{path}: {found}; give longer reads, or a smaller -k"
     assert err == f"gpuasm: error: {reason}\n"
     assert_empty_results(tmp_path / "out", reason)
 

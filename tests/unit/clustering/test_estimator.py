@@ -136,3 +136,12 @@ def test_scikit_learn_clones_it_and_puts_it_in_pipelines(rows):
     assert "epochs=1" in repr(som)
     with pytest.raises(UsageError, match="parameter"):
         som.set_params(colour="red")
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e-200])
+def test_values_too_small_for_distances_are_refused(scale):
+    rows = np.random.default_rng(1).normal(size=(60, 4)) * scale
+    with pytest.raises(DataError, match="1e-15 or more"):
+        SelfOrganisingMap(3, 4, epochs=2).fit(rows)
+    whole = SelfOrganisingMap(3, 4, epochs=2, normalise="zscore").fit(rows / scale)
+    assert np.array_equal(whole.labels_, SelfOrganisingMap(3, 4, epochs=2, normalise="zscore").fit(rows).labels_)

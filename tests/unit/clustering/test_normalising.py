@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as st_numpy
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.clustering.normalising import KINDS, fit_normalisation
-from gpuasm.errors import UsageError
+from gpuasm.errors import DataError, UsageError
 
 # Tiny deviations overflow float32 when large values are divided by them.
 FLOATS = st.floats(-1e9, 1e9, width=32).map(lambda value: value if abs(value) > 1e-20 else 0.0)
@@ -82,3 +82,17 @@ def test_a_map_keeps_its_normalisation(xp, rows, kind):
     planes = som.component_planes()  # on the scale of the rows, though 1000 +- 0.01 is coarse in float32
     assert abs(planes[0] - 1000).max() < 0.1
     assert abs(planes[1]).max() > 10
+
+
+@pytest.mark.parametrize("kind", ["minmax", "zscore", "robust"])
+@pytest.mark.parametrize("exponent", [-900, -700, 40])
+def test_tiny_and_huge_columns_are_normalised_as_others(kind, exponent):
+    column = np.random.default_rng(1).normal(size=(50, 2))
+    usual, scaled = (fit_normalisation(x, kind) for x in (column, np.ldexp(column, exponent)))
+    assert np.array_equal(np.ldexp(usual.scale, exponent), scaled.scale)
+    assert np.array_equal(usual.apply(column), scaled.apply(np.ldexp(column, exponent)))
+
+
+def test_a_spread_that_is_too_small_is_refused():
+    with pytest.raises(DataError, match="1e-290"):
+        fit_normalisation(np.array([[0.0], [1e-300]]), "zscore")

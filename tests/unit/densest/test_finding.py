@@ -178,7 +178,7 @@ def test_refusals() -> None:
         densest_subgraph(undirected_graph(from_edges([0, 1], [0, 1], 2)), 2)
     with pytest.raises(DataError, match="a graph with vertices"):
         densest_subgraph(undirected_graph(from_edges([], [], 0)), 2)
-    with pytest.raises(DataError, match="finite weights of 0 or more"):
+    with pytest.raises(DataError, match="finite weight of 0 or more"):
         densest_subgraph(undirected_graph(from_edges([0], [1], 2), np.array([-1.0])), 2)
 
 
@@ -212,3 +212,22 @@ def test_all_host_loops_are_loaded_ahead(weighted: bool) -> None:
     densest_subgraph(graph, 20, SearchOptions(whole_slots=100, core_vertices=64))
     assert all(loaded)
     assert [list(loop.signatures) for loop in loops] == loaded
+
+
+@pytest.mark.parametrize("extreme", [1e308, 1e-100, 5e-324])
+def test_weights_outside_the_range_are_refused(extreme):
+    graph = undirected_graph(from_edges([0, 1, 2], [1, 2, 0]), np.array([1.0, extreme, 1.0]))
+    for call in (lambda: densest_subgraph(graph, 2), lambda: peel(graph)):
+        with pytest.raises(DataError, match=r"from 1e-60 to 1e\+60"):
+            call()
+
+
+def test_sums_of_weights_that_overflow_are_refused():
+    with pytest.raises(DataError, match="finite sums"):
+        undirected_graph(from_edges([0, 0], [1, 1]), np.array([1e308, 1e308]))
+
+
+def test_weights_beyond_integers():
+    graph = undirected_graph(from_edges([0, 1, 2], [1, 2, 0]), np.array([2.0**63, 1.0, 2.0**64]))
+    found = densest_subgraph(graph, 2)
+    assert (found.vertices.tolist(), found.weight) == ([0, 2], 2.0**64)

@@ -247,3 +247,13 @@ def test_weights_of_any_size_have_a_median():
     places[[1, 2, 4]] = [[10.0000001, 20], [90, 0], [-90, 10]]
     located = locate(DirectedGraph(merged.row_offsets, merged.columns), places, weights=merged.weights)
     assert np.isfinite(located.places).all()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200, 1e300])
+def test_only_ratios_of_weights_count(scale):
+    graph = from_edges([0, 0, 0], [1, 2, 3], 4)
+    places = np.array([[np.nan] * 2, [1, 1], [5, 5], [3, 9.0]])
+    weights = np.array([1.0, 2.0, 1.5])
+    usual, scaled = (locate(graph, places, weights=w) for w in (weights, weights * scale))
+    assert np.allclose(usual.places, scaled.places, atol=1e-9)
+    assert np.allclose(usual.radius_km[0], scaled.radius_km[0])

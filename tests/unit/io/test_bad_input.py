@@ -259,7 +259,7 @@ LONG_RECORDS = {
         f"@b\n{'A' * (2 * MEGABYTE)}\n+\n{'I' * (2 * MEGABYTE - 5)}\n{GOOD}",
         f"qualities as bases ({2 * MEGABYTE}), found {2 * MEGABYTE - 5}",
     ),
-    "NULs": (f"@b\nACGT{chr(0) * (2 * MEGABYTE)}\n+\n", "cut off"),
+    "NULs": (f"@b\nACGT{chr(0) * (2 * MEGABYTE)}\n+\n", "found 0; copy"),
     "NULs for a header": (f"{chr(0) * (2 * MEGABYTE)}\n{GOOD}", "found a run of NUL bytes"),
     "NULs for the separator": (f"@b\nACGT\n{chr(0) * (2 * MEGABYTE)}\nIIII\n", "found a run of NUL bytes"),
 }
@@ -290,10 +290,10 @@ def test_a_tar_archive(tmp_path, compress):
         read_reads(single=[path])
 
 
-@pytest.mark.parametrize("unit", [b"A", b">\nA\n", b">a\n", b"@r\nACGTACGTACGT\n+\nIIIIIIIIIIII\n"])
+@pytest.mark.parametrize("unit", [b"A", b">\nA\n", b"@r\nACGTACGTACGT\n+\nIIIIIIIIIIII\n"])
 def test_few_bytes_that_unpack_to_many(tmp_path, unit):
     compressor = zstandard.ZstdCompressor()
-    path, text = tmp_path / "reads.zst", unit * (1 << 22)
+    path, text = tmp_path / "reads.zst", unit * (1 << 20)
     path.write_bytes(compressor.compress((b">a\n" if unit == b"A" else b"") + 100 * text))
     del text
     before = resident_bytes()

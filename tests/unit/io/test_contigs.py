@@ -95,3 +95,40 @@ def test_tables_of_depth(write, text, samples, depth):
 def test_damaged_tables_are_refused(write, text, complaint):
     with pytest.raises(DataError, match=complaint):
         read_depth_table(write(text), NAMES)
+
+
+SAMTOOLS = "#rname\tstartpos\tendpos\tnumreads\tcovbases\tcoverage\tmeandepth\tmeanbaseq\tmeanmapq\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        (SAMTOOLS + "a\t1\t900\t9\t900\t100\t1.5\t35\t60\nb\t1\t800\t9\t900\t100\t2.5\t35\t60\n", ["meandepth"]),
+        ("Contig\tx Mean\tx Length\ty Mean\ny Length\n".replace("\ny", "\ty") + "a\t1.5\t9\t3\t9\nb\t2.5\t9\t3\t9\n",
+         ["x Mean", "y Mean"]),
+        ("Contig\tx Trimmed Mean\tx Covered Fraction\na\t1.5\t1\nb\t2.5\t1\n", ["x Trimmed Mean"]),
+        ("#ID\tAvg_fold\tLength\na\t1.5\t9\nb\t2.5\t9\n", ["Avg_fold"]),
+        ("chrom\tlength\tbases\tmean\tmin\tmax\na\t9\t9\t1.5\t0\t3\nb\t9\t9\t2.5\t0\t3\n", ["mean"]),
+        ("contigName\tcontigLen\ttotalAvgDepth\tx.bam\tx.bam-var\na\t9\t1.5\t1.5\t9\nb\t9\t2.5\t2.5\t9\n", ["x.bam"]),
+        ("name\tlength\tdepth\na\t9\t1.5\nb\t9\t2.5\n", ["depth"]),
+    ],
+)  # fmt: skip
+def test_tables_of_known_programs_are_read_by_their_headers(write, text, columns):
+    names, depth = read_depth_table(write(text), ["a", "b"])
+    assert names == columns
+    assert depth[:, 0].tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("#CHROM\tPOS\tx.bam\na\t1\t5\n", "a column of depth"),
+        ("a\t1\t5\na\t2\t5\n", "a header"),
+        ("Contig\tx Read Count\na\t5\n", "a column of depth"),
+        ("contig\tlength\tx\na\t9\t5\nb\t9\t5\n", "a column 'length'"),
+        ("contig\tx\na\t1\na\t2\nb\t1\n", "'a' again"),
+    ],
+)
+def test_columns_of_something_else_are_refused(write, text, complaint):
+    with pytest.raises(DataError, match=complaint):
+        read_depth_table(write(text), ["a", "b"])

@@ -147,3 +147,32 @@ def test_classes_by_name(tmp_path):
     path.write_text("alone\n")
     with pytest.raises(DataError, match=r"line 1.*a name and a class"):
         read_classes(path, ["alone"])
+
+
+def test_columns_are_those_of_the_titles(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('c,"b, d",a\n1,2,3\n4,5,6\n')
+    found = read_matrix(path)
+    assert found.with_columns(["a", "b, d", "c"]).values.tolist() == [[3, 2, 1], [6, 5, 4]]
+    with pytest.raises(DataError, match="no column 'x'"):
+        found.with_columns(["a", "x", "c"])
+    path.write_text("a,a,b\n1,2,3\n")
+    with pytest.raises(DataError, match="several columns 'a'"):
+        read_matrix(path).with_columns(["b", "a"])
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " "])
+def test_quoted_fields_hold_separators(tmp_path, separator):
+    path = tmp_path / "table"
+    path.write_text(
+        separator.join(['"na, me;\t"', "x", '"y ""z"""']) + "\n" + separator.join(['"a;, b"', "1", '"2"']) + "\n"
+    )
+    found = read_matrix(path)
+    assert (found.names, found.columns, found.values.tolist()) == (["a;, b"], ["x", 'y "z"'], [[1.0, 2.0]])
+
+
+def test_an_open_quote_is_refused(tmp_path):
+    path = tmp_path / "table"
+    path.write_text('name,x\n"a,1\nb,2\n')
+    with pytest.raises(DataError, match="close each double quote"):
+        read_matrix(path)

@@ -24,8 +24,8 @@ def io_threads():
 @pytest.fixture
 def pair(tmp_path):
     paths = [tmp_path / f"reads_{mate}.fq.gz" for mate in (1, 2)]
-    for path in paths:
-        path.write_bytes(gzip.compress(oracle.fastq(SEQUENCES).encode()))
+    for path, step in zip(paths, (1, -1), strict=True):
+        path.write_bytes(gzip.compress(oracle.fastq([sequence[::step] for sequence in SEQUENCES]).encode()))
     return tuple(paths)
 
 

@@ -143,6 +143,8 @@ def test_warnings(tmp_path):
         "long": oracle.fastq(["".join(SEQUENCES)]),
         "control": oracle.fastq([phix_genome()[:100], *SEQUENCES]),
         "phage": oracle.fastq([phix_genome()[i : i + 100] for i in range(200)]),
+        "unclear": oracle.fastq([s[::-1] for s in SEQUENCES], quality=";") + oracle.fastq(SEQUENCES[:1], quality="h"),
+        "empty": "",
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -156,11 +158,13 @@ def test_warnings(tmp_path):
         ("shorts", "50 reads have less than 31 bases"),
         ("long", "look like long reads"),
         ("control", "2.0% of the reads are of phage PhiX174, which sequencers run as a control; --remove-phix"),
+        ("unclear", "qualities from ';' to 'h' fit neither"),
+        ("empty", "an empty file, which adds nothing"),
         ("phage", "100.0% of the reads are of phage PhiX174; if it is not the sample, --remove-phix"),
     ):
         assert f"{tmp_path / name}: " in warnings
         assert text in warnings
-    assert len(found.warnings) == 7
+    assert len(found.warnings) == 9
 
 
 def test_a_missing_file_ends_an_examination(tmp_path):

@@ -59,6 +59,11 @@ def test_names_of_three_files_are_numbers(tmp_path):
     [
         ([f"r{i // 2}" for i in range(20)], True),
         ([f"r{i // 2}/{i % 2 + 1}" for i in range(20)], True),
+        ([f"r{i // 2}_{i % 2 + 1}:N:0:AC" for i in range(20)], True),
+        ([f"r{i // 2}_R{i % 2 + 1}" for i in range(20)], True),
+        ([f"r{i // 2}.{'fr'[i % 2]}" for i in range(20)], True),
+        ([f"r{i // 2}-{i % 2 + 1}" for i in range(20)], True),
+        ([f"r-{i}" for i in range(20)], False),
         ([f"r{i // 2}" for i in range(21)], True),  # the last one's mate may be in no file
         ([f"r{i}" for i in range(20)], False),
         ([f"SRR1.{i}" for i in range(20)], False),
@@ -68,6 +73,17 @@ def test_names_of_three_files_are_numbers(tmp_path):
 )
 def test_one_file(tmp_path, names, is_found):
     assert found_in(tmp_path, names) == ([("0",)] if is_found else [])
+
+
+def test_mates_in_turn_among_reads_without(run_cli, tmp_path):
+    names = [f"r{i}/{mate}" for i in range(40) for mate in (1, 2) if mate == 1 or i % 3]
+    assert found_in(tmp_path, names[:30]) == [("0",)]
+    pairs = simulated_pairs(genome_text())[:40]
+    mates = [text for pair in pairs for text in pair] * 2
+    path = tmp_path / "reads.fq"
+    path.write_text(oracle.fastq(mates[: len(names)], names=names))
+    code, _, err = run_cli("assemble", "-q", path, "-o", tmp_path / "out")
+    assert (code, "mates in turn among other reads" in err) == (0, True)
 
 
 def test_many_blocks_do_not_matter(tmp_path):

@@ -140,3 +140,18 @@ def test_failed_convergence_suggests_a_remedy() -> None:
 def test_bad_parameters(options: dict[str, object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         power_iteration(from_edges([0, 1], [1, 0]), **options)
+
+
+@pytest.mark.parametrize("scale", [1.0, 5e-324, 1e-310, 1e300])
+def test_only_ratios_of_weights_count(scale):
+    graph = from_edges([0, 0, 1, 2], [1, 2, 0, 0])
+    found = power_iteration(graph, weights=np.array([scale, scale, 1.0, 1.0])).ranks
+    assert np.array_equal(found, power_iteration(graph, weights=np.ones(4)).ranks)
+    teleport = power_iteration(graph, teleport=np.full(3, scale)).ranks
+    assert np.allclose(teleport, power_iteration(graph).ranks, atol=1e-12)
+
+
+def test_weights_whose_sum_overflows():
+    graph = from_edges([0, 1, 0, 2, 2], [1, 2, 2, 0, 1])
+    found = power_iteration(graph, weights=np.array([1e308, 1e308, 1e308, 1e-308, 1e308])).ranks
+    assert np.allclose(found, [0.05, 0.475, 0.475], atol=1e-6)

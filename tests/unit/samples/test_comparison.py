@@ -189,3 +189,10 @@ def test_containment_needs_scaled_sketches():
 
 def test_no_sample():
     assert compare(sketches_of([], SketchKind.bottom(21, 5))).shared.shape == (0, 0)
+
+
+def test_sketches_without_hashes_are_named(caplog):
+    kind = SketchKind.scaled(21, 1000)
+    compare(Sketches.join(kind, ["full", "empty"], [np.array([5], np.uint64), np.empty(0, np.uint64)]))
+    assert "1 of 2 sketches have no hash" in caplog.text
+    assert "empty" in caplog.text

@@ -8,7 +8,7 @@ import pytest
 from gpuasm.arrays import to_host
 from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.debruijn import find_neighbours
-from gpuasm.assembly.graph.kmer_graph import make_kmer_graph
+from gpuasm.assembly.graph.kmer_graph import follow_name, make_kmer_graph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.simplification.engine import clean
 from gpuasm.kmers.counting import tally_kmers
@@ -30,7 +30,7 @@ def graph_of_reads(xp, k, *, cleaned):
         graph, sources, _ = clean(unitigs.graph)
     else:
         graph, sources = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n)
-    return make_kmer_graph(unitigs, tally, (graph, sources), k0=0)
+    return make_kmer_graph(unitigs, tally, (graph, sources))[0]
 
 
 def windows(graph):
@@ -62,7 +62,9 @@ def test_kmers_are_numbered_along_the_unitigs(xp, k, cleaned):
 @pytest.mark.parametrize("k", [9, 21, 31])
 def test_neighbours_follow_unitigs_and_arcs(xp, k, cleaned):
     kmer_graph = graph_of_reads(xp, k, cleaned=cleaned)
-    graph, strand, neighbour = kmer_graph.graph, to_host(kmer_graph.strand), to_host(kmer_graph.neighbour)
+    graph, strand = kmer_graph.graph, to_host(kmer_graph.strand)
+    rows = [to_host(row) for row in kmer_graph.link_rows]
+    neighbour = [follow_name(v, base, k, *rows) for v in range(2 * strand.size) for base in range(4)]
     number = {}
     for j, text in enumerate(windows(graph)):
         number[text], number[reverse_complement(text)] = 2 * j + int(strand[j]), 2 * j + 1 - int(strand[j])

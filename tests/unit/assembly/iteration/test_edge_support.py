@@ -153,7 +153,7 @@ def test_support_equals_plain_counts():
     state, text, tally, dictionary = counted(texts)
     support = flank_support(text, tally, dictionary, state.kmer_graph.graph.k)
     in_reads = Counter(read[i : i + 41] for read in texts for i in range(len(read) - 40))
-    first = text.n_reads + text.n_contigs
+    first = text.n_reads + text.n_ends
     for f, row in enumerate(zip(support.least, support.empty, support.total, support.places, strict=True)):
         at, size = int(text.reads.start[first + f]), int(text.reads.length[first + f])
         flank = decode(unpack(text.reads.packed, at, size))

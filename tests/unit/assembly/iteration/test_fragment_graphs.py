@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from gpuasm.assembly import AssemblyOptions, assemble, resume
 from gpuasm.assembly.iteration import next_graph
 from gpuasm.assembly.iteration.first_kmer_size import choose_k
-from gpuasm.assembly.iteration.fragment_graphs import k_values_of_reads
+from gpuasm.assembly.iteration.fragment_graphs import choose_longer_k, k_values_of_reads
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
 from gpuasm.assembly.paths.pseudo_long_reads import number_of_fragment, with_reads_counted
@@ -186,3 +187,11 @@ def test_reads_count_by_their_weight():
     for weight in (1, 2, 5):
         counted = with_reads_counted(segments, weight)
         assert sorted(counted.start.tolist()) == sorted([10] + [0, 20] * weight)
+
+
+@pytest.mark.parametrize(("k", "expected"), [(11, False), (15, False), (17, True), (31, True)])
+def test_no_larger_k_that_cannot_be_named(k, expected):
+    lengths = np.bincount([300] * 1000)
+    chosen = choose_longer_k(k, lengths, depth=50.0, n_bases=50_000)
+    assert bool(chosen) == expected
+    assert all(before < after <= 2 * before for before, after in itertools.pairwise((k, *chosen)))

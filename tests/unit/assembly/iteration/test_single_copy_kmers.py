@@ -64,7 +64,7 @@ def test_window_with_a_single_copy_kmer_is_single_copy(counted):
 def test_windows_at_both_flank_ends_are_checked(counted):
     text, _, is_single, single = counted
     at_source, at_target = single_copy_ends(text, is_single, k=K, next_k=NEXT)
-    packed, first = to_host(text.reads.packed), text.n_reads + text.n_contigs
+    packed, first = to_host(text.reads.packed), text.n_reads + text.n_ends
     start, length = to_host(text.reads.start)[first:], to_host(text.reads.length)[first:]
     assert start.size == at_source.size == at_target.size > 2
     for f, (begins, n) in enumerate(zip(start.tolist(), length.tolist(), strict=True)):

@@ -38,7 +38,10 @@ def expected_text(graph, passed, flanks, k):
     texts = []
     for u in passed:
         text, n = oriented(graph, 2 * u), int(graph.n_kmers[u])
-        texts.append((text[:n] * 3)[: n + k] if graph.is_circular[u] else text)
+        if graph.is_circular[u]:
+            texts += [text[:k], (text[:n] * 3)[n - 1 : n + k]]
+        else:
+            texts += [text[:k], text[-k:]] if len(text) > k else [text]
     for f in range(len(flanks)):
         along = flanks.unitig[flanks.start[f] : flanks.start[f + 1]].tolist()
         added = "".join(oriented(graph, v)[graph.k - 1 :] for v in along)
@@ -61,6 +64,8 @@ def test_bases_and_names_equal_plain_text(xp, genome, circular):
     spelled = spell_passed(kmer_graph, passed, flanks, k=k)
     packed, names = to_host(spelled.packed), to_host(spelled.names)
     texts = expected_text(graph, passed.tolist(), flanks, k)
+    assert spelled.start.tolist() == np.cumsum([0, *map(len, texts)]).tolist()
+    assert np.unique(spelled.contig).tolist() == list(range(passed.size))
     total = int(spelled.start[-1])
     assert decode(unpack(packed, 0, total)) == "".join(texts)
     assert not unpack(packed, total, 32 * packed.size - total).any()

@@ -108,10 +108,16 @@ def test_a_bin_without_probable_contigs_is_removed():
     of_region, some, none = np.array([2, -1, 0, 1]), np.array([True, False, True]), np.zeros(3, bool)
     assert _without_empty(of_region, some).tolist() == [1, -1, 0, -1]
     assert _without_empty(of_region, none).tolist() == [-1, -1, 0, -1]
-    contigs, _ = community(3)
-    found = bins_of(contigs, BinOptions(least_bin=100_000, shortest=10**9, sureness=1.0))
-    assert found.n_bins >= 1
-    assert np.bincount(found.bin_of_contig + 1, minlength=found.n_bins + 1)[1:].min() > 0
+    contigs, owner = community(3)
+    for sureness in (0.9, 0.999999, 1.0):
+        try:
+            found = bins_of(contigs, BinOptions(least_bin=100_000, shortest=10**9, sureness=sureness))
+        except NothingToBinError as error:
+            assert "lower --sureness" in str(error)  # noqa: PT017 - no contig may reach a probability of 1
+            continue
+        assert np.bincount(found.bin_of_contig + 1, minlength=found.n_bins + 1)[1:].min() > 0
+        pairs = {tuple(pair) for pair in np.column_stack([owner, found.bin_of_contig]).tolist() if pair[1] >= 0}
+        assert len(pairs) == found.n_bins  # no bin holds two genomes
 
 
 def test_each_contig_has_the_region_with_the_most_of_it():
