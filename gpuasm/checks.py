@@ -64,9 +64,9 @@ def array_of(array: Any, what: str, kinds: str, shape: tuple[int | None, ...]) -
         If it is no array, or another.
     """
     kind = getattr(getattr(array, "dtype", None), "kind", "")
-    found = getattr(array, "shape", None)
-    fits = isinstance(found, tuple) and len(found) == len(shape)
-    if not fits or not kind or kind not in kinds or any(b not in (None, a) for a, b in zip(found, shape, strict=True)):
+    found = getattr(array, "shape", ())
+    fits = kind != "" and kind in kinds and len(found) == len(shape)
+    if not fits or any(size not in (None, own) for own, size in zip(found, shape, strict=True)):
         sizes = ", ".join("any" if size is None else str(size) for size in shape)
         seen = f"{array.dtype} of shape {found}" if kind else f"a {type(array).__name__}"
         raise DataError(f"{what}: {_KINDS[kinds]} of shape ({sizes})", seen, "give such an array")

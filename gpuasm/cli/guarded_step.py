@@ -13,17 +13,20 @@ import subprocess
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import click
 
 from gpuasm import unfinished
 from gpuasm.cli.interruption import handled_otherwise
+from gpuasm.errors import one_line
 
 BAD_DATA = {65, 66}
 """Exit codes of gpuasm for input whose content is wrong, and for input that is missing or unreadable."""
 
 _GPUASM = (sys.executable, "-m", "gpuasm")
 _PREFIX = "gpuasm: error: "
+_MOST = 200
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -38,7 +41,7 @@ def main(
     *, sample: str, status: Path, after: Path | None, outputs: tuple[Path, ...], fail: bool, arguments: tuple[str, ...]
 ) -> None:
     """Run gpuasm with ARGUMENTS as one step of the workflow."""
-    earlier = json.loads(after.read_text()) if after else {"status": "ok"}
+    earlier = _outcome_of(after) if after else {"status": "ok"}
     if earlier["status"] == "ok":
         exit_code, message = _run(arguments)
         outcome = {"status": "failed" if exit_code else "ok", "exit_code": exit_code, "message": message}
@@ -50,6 +53,17 @@ def main(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     status.write_text(json.dumps({"sample": sample, "step": status.stem, **outcome}, indent=2) + "\n")
+
+
+def _outcome_of(status: Path) -> dict[str, Any]:
+    """Return the outcome of an earlier step; end this one if its file is damaged."""
+    try:
+        earlier = json.loads(status.read_text(encoding="utf-8"))
+        return {name: earlier[name] for name in ("status", "exit_code", "message")}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        place, remedy = one_line(str(status), _MOST), "remove it, so that the step runs again"
+        sys.stderr.write(f"{_PREFIX}{place}: expected the outcome of a step, found another file; {remedy}\n")
+        sys.exit(65)
 
 
 def _run(arguments: tuple[str, ...]) -> tuple[int, str]:

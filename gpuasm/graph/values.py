@@ -36,7 +36,7 @@ def checked_values(values: Array, size: int, *, what: str, whose: str) -> Array:
     DataError
         If they have another shape or type, or one is negative or not finite.
     """
-    array_of(values, f"a {what} for each {whose}", "iuf", (size,))
+    array_of(values, f"a {what} for each {whose}, {size}", "iuf", (size,))
     xp = array_namespace(values)
     values = values.astype(np.float64, copy=False)
     wrong = ~(xp.isfinite(values) & (values >= 0))

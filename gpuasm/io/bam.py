@@ -164,7 +164,7 @@ def _opened(stack: ExitStack, pipe: Any, source: AlignmentFile) -> Any:
     import pysam  # noqa: PLC0415 - slow to load and rarely needed
 
     stack.enter_context(_silent(pysam))
-    options = {}
+    reference = None
     if source.format == CRAM:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="gpuasm-"))
         head = Path(folder) / "head.cram"
@@ -173,16 +173,17 @@ def _opened(stack: ExitStack, pipe: Any, source: AlignmentFile) -> Any:
             sequences = file.header.to_dict().get("SQ", [])
         head.unlink()
         if sequences and not are_all_local(sequences):
-            options["reference_filename"] = write_missing_references(folder, sequences)
+            reference = write_missing_references(folder, sequences)
     # check_sq: unaligned files have no reference sequences
-    return stack.enter_context(pysam.AlignmentFile(pipe, "r", check_sq=False, **options))
+    return stack.enter_context(pysam.AlignmentFile(pipe, "r", check_sq=False, reference_filename=reference))
 
 
 @contextmanager
 def _silent(pysam: Any) -> Iterator[None]:
     """Keep pysam, and the library under it, from writing to standard error on their own."""
     verbosity, hooks = pysam.set_verbosity(0), (sys.excepthook, sys.unraisablehook)
-    sys.excepthook = sys.unraisablehook = lambda *_: None  # pysam closes pipes with an error that nobody can catch
+    sys.excepthook = lambda *_: None  # pysam closes pipes with an error that nobody can catch
+    sys.unraisablehook = lambda _: None
     try:
         yield
     finally:

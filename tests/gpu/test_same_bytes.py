@@ -84,7 +84,7 @@ def test_joins_by_pairs_are_the_same():
     device = replace(PAIRS, reads=PAIRS.reads.moved_to(arrays.namespace_of("cuda")))
     expected = resolve(graph, PAIRS)
     assert expected.counts["walks"]
-    assert expected.counts["overlaps"]
+    assert expected.counts["linked_overlaps"]
     assert expected.gaps
     assert bytes_of(resolve(graph, device)) == bytes_of(expected)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpuasm import parallel
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.ends.overlapping_ends import LEAST_OVERLAP
+from gpuasm.assembly.parameters import ENDS
 from gpuasm.errors import DataError
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
@@ -55,7 +55,7 @@ def test_contigs_hold_kmers_of_reads_each_once(name, fold):
     texts = texts_of(name, fold=fold, seed=fold)
     assembly = assemble(Reads.from_strings(texts), AssemblyOptions(k=KS, min_contig_length=1))
     assert_arcs_overlap(assembly.graph)
-    k = 31 if fold > 10 else LEAST_OVERLAP  # low-coverage ends overlap by no more
+    k = 31 if fold > 10 else ENDS.dead_end_min_overlap  # low-coverage ends overlap by no more
     assert set(count_kmers([c.sequence for c in assembly.contigs], k)) <= set(count_kmers(texts, k))
     graph = assembly.graph
     twice = count_kmers([graph.sequence(u) for u in range(graph.n)], 91)

@@ -104,3 +104,14 @@ def test_a_signal_ends_the_command_and_its_message_is_printed(tmp_path, number, 
     os.close(writer)
     assert (process.returncode, f"gpuasm: error: {message}" in errors) == (code, True), errors
     assert not (tmp_path / "check.json").exists()
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"[" * 100_000, b'{"status": "ok"}'])
+def test_a_damaged_outcome_of_the_step_before_ends_in_one_line(tmp_path, data):
+    before = tmp_path / "before.json"
+    before.write_bytes(data)
+    command = [sys.executable, "-m", "gpuasm.cli.guarded_step", "--sample", "a", "--status", str(tmp_path / "x.json")]
+    done = subprocess.run([*command, "--after", str(before), "check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 65
+    assert len(done.stderr.splitlines()) == 1
+    assert "remove it" in done.stderr

@@ -64,7 +64,7 @@ def test_refusals(xp) -> None:
         densest_block(graph, (2, 4))
     with pytest.raises(UsageError, match="at least one row and one column"):
         densest_block(graph, (0, 1))
-    with pytest.raises(DataError, match="finite weights"):
+    with pytest.raises(DataError, match="finite weight of 0 or more"):
         densest_block(graph.moved_to(xp), (1, 1), weights=to_namespace(xp, -weights))
     with pytest.raises(DataError, match="a graph with edges"):
         densest_block(from_edges([], [], 3), (1, 1))
