@@ -37,7 +37,7 @@ class AssemblyState:
         The reads that span its junctions; after the last k, those of the k before. Fragments have the numbers that
         `gpuasm.assembly.paths.pseudo_long_reads.number_of_fragment` gives their pairs.
     names : (32 * packed.size,) int32
-        Names of their windows at the k of the graph; of the k before, after the last k.
+        Names of their windows at the k of the graph; after the last k only while fragments are awaited.
     n_bases : int
         Bases of all reads behind the depths of the first graph; in an isolate without the share of windows with errors.
     mode : Mode

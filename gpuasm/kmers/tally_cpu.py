@@ -54,13 +54,24 @@ def tally_cpu(
     histogram = np.zeros(MAX_MULTIPLICITY + 1, np.int64)
     for *columns, counted in ordered_map(run, range(len(bounds) - 1)):
         histogram += counted
-        for column, part in zip(parts, columns, strict=True):
-            column.append(part)
+        for column in parts[::-1]:
+            column.append(columns.pop())
     if not parts[0]:
         return Tally.empty(np, k)
-    followers = np.concatenate(parts.pop()).ravel()  # the largest first: its parts are freed afterwards
-    place, count, keys = (np.concatenate(parts.pop()) for _ in range(3))
+    followers = _joined(parts.pop()).ravel()  # the largest first
+    place, count, keys = (_joined(parts.pop()) for _ in range(3))
     return Tally(k=k, keys=keys, count=count, place=place, followers=followers, histogram=histogram)
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Concatenate arrays, and free each once it is copied, so that there are never two copies of all."""
+    joined, at = np.empty((sum(part.shape[0] for part in parts), *parts[0].shape[1:]), parts[0].dtype), 0
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        joined[at : at + part.shape[0]] = part
+        at += part.shape[0]
+    return joined
 
 
 def _group_bounds(cut: SuperKmers) -> np.ndarray:

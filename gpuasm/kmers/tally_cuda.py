@@ -1,7 +1,8 @@
 """Count k-mers on CUDA: sort the keys of all windows, count runs, then count followers of the k-mers kept.
 
-If the device has no room for the keys of all windows, keys are sorted in parts. A part has all occurrences of its
-k-mers, so rare k-mers are dropped before the next part is counted.
+Keys are sorted in parts, so that few of them are on the device at once. A part has all occurrences of its k-mers, so
+rare k-mers are dropped before the next part is counted. Each part reads all windows, which takes far less time than
+sorting them; so there are about 20 parts, and fewer where these would be small.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from gpuasm.sequence.reads import Reads
 
 _ONE, _HALF = np.uint64(1), np.uint64(32)
 _LEAST_PART, _MOST_PART = 1 << 20, (1 << 31) - 1
+_SMALL_PART, _PARTS = 1 << 24, 16
+"""Windows of a part where the device has room: a share of all, and not less than so many."""
 _BYTES_PER_WINDOW = 40
 """Device memory per window of a sorted part: the key, its sorted copy, the sort's buffer, the run flags."""
 
@@ -57,7 +60,8 @@ def _count(
     """Return the distinct keys that occur often enough, sorted, their (n,) uint32 counts, and the histogram of all."""
     xp = array_namespace(reads.packed)
     total = int(tiles.count.sum(dtype=np.int64))
-    per_part = min(max(_LEAST_PART, free_device_memory() // _BYTES_PER_WINDOW), _MOST_PART)
+    fitting = min(free_device_memory() // _BYTES_PER_WINDOW, max(_SMALL_PART, total // _PARTS))
+    per_part = min(max(_LEAST_PART, fitting), _MOST_PART)
     n_parts = 1 if total <= per_part else -(-5 * total // (4 * per_part))  # the kept k-mers of each part need room too
     counted, histogram = [], np.zeros(MAX_MULTIPLICITY + 1, np.int64)
     for part in range(n_parts):

@@ -6,6 +6,9 @@ k-mers that share k - 1 bases. *Observed* edges are those whose (k + 1)-mer occu
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
@@ -97,26 +100,114 @@ def _neighbours_pairs(v, packed, place, k, k0, lower, keys, slots, mask, followe
                     neighbour[4 * v + b] = 2 * number + np.int64(keyed & _ONE)
 
 
-def two_sided(packed: Array, tally: Tally, neighbour: Array) -> Array:
-    """Return the neighbours without edges whose twin is missing.
+@dataclass(frozen=True)
+class TableLinks:
+    """The edges of a graph as a table: `find_neighbours` returns it, (8n,) int32."""
 
-    Counted followers agree on both strands. Where k-mers were added without all their counts, an edge may be present
-    at one of its ends only.
+    neighbour: Array
+
+    def forced(self) -> Array:
+        """Return the forced successor of each vertex; see `forced_successors`."""
+        return forced_successors(self.neighbour)
+
+    def rows(self, vertices: Array) -> Array:
+        """Return the successors of (m,) vertices by each base: (m, 4) int32."""
+        return self.neighbour.reshape(-1, 4)[vertices]
+
+
+@dataclass(frozen=True)
+class PlainLinks:
+    """The observed edges of k-mers of plain k, found anew at each use: a table takes 32 bytes for each k-mer.
+
+    Attributes
+    ----------
+    tally, dictionary
+        The k-mers, in the same order.
+    min_follow
+        The least count of an edge.
+    is_two_sided
+        Whether an edge must be observed at both of its ends. Counted followers agree on both strands; where k-mers
+        were added without all their counts, an edge may be present at one of its ends only.
     """
-    kept = array_namespace(neighbour).empty_like(neighbour)
-    _keep_two_sided(2 * tally.n, packed, tally.place, tally.k, neighbour, kept)
-    return kept
+
+    tally: Tally
+    dictionary: Dictionary
+    min_follow: int
+    is_two_sided: bool = False
+
+    def forced(self) -> Array:
+        """Return the forced successor of each vertex; see `forced_successors`."""
+        xp, n = array_namespace(self.tally.keys), 2 * self.tally.n
+        only = xp.empty(n, np.int32)
+        _find_only(n, *self._where, only)
+        successor = xp.empty(n, np.int32)
+        _force_only(n, only, successor)
+        return successor
+
+    def rows(self, vertices: Array) -> Array:
+        """Return the successors of (m,) vertices by each base: (m, 4) int32."""
+        row = array_namespace(vertices).empty(4 * vertices.size, np.int32)
+        _find_rows(vertices.size, vertices, *self._where, row)
+        return row.reshape(-1, 4)
+
+    @property
+    def _where(self) -> tuple[Any, ...]:
+        index = (self.dictionary.keys, self.dictionary.slots, self.dictionary.mask)
+        return self.tally.k, *index, self.tally.followers, self.min_follow, self.is_two_sided
 
 
-@signatures("uint64[::1], int64[::1], int64, int32[::1], int32[::1]")
+@inlined()
+def _oriented_key(v, k, keys):
+    """Return the bases of a vertex of plain k."""
+    kmer = keys[v >> 1]
+    if v & 1:
+        kmer = reverse_complement_plain(kmer, k)
+    return kmer
+
+
+@inlined()
+def _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_two_sided):
+    """Return the successor of a vertex by a base if the edge is observed, or -1."""
+    to = np.int64(-1)
+    if followers[4 * v + b] >= min_follow:
+        forward = ((kmer << _TWO) | np.uint64(b)) & ((_ONE << np.uint64(2 * k)) - _ONE)
+        backward = reverse_complement_plain(forward, k)
+        number = find(min(forward, backward), keys, slots, mask)
+        if number >= 0:
+            to = 2 * number + (1 if backward < forward else 0)
+            first = np.int64(kmer >> np.uint64(2 * k - 2))
+            if is_two_sided and followers[4 * (to ^ 1) + 3 - first] < min_follow:
+                to = np.int64(-1)
+    return to
+
+
+@signatures("int64, uint64[::1], int32[::1], uint64, uint32[::1], int64, boolean, int32[::1]")
 @for_each
-def _keep_two_sided(v, packed, place, k, neighbour, kept):
-    first = oriented_base(packed, place[v >> 1], k, v & 1, 0)
+def _find_only(v, k, keys, slots, mask, followers, min_follow, is_two_sided, only):
+    """Find the only successor of each vertex: -1 where there is none, -2 where there are several."""
+    kmer, found = _oriented_key(v, k, keys), np.int64(-1)
     for b in range(4):
-        w = np.int64(neighbour[4 * v + b])
-        kept[4 * v + b] = -1
-        if w >= 0 and neighbour[4 * (w ^ 1) + 3 - first] == v ^ 1:
-            kept[4 * v + b] = w
+        to = _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_two_sided)
+        if to >= 0:
+            found = to if found == -1 else np.int64(-2)
+    only[v] = found
+
+
+@signatures("int32[::1], int32[::1]")
+@for_each
+def _force_only(v, only, successor):
+    to = np.int64(only[v])
+    # An edge to the vertex's own twin pairs nothing.
+    successor[v] = to if to >= 0 and to != v ^ 1 and only[to ^ 1] >= 0 else -1
+
+
+@signatures("int64[::1], int64, uint64[::1], int32[::1], uint64, uint32[::1], int64, boolean, int32[::1]")
+@for_each
+def _find_rows(i, vertices, k, keys, slots, mask, followers, min_follow, is_two_sided, row):
+    v = vertices[i]
+    kmer = _oriented_key(v, k, keys)
+    for b in range(4):
+        row[4 * i + b] = _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_two_sided)
 
 
 def forced_successors(neighbour: Array) -> Array:

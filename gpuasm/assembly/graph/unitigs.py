@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.graph.debruijn import forced_successors, oriented_base
+from gpuasm.assembly.graph.debruijn import PlainLinks, TableLinks, oriented_base
 from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, UnitigGraph, apply_order, canonical_order
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
@@ -67,7 +67,7 @@ class Chains:
 def build_unitigs(
     packed: Array,
     tally: Tally,
-    neighbour: Array,
+    links: TableLinks | PlainLinks,
     *,
     unit: int = 1,
     weight: int | np.integer = 1,
@@ -81,8 +81,8 @@ def build_unitigs(
         The text that ``tally.place`` points into.
     tally
         The k-mers.
-    neighbour : (8n,) int32
-        The graph, as `gpuasm.assembly.graph.debruijn.find_neighbours` returns it.
+    links
+        The edges of the graph.
     unit
         Units in one of the graph's multiplicities.
     weight
@@ -90,10 +90,10 @@ def build_unitigs(
     chains
         Windows between two vertices that are no vertices; the first and the last window of a chain are neighbours.
     """
-    walks = strand_walks(forced_successors(neighbour))
+    walks = strand_walks(links.forced())
     chains = chains or Chains.none(tally.n, array_namespace(tally.keys))
     at = _windows_before(walks, chains)
-    graph = _write_unitigs(packed, tally, neighbour, walks, (chains, at), unit=unit, weight=int(weight))
+    graph = _write_unitigs(packed, tally, links, walks, (chains, at), unit=unit, weight=int(weight))
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     return Unitigs(apply_order(graph, canonical), _name_kmers(walks, at, canonical))
 
@@ -109,7 +109,7 @@ def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
 def _write_unitigs(
     packed: Array,
     tally: Tally,
-    neighbour: Array,
+    links: TableLinks | PlainLinks,
     walks: StrandWalks,
     windows: tuple[Chains, Array],
     *,
@@ -129,7 +129,7 @@ def _write_unitigs(
     count += (at[1:] - at[:-1] - 1) * chains.count[xp.maximum(chains.after[walks.path], 0) >> 1]
     cumulative = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(count)])
     count = to_host(cumulative[walks.start[1:]] - cumulative[walks.start[:-1]])
-    arc_start, arc_to, arc_count = _find_arcs(tally, neighbour, walks)
+    arc_start, arc_to, arc_count = _find_arcs(tally, links, walks)
     is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, weight * arc_count)
     return UnitigGraph(k, to_host(bases), to_host(start), count, is_circular, *arcs, unit)
 
@@ -170,17 +170,20 @@ def _write_bases(
                 bases[i] = old_bases[added if added < old_start[u + 1] else added - n_windows[u]]
 
 
-def _find_arcs(tally: Tally, neighbour: Array, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _find_arcs(
+    tally: Tally, links: TableLinks | PlainLinks, walks: StrandWalks
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the arcs between linear unitigs in compressed rows, on the host."""
-    xp, n = array_namespace(neighbour), walks.start.size - 1
+    xp, n = array_namespace(walks.path), walks.start.size - 1
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]
-    head_of = xp.full(neighbour.size // 4, -1, np.int32)
+    head_of = xp.full(2 * tally.n, -1, np.int32)
     oriented = 2 * xp.arange(walks.n_linear, dtype=np.int32)
     head_of[first[: walks.n_linear]] = oriented
     head_of[last[: walks.n_linear] ^ 1] = oriented + 1
     leaving = xp.stack([last, first ^ 1], axis=1).ravel().astype(np.int64)
+    follower = links.rows(leaving)
     leaving = (4 * leaving[:, None] + xp.arange(4)).ravel()
-    to = xp.where(neighbour[leaving] >= 0, head_of[neighbour[leaving]], -1).reshape(2 * n, 4)
+    to = xp.where(follower >= 0, head_of[follower], -1)
     to[2 * walks.n_linear :] = -1
     seen = tally.followers[leaving] if tally.followers.size else xp.zeros(leaving.size, np.uint32)
     to, seen = to_host(to), to_host(seen).reshape(2 * n, 4)

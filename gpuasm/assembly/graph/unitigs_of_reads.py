@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuasm.arrays import Array
-from gpuasm.assembly.graph.debruijn import find_neighbours
+from gpuasm.assembly.graph.debruijn import TableLinks, find_neighbours
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.kmers.counting import tally_kmers
@@ -51,7 +51,7 @@ def unitigs_of_reads(
             if not is_last:
                 names, k0, lower = name_windows(reads, dictionary, names), step, neighbour
     with stages.stage("compact unitigs", k=k) as stage:
-        graph = build_unitigs(reads.packed, tally, neighbour).graph
+        graph = build_unitigs(reads.packed, tally, TableLinks(neighbour)).graph
         stage.note(unitigs=graph.n)
     return graph
 

@@ -14,7 +14,7 @@ from gpuasm.assembly.coverage.sample_mode import Mode, choose_mode
 from gpuasm.assembly.ends.mercy_kmers import add_mercy_kmers, bridging_segments
 from gpuasm.assembly.ends.overlapping_ends import overlapping_end_segments
 from gpuasm.assembly.graph.compaction import SourceUnitigs
-from gpuasm.assembly.graph.debruijn import find_neighbours, two_sided
+from gpuasm.assembly.graph.debruijn import PlainLinks
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, make_kmer_graph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.iteration.first_kmer_size import (
@@ -185,14 +185,10 @@ def _first_graph(
     k = tally.k
     with stages.stage("build graph", k=k) as stage:
         dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-        neighbour = find_neighbours(reads.packed, tally, dictionary, min_follow=rules.min_follow)
-        if has_mercy:
-            neighbour = two_sided(reads.packed, tally, neighbour)
-        del dictionary
-        unitigs = build_unitigs(
-            reads.packed, tally, neighbour, unit=DEPTH_SCALE, weight=bounded_weight(tally, rules.weight)
-        )
-        del neighbour
+        links = PlainLinks(tally, dictionary, rules.min_follow, is_two_sided=has_mercy)
+        weight = bounded_weight(tally, rules.weight)
+        unitigs = build_unitigs(reads.packed, tally, links, unit=DEPTH_SCALE, weight=weight)
+        del links, dictionary
         stage.note(unitigs=unitigs.graph.n)
     mode = rules.mode
     if isinstance(mode, str):

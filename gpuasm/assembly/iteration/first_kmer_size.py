@@ -245,11 +245,13 @@ def _count(
 ) -> tuple[Tally, Spectrum]:
     windows = count_windows(lengths_of(reads), k)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
-        tally = tally_kmers(reads, k, min_count=options.min_count or 2, progress=stage.advance)
+        least = options.min_count or 2
+        tally = tally_kmers(reads, k, min_count=least, progress=stage.advance)
         spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
         if is_low_coverage and not options.min_count:
             spectrum = replace(spectrum, threshold=2, reason="2, as coverage is low, or that of some genomes")
-        tally = tally.at_least(spectrum.threshold)
+        if spectrum.threshold > least:  # otherwise a copy would take as much memory again
+            tally = tally.at_least(spectrum.threshold)
         stage.note(distinct=int(spectrum.histogram.sum()), solid=tally.n, threshold=spectrum.threshold)
     if tally.n == 0:
         raise DataError(

@@ -9,6 +9,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.coverage.depth_units import DEPTH_SCALE, count_windows, scale, window_weight
 from gpuasm.assembly.coverage.local_depth import local_depth
+from gpuasm.assembly.graph.debruijn import TableLinks
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_names, find_next_neighbours
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
@@ -100,7 +101,7 @@ def _link_and_compact(text: Text, tally: Tally, dictionary: Dictionary, before: 
     neighbour = find_next_neighbours(text.reads.packed, tally, dictionary, before)
     chains, vertex = find_chains(text, before.graph, tally, dictionary)
     link_chains(neighbour, text, before.graph, vertex, k=tally.k)
-    return build_unitigs(text.reads.packed, tally, neighbour, unit=DEPTH_SCALE, chains=chains), vertex
+    return build_unitigs(text.reads.packed, tally, TableLinks(neighbour), unit=DEPTH_SCALE, chains=chains), vertex
 
 
 def _passes_short(state: AssemblyState) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuasm.arrays import to_host
+from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly.graph.compaction import SourceUnitigs
-from gpuasm.assembly.graph.debruijn import find_neighbours
+from gpuasm.assembly.graph.debruijn import PlainLinks, TableLinks, find_neighbours
 from gpuasm.assembly.graph.kmer_graph import follow_name, make_kmer_graph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.simplification.engine import clean
@@ -25,7 +25,7 @@ def graph_of_reads(xp, k, *, cleaned):
     reads = Reads.from_strings(TEXTS).moved_to(xp)
     tally = tally_kmers(reads, k, min_count=2)
     dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-    unitigs = build_unitigs(reads.packed, tally, find_neighbours(reads.packed, tally, dictionary, min_follow=1))
+    unitigs = build_unitigs(reads.packed, tally, PlainLinks(tally, dictionary, min_follow=1))
     if cleaned:
         graph, sources, _ = clean(unitigs.graph)
     else:
@@ -85,3 +85,36 @@ def test_neighbours_follow_unitigs_and_arcs(xp, k, cleaned):
         source, target = (reverse_complement(t) if v & 1 else t for t, v in zip(ends, (a, b), strict=True))
         link(source[-k:], target[:k])
     assert np.array_equal(neighbour, expected)
+
+
+@pytest.mark.parametrize("min_follow", [1, 2])
+@pytest.mark.parametrize("k", [9, 21, 31])
+def test_plain_links_equal_the_table(xp, k, min_follow):
+    reads = Reads.from_strings(TEXTS).moved_to(xp)
+    tally = tally_kmers(reads, k, min_count=2)
+    dictionary = Dictionary.of(tally.keys, k=k, k0=0)
+    table = TableLinks(find_neighbours(reads.packed, tally, dictionary, min_follow=min_follow))
+    links, vertices = PlainLinks(tally, dictionary, min_follow), xp.arange(2 * tally.n)
+    assert np.array_equal(to_host(links.forced()), to_host(table.forced()))
+    assert np.array_equal(to_host(links.rows(vertices)), to_host(table.rows(vertices)))
+    assert bool((table.rows(vertices) >= 0).any())
+
+
+@pytest.mark.parametrize("k", [9, 31])
+def test_edge_observed_at_one_end_only_is_no_two_sided_edge(xp, k):
+    reads = Reads.from_strings(TEXTS).moved_to(xp)
+    tally = tally_kmers(reads, k, min_count=2)
+    links = PlainLinks(tally, Dictionary.of(tally.keys, k=k, k0=0), 1, is_two_sided=True)
+    before = to_host(links.rows(xp.arange(2 * tally.n)))
+    rng = np.random.default_rng(1)
+    tally.followers[:] *= to_namespace(xp, rng.integers(0, 2, 8 * tally.n).astype(np.uint32))
+    followers, after = to_host(tally.followers).reshape(-1, 4), to_host(links.rows(xp.arange(2 * tally.n)))
+    edges = {(v, int(w)) for v, w in zip(*np.nonzero(before >= 0), strict=True)}
+    for v, b in edges:
+        w = before[v, b]
+        (back,) = np.flatnonzero(before[w ^ 1] == v ^ 1)
+        assert after[v, b] == (w if followers[v, b] and followers[w ^ 1, back] else -1)
+    only = {v: row[row >= 0] for v, row in enumerate(after)}
+    for v, to in enumerate(to_host(links.forced()).tolist()):
+        is_forced = only[v].size == 1 and only[v][0] != v ^ 1 and only[int(only[v][0]) ^ 1].size == 1
+        assert to == (only[v][0] if is_forced else -1)
