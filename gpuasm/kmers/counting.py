@@ -69,8 +69,8 @@ def tally_kmers(
     check_k(whole(k, "k"))
     whole(min_count, "min_count", least=1)
     if k > MAX_PLAIN_K and (names is None or not k0 < k <= 2 * k0):
-        expected = f"the names of k0-mers with k0 < k <= 2 k0, for k = {k}"
-        raise UsageError(expected, f"k0 = {k0}", "name the k0-mers first, or give a lesser k")
+        expected = f"a k of at most {MAX_PLAIN_K}, as a longer one needs the names of k0-mers with k0 < k <= 2 k0"
+        raise UsageError(expected, f"k = {k} and k0 = {k0}", "name the k0-mers first")
     xp = array_namespace(reads.packed)
     if names is None:
         names = xp.empty(0, np.int32)

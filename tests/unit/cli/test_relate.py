@@ -165,7 +165,8 @@ def test_long_samples_are_sketched_as_the_sketches_before_them(run_cli, tmp_path
 def test_mates_of_a_sheet(run_cli, genomes, tmp_path):
     text = texts_of()[0]
     for mate in (1, 2):
-        lines = (f"@r{at}/{mate}\n{text[at : at + 90]}\n+\n{'I' * 90}\n" for at in range(0, 2900, 9))
+        reads = ((at, text[at + 5 * mate :][:80]) for at in range(0, 2900, 9))
+        lines = (f"@r{at}/{mate}\n{read}\n+\n{'I' * len(read)}\n" for at, read in reads)
         (tmp_path / f"m_{mate}.fastq").write_text("".join(lines))
     sheet = tmp_path / "sheet.tsv"
     sheet.write_text(f"sample\treads_1\treads_2\na\t{tmp_path}/m_1.fastq\t{tmp_path}/m_2.fastq\n")
