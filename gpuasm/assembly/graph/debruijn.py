@@ -63,7 +63,6 @@ def find_neighbours(
     return neighbour
 
 
-@signatures("int64, uint64[::1], int32[::1], uint64, uint32[::1], int64, int32[::1]")
 @for_each
 def _neighbours_plain(v, k, keys, slots, mask, followers, min_follow, neighbour):
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
@@ -80,9 +79,6 @@ def _neighbours_plain(v, k, keys, slots, mask, followers, min_follow, neighbour)
                 neighbour[4 * v + b] = 2 * number + (1 if backward < forward else 0)
 
 
-@signatures(
-    "uint64[::1], int64[::1], int64, int64, int32[::1], uint64[::1], int32[::1], uint64, uint32[::1], int64, int32[::1]"
-)
 @for_each
 def _neighbours_pairs(v, packed, place, k, k0, lower, keys, slots, mask, followers, min_follow, neighbour):
     key = keys[v >> 1]

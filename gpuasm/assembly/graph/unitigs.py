@@ -59,9 +59,8 @@ class Chains:
     @classmethod
     def none(cls, n: int, xp: Any) -> Chains:
         """Return the chains of a graph of n k-mers, all of which are vertices."""
-        return cls(
-            xp.full(2 * n, -1, np.int32), *xp.zeros((2, 1), np.int64), xp.zeros(1, np.uint8), xp.zeros(2, np.int64)
-        )
+        n_windows, count, start = xp.zeros(1, np.int64), xp.zeros(1, np.int64), xp.zeros(2, np.int64)
+        return cls(xp.full(2 * n, -1, np.int32), n_windows, count, xp.zeros(1, np.uint8), start)
 
 
 def build_unitigs(

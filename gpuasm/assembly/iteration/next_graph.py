@@ -80,8 +80,8 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
     if not is_last or state.waits_for_fragments:
         with stages.stage("find reads across junctions", k=k) as stage:
             n_next = to_namespace(array_namespace(names), text.n_next)
-            counted = dictionary, name_of
-            names = name_next_windows(junction_reads, names, (before, n_next), counted, contig_name, kmer_graph)
+            known = dictionary, name_of
+            names = name_next_windows(junction_reads, names, (before, n_next), known, contig_name, kmer_graph)
             if not is_last:  # fragments replace reads by their numbers, of those selected before
                 junction_reads = select_named_junction_reads(junction_reads, names, kmer_graph)
             stage.note(reads=junction_reads.n_segments)
