@@ -220,4 +220,5 @@ def _messages(display: NoProgress, common: CommonOptions) -> Iterator[MessageHan
         yield handler
     finally:
         logger.removeHandler(handler)
-        logger.level, logger.propagate = before
+        logger.propagate = before[1]
+        logger.setLevel(before[0])  # an assignment would leave what the logger knows of its level

@@ -281,3 +281,12 @@ def test_a_failed_run_waits_for_what_has_begun_on_the_device(opened):
     with pytest.raises(ValueError, match="boom"):
         fail()
     assert ended == [True]
+
+
+def test_messages_are_logged_again_after_a_quiet_run(caplog):
+    logger = logging.getLogger("gpuasm")
+    with caplog.at_level(logging.INFO, "gpuasm"):
+        with run_session(CommonOptions(device="cpu", quiet=True)):
+            logger.info("during the run")
+        logger.info("after the run")
+    assert caplog.messages == ["after the run"]
