@@ -38,7 +38,15 @@ MODULES = (
     "gpuasm.kmers.tally_cuda",
     "gpuasm.assembly.pipeline",
 )
-"""Modules that import all loops of an assembly, in the order of their use."""
+"""Modules that import all loops of an assembly."""
+ORDER_OF_USE = (
+    "gpuasm.io",
+    "gpuasm.kmers",
+    "gpuasm.primitives",
+    *(f"gpuasm.assembly.{room}" for room in ("graph", "coverage", "simplification", "iteration", "pairs")),
+    *(f"gpuasm.assembly.{room}" for room in ("alignment", "paths", "ends", "verification")),
+)
+"""Packages in the order in which an assembly uses their loops, roughly; loops of others come last."""
 MAX_HELPERS = 8
 """With so many helpers the slowest loop takes most of the time that is left."""
 BYTES_PER_HELPER = 1 << 30
@@ -86,10 +94,15 @@ def declare(loop: DeclaredLoop) -> None:
 
 
 def declared_loops() -> list[DeclaredLoop]:
-    """Return all loops of an assembly, after importing the modules that declare them."""
+    """Return all loops of an assembly in the order of their use, after importing the modules that declare them."""
     for module in MODULES:
         importlib.import_module(module)
-    return list(_declared.values())
+    return sorted(_declared.values(), key=lambda loop: _rank(loop.module))
+
+
+def _rank(module: str) -> int:
+    ranks = (rank for rank, package in enumerate(ORDER_OF_USE) if module.startswith(f"{package}."))
+    return next(ranks, len(ORDER_OF_USE))
 
 
 @contextmanager
