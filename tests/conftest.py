@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from collections.abc import Iterator
 from types import ModuleType
@@ -52,6 +53,15 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
 def rng() -> np.random.Generator:
     """Random numbers that are the same in every run."""
     return np.random.default_rng(2)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_logger() -> None:
+    """Begin each test with messages that reach the test, whatever a run in the same process has left."""
+    logger = logging.getLogger("gpuasm")
+    logger.handlers.clear()
+    logger.propagate = True
+    logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(autouse=True, scope="session")
