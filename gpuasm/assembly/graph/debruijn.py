@@ -181,12 +181,20 @@ def _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_tw
 @for_each
 def _find_only(v, k, keys, slots, mask, followers, min_follow, is_two_sided, only):
     """Find the only successor of each vertex: -1 where there is none, -2 where there are several."""
-    kmer, found = _oriented_key(v, k, keys), np.int64(-1)
+    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
+    kmer, n, found = _oriented_key(v, k, keys), 0, np.int64(-1)
     for b in range(4):
-        to = _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_two_sided)
-        if to >= 0:
-            found = to if found == -1 else np.int64(-2)
-    only[v] = found
+        if followers[4 * v + b] >= min_follow:
+            forward = ((kmer << _TWO) | np.uint64(b)) & kmer_mask
+            backward = reverse_complement_plain(forward, k)
+            number = find(min(forward, backward), keys, slots, mask)
+            if number >= 0:
+                to = 2 * number + (1 if backward < forward else 0)
+                back = 4 * (to ^ 1) + 3 - np.int64(kmer >> np.uint64(2 * k - 2))
+                if not is_two_sided or followers[back] >= min_follow:
+                    n += 1
+                    found = to
+    only[v] = found if n < 2 else -2
 
 
 @signatures("int32[::1], int32[::1]")

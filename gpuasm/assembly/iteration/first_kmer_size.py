@@ -246,7 +246,7 @@ def _count(
     windows = count_windows(lengths_of(reads), k)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         least = options.min_count or 2
-        tally = tally_kmers(reads, k, min_count=least, progress=stage.advance)
+        tally = tally_kmers(reads, k, min_count=least, in_text_order=True, progress=stage.advance)
         spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
         if is_low_coverage and not options.min_count:
             spectrum = replace(spectrum, threshold=2, reason="2, as coverage is low, or that of some genomes")
