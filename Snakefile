@@ -1,3 +1,9 @@
+include: "workflow/rules/configuration.smk"
+
+
+check_configuration("config/config.yaml")
+
+
 configfile: "config/config.yaml"
 
 

@@ -1,4 +1,4 @@
-"""Make the tables of time and memory, of exactness, and of equal output on all devices."""
+"""Make the tables of time and memory, of exactness, of equal output on all devices, and of damaged inputs."""
 
 from __future__ import annotations
 
@@ -82,3 +82,16 @@ def same_bytes(results: list[Result]) -> str:
             rows.append([name, *given, len(runs), *sums])
     head = ["host", "devices", "threads", "order of reads", "runs", "different contigs", "graphs", "scaffolds"]
     return dated(used, markdown(head, rows))
+
+
+def fuzz(results: list[Result]) -> str:
+    """Fuzzed inputs by kind of format: how many were read, refused, or failed."""
+    used = of(results, "fuzz")
+    counts = ("inputs", "read", "refused", "failures")
+    rows = [row for result in used for row in result["rows"]]
+    found: list[list[object]] = []
+    for kind in (*dict.fromkeys(row["kind"] for row in rows), None):
+        own = [row for row in rows if kind in (row["kind"], None)]
+        n_formats, peak = len({row["format"] for row in own}), max((row["peak_bytes"] for row in own), default=0)
+        found.append([kind or "all", n_formats, *(sum(row[name] for row in own) for name in counts), peak >> 20])
+    return dated(used, markdown(["inputs of", "kinds", *counts, "peak MiB"], found))

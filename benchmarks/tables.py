@@ -18,6 +18,8 @@ from pathlib import Path
 
 import assembler_tables
 import community_tables
+import damage_tables
+import forecast_tables
 import graph_tables
 import map_tables
 import speed_tables
@@ -33,9 +35,12 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "counting": speed_tables.counting,
     "exactness": speed_tables.exactness,
     "same_bytes": speed_tables.same_bytes,
+    "fuzz": speed_tables.fuzz,
+    "endurance": damage_tables.endurance,
     "community": community_tables.community,
     "bins": community_tables.bins,
     "ablation": ablation,
+    "forecasts": forecast_tables.forecasts,
     "trimming": map_tables.trimming,
     "maps": map_tables.maps,
     "map_quality": map_tables.map_quality,

@@ -15,6 +15,7 @@ from gpuasm.cache_folders import set_cupy_folder
 from gpuasm.errors import DeviceError
 
 Array = Any
+_MOST_DIGITS = 5  # of the number of a device
 """A numpy array on the host or a cupy array on a device."""
 
 
@@ -74,6 +75,8 @@ def namespace_of(device: str) -> Any:
     DeviceError
         If the device or the library for it is missing.
     """
+    if not isinstance(device, str):
+        raise DeviceError("a device named auto, cpu, cuda or cuda:N", repr(device), "use one of those names")
     if device == "cpu" or (device == "auto" and device_count() == 0):
         return np
     if device != "auto" and not device.startswith("cuda"):
@@ -82,7 +85,8 @@ def namespace_of(device: str) -> Any:
     if (without := _why_no_device()) is not None:
         raise DeviceError("a CUDA device", without, "look at the output of nvidia-smi, or run with --device cpu")
     number = device.partition(":")[2] or "0"
-    if not number.isdigit() or int(number) >= device_count():
+    is_number = number.isascii() and number.isdigit() and len(number) < _MOST_DIGITS
+    if not is_number or int(number) >= device_count():
         raise DeviceError(
             f"a device number from 0 to {device_count() - 1}", repr(device), "list the devices with 'gpuasm devices'"
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable, Iterator
+from os import PathLike
 from typing import Any
 
 from gpuasm.errors import DataError, UsageError
@@ -40,7 +42,8 @@ def real(value: Any, what: str, *, least: float = -math.inf, most: float = math.
     """
     is_real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not is_real or not math.isfinite(value) or not least <= value <= most:
-        raise UsageError(f"{what}: a finite number from {least:g} to {most:g}", repr(value), "correct it")
+        limits = "" if math.isinf(least) and math.isinf(most) else f" from {least:g} to {most:g}"
+        raise UsageError(f"{what}: a finite number{limits}", repr(value), "correct it")
     return float(value)
 
 
@@ -71,6 +74,19 @@ def array_of(array: Any, what: str, kinds: str, shape: tuple[int | None, ...]) -
         seen = f"{array.dtype} of shape {found}" if kind else f"a {type(array).__name__}"
         raise DataError(f"{what}: {_KINDS[kinds]} of shape ({sizes})", seen, "give such an array")
     return array
+
+
+def items(values: Any, what: str) -> Iterator[Any]:
+    """Return an iterator over values that may come as any iterable but a text.
+
+    Raises
+    ------
+    UsageError
+        If they are none.
+    """
+    if isinstance(values, (str, bytes, PathLike)) or not isinstance(values, Iterable):
+        raise UsageError(f"a list of {what}", f"a {type(values).__name__}", "give a list, even of one")
+    return iter(values)
 
 
 def instance(value: Any, kind: type, what: str) -> None:

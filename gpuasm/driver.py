@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 _LIBRARY = "libcuda.so.1"
 _TIMEOUT_S = 5.0
+_MOST_DIGITS = 5  # of the number of a device
 """Seconds to wait for the driver, which needs a fifth of one."""
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
 """Numbers of attributes of a device, in the driver's header."""
@@ -81,7 +82,8 @@ def compute_capability(device: str) -> tuple[int, int] | None:
 def _number_of(device: str) -> int | None:
     """Return the number of a device by its name; None if it is no CUDA device's."""
     kind, _, number = device.partition(":")
-    is_named = kind in ("auto", "cuda") and (not number or number.isdecimal())
+    is_number = number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS
+    is_named = kind in ("auto", "cuda") and (not number or is_number)
     return int(number or 0) if is_named else None
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from gpuasm.errors import ResourceError, UsageError
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+_AMOUNT = re.compile(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE | re.ASCII)
+_WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes "no limit" as a number near 2**63
 _CGROUP = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
@@ -131,6 +132,12 @@ def return_freed_memory() -> None:
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGER_ARRAY)
+
+
+def return_small_arrays() -> None:
+    """Have the C library return the memory of freed arrays of less than a megabyte, which it keeps for others."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def require_address_space() -> None:
@@ -262,10 +269,7 @@ def _held(used: str) -> int:
 
 
 def _slurm_limit() -> int | None:
-    megabytes = os.environ.get("SLURM_MEM_PER_NODE", "")
-    per_cpu, cpus = os.environ.get("SLURM_MEM_PER_CPU", ""), os.environ.get("SLURM_CPUS_ON_NODE", "1")
-    if megabytes.isdigit() and int(megabytes) > 0:  # 0 means the whole node
-        return int(megabytes) << 20
-    if per_cpu.isdigit() and cpus.isdigit() and int(per_cpu) > 0:
-        return (int(per_cpu) * int(cpus)) << 20
-    return None
+    names = ("SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU", "SLURM_CPUS_ON_NODE")
+    texts = (os.environ.get(name, default) for name, default in zip(names, ("", "", "1"), strict=True))
+    megabytes, per_cpu, cpus = (int(text) if _WHOLE.fullmatch(text) else 0 for text in texts)
+    return (megabytes or per_cpu * cpus) << 20 or None  # 0 means the whole node

@@ -28,7 +28,7 @@ ALLOWED["densest"] = {"errors", "checks", "arrays", "parallel", "primitives", "s
 ALLOWED["geolocation"] = {"errors", "checks", "arrays", "parallel", "primitives", "graph"}
 for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking", "densest", "geolocation"):
     ALLOWED[part] |= {"stages", "resources"}
-ALLOWED["io"] = {"unfinished", "errors", "stages", "resources", "parallel", "primitives", "sequence", "graph"}
+ALLOWED["io"] = {"unfinished", "errors", "checks", "stages", "resources", "parallel", "primitives", "sequence", "graph"}
 ALLOWED["report"] = {"unfinished", "cache_folders", "errors", "io", "resources"}
 ALLOWED["driver"] = ALLOWED["first_signals"] = set()
 ALLOWED["cli"] = set(ALLOWED)

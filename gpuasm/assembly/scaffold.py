@@ -64,6 +64,8 @@ class Scaffold:
     @property
     def codes(self) -> np.ndarray:
         """(length,) uint8: its bases, 4 for N."""
+        if len(self.parts) == 1:
+            return self.parts[0].codes
         texts = []
         for part in self.parts:
             texts += [part.codes, np.full(part.gap, NOT_A_BASE, np.uint8)]
@@ -113,7 +115,7 @@ def make_scaffolds(
             path = _open_cycle(path, joins)
         scaffolds.append(Scaffold("", _make_parts(path, joins, contigs)))
     scaffolds.sort(key=lambda s: (-s.length, s.codes.tobytes()))
-    return [replace(scaffold, name=f"scaffold_{i:06d}") for i, scaffold in enumerate(scaffolds, start=1)]
+    return [Scaffold(f"scaffold_{i:06d}", scaffold.parts) for i, scaffold in enumerate(scaffolds, start=1)]
 
 
 def _between_contigs(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph) -> dict[tuple[int, int], Gap]:

@@ -112,13 +112,12 @@ class AssemblyState:
         return tuple(k for k in self.k_values if k <= self.kmer_graph.graph.k)
 
 
-_GRAPH = ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
+_GRAPH = ("start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
 _READS = ("packed", "start", "length", "read")
-_COPY_NUMBERS = ("is_single", "repeat_kmers")
 
 
 def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
-    """Return host arrays that hold a state, without indices that can be rebuilt."""
+    """Return host arrays that hold a state, without indices that can be rebuilt; what is large takes few bits."""
     kmer_graph, spectrum = state.kmer_graph, state.spectrum
     scalars = {
         "k": kmer_graph.graph.k,
@@ -136,22 +135,26 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         "bases_per_pair": state.spanning.inserts.bases_per_pair if state.spanning else 0,
         "isolated": [graph.k for graph in state.isolated],
         "spectrum": {name: value for name, value in vars(spectrum).items() if name != "histogram"},
+        "n_classes": spectrum.histogram.size,
     }
-    arrays = {f"graph_{name}": getattr(kmer_graph.graph, name) for name in _GRAPH}
-    for number, graph in enumerate(state.isolated):
-        arrays |= {f"isolated_{number}_{name}": getattr(graph, name) for name in _GRAPH}
+    graphs = {"graph": kmer_graph.graph} | {f"isolated_{number}": graph for number, graph in enumerate(state.isolated)}
+    arrays = {f"{prefix}_{name}": getattr(graph, name) for prefix, graph in graphs.items() for name in _GRAPH}
+    arrays |= {f"{prefix}_bases": _four_in_a_byte(graph.bases) for prefix, graph in graphs.items()}
     arrays |= {f"junction_reads_{name}": to_host(getattr(state.junction_reads, name)) for name in _READS}
     if state.fragment_lengths is not None:
         arrays["fragment_lengths"] = state.fragment_lengths
-    arrays |= {name: to_host(values) for name in _COPY_NUMBERS if (values := getattr(state, name)) is not None}
+    if state.is_single is not None:
+        arrays["is_single"] = np.packbits(to_host(state.is_single))
+    if state.repeat_kmers is not None:
+        arrays["repeat_kmers"] = to_host(state.repeat_kmers)
     if state.spanning:
         arrays |= {f"spanning_{name}": to_host(getattr(state.spanning.reads, name)) for name in _READS}
         arrays["inserts"] = state.spanning.inserts.histogram
-    arrays |= {
-        "strand": to_host(kmer_graph.strand),
-        "names": to_host(state.names),
-    }
-    arrays |= {"lengths": state.lengths, "histogram": spectrum.histogram, "scalars": np.array(json.dumps(scalars))}
+    strand = to_host(kmer_graph.strand)
+    arrays["strand"] = np.packbits(strand)
+    arrays["name_step"], arrays["name_run"] = _equal_steps(_on_other_strands(to_host(state.names), strand))
+    arrays |= {"lengths": state.lengths, "histogram": np.trim_zeros(spectrum.histogram, "b")}
+    arrays["scalars"] = np.array(json.dumps(scalars))
     return arrays
 
 
@@ -160,19 +163,28 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
     scalars = json.loads(str(arrays["scalars"]))
 
     def graph_of(prefix: str, k: int) -> UnitigGraph:
-        return UnitigGraph(k=k, unit=scalars["unit"], **{name: arrays[f"{prefix}_{name}"] for name in _GRAPH})
+        rows = {name: arrays[f"{prefix}_{name}"] for name in _GRAPH}
+        bases = _four_of_each_byte(arrays[f"{prefix}_bases"], int(rows["start"][-1]))
+        return UnitigGraph(k=k, unit=scalars["unit"], bases=bases, **rows)
 
     graph = graph_of("graph", scalars["k"])
-    strand, names = (to_namespace(xp, arrays[name]) for name in ("strand", "names"))
+    n_kmers = int(graph.n_kmers.sum())
+    strand = np.unpackbits(arrays["strand"], count=n_kmers)
+    names = np.cumsum(np.repeat(arrays["name_step"], arrays["name_run"]), dtype=np.int32)
+    names, strand = (to_namespace(xp, own) for own in (_on_other_strands(names, strand), strand))
+    is_single, repeat_kmers = arrays.get("is_single"), arrays.get("repeat_kmers")
+    if is_single is not None:
+        is_single = to_namespace(xp, np.unpackbits(is_single, count=n_kmers).astype(bool))
     junction_reads = _reads_of(arrays, "junction_reads", xp, scalars["n_reads"])
-    spanning = None
+    spanning, histogram = None, np.zeros(scalars["n_classes"], np.int64)
+    histogram[: arrays["histogram"].size] = arrays["histogram"]
     if scalars["n_pairs"]:
         pairs = _reads_of(arrays, "spanning", xp, arrays["spanning_start"].size)
         spanning = SpanningPairs(pairs, InsertSizes(arrays["inserts"], scalars["bases_per_pair"]), scalars["n_pairs"])
     return AssemblyState(
         k_values=tuple(scalars["k_values"]),
         lengths=arrays["lengths"],
-        spectrum=Spectrum(histogram=arrays["histogram"], **scalars["spectrum"]),
+        spectrum=Spectrum(histogram=histogram, **scalars["spectrum"]),
         removed={int(k): counts for k, counts in scalars["removed"].items()},
         kmer_graph=KmerGraph.of(graph, strand),
         junction_reads=junction_reads,
@@ -185,9 +197,48 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         is_joined=scalars["is_joined"],
         high_coverage_k=tuple(scalars["high_coverage_k"]),
         read_weight=scalars["read_weight"],
-        **{name: to_namespace(xp, arrays[name]) for name in _COPY_NUMBERS if name in arrays},
+        is_single=is_single,
+        repeat_kmers=None if repeat_kmers is None else to_namespace(xp, repeat_kmers),
         isolated=tuple(graph_of(f"isolated_{number}", k) for number, k in enumerate(scalars["isolated"])),
     )
+
+
+def _four_in_a_byte(bases: np.ndarray) -> np.ndarray:
+    """Pack (n,) uint8 codes of bases, four in each uint8."""
+    packed = np.zeros(-(-bases.size // 4), np.uint8)
+    for i in range(4):
+        some = bases[i::4]
+        packed[: some.size] |= some << (2 * (3 - i))
+    return packed
+
+
+def _four_of_each_byte(packed: np.ndarray, n: int) -> np.ndarray:
+    """Return the (n,) uint8 codes that `_four_in_a_byte` packed."""
+    bases = np.empty((packed.size, 4), np.uint8)
+    for i in range(4):
+        bases[:, i] = (packed >> (2 * (3 - i))) & 3
+    return bases.ravel()[:n]
+
+
+def _on_other_strands(names: np.ndarray, strand: np.ndarray) -> np.ndarray:
+    """Return names with the strands of unitigs in place of those of keys, or the other way round."""
+    if not strand.any():
+        return names
+    turned = names.copy()
+    named = np.flatnonzero(names >= 0)
+    turned[named] ^= strand[names[named] >> 1]
+    return turned
+
+
+def _equal_steps(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the runs of equal differences between names, the first from 0: (n,) int32 and how long each is, int64.
+
+    By the strands of unitigs, names of consecutive windows differ by 2; positions without a window have the same name.
+    """
+    step = names.copy()
+    step[1:] -= names[:-1]  # modulo 2^32, as their sums are
+    begin = np.flatnonzero(np.concatenate([[True], step[1:] != step[:-1]])[: step.size])
+    return step[begin], np.diff(begin, append=step.size)
 
 
 def _reads_of(arrays: dict[str, np.ndarray], prefix: str, xp: Any, n_reads: int) -> Reads:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuasm import first_signals
+from gpuasm import first_signals, unfinished
 from gpuasm.cli import interruption
 
 if first_signals.is_command():  # before anything else is imported
@@ -148,7 +148,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
             cli.invoke(context)
         sys.stdout.flush()
     except BaseException as error:  # the one place where any error becomes an exit code
-        sys.exit(_exit_code(error))
+        with unfinished.MAKING:  # what a signal undoes may be missed here, and is no error
+            code = _exit_code(error)
+        sys.exit(code)
     sys.exit(0)
 
 

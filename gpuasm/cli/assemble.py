@@ -259,7 +259,9 @@ class _Run:
 
         k = self.options.k[0] if self.options.k else 31
         with self.session.stages.stage("estimate memory", k=k) as stage:
-            self.plan = plan_assembly(reads, k, self.session, self.folder.path)
+            self.plan = plan_assembly(
+                reads, self.options, self.session, self.folder.path, draws_apart=self.page.is_apart
+            )
             stage.note(**self.plan)
 
     def _keep(self, state: AssemblyState) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from gpuasm.kmers.spectrum import Spectrum
     from gpuasm.report.process import ReportProcess
 
-_WORTH_A_PROCESS = 4 << 20
+LEAST_BYTES_APART = 4 << 20
 """Bytes of files from which on another process makes the page: what is less is assembled before it is ready."""
 
 
@@ -33,9 +33,14 @@ class AssemblyPage:
         """End the other process."""
         self._ending.close()
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether another process makes the page."""
+        return self._process is not None
+
     def begin(self, n_bytes: int | None) -> None:
         """Start the other process, if files are large enough for it, or may be (None)."""
-        if n_bytes is None or n_bytes >= _WORTH_A_PROCESS:
+        if n_bytes is None or n_bytes >= LEAST_BYTES_APART:
             from gpuasm.report.process import ReportProcess
 
             self._process = self._ending.enter_context(ReportProcess(self._folder.files, self._folder.name))

@@ -33,13 +33,19 @@ def command(*, inputs: ReadInputs, json_path: Path | None, common: CommonOptions
       gpuasm check -1 reads_1.fastq.gz -2 reads_2.fastq.gz
       gpuasm check *.fastq.gz --json check.json
     """
+    from gpuasm.assembly.options import AssemblyOptions
+    from gpuasm.cli.forecast import Survey
+    from gpuasm.cli.planning import expected_memory
     from gpuasm.cli.session import run_session
     from gpuasm.io import write_json
     from gpuasm.io.examination import examine
     from gpuasm.resources import format_bytes
 
     with run_session(common) as session:
-        found = examine(inputs.as_arguments(), stages=session.stages)
+        survey = Survey(AssemblyOptions())
+        found = examine(inputs.as_arguments(), stages=session.stages, each=survey.add)
+        n_bytes = sum(file.size for file in found.files)
+        found.expected_memory = expected_memory(survey, threads=session.threads, n_bytes=n_bytes)
         if not (found.problems or found.has_repeats):
             found.problems += _problem_of_kmers(inputs, session)
         if found.expected_memory > session.memory:

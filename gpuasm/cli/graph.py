@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,8 @@ def _unweighted_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.group(name="graph")
-def command() -> None:
+@click.pass_context
+def command(context: click.Context) -> None:
     """Generate, describe, convert and draw directed graphs.
 
     GRAPH is adjacency text ("a -> b, c", a line for each vertex), an edge list (two columns, or three with weights),
@@ -45,6 +47,11 @@ def command() -> None:
     gpuasm graph info deep.txt
     gpuasm graph draw deep.txt --edge-numbers -o deep.svg
     """
+    from gpuasm.cli.options import CommonOptions
+    from gpuasm.cli.progress import NoProgress
+    from gpuasm.cli.session import messages_to
+
+    context.with_resource(messages_to(NoProgress(sys.stderr), CommonOptions(quiet=True)))  # warnings of readers
 
 
 command.add_command(generate)

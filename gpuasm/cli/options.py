@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from gpuasm.cli.paths import READS
 from gpuasm.cli.ranges import Whole
 from gpuasm.errors import UsageError
+from gpuasm.io.numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def parse_ks(text: str) -> tuple[int, ...]:
         If the text is no such list.
     """
     parts = text.split(",")
-    ks = tuple(int(part) for part in parts if part.strip().isdecimal())
+    ks = tuple(k for part in parts if (k := whole_number(part.strip())) is not None)
     if len(ks) != len(parts) or list(ks) != sorted(set(ks)) or any(k % 2 == 0 for k in ks):
         raise UsageError("rising odd numbers", repr(text), "write them as in -k 31,61,91")
     return ks
@@ -131,9 +132,10 @@ def parse_min_count(text: str) -> int | None:
     """
     if text == "auto":
         return None
-    if not text.isdecimal() or int(text) < 1:
+    count = whole_number(text)
+    if not count:
         raise UsageError("--min-count auto or a number of at least 1", repr(text), "write for example --min-count 3")
-    return int(text)
+    return count
 
 
 def _gathered(

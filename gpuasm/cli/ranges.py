@@ -10,7 +10,16 @@ import click
 MOST, MOST_ITEMS, MOST_SEED = (1 << 31) - 1, 1 << 40, (1 << 63) - 1
 
 
-class Whole(click.IntRange):
+class _AsciiNumber(click.ParamType):
+    """A number in ASCII digits: Python also takes digits of other scripts, and underscores between digits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and (not value.isascii() or "_" in value):
+            self.fail(f"{value!r} is not a number in digits from 0 to 9.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Whole(_AsciiNumber, click.IntRange):
     """A whole number from ``least`` to ``most``, both included."""
 
     def __init__(self, least: int, most: int = MOST) -> None:
@@ -20,7 +29,7 @@ class Whole(click.IntRange):
         return f"x>={self.min}" if self.max in (MOST, MOST_ITEMS, MOST_SEED) else super()._describe_range()
 
 
-class Finite(click.FloatRange):
+class Finite(_AsciiNumber, click.FloatRange):
     """A number that is finite, within bounds if there are any."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:

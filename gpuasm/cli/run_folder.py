@@ -80,7 +80,8 @@ class RunFolder:
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        self._ending.close()
+        with unfinished.MAKING:  # a signal that has undone the run lets nothing be undone twice
+            self._ending.close()
         if isinstance(error, GpuasmError) and error.path is not None:
             inside = Path(error.path)
             if inside.is_relative_to(self.files):  # the user knows the place, not where the file is made

@@ -140,7 +140,7 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
     display = make_progress("none" if common.quiet else common.progress)
     stages = Stages(display)
     try:
-        with _messages(display, common) as handler:
+        with messages_to(display, common) as handler:
             if common.threads and common.threads > parallel.thread_count():
                 _LOG.warning("%d threads are used instead of %d", parallel.thread_count(), common.threads)
             if is_chosen_refused():
@@ -207,7 +207,7 @@ def _open_device(name: str, warm_up_run: _WarmUp) -> Future[Any]:
 
 
 @contextmanager
-def _messages(display: NoProgress, common: CommonOptions) -> Iterator[MessageHandler]:
+def messages_to(display: NoProgress, common: CommonOptions) -> Iterator[MessageHandler]:
     """Send what gpuasm logs to the display while the block runs."""
     logger, handler = logging.getLogger("gpuasm"), MessageHandler(display)
     handler.addFilter(lambda record: record.threadName != _OPENER)  # messages of the warm-up are about simulated reads

@@ -11,11 +11,17 @@ import click
 
 from gpuasm.cli.paths import INPUT, OUTPUT
 from gpuasm.cli.ranges import MOST_ITEMS, SEED, Finite, Whole
-from gpuasm.errors import UsageError
+from gpuasm.errors import ResourceError, UsageError
+from gpuasm.io.numbers import real_number, whole_number
 
 if TYPE_CHECKING:
     from gpuasm.sequence.genomes import Molecule
     from gpuasm.sequence.simulation import ReadBlock, ReadSimulation
+
+_BYTES_A_BASE = 28
+"""What a base of a random genome takes while it is made: random bits, a number, codes."""
+_MOST_COMPRESSED = 10
+"""No reads of random quality are compressed so many times."""
 
 _SEED = click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of all that is random.")
 
@@ -76,8 +82,9 @@ def _molecules(*, name: str, length: int, circular: bool, plasmids: tuple[str, .
         options["repeats"], options["repeat_length"], options["repeat_copies"], options["repeat_divergence"]
     )
     shared = {"gc": options["gc"], "seed": options["seed"]}
-    chromosome = simulate_molecule(name, length, repeats=repeats, circular=circular, **shared)
     sizes = [_plasmid_size(text) for text in plasmids]
+    _require_memory(length + sum(size for size, _ in sizes))
+    chromosome = simulate_molecule(name, length, repeats=repeats, circular=circular, **shared)
     return [
         chromosome,
         *(
@@ -87,12 +94,21 @@ def _molecules(*, name: str, length: int, circular: bool, plasmids: tuple[str, .
     ]
 
 
+def _require_memory(n_bases: int) -> None:
+    from gpuasm.resources import format_bytes, process_limit, resident_bytes
+
+    needed, free = _BYTES_A_BASE * n_bases, max(0, process_limit() - resident_bytes())
+    if needed > free:
+        what = f"{format_bytes(needed)} of memory for a genome of {n_bases:,} bases"
+        raise ResourceError(what, f"{format_bytes(free)} free", "simulate a shorter one, or run where more is free")
+
+
 def _plasmid_size(text: str) -> tuple[int, float]:
-    size, _, copies = text.partition(":")
-    try:
-        return int(size), float(copies or 1)
-    except ValueError:
-        raise UsageError("a plasmid as N or N:COPIES", repr(text), "write for example --plasmid 8000:10") from None
+    parts = text.partition(":")
+    size, copies = whole_number(parts[0]), real_number(parts[2] or "1")
+    if size is None or copies is None:
+        raise UsageError("a plasmid as N or N:COPIES", repr(text), "write for example --plasmid 8000:10")
+    return size, copies
 
 
 @command.command()
@@ -176,6 +192,7 @@ def reads(
     abundances = log_normal_abundances(len(genomes), abundance_sd, options["seed"])
     molecules = [read_genome(path, circular=circular) for path in genomes]
     simulation = ReadSimulation(molecules, ReadOptions(**options), abundances)
+    _require_room(simulation, paths[: 1 if options["single"] else 2])
     _write_reads(simulation, paths, with_truth=truth is not None)
 
 
@@ -184,6 +201,16 @@ def _output_paths(first: Path, second: Path | None, truth: Path | None, *, singl
         found = "-2 with --single" if single else "no -2"
         raise UsageError("-1 and -2, or -1 and --single", found, "name one file for each mate that is simulated")
     return [path for path in (first, second, truth) if path is not None]
+
+
+def _require_room(simulation: ReadSimulation, paths: list[Path]) -> None:
+    """Refuse more reads than the disk has room for, as a header of a million copies demands."""
+    from gpuasm.resources import require_disk
+
+    for path in paths:
+        n_bytes = 2 * simulation.options.length * simulation.n_pairs
+        if not path.exists() or path.is_file():  # no pipe, and no device
+            require_disk(path, n_bytes // _MOST_COMPRESSED if path.suffix == ".gz" else n_bytes)
 
 
 def _write_reads(simulation: ReadSimulation, paths: list[Path], *, with_truth: bool) -> None:

@@ -13,6 +13,7 @@ from gpuasm.cli.options import CommonOptions, common_options
 from gpuasm.cli.paths import INPUT, OUTPUT, OutputFolder
 from gpuasm.cli.ranges import SEED, Finite, Whole
 from gpuasm.errors import DataError, UsageError
+from gpuasm.io.numbers import whole_number
 
 if TYPE_CHECKING:
     from gpuasm.cli.run_folder import RunFolder
@@ -118,10 +119,11 @@ def _may_hold_classes(table: Path) -> bool:
 def _parse_size(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
-    rows, _, columns = text.lower().partition("x")
-    if not (rows.isdecimal() and columns.isdecimal() and int(rows) and int(columns)):
+    parts = text.lower().partition("x")
+    rows, columns = whole_number(parts[0]), whole_number(parts[2])
+    if not (rows and columns):
         raise UsageError("rows and columns, as --size 30x45", repr(text), "give two whole numbers with x between")
-    return int(rows), int(columns)
+    return rows, columns
 
 
 def size_for(n: int) -> tuple[int, int]:

@@ -120,7 +120,7 @@ def _check_sizes(found: dict[str, np.ndarray], som: SelfOrganisingMap) -> None:
     """Refuse what does not fit the map."""
     n_classes, columns = found.get("classes", np.array([])).size, found.get("columns", np.array([]))
     fits = {
-        "names of columns": columns.size in (0, som.n_features_in_),
+        "names of columns": not columns.size or (columns.size == som.n_features_in_ and columns.dtype.kind == "U"),
         "density": "density" not in found or found["density"].shape == (som.rows, som.columns),
         "classes of units": not n_classes or {"class_of_unit", "class_share"} <= found.keys(),
     }

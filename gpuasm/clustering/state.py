@@ -82,7 +82,9 @@ def map_of(state: Mapping[str, np.ndarray], *, xp: Any = np) -> SelfOrganisingMa
 
 def _with_parameters(text: str) -> SelfOrganisingMap:
     """Return an untrained map with parameters, of which those are checked that a trained map uses."""
-    parameters: dict[str, Any] = json.loads(text)
+    parameters: Any = json.loads(text)
+    if not isinstance(parameters, dict):
+        raise DataError("parameters by name", "another JSON value", "train the map anew")
     som = SelfOrganisingMap().set_params(
         **{name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.checks import real, whole
+from gpuasm.checks import instance, real, whole
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.primitives.counting import count_true
 
@@ -55,6 +55,7 @@ def peel_in_batches(adjacency: Adjacency, *, slack: float = 0.1, stop: int = 0) 
     stop
         Stop before fewer than so many vertices remain. The loads of these are their degrees.
     """
+    instance(adjacency, Adjacency, "the graph")
     real(slack, "slack", least=0)
     whole(stop, "stop")
     xp = array_namespace(adjacency.graph.columns)

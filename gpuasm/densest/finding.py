@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuasm.arrays import is_on_device
+from gpuasm.checks import instance
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.candidates import CandidateSearch
 from gpuasm.densest.inputs import SearchOptions, check_graph
@@ -96,7 +97,8 @@ def densest_subgraph(
     ConvergenceError
         If eigenvectors do not converge.
     """
-    options, stages = options or SearchOptions(), stages or NoStages()
+    options, stages = SearchOptions() if options is None else options, stages or NoStages()
+    instance(options, SearchOptions, "options")
     check_graph(graph, k)
     search = CandidateSearch(Adjacency(graph), k, options)
     with in_background(lambda: load_host_loops(graph)) if is_on_device(graph.columns) else nullcontext():

@@ -84,6 +84,7 @@ def check_graph(graph: UndirectedGraph, k: int) -> None:
 
 def check_block(graph: DirectedGraph, sizes: tuple[int, int], weights: Array | None) -> None:
     """Raise an error if there are no edges or too few vertices for the rows or columns, or a weight is negative."""
+    instance(graph, DirectedGraph, "the graph")
     if not isinstance(sizes, (tuple, list)) or len(sizes) != _SIDES:
         raise UsageError("the numbers of rows and of columns", repr(sizes), "give two whole numbers")
     for size in sizes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.checks import whole
+from gpuasm.checks import instance, whole
 from gpuasm.geolocation.gunrock_cpu import round_loop
 from gpuasm.geolocation.gunrock_cuda import Rounds
 from gpuasm.graph.directed_graph import DirectedGraph
@@ -49,6 +49,7 @@ def gunrock_locations(
     UsageError
         If a number of iterations is out of range.
     """
+    instance(graph, DirectedGraph, "the graph")
     if iterations is not None:
         whole(iterations, "iterations")
     whole(spatial_iterations, "spatial_iterations", most=2**31 - 1)

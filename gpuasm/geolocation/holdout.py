@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.checks import real, whole
+from gpuasm.checks import instance, real, whole
 from gpuasm.errors import DataError, UsageError
 from gpuasm.geolocation.coefficients import EARTH_RADIUS_KM
 from gpuasm.geolocation.neighbourhoods import slots_of
@@ -98,6 +98,9 @@ def hold_out(
     DataError
         If fewer than two places are known, or as `locate`.
     """
+    instance(graph, DirectedGraph, "the graph")
+    if not callable(infer):
+        raise UsageError("a function that infers places", f"a {type(infer).__name__}", "give one, as with locate")
     places, weights = checked_places(places, graph.n_vertices), checked_weights(graph, weights)
     if not 0 < real(share, "share") < 1:
         raise UsageError("a share above 0 and below 1", str(share), "give it as in 0.2")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
-from gpuasm.checks import real, whole
+from gpuasm.checks import instance, real, whole
 from gpuasm.errors import UsageError
 from gpuasm.geolocation.median import medians_of
 from gpuasm.geolocation.neighbourhoods import Neighbourhoods, neighbourhoods, slots_of
@@ -124,13 +124,17 @@ def locate(
         If places or weights do not belong to the graph, a place is none on Earth, a weight is negative or not finite,
         or ``touched`` names what is no vertex.
     """
-    options = options or LocatingOptions()
+    options = LocatingOptions() if options is None else options
+    instance(graph, DirectedGraph, "the graph")
+    instance(options, LocatingOptions, "options")
     if options.nearest is not None and weights is None:
         raise UsageError("weights of edges to find the nearest neighbours", "none", "give a graph with weights")
     places, weights = checked_places(places, graph.n_vertices), checked_weights(graph, weights)
     xp = array_namespace(graph.columns, places)
     units = units_of(places)
     is_known = ~xp.isnan(units[:, 0])
+    if touched is not None:
+        touched = checked_vertices(touched, graph.n_vertices)
     if previous is None:
         state = _State(graph, weights, options, units=units, is_known=is_known)
         state.waiting[:] = ~is_known
@@ -138,7 +142,7 @@ def locate(
         _check(previous, options, graph.n_vertices)
         state = _State(graph, weights, options, units=units, is_known=is_known, previous=previous.moved_to(xp))
         if touched is not None:
-            state.mark_waiting(checked_vertices(touched, graph.n_vertices), after=0)
+            state.mark_waiting(touched, after=0)
     number = 0
     while options.iterations is None or number < options.iterations:
         number += 1
@@ -148,6 +152,7 @@ def locate(
 
 
 def _check(previous: Locations, options: LocatingOptions, n: int) -> None:
+    instance(previous, Locations, "previous locations")
     if previous.options != options:
         raise UsageError("the options of the previous locations", "others", "compute all anew")
     if {len(previous.units), len(previous.rounds), len(previous.radius_km)} != {n}:

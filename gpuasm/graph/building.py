@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.checks import whole
+from gpuasm.checks import instance, whole
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import group_by, index_type
 
 ARROW = "->"
+_DIMENSIONS = 2
+_MOST_VERTEX = (1 << 63) - 2
+_OTHER_ARROW = re.compile(r"[-<=]->|->>")
 
 
 def from_edges(
@@ -43,6 +47,8 @@ def from_edges(
     """
     if n is not None:
         whole(n, "vertices")
+    if names is not None and (isinstance(names, str) or not hasattr(names, "__len__")):
+        raise DataError("a name for each vertex", f"a {type(names).__name__}", "give a list of texts")
     xp = array_namespace(source, target)
     source, target = _integers(source, xp), _integers(target, xp)
     if source.shape != target.shape:
@@ -54,7 +60,7 @@ def from_edges(
         lowest = min(int(source.min()), int(target.min()))
         highest = max(int(source.max()), int(target.max()))
     n = (highest + 1 if names is None else len(names)) if n is None else n
-    if lowest < 0 or highest >= n:
+    if lowest < 0 or highest >= min(n, _MOST_VERTEX):
         raise DataError(f"vertices from 0 to {n - 1}", f"{lowest} to {highest}", "number the vertices from 0 on")
     kind = index_type(n)
     offsets, columns = group_by(source.astype(kind, copy=False), target.astype(kind, copy=False), n)
@@ -71,8 +77,13 @@ def from_named_edges(edges: Iterable[tuple[str, str]], *, vertices: Iterable[str
     vertices
         Vertices to number first, or that have no edges.
     """
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(vertices))}
-    ends = [numbers.setdefault(name, len(numbers)) for edge in edges for name in edge]
+    try:
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(vertices))}
+        ends = [numbers.setdefault(name, len(numbers)) for first, second in edges for name in (first, second)]
+    except (TypeError, ValueError) as error:
+        raise DataError("pairs of names", str(error), "give two texts for each edge") from error
+    if not all(isinstance(name, str) for name in numbers):
+        raise DataError("names as texts", "others", "make texts of them, or use from_edges with numbers")
     source, target = np.array(ends, np.int64).reshape(-1, 2).T
     return _without_needless_names(source, target, list(numbers))
 
@@ -89,7 +100,11 @@ def from_strings(lines: Iterable[str]) -> DirectedGraph:
     DataError
         If a line has two arrows, or a name is missing.
     """
-    return from_numbered_strings(enumerate(lines, start=1))
+    try:
+        numbered = enumerate(lines, start=1)
+    except TypeError as error:
+        raise DataError("lines of text", f"a {type(lines).__name__}", "give a list of texts") from error
+    return from_numbered_strings(numbered)
 
 
 def from_numbered_strings(lines: Iterable[tuple[int, str]]) -> DirectedGraph:
@@ -113,19 +128,27 @@ def parse_adjacency(line: str, number: int) -> tuple[str, list[str]] | None:
     DataError
         If the line has another form; with its number.
     """
+    if not isinstance(line, str):
+        raise DataError("lines of text", f"a {type(line).__name__}", "decode it first", place=f"line {number}")
     text = line.strip()
     if not text or text.startswith("#"):
         return None
     source, *rest = (part.strip() for part in text.split(ARROW))
+    if _OTHER_ARROW.search(text):
+        raise DataError("the arrow '->'", _shown(text), "write it so, with blanks around", place=f"line {number}")
     targets = [name.strip() for name in rest[0].split(",")] if rest and rest[0] else []
     if len(rest) > 1 or not source or "," in source or "" in targets:
         raise DataError(
             "'vertex -> vertex, vertex, ...'",
-            repr(text if len(text) <= 60 else text[:57] + "..."),
+            _shown(text),
             "write one source, one arrow and its targets with commas between them",
             place=f"line {number}",
         )
     return source, targets
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def from_function(successor: Array | Sequence[int]) -> DirectedGraph:
@@ -146,6 +169,8 @@ def from_scipy(matrix: Any) -> DirectedGraph:
     UsageError
         If the matrix is not square.
     """
+    if not all(hasattr(matrix, name) for name in ("format", "tocoo", "shape")) or len(matrix.shape) != _DIMENSIONS:
+        raise DataError("a sparse matrix of scipy", f"a {type(matrix).__name__}", "make one first, as with csr_array")
     n, n_columns = matrix.shape
     if n != n_columns:
         raise UsageError("a square matrix", f"{n} x {n_columns}", "make rows and columns the same vertices")
@@ -159,6 +184,7 @@ def to_scipy(graph: DirectedGraph) -> Any:
     """Return the adjacency matrix as ``scipy.sparse.csr_array`` of int32: how many edges lead from i to j."""
     from scipy import sparse  # noqa: PLC0415 - slow to import, and few need it
 
+    instance(graph, DirectedGraph, "the graph")
     graph = graph.moved_to(np)
     n = graph.n_vertices
     ones = np.ones(graph.n_edges, np.int32)
@@ -177,6 +203,8 @@ def from_networkx(graph: Any) -> DirectedGraph:
     DataError
         If two nodes have the same text.
     """
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+        raise DataError("a graph of networkx", f"a {type(graph).__name__}", "make one first")
     nodes: dict[Hashable, str] = {node: str(node) for node in graph.nodes}
     if len(set(nodes.values())) != len(nodes):
         raise DataError("nodes with different texts", "two that str() makes equal", "rename them with relabel_nodes")
@@ -190,6 +218,7 @@ def to_networkx(graph: DirectedGraph) -> Any:
     """Return the graph as ``networkx.MultiDiGraph``; its nodes are the names, or the numbers where there are none."""
     import networkx as nx  # noqa: PLC0415 - not needed for anything else
 
+    instance(graph, DirectedGraph, "the graph")
     result = nx.MultiDiGraph()
     result.add_nodes_from(graph.label_of(i) for i in range(graph.n_vertices))
     result.add_edges_from((source, target) for source, targets in graph for target in targets)
@@ -198,6 +227,7 @@ def to_networkx(graph: DirectedGraph) -> Any:
 
 def undirected(graph: DirectedGraph) -> DirectedGraph:
     """Return the graph with a reverse edge for each edge; in each row the reverse edges come last."""
+    instance(graph, DirectedGraph, "the graph")
     xp = array_namespace(graph.columns)
     source, target = graph.edges()
     return from_edges(

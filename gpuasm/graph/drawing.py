@@ -12,6 +12,7 @@ import graphviz
 import numpy as np
 
 from gpuasm.arrays import to_host
+from gpuasm.checks import array_of
 from gpuasm.errors import DataError, DeviceError, UsageError
 from gpuasm.graph.components import spanning_edges, weak_components
 
@@ -169,7 +170,7 @@ def edges_of_tour(graph: CsrGraph, tour: Sequence[Label]) -> list[int]:
 
 def _add_vertices(picture: graphviz.Digraph, graph: CsrGraph, options: DrawingOptions) -> None:
     styles = [_degree_style(graph, v, options) for v in range(graph.n_vertices)]
-    if options.walk is not None and len(options.walk):
+    if options.walk is not None and np.size(options.walk):
         for first, last in _ends_of_walks(graph, options.walk):
             styles[last] = {"style": "filled", "fillcolor": _END}
             styles[first] = {"style": "filled", "fillcolor": _START, "peripheries": "2"}
@@ -204,7 +205,7 @@ def _degree_style(graph: CsrGraph, vertex: int, options: DrawingOptions) -> dict
 def _ends_of_walks(graph: CsrGraph, walk: Sequence[int]) -> list[tuple[int, int]]:
     """Return the first and the last vertex of each component's walk."""
     source, target = graph.edges()
-    edges = np.asarray(walk, np.int64)
+    edges = array_of(np.asarray(walk), "a walk", "iu", (None,)).astype(np.int64)
     if edges.min() < 0 or edges.max() >= graph.n_edges:
         raise UsageError(f"edges from 0 to {graph.n_edges - 1}", "one outside", "give a walk of this graph")
     breaks = np.flatnonzero(target[edges[:-1]] != source[edges[1:]])

@@ -8,14 +8,14 @@ from typing import Literal, get_args
 import numpy as np
 
 from gpuasm.arrays import array_namespace
-from gpuasm.checks import instance
+from gpuasm.checks import instance, whole
 from gpuasm.errors import UsageError
 from gpuasm.graph.balance import require_eulerian
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.euler_path import find_euler_path
 from gpuasm.graph.hierholzer import hierholzer
-from gpuasm.graph.pairing import PairingName
+from gpuasm.graph.pairing import PAIRINGS, PairingName
 from gpuasm.graph.tours import EulerTour
 from gpuasm.stages import Stages
 
@@ -62,8 +62,11 @@ def find_euler_tour(
     DataError
         If a component has no circuit; with the number of unbalanced vertices and the names of the first five.
     """
-    xp, stages = array_namespace(graph.columns), stages or Stages()
     instance(graph, DirectedGraph, "the graph")
+    whole(seed, "seed")
+    if pairing not in PAIRINGS:
+        raise UsageError(f"a pairing named {', '.join(PAIRINGS)}", repr(pairing), "use one of those names")
+    xp, stages = array_namespace(graph.columns), stages or Stages()
     if method not in METHODS:
         raise UsageError(f"a method named {', '.join(METHODS)}", repr(method), "use one of those names")
     if method == "auto":

@@ -9,7 +9,7 @@ to join in regular graphs, such as de Bruijn graphs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gpuasm.graph.directed_graph import DirectedGraph
 
 PairingName = Literal["mixed", "fifo"]
+PAIRINGS = get_args(PairingName)
 
 
 @dataclass(frozen=True)

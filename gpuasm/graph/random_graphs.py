@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.checks import real, whole
+from gpuasm.checks import instance, real, whole
 from gpuasm.errors import UsageError
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
@@ -143,6 +143,7 @@ def random_permutation(n: int, *, seed: int = 0, name: str | int = "order", xp: 
 
 def shuffled(graph: DirectedGraph, *, seed: int = 0) -> DirectedGraph:
     """Return the graph with its vertices renumbered at random; the edges of a vertex keep their order."""
+    instance(graph, DirectedGraph, "the graph")
     xp = array_namespace(graph.columns)
     n, m = graph.n_vertices, graph.n_edges
     old = random_permutation(n, seed=seed, xp=xp)

@@ -10,6 +10,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.checks import array_of, instance
 from gpuasm.errors import DataError
+from gpuasm.graph.csr_graph import CsrGraph
 
 if TYPE_CHECKING:
     from gpuasm.graph.directed_graph import DirectedGraph
@@ -95,6 +96,7 @@ def check_tour(graph: DirectedGraph, tour: EulerTour, *, path: bool = False) -> 
     DataError
         With the reason, if it does not.
     """
+    instance(graph, CsrGraph, "the graph")
     instance(tour, EulerTour, "the tour")
     for array, what in ((tour.edges, "the edges of a tour"), (tour.start, "the starts of its walks")):
         array_of(array, what, "iu", (None,))

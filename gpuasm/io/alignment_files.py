@@ -38,7 +38,9 @@ class AlignmentFile:
     ----------
     source : Source
     format : str
-        bam, cram or sam by its first bytes; "" for others.
+        bam, cram or sam by its first bytes; "" for others, and where they are damaged.
+    is_other : bool
+        Whether the first bytes are whole, and those of no such file.
     head : bytes
         The first bytes of the file: at least the header of CRAM.
     exit : int
@@ -56,7 +58,7 @@ class AlignmentFile:
         self.head = next(chunks, b"")
         while len(self.head) < _size_of_cram_header(self.head) and (more := next(chunks, b"")):
             self.head += more
-        self.format = _format_of(self.head, self.source.compression)
+        self.format, self.is_other = _format_of(self.head, self.source.compression)
         self.error: BaseException | None = None
         self._tail = b""
         self._chunks = itertools.chain([self.head], chunks)
@@ -117,15 +119,16 @@ def _size_of_cram_header(head: bytes) -> int:
     return min(_CRAM_HEADER_AT + _CRAM_MARGIN + size, _MOST_CRAM_HEADER)
 
 
-def _format_of(head: bytes, compression: str) -> str:
+def _format_of(head: bytes, compression: str) -> tuple[str, bool]:
+    """Return the format by its first bytes, and whether it is certainly another than those known."""
     if head.startswith(b"CRAM"):
-        return CRAM
+        return CRAM, False
     text = head
     if compression != "none":
         try:
             text = next(decoded(iter([head]), compression), b"")
         except BrokenStreamError:
-            return ""
+            return "", False
     if text.startswith(b"BAM\x01"):
-        return BAM
-    return SAM if is_sam(text[:4096]) else ""
+        return BAM, False
+    return (SAM, False) if is_sam(text[:4096]) else ("", True)

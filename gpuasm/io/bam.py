@@ -28,6 +28,8 @@ _NO_QUALITY = "\x7f"  # above all that are printed
 _PRINTED = bytes(min(quality + 33, 255) for quality in range(256))
 _MANY_WITHOUT_MATE = 0.02
 _UNCLEAR = 3
+_COMPRESSIONS = ("none", "gzip", "bgzip")
+"""Those that pysam reads; xz ends the process there."""
 PAIRED, SINGLE = "paired", "single"
 
 _Record = tuple[str, int, str]
@@ -141,6 +143,7 @@ def _records(source: AlignmentFile) -> Iterator[_Record]:
     try:
         with ExitStack() as stack:
             pipe = stack.enter_context(open(source.exit, "rb", buffering=0))
+            _check_format(source)
             file = _opened(stack, pipe, source)
             source.format = BAM if file.is_bam else CRAM if file.is_cram else SAM if file.is_sam else ""
             if not source.format:
@@ -158,6 +161,15 @@ def _records(source: AlignmentFile) -> Iterator[_Record]:
         raise
     except (OSError, ValueError, EOFError) as error:
         raise _bam_error(source, n) from error
+
+
+def _check_format(source: AlignmentFile) -> None:
+    compression = source.source.compression
+    if compression not in _COMPRESSIONS:
+        found, remedy = f"data compressed by {compression}", "decompress it first"
+        raise DataError("a BAM, CRAM or SAM file", found, remedy, path=source.source.path)
+    if source.is_other:  # pysam would leave its end of the pipe open
+        raise _bam_error(source, 0)
 
 
 def _opened(stack: ExitStack, pipe: Any, source: AlignmentFile) -> Any:

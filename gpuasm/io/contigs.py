@@ -17,7 +17,7 @@ from gpuasm.io.numbers import real_number
 from gpuasm.io.sources import is_regular
 from gpuasm.io.text_tables import read_rows
 
-_DEPTH = re.compile(r"(?:\bdepth=|\bmulti=|_cov_)([0-9]+(?:\.[0-9]+)?)", re.ASCII)
+_DEPTH = re.compile(r"(?:\bdepth=|\bmulti=|_cov_)([0-9]{1,30}(?:\.[0-9]{1,30})?)(?![0-9.eE])", re.ASCII)
 """As gpuasm, MEGAHIT and SPAdes write it."""
 _JGI = ("contigName", "contigLen", "totalAvgDepth")
 _PROGRAMS = {
@@ -37,6 +37,7 @@ _NO_DEPTH = frozenset(
     (
         "length len contiglen contig_length size start end pos position startpos endpos numreads reads read_count"
         " covbases covered_bases coverage% gc gc_content circular copies variance meanbaseq meanmapq totalavgdepth"
+        " sd stdev std_dev var tpm rpkm fpkm effectivelength est_counts"
     ).split()
 )
 """Titles of columns that hold something else than depth."""

@@ -19,7 +19,7 @@ from gpuasm.io.growing_array import GrowingArray
 from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.named_ends import BETWEEN, NamedEnds
 from gpuasm.io.numbers import whole_number
-from gpuasm.io.size_lines import check_no_matrix_size, is_size_line, without_titles
+from gpuasm.io.size_lines import check_no_matrix_size, check_no_titles, is_named_size_line, is_size_line, without_titles
 from gpuasm.parallel import compiled
 
 TWO_COLUMNS = "two columns: the vertices an edge leads from and to"
@@ -29,7 +29,7 @@ VERTICES_COMMENT = "# vertices {} edges {}"
 """The first line of the edge lists we write: without it, vertices after the last one with an edge would be lost."""
 
 _log = logging.getLogger("gpuasm")
-_OUR_COMMENT = re.compile(rb"^# vertices (\d+) edges \d+\s")
+_OUR_COMMENT = re.compile(rb"^# vertices (\d+) edges (\d+)\s")
 _FIELD_COLUMNS = {"pattern": 2, "real": 3, "double": 3, "integer": 3, "complex": 4}
 _SYMMETRIES = {"general": False, "symmetric": True, "skew-symmetric": True, "hermitian": True}
 _FINE, _NO_NUMBER, _COLUMNS = 0, 1, 2
@@ -37,6 +37,7 @@ _SPARSE_IDS = 16  # ids that reach so many times further than there are ends of 
 _FEW_IDS = 1 << 20
 _BYTES_OF_VERTEX = 16
 _MOST_COMMENTS = 64 << 20
+_OWN_REMEDY = "copy the file anew, or correct or remove the comment"
 
 
 @dataclass
@@ -111,14 +112,15 @@ def read_weighted_edge_list(
 def _read_edges(
     blocks: Iterable[bytes], weights: EdgeWeights | None, *, edges_only: bool
 ) -> tuple[DirectedGraph, np.ndarray | None]:
-    ends, blocks, n = _Ends(), iter(blocks), 0
+    ends, blocks, n, stated = _Ends(), iter(blocks), 0, None
     columns = 2 if weights is None else WEIGHT_COLUMN
     if weights is None and not edges_only:
         head = next(blocks, b"")
         blocks = itertools.chain([without_titles(head)] if head else [], blocks)
     for block in blocks:
         if not ends.n_lines and (comment := _OUR_COMMENT.match(block)):
-            n, edges_only = _stated_vertices(comment.group(1)), True
+            stated, edges_only = _stated_sizes(comment), True
+            n = stated[0]
         n_lines = ends.n_lines
         status, position = ends.scan(block, columns)
         if status == _COLUMNS:
@@ -127,8 +129,9 @@ def _read_edges(
             weights.add(block[:position], n_lines)
         if status == _NO_NUMBER:
             text = itertools.chain([block[position:]], blocks)
-            return _read_named(ends, text, weights, edges_only=edges_only)
+            return _read_named(ends, text, weights, edges_only=edges_only, stated=stated)
     source, target = ends.source.finish(), ends.target.finish()
+    _check_stated(stated, max(source.max(initial=-1), target.max(initial=-1)) + 1, source.size)
     if weights is not None and not edges_only:
         check_no_matrix_size(source, target, weights.values)
     elif not edges_only and is_size_line(source, target):
@@ -247,11 +250,18 @@ def _read_size(line: str, number: int) -> tuple[int, int]:
     return n, n_entries
 
 
-def _stated_vertices(digits: bytes) -> int:
-    n = whole_number(digits.decode())
-    if n is None:
-        raise bad_line(1, "a number of vertices", quoted(digits.decode()), "correct the comment, or remove it")
-    return n
+def _stated_sizes(comment: re.Match[bytes]) -> tuple[int, int]:
+    """Return the vertices and edges that our own comment states."""
+    n, m = (whole_number(digits.decode()) for digits in comment.groups())
+    if n is None or m is None:
+        raise bad_line(1, "numbers of vertices and edges", quoted(comment.group().decode().strip()), _OWN_REMEDY)
+    return n, m
+
+
+def _check_stated(stated: tuple[int, int] | None, n: int, m: int) -> None:
+    """Refuse a list with more vertices, or another number of edges, than our own comment states: it may be cut off."""
+    if stated is not None and (n > stated[0] or m != stated[1]):
+        raise bad_line(1, f"{stated[0]} vertices and {stated[1]} edges below it", f"{n} and {m}", _OWN_REMEDY)
 
 
 def _check_room(n: int) -> None:
@@ -261,11 +271,17 @@ def _check_room(n: int) -> None:
 
 
 def _read_named(
-    ends: _Ends, blocks: Iterator[bytes], weights: EdgeWeights | None, *, edges_only: bool
+    ends: _Ends,
+    blocks: Iterator[bytes],
+    weights: EdgeWeights | None,
+    *,
+    edges_only: bool,
+    stated: tuple[int, int] | None,
 ) -> tuple[DirectedGraph, np.ndarray | None]:
     """Go on where the first vertex is that is no number; those before become names."""
     before, block = ends.n_lines, next(blocks)
-    if ends.source.size:
+    begins_with_numbers = ends.source.size > 0
+    if begins_with_numbers:
         first = block.split(b"\n", 1)[0].decode(errors="replace")
         _log.info("vertices are taken as names, as line %d is %s", before + 1, quoted(first))
     numbered = NamedEnds(2 if weights is None else WEIGHT_COLUMN)
@@ -280,24 +296,14 @@ def _read_named(
         before += text.count(b"\n")
     source, target = numbered.finish()
     names = list(numbered.numbers)
-    if weights is None and not edges_only and _begins_with_size(names, source, target):
-        # Its two numbers are the first names, and no other line has them.
-        source, target, names = source[1:] - 2, target[1:] - 2, names[2:]
+    _check_stated(stated, len(names), source.size)
+    if not edges_only and not begins_with_numbers:
+        check_no_titles(names, source, target)
+    if weights is None and not edges_only and is_named_size_line(names, source, target):
+        n_first = len({int(source[0]), int(target[0])})  # its numbers are the first names, and no other line has them
+        source, target, names = source[1:] - n_first, target[1:] - n_first, names[n_first:]
     graph = from_edges(source, target, names=names)
     return graph, None if weights is None else weights.sort(source, graph.n_vertices)
-
-
-def _begins_with_size(names: list[str], source: np.ndarray, target: np.ndarray) -> bool:
-    """Return whether the first line states the numbers of vertices and edges, and names none."""
-    sizes = [whole_number(name) for name in names[:2]]
-    if (
-        sizes != [len(names) - 2, source.size - 1]
-        or source[0] == target[0]
-        or min(source[1:].min(), target[1:].min()) < 2
-    ):
-        return False
-    _log.warning("the first line, '%s %s', is taken as the numbers of vertices and edges", *names[:2])
-    return True
 
 
 def _bad_columns(ends: _Ends, block: bytes, position: int, columns: int) -> DataError:

@@ -8,6 +8,7 @@ from gpuasm.errors import DataError
 from gpuasm.graph.rows import group_by
 from gpuasm.io.graph_text import bad_line, quoted
 from gpuasm.io.growing_array import GrowingArray
+from gpuasm.io.numbers import real_number
 from gpuasm.parallel import compiled, inlined
 
 WEIGHT_COLUMN = 3
@@ -21,7 +22,7 @@ class EdgeWeights:
     allow_negative
         Whether a weight may be below 0.
     allow_any
-        Whether a weight may be anything, as none is used. Otherwise what is not finite is refused.
+        Whether a weight may be any number, infinite ones and NaN too, as none is used.
     """
 
     def __init__(self, *, allow_negative: bool = False, allow_any: bool = False) -> None:
@@ -40,21 +41,29 @@ class EdgeWeights:
         values, begins = np.empty(room, np.float64), np.empty(room, np.int64)
         n = _scan_weights(text, values, begins, _POWERS)
         values, begins = values[:n], begins[:n]
+        wrong = np.zeros(n, bool)
         for i in np.flatnonzero(np.isnan(values)).tolist():
-            values[i] = _float_of(block[begins[i] :].split(None, 1)[0].split(b",", 1)[0])
-        wrong = ~np.isfinite(values)
-        if not self.allow_negative:
-            wrong |= values < 0
-        if wrong.any() and not self.allow_any:
+            text_of_weight = block[begins[i] :].split(None, 1)[0].split(b",", 1)[0].decode(errors="replace")
+            value = real_number(text_of_weight)
+            values[i], wrong[i] = (np.nan, True) if value is None else (value, False)
+        if not self.allow_any:
+            wrong |= ~np.isfinite(values)
+            if not self.allow_negative:
+                wrong |= values < 0
+        if wrong.any():
             begin = int(begins[wrong.argmax()])
             found = block[begin:].split(None, 1)[0].decode(errors="replace")
             raise bad_line(
-                n_lines_before + block[:begin].count(b"\n") + 1,
-                "a finite weight" if self.allow_negative else "a finite weight of 0 or more",
-                quoted(found),
-                "correct the third column",
-            )
+                n_lines_before + block[:begin].count(b"\n") + 1, self._expected, quoted(found),
+                "correct the third column, or leave it out",
+            )  # fmt: skip
         self._values.append(values)
+
+    @property
+    def _expected(self) -> str:
+        if self.allow_any:
+            return "a number as the third column"
+        return "a finite weight" if self.allow_negative else "a finite weight of 0 or more"
 
     @property
     def values(self) -> np.ndarray:
@@ -97,14 +106,6 @@ def check_weights(weights: np.ndarray, n_edges: int, *, allow_negative: bool = F
         kind = "finite weights" if allow_negative else "finite weights of 0 or more"
         raise DataError(kind, f"{values[edge]} at edge {edge}", "correct the weights")
     return values
-
-
-def _float_of(text: bytes) -> float:
-    """Return a number in any of the usual notations; NaN if it is none."""
-    try:
-        return float("nan") if b"_" in text else float(text)
-    except ValueError:
-        return float("nan")
 
 
 _POWERS = 10.0 ** np.arange(16)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,11 @@ from gpuasm.io.unpaired_files import find_unpaired_files
 from gpuasm.io.usability import SHORTEST_READ, has_repeated_window, longest_read, too_short_error, warnings_about
 
 if TYPE_CHECKING:
+    from gpuasm.sequence.reads import Reads
     from gpuasm.stages import Stages
 
 _MOSTLY_ADAPTER = 0.9
 _MANY_PHIX, _NOTHING_BUT_PHIX = 0.001, 0.5
-_FIXED_BYTES, _BYTES_A_BASE, _BYTES_A_READ = 320 << 20, 7, 64
 
 
 @dataclass
@@ -53,6 +53,8 @@ class Examination:
         What was removed from reads to find that.
     has_repeats : bool
         Whether a k-mer certainly occurs twice; if not, it is to be counted.
+    expected_memory : int
+        Bytes that an assembly of the reads is likely to take; 0 unless the caller sets it.
     """
 
     files: list[FileSummary] = field(default_factory=list)
@@ -65,12 +67,7 @@ class Examination:
     longest: int = 0
     removed: set[str] = field(default_factory=set)
     has_repeats: bool = False
-
-    @property
-    def expected_memory(self) -> int:
-        """Bytes that an assembly of these reads is likely to take."""
-        n_bases, n_reads = (sum(getattr(file, name) for file in self.files) for name in ("n_bases", "n_reads"))
-        return _FIXED_BYTES + _BYTES_A_BASE * n_bases + _BYTES_A_READ * n_reads
+    expected_memory: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON knows it."""
@@ -98,7 +95,12 @@ class Examination:
         }
 
 
-def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None) -> Examination:
+def examine(
+    inputs: Mapping[str, Sequence[Any]],
+    *,
+    stages: Stages | None = None,
+    each: Callable[[Reads], None] = lambda _reads: None,
+) -> Examination:
     """Read the files of a sample, one pair at a time, and collect the errors and warnings of each.
 
     Parameters
@@ -107,6 +109,8 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
         The keyword arguments of ``read_reads``.
     stages
         Records the progress.
+    each
+        Called with the reads of each file, or of two files of mates, before the next are read.
 
     Raises
     ------
@@ -120,14 +124,14 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
     for kind, item in groups:
         try:
             arguments: dict[str, Any] = {kind: [item], "stages": stages}
-            _add(found, read_reads(**arguments))
+            _add(found, read_reads(**arguments), each)
         except DataError as error:
             if isinstance(error, EmptyFileError) and kind != "pairs":
                 empty.append(error)
                 continue
             found.problems.append(error)
             if kind in ("pairs", "interleaved"):
-                _add_apart(found, _paths(item), stages=stages)
+                _add_apart(found, _paths(item), each, stages=stages)
     if found.files:
         found.warnings += warnings_about([FileSummary.of_empty(str(error.path)) for error in empty], n_pairs=0)
     else:
@@ -145,7 +149,7 @@ def examine(inputs: Mapping[str, Sequence[Any]], *, stages: Stages | None = None
     return found
 
 
-def _add(found: Examination, read_set: ReadSet) -> None:
+def _add(found: Examination, read_set: ReadSet, each: Callable[[Reads], None]) -> None:
     reads, files = read_set.reads, read_set.files
     survey, is_phix = survey_adapters(reads, read_set.n_pairs), phix_reads(reads, read_set.n_pairs)
     found.files += files
@@ -153,6 +157,7 @@ def _add(found: Examination, read_set: ReadSet) -> None:
     if reads.n_reads and survey.share >= _MOSTLY_ADAPTER:
         reads = trim_reads(reads, survey, every_kit=False)
         found.removed.add("adapters")
+    each(reads)
     found.longest = max(found.longest, longest_read(reads))
     found.has_repeats = found.has_repeats or has_repeated_window(reads)
     if read_set.n_pairs:
@@ -165,13 +170,13 @@ def _add(found: Examination, read_set: ReadSet) -> None:
         found.phix[file.path] = float(is_phix[own].sum() / n_reads)
 
 
-def _add_apart(found: Examination, paths: list[str], *, stages: Stages | None) -> None:
+def _add_apart(found: Examination, paths: list[str], each: Callable[[Reads], None], *, stages: Stages | None) -> None:
     """Examine the files of a broken pair one by one, as far as they can be read again."""
     for path in paths:
         if path == STDIN or not os.path.isfile(path):  # noqa: PTH113 - a pipe has been emptied
             continue
         try:
-            _add(found, read_reads(single=[path], stages=stages))
+            _add(found, read_reads(single=[path], stages=stages), each)
         except DataError as error:
             if str(error) not in map(str, found.problems):
                 found.problems.append(error)

@@ -6,6 +6,7 @@ Sequences become codes. The topology and the number of copies come from the head
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -16,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from gpuasm.errors import DataError
+from gpuasm.io.diagnosis import shown
+from gpuasm.io.numbers import real_number
 from gpuasm.io.sources import read_whole
 from gpuasm.sequence.encoding import ACGT_CODE_OF_BYTE, CODE_OF_BYTE
 from gpuasm.sequence.genomes import Molecule
 
 _CIRCULAR = re.compile(r"\b(?:circular=(?:yes|true)|topology=circular)\b", re.IGNORECASE | re.ASCII)
-_COPIES = re.compile(r"\bcopies=([0-9.]+)", re.ASCII)
+_COPIES = re.compile(r"\bcopies=([^\s,;|\])}]*)", re.ASCII)
 _TIMES_TEXT = 6  # text, stream, lines and records of the parser, codes
 _WHITE_SPACE = b" \t\r\n"
 _FORMATS = {b">": "fasta", b"LOCUS ": "genbank", b"ID ": "embl"}
@@ -72,7 +75,7 @@ def read_genome(path: str | Path, *, circular: bool = False) -> list[Molecule]:
         raise DataError(
             "a genome in FASTA, GenBank or EMBL format", _beginning(text), "give a file of one of these", path=path
         )
-    return [_molecule(record, circular=circular) for record in _records(text, chosen, path, CODE_OF_BYTE)]
+    return [_molecule(record, path, circular=circular) for record in _records(text, chosen, path, CODE_OF_BYTE)]
 
 
 def fasta_records(path: str | Path, *, acgt_only: bool = False) -> Iterator[Record]:
@@ -124,7 +127,7 @@ def _parsed(text: bytes, file_format: str, path: str | Path) -> list[Any]:
             warnings.simplefilter("ignore", BiopythonWarning)
             warnings.filterwarnings("error", "Expected sequence length", BiopythonWarning)
             return list(SeqIO.parse(lines, file_format))
-    except (ValueError, BiopythonWarning) as error:
+    except (ValueError, OverflowError, BiopythonWarning) as error:  # a stated length may be any number
         found = f"another text ({' '.join(str(error).split())})"
         raise DataError(f"a complete {_TITLES[file_format]} file", found, "fetch the file again", path=path) from error
 
@@ -142,8 +145,10 @@ def _bases_of(record: Any, name: str, path: str | Path, number: int) -> bytes:
     return bases
 
 
-def _molecule(record: Record, *, circular: bool) -> Molecule:
-    copies = _COPIES.search(record.description)
-    return Molecule(
-        record.name, record.codes, circular or record.is_circular, float(copies.group(1)) if copies else 1.0
-    )
+def _molecule(record: Record, path: str | Path, *, circular: bool) -> Molecule:
+    found = _COPIES.search(record.description)
+    copies = real_number(found[1]) if found else 1.0
+    if copies is None or not (math.isfinite(copies) and copies > 0):
+        place = f"the header of {shown(record.name.encode())}"
+        raise DataError("a number of copies", "another", "write for example copies=3", path=path, place=place)
+    return Molecule(record.name, record.codes, circular or record.is_circular, copies)

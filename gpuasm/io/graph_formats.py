@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gpuasm.errors import DataError
+from gpuasm.io.numbers import real_number
 
 TEXT_FORMATS = ("adjacency", "edges", "mtx", "gfa")
 """Formats of text that a graph may have."""
@@ -14,14 +15,18 @@ TEXT_FORMATS = ("adjacency", "edges", "mtx", "gfa")
 ARROW = b"->"
 _BANNER = b"%%matrixmarket"
 _MOST_LINES = 1000
+_SIGN_BYTES = 1 << 16
 _BETWEEN = re.compile(rb"[\s,]+")
 _SEPARATES = re.compile(rb"[\s,;|{}]")
 _OUR_COMMENT = re.compile(rb"# vertices \d+ edges \d+\s")
 _STRANDS = frozenset((b"+", b"-"))
 _LINK_COLUMNS = 5
 _OTHERS = {
-    "DOT, the language of Graphviz": re.compile(rb"(?im)^[ \t]*(?:strict[ \t]+)?(?:di)?graph\b[^\n]*\{"),
-    "GML": re.compile(rb"(?i)\A\s*graph\s*\["),
+    "DOT, the language of Graphviz": re.compile(
+        rb'(?im)(?:^|\*/)[ \t]*(?:strict\s+)?(?:di|sub)?graph(?:\s+(?:"[^"\n]*"|[^\s{"]+))?\s*\{'
+    ),
+    "GML": re.compile(rb"(?im)^[ \t]*graph\s*\["),
+    "graph6 or its relatives": re.compile(rb"\A>>"),
     "XML, as of GraphML or GEXF": re.compile(rb"\A\s*<"),
     "JSON": re.compile(rb"\A\s*[{\[]"),
     "Pajek's .net": re.compile(rb"(?i)\A\s*\*vertices\b"),
@@ -48,8 +53,9 @@ def format_of_text(head: bytes) -> str:
     """
     if head[: len(_BANNER)].lower() == _BANNER:
         return "mtx"
+    beginning = head.lstrip()[:_SIGN_BYTES]
     for name, sign in _OTHERS.items():
-        if sign.search(head):
+        if sign.search(beginning):
             raise DataError("a graph as adjacency text, edge list, Matrix Market or GFA", name, _REMEDY)
     if _OUR_COMMENT.match(head):
         return "edges"
@@ -95,11 +101,7 @@ def _fits_edge_list(fields: list[list[bytes]]) -> bool:
 
 
 def _is_number(text: bytes) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return real_number(text.decode(errors="replace")) is not None
 
 
 def _data_lines(head: bytes) -> Iterator[bytes]:

@@ -19,8 +19,9 @@ from gpuasm.io.sources import Source
 _UTF8_MARK = b"\xef\xbb\xbf"
 _LINK_COLUMNS = 5
 _TIMES_LINE = 3  # while a long line is joined and taken apart
-_TIMES_BLOCK = 12  # of what readers make of a block; it is small
+_TIMES_BLOCK = 32  # of what readers make of a block; it is small
 _SAMPLE_BYTES = 1 << 12
+_RAW_BYTES, _ALWAYS_TEXT = 64 << 10, 16 << 20  # lines take longer to read than bytes to decode
 
 
 class LineBlocks:
@@ -37,10 +38,12 @@ class LineBlocks:
     ----------
     later_per_line : int
         Bytes that the reader takes for each line when it has read all of them; it may be set at any time.
+    per_line : int
+        Bytes that the reader takes for each line at once; likewise.
     """
 
     def __init__(self, path: str | os.PathLike[str], memory: int | None = None) -> None:
-        self.path, self.later_per_line = os.fspath(path), 0
+        self.path, self.later_per_line, self.per_line = os.fspath(path), 0, 0
         self.bound = MemoryBound(path, memory)
         self._memory = memory
 
@@ -70,8 +73,10 @@ class LineBlocks:
                 if not block:
                     text += b"\n" if text else b""
                 pending, size = ([block[end:]], len(block) - end) if end < len(block) else ([], 0)
-                n_lines += text[:_SAMPLE_BYTES].count(b"\n") * len(text) // max(1, min(len(text), _SAMPLE_BYTES))
-                self.bound.require(_TIMES_BLOCK * len(text) + self.later_per_line * n_lines)
+                n_new = text[:_SAMPLE_BYTES].count(b"\n") * len(text) // max(1, min(len(text), _SAMPLE_BYTES))
+                n_lines += n_new
+                for_lines = self.per_line * n_new + self.later_per_line * n_lines
+                self.bound.require(_TIMES_BLOCK * len(text) + for_lines)
                 if text:
                     yield text
         except BrokenStreamError as error:
@@ -81,7 +86,7 @@ class LineBlocks:
             raise error.of_file(self.path) from error
 
     def _blocks(self) -> Iterator[bytes]:
-        blocks = Source(self.path, memory=self._memory).blocks()
+        blocks = Source(self.path, memory=self._memory, raw_bytes=_RAW_BYTES, always=_ALWAYS_TEXT).blocks()
         yield next(blocks, b"").removeprefix(_UTF8_MARK)
         yield from filter(None, blocks)
 
@@ -108,9 +113,13 @@ def line_blocks(path: str | os.PathLike[str], memory: int | None = None) -> Iter
 
 
 def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number, from 1 on, without its end."""
+    """Yield each line with its number, from 1 on, without its end; of a block of blanks only the last line."""
     number = 0
     for block in blocks:
+        if block.isspace():
+            number += block.count(b"\n")
+            yield number, ""
+            continue
         for line in block.split(b"\n")[:-1]:
             number += 1
             bad = line.find(b"\0")  # of a text in UTF-16, or of no text at all

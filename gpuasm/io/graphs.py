@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.checks import array_of, instance
 from gpuasm.errors import DataError, GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.names import StringNames
@@ -144,6 +145,8 @@ def _read(
 ) -> tuple[DirectedGraph, np.ndarray | None]:
     if file_format not in (None, *FORMATS):
         raise UsageError(f"a format: {', '.join(FORMATS)}", repr(file_format), "take one of those")
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError("a path", repr(path), "name the file")
     try:
         if _begins_with_zip(path):
             return _read_npz(os.fspath(path), weights)
@@ -166,9 +169,12 @@ def _read(
             options["names_alone"] = file_format is None and ARROW not in head
         if weights is not None and chosen in _WEIGHTED_READERS:
             return _WEIGHTED_READERS[chosen](blocks, weights, **options)
-        return _READERS[chosen](blocks, **options), None
+        graph = _READERS[chosen](blocks, **options)
     except GpuasmError as error:
         raise error.of_file(path) from error
+    if options.get("names_alone") and graph.n_vertices and not graph.n_edges:
+        _log.warning("%s: no line has an arrow, so its %d vertices have no edges", path, graph.n_vertices)
+    return graph, None
 
 
 def write_graph(
@@ -199,13 +205,14 @@ def write_graph(
     OutputError, ReadWriteError, ResourceError
         As ``atomic_output``.
     """
+    instance(graph, DirectedGraph, "the graph")
     chosen = file_format or format_of_suffix(path)
     if chosen not in FORMATS:
         raise UsageError(f"a format: {', '.join(FORMATS)}", repr(chosen), "take one of those")
     if weights is None:
         FORMATS[chosen](path, graph)
     elif chosen in WITH_WEIGHTS:
-        FORMATS[chosen](path, graph, weights)
+        FORMATS[chosen](path, graph, array_of(weights, "weights", "iuf", (graph.n_edges,)))
     else:
         raise UsageError(f"a format that holds weights: {', '.join(WITH_WEIGHTS)}", repr(chosen), "take one of those")
 

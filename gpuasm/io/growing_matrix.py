@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from gpuasm.checks import whole
 from gpuasm.errors import DataError, NoInputError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.output import atomic_output
@@ -48,8 +49,9 @@ class GrowingMatrix:
         dtype: Any = np.int32,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
-        if length < 0 or kind not in {"csr", "csc"}:
-            raise UsageError("a length from 0 on, and csr or csc", f"{length} and {kind!r}", "correct them")
+        whole(length, "length")
+        if kind not in {"csr", "csc"}:
+            raise UsageError("csr or csc", repr(kind), "take one of the two")
         self.length, self.kind, self.dtype = length, kind, np.dtype(dtype)
         types = {"offsets": np.int64, "indices": np.int32 if length < 1 << 31 else np.int64, "values": self.dtype}
         if folder is None:

@@ -142,6 +142,8 @@ def _header(line: str) -> tuple[int, int, int] | None:
     titles = [title.strip().lower() for title in line.split("\t")]
     if not set(_COORDINATES) <= set(titles):
         return None
+    if twice := next((title for title in _COORDINATES if titles.count(title) > 1), None):
+        raise DataError(f"one column {twice}", "two", "remove one of the two", place="the first line")
     name = next((titles.index(title) for title in _NAME_COLUMNS if title in titles), 0)
     return name, titles.index("latitude"), titles.index("longitude")
 

@@ -20,6 +20,7 @@ from gpuasm.io.numbers import real_number, whole_number
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 _QUOTED = re.compile(r'"[^"]*"')
+_BYTES_OF_ROW = 300  # as an array of its own, with its name
 _ESOM_IGNORED, _ESOM_DATA, _ESOM_CLASS, _ESOM_KEY = 0, 1, 3, 9
 
 
@@ -93,6 +94,7 @@ def read_matrix(
         If the file cannot be opened, or a read fails.
     """
     lines_of_path = LineBlocks(path)
+    lines_of_path.per_line = _BYTES_OF_ROW
     blocks = iter(lines_of_path)
     head = next(blocks, b"")
     blocks = itertools.chain([head], blocks)
@@ -231,10 +233,13 @@ def _place(header: list[str], requested: str | None) -> int | None:
 
 def _numbers(cells: list[str], left_out: set[int | None], number: int) -> np.ndarray:
     chosen = [cell for i, cell in enumerate(cells) if i not in left_out] if left_out != {None} else cells
-    try:
-        return np.array(list(map(float, chosen)))
-    except ValueError:
-        return np.array([_number(cell, number) for cell in chosen])
+    text = "".join(chosen)
+    if text.isascii() and "_" not in text:  # of other texts, Python takes some for numbers
+        try:
+            return np.array(list(map(float, chosen)))
+        except ValueError:
+            pass
+    return np.array([_number(cell, number) for cell in chosen])
 
 
 def _number(cell: str, line: int) -> float:
@@ -257,6 +262,8 @@ def _separator(line: str) -> str | None:
 
 
 def _fields(line: str, separator: str | None) -> list[str]:
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
     return next(_records(iter([(1, line)]), separator))[1]
 
 

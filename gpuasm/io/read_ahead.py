@@ -35,7 +35,7 @@ class ReadAhead:
     def __init__(self, paths: Iterable[str | os.PathLike[str]], memory: int | None = None) -> None:
         names = {os.fspath(path) for path in paths}
         self._begun = {name: Source(name) for name in names if os.path.isfile(name)}  # noqa: PTH113 - "-" is no path
-        depth = _DEPTH if (os.cpu_count() or 1) < _MANY_CORES else _DEPTH_OF_MANY_CORES
+        depth = _depth()
         if memory is not None:
             depth = max(1, min(depth, memory // (_MOST_OF_MEMORY * BLOCK_BYTES * max(1, len(self._begun)))))
         for source in self._begun.values():
@@ -54,3 +54,12 @@ class ReadAhead:
     def take(self, path: str) -> Source | None:
         """Return the source of a file that has been begun, once; None for others."""
         return self._begun.pop(path, None)
+
+
+def text_ahead() -> int:
+    """Return the most bytes of decoded text of a file that wait for the reader."""
+    return _depth() * BLOCK_BYTES
+
+
+def _depth() -> int:
+    return _DEPTH if (os.cpu_count() or 1) < _MANY_CORES else _DEPTH_OF_MANY_CORES

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpuasm.checks import items, whole
 from gpuasm.errors import ResourceError, UsageError
 from gpuasm.io.background import Background
 from gpuasm.io.bam import collect_bam
@@ -69,7 +70,8 @@ def read_reads(
     ResourceError
         If the reads do not fit into memory.
     """
-    mates = [(fspath(first), fspath(second)) for first, second in map(_as_pair, pairs)]
+    mates = [(fspath(first), fspath(second)) for first, second in map(_as_pair, items(pairs, "pairs of files"))]
+    whole(block_bytes, "block_bytes", least=1)
     in_turn, alone, aligned = (
         _as_paths(name, paths) for name, paths in (("interleaved", interleaved), ("single", single), ("bam", bam))
     )
@@ -92,7 +94,7 @@ def read_reads(
 
 def _as_pair(pair: tuple[Path, Path]) -> tuple[Path, Path]:
     """Refuse what is no pair: of a path alone each letter would be taken for a file."""
-    if isinstance(pair, (str, bytes, PathLike)) or len(pair) != 2:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise UsageError("pairs of files", repr(pair), 'write pairs=[("reads_1.fastq", "reads_2.fastq")]')
     return pair
 
@@ -100,7 +102,7 @@ def _as_pair(pair: tuple[Path, Path]) -> tuple[Path, Path]:
 def _as_paths(name: str, paths: Sequence[Path]) -> list[str]:
     if isinstance(paths, (str, bytes, PathLike)):
         raise UsageError(f"a list of files for {name}", f"one path, {paths!r}", f"write {name}=[{paths!r}]")
-    return [fspath(path) for path in paths]
+    return [fspath(path) for path in items(paths, f"files for {name}")]
 
 
 def _progress(stack: contextlib.ExitStack, stages: Stages | None, total: int | None) -> Callable[[int], Any]:

@@ -19,7 +19,7 @@ from gpuasm.io.background import Background
 from gpuasm.io.bounded_decoding import LEAST_WINDOW
 from gpuasm.io.compression import BrokenStreamError, compression_of, decoded, decoded_gzip
 from gpuasm.io.memory_bound import MemoryBound
-from gpuasm.resources import process_limit
+from gpuasm.resources import format_bytes, process_limit
 
 BLOCK_BYTES = 2 << 20
 """Bytes of text handed on at once: large enough that Python's share is nothing, small enough for the caches."""
@@ -28,6 +28,8 @@ STDIN = "-"
 
 _RAW_BYTES = {"bgzip": 256 << 10}  # compressed bytes at once: the decoder copies what follows each of its small streams
 _MOST_RAW_BYTES = 1 << 20
+_MOST_TIMES = 200
+_ALWAYS_TEXT = 64 << 20
 _MAGIC_BYTES = 18
 
 
@@ -51,12 +53,18 @@ class Source:
         sha256 of the raw bytes read so far.
     memory : int or None
         Bytes that the process may take in all; see `gpuasm.io.memory_bound.MemoryBound`.
+    raw_bytes : int
+        Most compressed bytes that are read at once.
+    always : int
+        Bytes of text that are decoded from however few bytes; a longer one may be 200 times as long as these.
     """
 
     path: str
     block_bytes: int = BLOCK_BYTES
     advance: Callable[[int], Any] = ignore
     memory: int | None = None
+    raw_bytes: int = _MOST_RAW_BYTES
+    always: int = _ALWAYS_TEXT
     compression: str = "none"
     size: int = 0
     digest: Any = field(default_factory=hashlib.sha256)
@@ -86,15 +94,19 @@ class Source:
             If the compressed data are damaged; what was decoded before is yielded first.
         NoInputError, ReadWriteError
             If the file cannot be opened, or a read fails.
+        ResourceError
+            If few bytes unpack to a long text.
         """
         chunks = self.raw_chunks()
         head = next(chunks, b"")  # reading it sets the compression
         waiting: list[bytes] = []
-        n_waiting = 0
+        n_waiting = n_text = 0
         try:
             for text in self._decoded(itertools.chain([head], chunks)):
                 waiting.append(text)
                 n_waiting += len(text)
+                n_text += len(text)
+                self._check_ratio(n_text)
                 if n_waiting >= self.block_bytes:
                     yield _joined(waiting)
                     waiting, n_waiting = [], 0
@@ -102,6 +114,15 @@ class Source:
             yield _joined(waiting)  # the consumer needs the text before the damage to name the last good record
             raise
         yield _joined(waiting)
+
+    def _check_ratio(self, n_text: int) -> None:
+        if n_text > max(self.always, _MOST_TIMES * self.size) and self.compression != "none":
+            raise ResourceError(
+                f"a text of at most {_MOST_TIMES} times its compressed bytes",
+                f"{format_bytes(self.size)} that unpack to {format_bytes(n_text)} or more",
+                "unpack the file before, if this is right",
+                path=self.path,
+            )
 
     def _decoded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         if self.compression not in ("gzip", "bgzip") or not os.path.isfile(self.path):  # noqa: PTH113 - "-" is no path
@@ -114,7 +135,7 @@ class Source:
         with open_input(self.path) as file:
             head = self._read(file, _MAGIC_BYTES, whole=True)
             self.compression = compression_of(head)
-            most = _RAW_BYTES.get(self.compression, _MOST_RAW_BYTES)
+            most = _RAW_BYTES.get(self.compression, self.raw_bytes)
             chunk_bytes = self.block_bytes if self.compression == "none" else min(most, self.block_bytes)
             chunk = head + self._read(file, max(1, chunk_bytes - len(head)))
             while chunk:

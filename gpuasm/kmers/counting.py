@@ -14,15 +14,6 @@ from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.reads import Reads
 
 
-def _in_text_order(columns: list[Array]) -> None:
-    """Sort keys, counts, places and followers by place; free each column before sorting the next."""
-    order = array_namespace(columns[0]).argsort(columns[2])
-    for i, column in enumerate(columns):
-        if column.size:
-            columns[i] = column.reshape(order.size, -1)[order].ravel()
-        del column
-
-
 def tally_kmers(
     reads: Reads,
     k: int,
@@ -52,7 +43,8 @@ def tally_kmers(
     with_followers
         Whether to count the following bases.
     in_text_order
-        Whether to sort by position in the text, so that consecutive k-mers are adjacent in memory.
+        Whether to sort by position in the text, so that consecutive k-mers are adjacent in memory; `sorted_by_place`
+        does so later.
     progress
         Called with numbers of windows; each window is reported twice, once in each pass.
 
@@ -89,8 +81,35 @@ def tally_kmers(
     )
     if not in_text_order:
         return found
-    columns, histogram = [found.keys, found.count, found.place, found.followers], found.histogram
+    held = [found]
     del found
-    _in_text_order(columns)
+    return sorted_by_place(held)
+
+
+def sorted_by_place(held: list[Tally], *, min_count: int = 1) -> Tally:
+    """Return the k-mers that occur often enough, sorted by position in the text.
+
+    Parameters
+    ----------
+    held
+        One tally. It is taken out of its list, so that each of its arrays is freed before the next is sorted.
+    min_count
+        Rarer k-mers are omitted; the histogram stays complete.
+    """
+    tally = held.pop()
+    k, histogram = tally.k, tally.histogram
+    columns = [tally.keys, tally.count, tally.place, tally.followers]
+    del tally
+    xp, n = array_namespace(columns[0]), columns[0].size
+    if min_count > 1:
+        chosen = xp.flatnonzero(columns[1] >= min_count)
+        order = chosen[xp.argsort(columns[2][chosen])]
+        del chosen
+    else:
+        order = xp.argsort(columns[2])
+    for i, column in enumerate(columns):
+        if column.size:
+            columns[i] = column.reshape(n, -1)[order].ravel()
+        del column
     keys, count, place, followers = columns
     return Tally(k, keys, count, place, followers, histogram)

@@ -33,6 +33,11 @@ def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
     -------
     (m,) int64: estimated distinct k-mers of multiplicity 0 (none), 1, 2, ...
     """
+    return spectrum_of_sample(sampled_kmers(reads, k))
+
+
+def sampled_kmers(reads: Reads, k: int) -> np.ndarray:
+    """Return the sampled k-mers of reads with all their occurrences: (n,) uint64; see `estimate_spectrum`."""
     k = min(k, MAX_PLAIN_K)
 
     def sample(first: int) -> np.ndarray:
@@ -40,7 +45,11 @@ def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
         return _sample(reads.packed, reads.start[chunk], reads.length[chunk], k)
 
     parts = ordered_map(sample, range(0, reads.n_segments, _SEGMENTS_PER_CHUNK))
-    keys = np.concatenate([np.empty(0, np.uint64), *parts])
+    return np.concatenate([np.empty(0, np.uint64), *parts])
+
+
+def spectrum_of_sample(keys: np.ndarray) -> np.ndarray:
+    """Return the spectrum that sampled k-mers, (n,) uint64, show; see `estimate_spectrum`."""
     _, count = np.unique(keys, return_counts=True)
     return np.bincount(count, minlength=3) * SAMPLE
 

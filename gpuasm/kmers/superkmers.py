@@ -22,7 +22,8 @@ HAS_NEXT = 1 << 15
 START_SHIFT = 16
 _WINDOWS_PER_BUCKET = 1 << 15
 _MAX_BUCKETS = 1 << 14
-_WINDOWS_PER_CHUNK = 1 << 20
+_WINDOWS_PER_CHUNK = 1 << 21
+"""So many that the memory of the arrays of a chunk is returned when they are freed."""
 _MOST = (1 << COUNT_BITS) - 1
 
 
@@ -62,8 +63,8 @@ def cut_superkmers(reads: Reads, k: int, progress: Callable[[int], None] = lambd
     bucket_start = np.concatenate([[0], np.cumsum(n_records.sum(axis=0))])
     place = bucket_start[:-1] + np.cumsum(n_records, axis=0) - n_records
     records = np.empty(bucket_start[-1], dtype=np.uint64)
-    for _ in ordered_map(lambda c: _deal(cut[c][0], cut[c][1], place[c], records), range(len(cut))):
-        pass
+    for c, _ in enumerate(ordered_map(lambda c: _deal(*cut[c][:2], place[c], records), range(len(cut)))):
+        cut[c] = ()  # so that there are never two copies of all
     return SuperKmers(records, bucket_start, n_windows)
 
 

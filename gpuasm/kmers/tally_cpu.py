@@ -12,6 +12,7 @@ from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKm
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
 from gpuasm.parallel import compiled, inlined, ordered_map, signatures
 from gpuasm.primitives.hashing import mix
+from gpuasm.resources import return_small_arrays
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
@@ -32,8 +33,25 @@ def tally_cpu(
     progress: Callable[[int], None],
 ) -> Tally:
     """Count the k-mers of host reads; see `gpuasm.kmers.counting.tally_kmers`."""
-    cut = cut_superkmers(reads, k, progress)
-    bounds = _group_bounds(cut)
+    source = (reads.packed, names, k, k - k0)
+    settings = (min_count, with_followers, progress)
+    parts, histogram = _tally_groups(cut_superkmers(reads, k, progress), source, settings)
+    return_small_arrays()
+    if not parts[0]:
+        return Tally.empty(np, k)
+    followers = _joined(parts.pop()).ravel()  # the largest first
+    place, count, keys = (_joined(parts.pop()) for _ in range(3))
+    return Tally(k=k, keys=keys, count=count, place=place, followers=followers, histogram=histogram)
+
+
+def _tally_groups(
+    cut: SuperKmers,
+    source: tuple[np.ndarray, np.ndarray, int, int],
+    settings: tuple[int, bool, Callable[[int], None]],
+) -> tuple[list[list[np.ndarray]], np.ndarray]:
+    """Return keys, counts, places and followers of the k-mers of each group of buckets, and the histogram of all."""
+    return_small_arrays()
+    (min_count, with_followers, progress), bounds = settings, _group_bounds(cut)
 
     def run(group: int) -> tuple[np.ndarray, ...]:
         first, last = bounds[group], bounds[group + 1]
@@ -45,7 +63,6 @@ def tally_cpu(
             np.empty((room if with_followers else 0, 8), np.uint32),
             np.zeros(MAX_MULTIPLICITY + 1, np.int64),
         )
-        source = (reads.packed, names, k, k - k0)
         n = _tally_group(cut.records, cut.bucket_start[first : last + 1], source, min_count, with_followers, out)
         progress(int(cut.n_windows[first:last].sum()))
         return (*(part[:n].copy() for part in out[:4]), out[4])
@@ -56,11 +73,7 @@ def tally_cpu(
         histogram += counted
         for column in parts[::-1]:
             column.append(columns.pop())
-    if not parts[0]:
-        return Tally.empty(np, k)
-    followers = _joined(parts.pop()).ravel()  # the largest first
-    place, count, keys = (_joined(parts.pop()) for _ in range(3))
-    return Tally(k=k, keys=keys, count=count, place=place, followers=followers, histogram=histogram)
+    return parts, histogram
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:

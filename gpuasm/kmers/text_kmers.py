@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuasm.arrays import Array
 from gpuasm.kmers.keys import MAX_PLAIN_K
-from gpuasm.parallel import compiled, signatures
+from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.searching import first_not_below
 
 
@@ -59,13 +59,17 @@ def places_of(codes: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarr
     queries = np.unique(keys)
     is_slot = np.zeros(1 << _SLOT_BITS, bool)
     is_slot[(queries * _MIX) >> np.uint64(64 - _SLOT_BITS)] = True
-    nothing = np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, bool)
-    n = _find(codes, queries, is_slot, *nothing)
-    found = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, bool)
-    _find(codes, queries, is_slot, *found)
+    n_chunks = max(1, -(-codes.size // _CHUNK))
+    n_found, nothing = np.zeros(n_chunks, np.int64), (np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, bool))
+    run_chunks(_find, n_chunks, codes, queries, is_slot, n_found, *nothing)
+    last = np.cumsum(n_found)
+    found = np.empty(last[-1], np.int64), np.empty(last[-1], np.uint64), np.empty(last[-1], bool)
+    run_chunks(_find, n_chunks, codes, queries, is_slot, last, *found)
     return found
 
 
+_CHUNK = 1 << 13
+"""Positions of a text that are searched together."""
 _SLOT_BITS = 22
 """Bits of a table that fits the cache; few other 31-mers pass it."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -74,23 +78,26 @@ _MASK = np.uint64((1 << (2 * MAX_PLAIN_K)) - 1)
 _TWO, _THREE, _SHIFT = np.uint64(2), np.uint64(3), np.uint64(64 - _SLOT_BITS)
 
 
-@signatures("uint8[::1], uint64[::1], boolean[::1], int64[::1], uint64[::1], boolean[::1]")
+@signatures("int64, int64, uint8[::1], uint64[::1], boolean[::1], int64[::1], int64[::1], uint64[::1], boolean[::1]")
 @compiled()
-def _find(codes, queries, is_slot, position, keys, is_forward):
-    """Count the queried 31-mers of a text, and write them if the arrays have room."""
-    n, forward, backward = 0, np.uint64(0), np.uint64(0)
-    for i in range(codes.size):
-        code = np.uint64(codes[i])
-        forward = ((forward << _TWO) | code) & _MASK
-        backward = (backward >> _TWO) | ((_THREE - code) << _FIRST)
-        if i + 1 < MAX_PLAIN_K:
-            continue
-        key = min(forward, backward)
-        if not is_slot[(key * _MIX) >> _SHIFT]:
-            continue
-        row = first_not_below(key, queries)
-        if row < queries.size and queries[row] == key:
-            if n < position.size:
-                position[n], keys[n], is_forward[n] = i + 1 - MAX_PLAIN_K, key, forward < backward
-            n += 1
-    return n
+def _find(first, last, codes, queries, is_slot, n_found, position, keys, is_forward):
+    """Count the queried 31-mers of chunks of a text; or, if the arrays have room, write them before ``n_found``."""
+    for chunk in range(first, last):
+        n, forward, backward = 0, np.uint64(0), np.uint64(0)
+        at = n_found[chunk - 1] if chunk > 0 else 0
+        for i in range(_CHUNK * chunk, min(_CHUNK * (chunk + 1) + MAX_PLAIN_K - 1, codes.size)):
+            code = np.uint64(codes[i])
+            forward = ((forward << _TWO) | code) & _MASK
+            backward = (backward >> _TWO) | ((_THREE - code) << _FIRST)
+            if i + 1 < _CHUNK * chunk + MAX_PLAIN_K:
+                continue
+            key = min(forward, backward)
+            if not is_slot[(key * _MIX) >> _SHIFT]:
+                continue
+            row = first_not_below(key, queries)
+            if row < queries.size and queries[row] == key:
+                if position.size > 0:
+                    position[at + n], keys[at + n], is_forward[at + n] = i + 1 - MAX_PLAIN_K, key, forward < backward
+                n += 1
+        if position.size == 0:
+            n_found[chunk] = n

@@ -1,13 +1,27 @@
-"""Count the true values of an array."""
+"""Count the true values of an array, and the set bits of a number."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions
+from gpuasm.parallel import inlined
 
 _BLOCK = 256
 _MOST_BLOCKS = 1 << 12
+_ODD = np.uint64(0x5555555555555555)
+_PAIRS = np.uint64(0x3333333333333333)
+_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_ONE_IN_EACH_BYTE = np.uint64(0x0101010101010101)
+
+
+@inlined()
+def count_ones(x):
+    """Return the number of set bits (int64) of a uint64, for bodies of `for_each`."""
+    x -= (x >> np.uint64(1)) & _ODD
+    x = (x & _PAIRS) + ((x >> np.uint64(2)) & _PAIRS)
+    x = (x + (x >> np.uint64(4))) & _NIBBLES
+    return np.int64((x * _ONE_IN_EACH_BYTE) >> np.uint64(56))
 
 
 def count_true(mask: Array) -> int:

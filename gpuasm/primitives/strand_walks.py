@@ -116,6 +116,7 @@ def _rank(successor: Array) -> StrandWalks:
     length[head[kept]] = rank[kept].astype(np.int64) + 1
     heads = xp.flatnonzero(length)
     start = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(length[heads])])
+    del length  # as much memory as the next array
     first = xp.full(n, -1, np.int64)
     first[heads] = start[:-1]
     path = xp.empty(n // 2, np.int32)
@@ -140,6 +141,7 @@ def _pointer_double(successor: Array) -> tuple[Any, Any]:
     is_head = jump == xp.arange(n, dtype=np.int32)
     is_head &= successor[twin] < 0  # a vertex that follows itself is a circular walk
     rank = xp.where(is_head, 0, 1).astype(np.int32)
+    del twin
     other_jump, other_rank = xp.empty_like(jump), xp.empty_like(rank)
     for _ in range(max(1, n.bit_length())):
         _double(n, jump, rank, other_jump, other_rank)

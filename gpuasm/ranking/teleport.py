@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.checks import real
+from gpuasm.checks import instance, real
 from gpuasm.errors import DataError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.values import checked_values, scaled_rows
@@ -58,6 +58,7 @@ def make_surfer(
     UsageError
         If ``reset`` is not above 0 and at most 1.
     """
+    instance(graph, DirectedGraph, "the graph")
     if not 0 < real(reset, "the reset probability") <= 1:
         raise UsageError("a reset probability above 0 and at most 1", str(reset), "take 0.15, for example")
     if weights is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.checks import array_of
+from gpuasm.checks import array_of, instance
 from gpuasm.errors import DataError, UsageError
 from gpuasm.samples.comparison import Comparison
 
 
 def jaccard(comparison: Comparison) -> np.ndarray:
     """Return the share of compared hashes that both samples have, (n, n) float64; 0 for empty samples."""
+    instance(comparison, Comparison, "a comparison")
     return comparison.shared / np.maximum(comparison.compared, 1)
 
 
@@ -37,6 +38,7 @@ def containment(comparison: Comparison) -> np.ndarray:
     UsageError
         If the sketches are bottom sketches, which keep fewer shared hashes of larger samples.
     """
+    instance(comparison, Comparison, "a comparison")
     if not comparison.kind.is_scaled:
         raise UsageError("scaled sketches for containment", "sketches of a size", "sketch with scaled")
     return comparison.shared / np.maximum(comparison.sizes, 1)[:, None]

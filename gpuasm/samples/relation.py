@@ -95,6 +95,8 @@ def relate(
     """
     instance(sketches, Sketches, "sketches")
     instance(comparison, Comparison, "a comparison")
+    options = GraphOptions() if options is None else options
+    instance(options, GraphOptions, "options")
     if distance not in DISTANCES or comparison.names != sketches.names:
         raise UsageError(
             f"a distance named {', '.join(DISTANCES)} and the comparison of these sketches", repr(distance),
@@ -107,7 +109,7 @@ def relate(
     between = (containment_distance if kind == "containment" else mash_distance)(comparison)
     last = [int(part[-1]) if part.size else 0 for part in map(sketches.of, range(sketches.n))]
     kmers = genome_bases(comparison, np.array(last, np.uint64))
-    graph, weights = neighbour_graph(between, kmers, options or GraphOptions(), names=comparison.names)
+    graph, weights = neighbour_graph(between, kmers, options, names=comparison.names)
     tree, note = None, "done"
     if comparison.n > _MOST_LEAVES:
         note = f"no tree of more than {_MOST_LEAVES} samples"

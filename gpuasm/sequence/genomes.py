@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.checks import real, whole
+from gpuasm.checks import instance, real, whole
 from gpuasm.errors import UsageError
 from gpuasm.primitives.randomness import random_uint64, random_units, stream_key
 from gpuasm.sequence.encoding import reverse_complement
@@ -90,6 +90,9 @@ def simulate_molecule(
     whole(length, "length", most=_MOST_BASES)
     real(gc, "gc")
     real(copies, "copies")
+    instance(name, str, "the name")
+    if repeats is not None:
+        instance(repeats, Repeats, "repeats")
     if length < 1 or not 0 <= gc <= 1 or copies <= 0:
         raise UsageError(
             "a length of at least 1, a GC share from 0 to 1 and copies above 0",

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.checks import array_of, items
+from gpuasm.errors import DataError
 from gpuasm.sequence.encoding import NOT_A_BASE, encode, pack
 
 
@@ -49,6 +51,11 @@ class Reads:
     def n_bases(self) -> int:
         return int(self.length.sum(dtype=np.int64)) if self.n_segments else 0
 
+    @property
+    def words(self) -> Array:
+        """The bases under their name of version 0.1; see ``packed``."""
+        return self.packed
+
     @classmethod
     def from_strings(cls, texts: Iterable[str], *, paired: bool = False) -> Reads:
         """Make reads from texts, for tests and small inputs.
@@ -60,13 +67,14 @@ class Reads:
         paired
             Whether texts 2i and 2i + 1 are mates.
         """
-        return cls.from_codes((encode(text) for text in texts), paired=paired)
+        return cls.from_codes((_codes_of(text) for text in items(texts, "texts")), paired=paired)
 
     @classmethod
     def from_codes(cls, texts: Iterable[np.ndarray], *, paired: bool = False) -> Reads:
         """Make reads of codes, (n,) uint8 each; 4 and above split the read. See `from_strings`."""
         codes, start, length, read, position, n_reads = [], [], [], [], 0, 0
-        for number, code in enumerate(texts):
+        for number, code in enumerate(items(texts, "arrays of codes")):
+            array_of(code, "codes of a read", "u", (None,))
             n_reads += 1
             is_base = np.concatenate([[False], code < NOT_A_BASE, [False]])
             edges = np.flatnonzero(is_base[1:] != is_base[:-1])
@@ -96,3 +104,9 @@ class Reads:
             return self
         arrays = {name: to_namespace(xp, getattr(self, name)) for name in ("packed", "start", "length", "read")}
         return replace(self, **arrays)
+
+
+def _codes_of(text: str | bytes) -> np.ndarray:
+    if not isinstance(text, (str, bytes)):
+        raise DataError("the bases of a read as text", f"a {type(text).__name__}", "give one text for each read")
+    return encode(text.encode("ascii", errors="replace") if isinstance(text, str) else text)  # other letters split

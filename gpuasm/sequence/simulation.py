@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuasm.checks import real, whole
+from gpuasm.checks import instance, real, whole
 from gpuasm.errors import DataError, UsageError
 from gpuasm.parallel import ordered_map
 from gpuasm.primitives.randomness import random_units, stream_key
@@ -111,7 +111,13 @@ class ReadSimulation:
     profile: ErrorProfile = field(init=False)
 
     def __post_init__(self) -> None:
+        instance(self.options, ReadOptions, "options")
         _check_options(self.options)
+        is_list = isinstance(self.genomes, (list, tuple))
+        if not is_list or not all(isinstance(genome, (list, tuple)) for genome in self.genomes):
+            raise UsageError("a list of genomes, each a list of molecules", "another", "put them into lists")
+        for molecule in self.molecules:
+            instance(molecule, Molecule, "a molecule")
         _check_molecules(self.molecules, self.options.length)
         if self.abundances is not None and (len(self.abundances) != len(self.genomes) or min(self.abundances) < 0):
             raise UsageError(

@@ -1,16 +1,13 @@
-"""Mutations of files for the fuzzer: of bytes, of text, and of arrays in .npz with right checksums."""
+"""Mutations of files for the fuzzer: of bytes and text, also within compressed data with right checksums."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
+import re
+import struct
 from random import Random
-from typing import Any
 
-import numpy as np
-import zstandard
+from tests.fuzz.array_mutations import with_other_arrays
+from tests.fuzz.packed import PACKINGS, unpacked
 
 _TOKENS = (
     b"\0", b"\n", b"\r", b"\t", b" ", b",", b";", b"->", b"-", b"+", b"#", b"%", b'"', b"'", b"*", b"{", b"[", b"]",
@@ -20,23 +17,35 @@ _TOKENS = (
     b"\x85", b"a" * 200_000, b"null", b"true", b"%%MatrixMarket matrix coordinate real symmetric", b"from\tto\tweight",
     b"S\ta\t*",
 )  # fmt: skip
-_SHAPES: tuple[Any, ...] = ((), (0,), (1,), (3,), (2, 2), (0, 3), (1, 1, 1))
-_TYPES = ("i1", "i4", ">i4", "i8", "u1", "u8", "f2", "f4", "f8", ">f8", "c16", "?", "U3", "S3", "M8[s]", "V4", "i4,f8")
-_VALUES = (0, 1, -1, 2, 255, -(1 << 31), 1 << 31, (1 << 63) - 1, -(1 << 63))
-_NUMBERS = (0.0, -1.0, np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300, 1e10, 0.5)
-_PACKERS = (gzip.compress, bz2.compress, lzma.compress, zstandard.ZstdCompressor(level=1).compress)
+_NUMBER = re.compile(rb"[-+]?\d[\d.eE+-]*")
+_NUMBERS = tuple(token for token in _TOKENS if token[:1] in b"-0123456789ni")
+_WORDS = [struct.pack("<i", n) for n in (-1, 0, 1, 2**31 - 1, -(2**31), 65_536, 1 << 28)] + [b"\xff" * 8, b"\x7f" * 8]
+_MOST_BYTES = 1 << 20
 
 
 def mutated(rng: Random, seeds: list[bytes]) -> bytes:
-    """Return a seed with some changes; archives of arrays keep right checksums as often as not."""
+    """Return a seed with some changes; archives and compressed data keep right checksums as often as not."""
     data = rng.choice(seeds)
     if data.startswith(b"PK\x03\x04") and rng.random() < 0.6:
-        data = _with_other_arrays(rng, data)
+        data = with_other_arrays(rng, data, changed_text=_changed_text)
         if rng.random() < 0.9:
             return data
+    if rng.random() < 0.7 and (found := unpacked(data)):
+        text, packing = found
+        return packing.pack(_changed(rng, text, seeds))
+    data = _changed(rng, data, seeds)
+    return rng.choice(PACKINGS).pack(data) if rng.random() < 0.03 else data
+
+
+def _changed(rng: Random, data: bytes, seeds: list[bytes]) -> bytes:
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
-        data = rng.choice(_CHANGES)(rng, data, seeds)
-    return rng.choice(_PACKERS)(data) if rng.random() < 0.03 else data
+        data = rng.choice(_CHANGES)(rng, data[:_MOST_BYTES], seeds)
+    return data
+
+
+def _changed_text(rng: Random, text: str) -> str:
+    changed = _changed(rng, text.encode(errors="replace"), [b""]).decode(errors="replace")
+    return changed[: len(text) + 8]
 
 
 def _flip(rng: Random, data: bytes, _: list[bytes]) -> bytes:
@@ -67,7 +76,7 @@ def _insert(rng: Random, data: bytes, _: list[bytes]) -> bytes:
 
 def _repeat(rng: Random, data: bytes, _: list[bytes]) -> bytes:
     first, last = sorted((rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)))
-    return data[:last] + data[first:last] * rng.choice((1, 2, 30)) + data[last:]
+    return data[:last] + data[first:last] * rng.choice((1, 2, 30 if last - first < 10_000 else 1)) + data[last:]
 
 
 def _splice(rng: Random, data: bytes, seeds: list[bytes]) -> bytes:
@@ -100,72 +109,19 @@ def _line(rng: Random, data: bytes, _: list[bytes]) -> bytes:
     return b"\n".join(lines)
 
 
-_CHANGES = (_flip, _set, _cut, _end, _insert, _repeat, _splice, _field, _field, _line)
-
-
-def _with_other_arrays(rng: Random, data: bytes) -> bytes:
-    try:
-        with np.load(io.BytesIO(data)) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-    except Exception:
+def _number(rng: Random, data: bytes, _: list[bytes]) -> bytes:
+    """Replace a number of a text by an extreme one."""
+    found = list(_NUMBER.finditer(data, rng.randrange(len(data) + 1)))[:100]
+    if not found:
         return data
-    for _ in range(rng.choice((1, 1, 2))):
-        if not arrays:
-            break
-        name = rng.choice(sorted(arrays))
-        match rng.randrange(5):
-            case 0:
-                del arrays[name]
-            case 1:
-                arrays[name] = _other_type(rng, arrays[name])
-            case 2:
-                arrays[name] = _other_shape(rng, arrays[name])
-            case _:
-                arrays[name] = _other_value(rng, arrays[name])
-    file = io.BytesIO()
-    rng.choice((np.savez, np.savez, np.savez_compressed))(file, **arrays)
-    return file.getvalue()
+    first, last = rng.choice(found).span()
+    return data[:first] + rng.choice(_NUMBERS) + data[last:]
 
 
-def _other_type(rng: Random, array: np.ndarray) -> np.ndarray:
-    try:
-        with np.errstate(all="ignore"):
-            return array.astype(rng.choice(_TYPES))
-    except (ValueError, TypeError):
-        return np.zeros(array.shape, rng.choice(_TYPES))
+def _word(rng: Random, data: bytes, _: list[bytes]) -> bytes:
+    """Replace bytes by those of an extreme binary number."""
+    word, at = rng.choice(_WORDS), rng.randrange(len(data) + 1)
+    return data[:at] + word + data[at + len(word) :]
 
 
-def _other_shape(rng: Random, array: np.ndarray) -> np.ndarray:
-    match rng.randrange(4):
-        case 0:
-            return np.zeros(rng.choice(_SHAPES), array.dtype)
-        case 1:
-            return array[: rng.randrange(len(array) + 1)] if array.ndim else array[None]
-        case 2:
-            return np.concatenate([array, array]) if array.ndim else np.stack([array, array])
-        case _:
-            return np.asfortranarray(array.T)
-
-
-def _other_value(rng: Random, array: np.ndarray) -> np.ndarray:
-    changed = array.copy()
-    if not changed.size or changed.dtype.kind not in "iufbcU":
-        return changed
-    with np.errstate(all="ignore"):
-        return _changed(rng, changed)
-
-
-def _changed(rng: Random, changed: np.ndarray) -> np.ndarray:
-    at = rng.randrange(changed.size)
-    if changed.dtype.kind == "U":
-        text = str(changed.flat[at])
-        changed = changed.astype(f"U{len(text) + 8}")
-        changed.flat[at] = mutated(rng, [text.encode()]).decode(errors="replace")[: len(text) + 8]
-        return changed
-    values = _NUMBERS if changed.dtype.kind == "f" else _VALUES
-    fits = [v for v in values if changed.dtype.kind == "f" or np.array(v).astype(changed.dtype) == v]
-    if rng.random() < 0.2:
-        changed[...] = rng.choice(fits or [0])
-    else:
-        changed.flat[at] = rng.choice(fits or [0])
-    return changed
+_CHANGES = (_flip, _set, _cut, _end, _insert, _repeat, _splice, _field, _field, _line, _number, _word)

@@ -1,113 +1,59 @@
-"""Fuzz the readers: ``python -m tests.fuzz.run --seconds 3600``, or ``--inputs 20000``; harmful files are kept.
+"""Fuzz readers and commands for a time: ``python -m tests.fuzz.run --seconds 3600 --jobs 2 --json FILE``.
 
-Each input is a mutation of a valid file, and must be read or refused by a GpuasmError, within some seconds.
+Each input is a mutation of a valid file or of one that reached new lines. It must be read, or refused with a documented
+exit code and a message, within 30 seconds and 2 GB. Other inputs are kept in a folder.
 """
 
 from __future__ import annotations
 
 import argparse
-import logging
 import signal
 import sys
-import tempfile
 import time
-import traceback
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
-from typing import NoReturn
 
-import numpy as np
+from tests.fuzz.counts import Counts
+from tests.fuzz.targets import READERS, TARGETS
+from tests.fuzz.workers import Workers, warm_up
 
-from gpuasm.errors import GpuasmError
-from gpuasm.resources import limited_memory
-from tests.fuzz.mutations import mutated
-from tests.fuzz.targets import TARGETS
-
-MOST_SECONDS = 20
-_MEMORY = 2 << 30
-
-
-class _TooLongError(Exception):
-    """An input that takes too long."""
-
-
-@dataclass
-class Outcome:
-    """What came of the inputs of a reader."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    failures: list[tuple[bytes, str]] = field(default_factory=list)
-
-
-def fuzz(name: str, *, seed: int, seconds: float = 3600.0, inputs: int = 1 << 62) -> Outcome:
-    """Read mutated files until time or number is reached; the same seed gives the same files."""
-    target, rng, outcome = TARGETS[name], Random(f"{name} {seed}"), Outcome()
-    logging.getLogger("gpuasm").setLevel(logging.CRITICAL)
-    with tempfile.TemporaryDirectory() as home, limited_memory(_MEMORY), np.errstate(all="ignore"):
-        seeds, path = target.seeds(Path(home)), Path(home) / "input"
-        for data in seeds:  # also compiles what is compiled
-            path.write_bytes(data)
-            with suppress(GpuasmError):  # of a few seeds a part is missing
-                target.read(path)
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and outcome.counts.total() < inputs:
-            data = mutated(rng, seeds)
-            path.write_bytes(data)
-            try:
-                with _at_most(MOST_SECONDS):
-                    target.read(path)
-                outcome.counts["read"] += 1
-            except GpuasmError as error:
-                outcome.counts[str(error.exit_code)] += 1
-                if len(str(error)) > 400 or not str(error).isprintable():
-                    outcome.failures.append((data, f"message: {error}"))
-            except Exception:
-                outcome.failures.append((data, traceback.format_exc()))
-    return outcome
-
-
-@contextmanager
-def _at_most(seconds: int) -> Iterator[None]:
-    def end(*_: object) -> NoReturn:
-        raise _TooLongError
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+_SECONDS_BETWEEN_WRITES = 20.0
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=3600.0, help="for all readers together")
-    parser.add_argument("--inputs", type=int, default=1 << 62, help="for each reader at most")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="for all targets together")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--json", type=Path, help="counts, written again every 20 seconds")
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--reader", choices=[*TARGETS], action="append")
-    parser.add_argument("--keep", type=Path, default=Path("fuzz_failures"))
+    parser.add_argument("--target", choices=[*TARGETS, "readers"], action="append", metavar="NAME")
+    parser.add_argument("--keep", type=Path, default=Path("fuzz_failures"), help="folder of inputs that fail")
+    parser.add_argument("--corpus", type=Path, help="folder of inputs that reach new lines, to go on with")
+    parser.add_argument("--add", action="store_true", help="add to the counts that the file of --json has")
     options = parser.parse_args()
-    readers = options.reader or list(TARGETS)
-    n_failures = 0
-    print(f"seed {options.seed}")
-    for name in readers:
-        found = fuzz(name, seed=options.seed, seconds=options.seconds / len(readers), inputs=options.inputs)
-        counts = ", ".join(f"{kind}: {n}" for kind, n in sorted(found.counts.items()))
-        print(f"{name}: {counts}; {len(found.failures)} failures", flush=True)
-        n_failures += len(found.failures)
-        shown: set[str] = set()
-        for number, (data, text) in enumerate(found.failures):
-            options.keep.mkdir(exist_ok=True)
-            (options.keep / f"{name.replace(' ', '_')}_{options.seed}_{number}").write_bytes(data)
-            if text.splitlines()[-1][:60] not in shown:
-                shown.add(text.splitlines()[-1][:60])
-                print("   ", "\n    ".join(text.splitlines()[-7:]), flush=True)
-    sys.exit(bool(n_failures))
+    named = options.target or list(TARGETS)
+    names = [name for name in TARGETS if name in named or ("readers" in named and name in READERS)]
+    counts = Counts(names, keep=options.keep)
+    if options.add and options.json:
+        counts.read(options.json)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    print(f"seed {options.seed}, {len(names)} targets", flush=True)
+    warm_up(names, jobs=options.jobs)
+    print("compiled", flush=True)
+    written = time.monotonic()
+    end = written + options.seconds
+    try:
+        with Workers(options.jobs, seed=options.seed, corpus=options.corpus) as workers:
+            while time.monotonic() < end:
+                for name, outcome in workers.next_outcomes(counts.next_target):
+                    counts.add(name, outcome)
+                if time.monotonic() > written + _SECONDS_BETWEEN_WRITES:
+                    counts.write(options.json)
+                    print(counts.line(), flush=True)
+                    written = time.monotonic()
+    finally:
+        counts.write(options.json)
+    print(counts.table())
+    sys.exit(bool(counts.n_failures))
 
 
 if __name__ == "__main__":

@@ -264,9 +264,14 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         "samples\tgood_1.fastq.gz\t\t\t\t",
         "good\t\t\tgenome.fasta\t\t",
         "half\tgood_2.fastq.gz\t\t\t13\t14",
+        "digits\tgood_1.fastq.gz\t\t\t1_0\t\u0663",
+        "more\tgood_1.fastq.gz\t\t\t\t\t\tx",
+        f"long\t{'x' * 5000}\t\t\t\t",
     )
     done = snakemake(folder, "-n")
     assert done.returncode == 1
+    assert "common.smk" not in done.stdout + done.stderr
+    assert max(map(len, done.stderr.splitlines())) <= 400
     for text in (
         "line 3 (good): good_1.fastq.gz is in an earlier line of the sample; name each file once",
         "line 3 (good): lanes of one sample must all have reads_2, or none",
@@ -280,6 +285,9 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         "line 9 (half): half a location",
         "line 11 (samples): the folder results/samples is that of all samples",
         "line 10 (far): latitude is 91.0; it must be degrees from -90 to 90",
+        "line 14 (digits): latitude is '1_0'; it must be degrees from -90 to 90",
+        "line 15 (more): more cells than titles",
+        "line 16 (long): xxx",
     ):
         assert text in done.stdout + done.stderr
     assert not (folder / "results").exists()
@@ -290,10 +298,11 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
     [
         ({"k": "30"}, "k is 30; it must be an odd number from 15 to 127"),
         ({"device": "tpu"}, "device is 'tpu'; it must be auto, cpu or cuda"),
-        ({"min_count": "0"}, "min_count is 0; it must be auto or a number from 1 on"),
+        ({"min_count": "0"}, "min_count is 0; it must be auto or a number from 1 to 2147483647"),
+        ({"min_count": "9" * 20}, "it must be auto or a number from 1 to 2147483647"),
         ({"mode": "single"}, "mode is 'single'; it must be auto, isolate or meta"),
         ({"trim": "always"}, "trim is 'always'; it must be auto, true or false"),
-        ({"min_bin": "none"}, "min_bin is 'none'; it must be a whole number from 1 on"),
+        ({"min_bin": "none"}, "min_bin is 'none'; it must be a whole number from 1 to 2147483647"),
         ({"samples": "none.tsv"}, "none.tsv: no such sample sheet"),
     ],
 )
@@ -301,6 +310,37 @@ def test_a_wrong_configuration_is_refused(project, settings, message):
     done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings), "-n")
     assert done.returncode == 1
     assert message in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"k: \xe9\n", "another file"),
+        (b"[" * 1000, "nested values"),
+        (b"a: &a [x]\nb: [*a, *a]\n", "an alias"),
+        (b"k: " + b"9" * 5000 + b"\n", "a value of more than 400 characters"),
+        (b"k: {\n", "another file"),
+        (b"#" * 2_000_000, "more than 1 MB"),
+    ],
+    ids=["no UTF-8", "deep", "alias", "digits", "cut off", "large"],
+)
+def test_a_configuration_that_is_none_ends_in_one_line(project, content, found):
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
+    (folder / "config" / "config.yaml").write_bytes(content)
+    done = snakemake(folder, "-n")
+    assert done.returncode == 1
+    assert f"config/config.yaml: expected names and values in YAML, found {found}" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert ".smk" not in done.stdout + done.stderr
+
+
+def test_two_columns_of_one_name_are_refused(project):
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
+    sheet = folder / "config" / "samples.tsv"
+    sheet.write_text(sheet.read_text().replace("genome", "sample", 1))
+    done = snakemake(folder, "-n")
+    assert done.returncode == 1
+    assert "two columns sample; remove one of the two" in done.stderr
 
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS)

@@ -22,31 +22,30 @@ BIN_STEPS = ["train_som", "bin_contigs"]  # likewise
 def read_samples(path):
     """Return {name: row} of the sample sheet, or stop with everything that is wrong with it."""
     if not os.path.isfile(path):
-        raise WorkflowError(
-            f"{path}: no such sample sheet; 'samples' in the configuration names it"
-        )
+        refuse(f"{path}: no such sample sheet; 'samples' in the configuration names it")
     try:
         lines, titles, rows = rows_of_sheet(path)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         found = " ".join(str(error).split())
-        sys.stderr.write(
-            f"{path}: expected a table in UTF-8, tab-separated, found another file ({found}); save the sheet as such\n"
+        refuse(
+            f"{path}: expected a table in UTF-8, tab-separated, found another file ({found}); save the sheet as such"
         )
-        sys.exit(1)  # Snakemake would print frames of Python
     missing = [name for name in COLUMNS if name not in titles]
     if missing:
-        raise WorkflowError(
+        refuse(
             f"{path}: no column {', '.join(missing)}; the sheet has the columns {', '.join(COLUMNS)}, tab-separated"
         )
+    if twice := sorted({title for title in titles if titles.count(title) > 1}):
+        refuse(f"{path}: two columns {', '.join(twice)}; remove one of the two")
     if not rows:
-        raise WorkflowError(f"{path}: no sample; add a line for each")
+        refuse(f"{path}: no sample; add a line for each")
     problems = [
         f"{path}, line {number} ({row['sample'] or 'no name'}): {problem}"
         for index, (number, row) in enumerate(zip(lines[1:], rows))
         for problem in row_problems(row) + lane_problems(row, rows[:index])
     ]
     if problems:
-        raise WorkflowError("\n".join(["the sample sheet cannot be used:", *problems]))
+        refuse("the sample sheet cannot be used:", *problems)
     return joined_lanes(rows)
 
 
@@ -61,13 +60,18 @@ def rows_of_sheet(path):
     if any("\0" in line for line in lines.values()):
         raise csv.Error("it has zero bytes")
     reader = csv.DictReader(lines.values(), delimiter="\t", restval="")
-    rows = [{key: (row[key] or "").strip() for key in row if key} for row in reader]
+    rows = [
+        {key: (row[key] or "").strip() for key in row if key} | {None: row.get(None)}
+        for row in reader
+    ]
     return list(lines), reader.fieldnames or [], rows
 
 
 def row_problems(row):
     """Return what is wrong with one line of the sample sheet by itself, as sentences that contain the remedy."""
-    problems = schema_problems(row)
+    problems = schema_problems({key: row[key] for key in row if key})
+    if row[None]:
+        problems.append("more cells than titles; add a title, or remove them")
     if row["sample"] == "samples":
         problems.append("the folder results/samples is that of all samples; rename it")
     if bool(row["reads_1"]) == bool(row.get("genome")):
@@ -155,7 +159,9 @@ def disagreement(data, schema):
 
 
 def number_or_text(text):
-    """Return a text as a finite number if it is one."""
+    """Return a text as a finite number if it is one, in ASCII digits."""
+    if not text.isascii() or "_" in text:
+        return text
     try:
         value = float(text)
     except ValueError:
@@ -373,7 +379,7 @@ def guard_command(wildcards, input):
 
 
 for problem in disagreement(config, "../schemas/config.schema.yaml"):
-    raise WorkflowError(f"the configuration cannot be used: {problem}")
+    refuse(f"the configuration cannot be used: {problem}")
 STEPS += TOUR_STEPS if config["euler_paths"] else []
 STEPS += RANK_STEPS if config["ranks"] else []
 STEPS += TANGLE_STEPS if config["tangle"] else []

@@ -58,16 +58,16 @@ def find_contained_ends(contigs: Sequence[Contig]) -> list[ContainedEnd]:
         By place, of `contained_end_min_bases` to `contained_end_max_bases` each. Ends whose last k-mer occurs at more
         than `self_alignment_max_places` places have none.
     """
-    bounds = bounds_of(contigs)
+    bounds, longest = bounds_of(contigs), ALIGNMENT.contained_end_max_bases
     ends = [
-        (number, side, reverse_complement(contig.codes) if side == LEFT else contig.codes)
+        (number, side, reverse_complement(contig.codes[:longest]) if side == LEFT else contig.codes[-longest:])
         for number, contig in enumerate(contigs)
         for side in (RIGHT, LEFT)
         if contig.free_ends[side] and contig.length > ALIGNMENT.contained_end_min_bases and not contig.is_circular
     ]
     if not ends:
         return []
-    codes, longest = np.concatenate([contig.codes for contig in contigs]), ALIGNMENT.contained_end_max_bases
+    codes = np.concatenate([contig.codes for contig in contigs])
     found = []
     for at, row, leaves_rightwards in _last_kmers_of_ends(codes, [own for _, _, own in ends]):
         contig, (owner, side, own) = int(np.searchsorted(bounds, at, side="right")) - 1, ends[row]

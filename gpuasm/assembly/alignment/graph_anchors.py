@@ -60,6 +60,23 @@ class KmerTable:
         return cls(Dictionary.of(tally.keys, k=k, k0=k0), xp.where(tally.count == 1, tally.place, -1))
 
 
+def text_of_unitigs(graph: UnitigGraph, xp: Any, *, chosen: np.ndarray | None = None) -> Reads:
+    """Return the unitigs of a graph, or those that an (n_unitigs,) bool array marks, as reads.
+
+    A circular unitig has its first 30 bases, if its text has so many, behind its last one: each of its 31-mers once.
+    """
+    rows = np.arange(graph.n) if chosen is None else np.flatnonzero(chosen)
+    once = np.minimum(graph.n_kmers + ANCHOR_K - 1, graph.length)
+    length = np.where(graph.is_circular, once, graph.length)[rows]
+    return Reads(
+        packed=to_namespace(xp, pack(graph.bases)),
+        start=to_namespace(xp, graph.start[rows]),
+        length=to_namespace(xp, length.astype(np.int32)),
+        read=to_namespace(xp, rows),
+        n_reads=graph.n,
+    )
+
+
 @dataclass(frozen=True)
 class AnchorIndex:
     """The k-mers that occur once in the unitigs of a graph.
@@ -80,18 +97,8 @@ class AnchorIndex:
 
     @classmethod
     def of(cls, graph: UnitigGraph, xp: Any, *, with_longer: bool = False) -> AnchorIndex:
-        """Index a graph, where namespace ``xp`` keeps its arrays, by 31-mers alone or by longer k-mers too.
-
-        The text of a circular unitig is extended by its first 30 bases, so that it has each of its 31-mers once.
-        """
-        length = np.where(graph.is_circular, graph.n_kmers + ANCHOR_K - 1, graph.length)
-        text = Reads(
-            packed=to_namespace(xp, pack(graph.bases)),
-            start=to_namespace(xp, graph.start[:-1]),
-            length=to_namespace(xp, length.astype(np.int32)),
-            read=to_namespace(xp, np.arange(graph.n, dtype=np.int64)),
-            n_reads=graph.n,
-        )
+        """Index a graph, where namespace ``xp`` keeps its arrays, by 31-mers alone or by longer k-mers too."""
+        text = text_of_unitigs(graph, xp)
         kmers, longer = KmerTable.of(text, ANCHOR_K), []
         last, names = kmers.dictionary, None
         for k in (k for k in ALIGNMENT.anchor_longer_k if with_longer and k <= graph.k):

@@ -90,23 +90,19 @@ class Targets:
         depth
             Depth of each contig, if known; it sets the weights.
         """
-        texts, sizes, circular_flags, offsets, weights, place = [], [], [], [], [], 0
-        depth = [1.0] * len(codes) if depth is None else depth
-        for own, circular, contig_depth in zip(codes, is_circular, depth, strict=True):
-            stretches = _stretches(own)
-            for first, last in stretches:
-                is_whole = circular and last - first == own.size
-                texts.append(np.resize(own, own.size + reach) if is_whole else own[first:last])
-                sizes.append(last - first)
-                circular_flags.append(is_whole)
-                offsets.append(place + first)
-                weights.append(max(1, round(_WEIGHT_SCALE * contig_depth)))
-            place += own.size
-        start = np.concatenate([[0], np.cumsum([text.size for text in texts])]).astype(np.int64)
-        joined = np.concatenate(texts) if texts else np.empty(0, np.uint8)
-        text = to_namespace(xp, pack(joined))
-        size, offset, weight = (np.array(numbers, np.int64) for numbers in (sizes, offsets, weights))
-        return cls(text, start, size, np.array(circular_flags, bool), offset, weight, place)
+        joined = np.concatenate([np.empty(0, np.uint8), *codes])
+        n_bases = np.array([own.size for own in codes], np.int64)
+        owner, offset, size = _stretches(joined, n_bases)
+        is_whole = np.array(is_circular, bool)[owner] & (size == n_bases[owner])
+        weight = np.ones(len(codes)) if depth is None else np.array(depth, np.float64)
+        weight = np.maximum(1, np.rint(_WEIGHT_SCALE * weight)).astype(np.int64)[owner]
+        start = np.concatenate([[0], np.cumsum(size + np.where(is_whole, reach, 0))]).astype(np.int64)
+        texts, rows = [np.empty(0, np.uint8)], zip(offset.tolist(), size.tolist(), is_whole.tolist(), strict=True)
+        for first, n, repeats in rows:
+            own = joined[first : first + n]
+            texts.append(np.resize(own, n + reach) if repeats else own)
+        packed = to_namespace(xp, pack(np.concatenate(texts)))
+        return cls(packed, start, size, is_whole, offset, weight, int(joined.size))
 
     def windows_once(self, k: int) -> Reads:
         """Return the targets as reads that have each window of k bases once, across the origin of circular ones too."""
@@ -118,10 +114,16 @@ class Targets:
         return Reads(self.packed, start, length, number, self.n)
 
 
-def _stretches(codes: np.ndarray) -> list[tuple[int, int]]:
-    """Return start and end of each stretch without gaps."""
+def _stretches(codes: np.ndarray, n_bases: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return contig, first base and size of each stretch without gaps, given the bases of each contig: (n,) int64."""
+    bounds = np.concatenate([[0], np.cumsum(n_bases)])
     is_base = np.concatenate([[False], codes < NOT_A_BASE, [False]])
-    return [(int(a), int(b)) for a, b in np.flatnonzero(is_base[1:] != is_base[:-1]).reshape(-1, 2)]
+    changes = is_base[1:] != is_base[:-1]
+    changes[bounds] = True
+    places = np.flatnonzero(changes)
+    first, size = places[:-1], np.diff(places)
+    first, size = first[is_base[first + 1]], size[is_base[first + 1]]
+    return np.searchsorted(bounds, first, side="right") - 1, first, size
 
 
 def targets_of(contigs: Sequence[Contig], reads: Reads) -> tuple[Targets, SeedIndex]:

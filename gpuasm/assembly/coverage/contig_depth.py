@@ -13,7 +13,10 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.parameters import COVERAGE
-from gpuasm.parallel import compiled, signatures
+from gpuasm.parallel import compiled, run_chunks, signatures
+
+_BATCH = 1 << 19
+"""Intervals that are counted at once: each takes more than a hundred bytes meanwhile."""
 
 
 class Coverage:
@@ -43,6 +46,11 @@ class Coverage:
         begin, end : (n,) int64
             Text positions; empty intervals do not count.
         """
+        for row in range(0, int(target.size), _BATCH):
+            rows = slice(row, row + _BATCH)
+            self._add(target[rows], begin[rows], end[rows])
+
+    def _add(self, target: Array, begin: Array, end: Array) -> None:
         xp = array_namespace(begin)
         kept = xp.flatnonzero(end > begin)
         target, begin, length = target[kept], begin[kept], (end - begin)[kept]
@@ -109,8 +117,8 @@ def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarra
     -------
     (n_places,) bool: false in linear contigs whose core would be shorter than `COVERAGE.core_min_bases`.
     """
-    first, place = to_host(index.first), to_host(index.place)
-    position = np.sort(place[first[:-1][np.diff(first) == 1]] >> 1)
+    first, xp = index.first, array_namespace(index.first)
+    position = to_host(xp.sort(index.place[first[:-1][xp.diff(first) == 1]] >> 1))
     low, high = (np.searchsorted(position, ends) for ends in (targets.start[:-1], targets.start[1:]))
     found = np.flatnonzero(high > low)
     closed, offset = targets.is_circular[found], targets.offset[found]
@@ -144,8 +152,9 @@ def summarise(depth: np.ndarray, is_base: np.ndarray, is_core: np.ndarray, bound
     n = bounds.size - 1
     has_core = np.zeros(n, dtype=bool)
     sums, counts, order = np.zeros((n, 2), np.int64), np.zeros((n, 2), np.int64), np.zeros((n, 2), np.int64)
-    histogram = np.zeros(int(depth.max(initial=0)) + 1, np.int64)
-    _accumulate_depth(depth, is_base, is_core, bounds, histogram, has_core, sums, counts, order)
+    run_chunks(
+        _accumulate_depth, n, depth, is_base, is_core, bounds, int(depth.max(initial=0)), has_core, sums, counts, order
+    )
     summed = np.maximum(counts[:, 0], 1)
     mean = sums[:, 0] / summed
     variance = np.maximum(0.0, sums[:, 1] / summed - mean**2)
@@ -153,12 +162,13 @@ def summarise(depth: np.ndarray, is_base: np.ndarray, is_core: np.ndarray, bound
 
 
 @signatures(
-    "int32[::1], boolean[::1], boolean[::1], int64[::1], int64[::1], boolean[::1], int64[:, ::1], int64[:, ::1], "
-    "int64[:, ::1]"
+    "int64, int64, int32[::1], boolean[::1], boolean[::1], int64[::1], int64, boolean[::1], int64[:, ::1], "
+    "int64[:, ::1], int64[:, ::1]"
 )
 @compiled()
-def _accumulate_depth(depth, is_base, is_core, bounds, histogram, has_core, sums, counts, order):
-    for c in range(bounds.size - 1):
+def _accumulate_depth(first, last, depth, is_base, is_core, bounds, deepest, has_core, sums, counts, order):
+    histogram = np.zeros(deepest + 1, np.int64)
+    for c in range(first, last):
         most = 0
         for i in range(bounds[c], bounds[c + 1]):
             has_core[c] |= is_core[i] and is_base[i]

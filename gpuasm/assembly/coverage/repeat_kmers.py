@@ -13,26 +13,29 @@ rejected if, with the pairs on repeat k-mers, it has far more pairs than one cop
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
-from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K, AnchorIndex
+from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K, AnchorIndex, text_of_unitigs
 from gpuasm.assembly.coverage.local_depth import bits_for_single_copy
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.link_evidence import SIXTEENTHS, Evidence
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import COVERAGE, PATHS
-from gpuasm.kmers.text_kmers import kmers_of
+from gpuasm.kmers.counting import tally_kmers
 
 
-def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
+def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float, xp: Any = np) -> Array:
     """Return the 31-mers of unitigs that occur twice or more often, by Poisson's distribution of their reads.
 
     Parameters
     ----------
     graph, copy, bases_per_read
         The last graph of reads, and what `gpuasm.assembly.coverage.local_depth.bits_for_single_copy` takes.
+    xp
+        Namespace of the keys.
 
     Returns
     -------
@@ -40,11 +43,8 @@ def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
     """
     bits = bits_for_single_copy(graph, copy, bases_per_read=bases_per_read)
     is_repeat = bits <= -COVERAGE.repeat_kmer_bits
-    length = graph.length[is_repeat]
-    forward, backward = kmers_of(graph.bases[np.repeat(is_repeat, graph.length)])
-    # A k-mer that begins in the last bases of a unitig would reach into the next one.
-    end = np.repeat(np.cumsum(length), length)[: forward.size]
-    return np.unique(np.minimum(forward, backward)[np.arange(forward.size) + ANCHOR_K <= end])
+    keys = tally_kmers(text_of_unitigs(graph, xp, chosen=is_repeat), ANCHOR_K, with_followers=False).keys
+    return xp.sort(keys)
 
 
 def without_repeat_kmers(index: AnchorIndex, repeat_kmers: Array) -> tuple[AnchorIndex, np.ndarray]:

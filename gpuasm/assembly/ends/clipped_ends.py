@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from gpuasm.assembly.ends.clipped_tails import LEFT, ClippedTails, find_clipped_
 from gpuasm.assembly.ends.end_sequences import EndSequences
 from gpuasm.assembly.ends.local_reads import GapEnds, by_gap, find_local_reads
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.parallel import for_each, signatures
 from gpuasm.sequence.reads import Reads
 
 
@@ -45,6 +47,17 @@ class AlignedEnds:
     tails: ClippedTails
     local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = field(default_factory=dict)
     flank: int = 0
+
+    @cached_property
+    def _tails_by_end(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        order = np.argsort(self.tails.end, kind="stable")
+        return order, self.tails.end[order], np.cumsum(self.tails.length) - self.tails.length
+
+    def tails_at(self, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the tails at an end, and where in all codes each one's begin."""
+        order, ends, first = self._tails_by_end
+        low, high = np.searchsorted(ends, [end, end + 1])
+        return order[low:high], first[order[low:high]]
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return depth and support of each base of the sequence of an end."""
@@ -118,31 +131,35 @@ def _folding(first: Alignments, second: Alignments) -> Alignments:
 def _with_reads(
     texts: EndSequences, tails: ClippedTails, where: tuple[np.ndarray, np.ndarray], reads: tuple[Array, Array]
 ) -> AlignedEnds:
-    """Return sequences with depth and support of their bases, given all depths and the positions of all mismatches."""
-    depth, differing_bases = reads
-    xp = array_namespace(depth)
-    place, row = _places(texts, *where)
-    at = to_namespace(xp, place)
-    over = to_host(depth[at])
-    against = to_host(xp.bincount(differing_bases, minlength=int(depth.size))[at]).astype(np.int32)
-    both = np.zeros((2, int(texts.start[-1])), np.int32)
-    both[0, row], both[1, row] = over, over - against
-    return AlignedEnds(texts, both[0], both[1], tails)
-
-
-def _places(texts: EndSequences, unitig: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Map the bases of the sequences to positions among all contigs' bases: position, and index in the sequences.
+    """Return sequences with depth and support of their bases, given all depths and the positions of all mismatches.
 
     A contig whose other end is trimmed has fewer bases than the sequence.
     """
+    (unitig, bounds), (depth, differing_bases) = where, reads
+    xp = array_namespace(depth)
     contig = np.full(int(texts.end.max(initial=0)) // 2 + 1, -1, np.int64)
     known = (unitig >= 0) & (unitig < contig.size)
     contig[unitig[known]] = np.flatnonzero(known)
+    own = contig[texts.end >> 1]
     inside = np.diff(texts.start) - texts.beyond
-    number = np.repeat(np.arange(inside.size), inside)
-    within = np.arange(number.size) - np.repeat(np.cumsum(inside) - inside, inside)
-    own, from_end = contig[texts.end[number] >> 1], inside[number] - 1 - within
-    is_left_end = (texts.end[number] & 1) == LEFT
-    place = np.where(is_left_end, bounds[own] + from_end, bounds[own + 1] - 1 - from_end)
-    is_there = (own >= 0) & (from_end < bounds[own + 1] - bounds[own])
-    return place[is_there], (texts.start[number] + within)[is_there]
+    n_known = np.where(own >= 0, np.minimum(inside, bounds[own + 1] - bounds[own]), 0)
+    is_left_end = (texts.end & 1) == LEFT
+    edge = np.where(is_left_end, bounds[own], bounds[own + 1] - 1)
+    columns = (to_namespace(xp, a) for a in (texts.start, inside, n_known, edge, is_left_end))
+    against = xp.bincount(differing_bases, minlength=int(depth.size)).astype(np.int32)
+    over, support = (xp.zeros(int(texts.start[-1]), np.int32) for _ in range(2))
+    _copy_depth(texts.end.size, *columns, depth, against, over, support)
+    return AlignedEnds(texts, to_host(over), to_host(support), tails)
+
+
+@signatures(
+    "int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1], int32[::1], int32[::1], int32[::1], int32[::1]"
+)
+@for_each
+def _copy_depth(e, start, inside, n_known, edge, is_left_end, depth, against, over, support):
+    """Write the reads over the last bases of each end, and those that agree."""
+    for from_end in range(n_known[e]):
+        place = edge[e] + from_end if is_left_end[e] else edge[e] - from_end
+        row = start[e] + inside[e] - 1 - from_end
+        over[row] = depth[place]
+        support[row] = depth[place] - against[place]

@@ -11,16 +11,17 @@ where its k-mers occur on a contig or in another extension.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.seed_index import SeedIndex
-from gpuasm.assembly.contig import Contig, bounds_of
-from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, ClippedTails
+from gpuasm.assembly.contig import Contig, bounds_of, changed
+from gpuasm.assembly.ends.clipped_tails import LEFT, ClippedTails
 from gpuasm.assembly.parameters import ENDS
-from gpuasm.parallel import compiled, signatures
+from gpuasm.parallel import compiled, for_each, signatures
+from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 _MIN_VOTES, (_AGREEING, _VOTERS) = ENDS.extension_min_votes, ENDS.extension_agreement
@@ -168,10 +169,11 @@ def _unshared_lengths(found: Extensions, contigs: Sequence[Contig]) -> np.ndarra
     keys, owner, at = _windows(found, contigs, k=ENDS.extension_shared_k, tail=ENDS.extension_shared_k - 1)
     if keys.size == 0:
         return _cut_before(found, owner, at)
-    ends = [2 * c + side for c, contig in enumerate(contigs) if not contig.is_circular for side in (RIGHT, LEFT)]
-    tails = Extensions(np.array(ends, np.int64), [np.empty(0, np.uint8)] * len(ends), [])
+    ends = np.flatnonzero(np.repeat([not contig.is_circular for contig in contigs], 2))
+    tails = Extensions(ends, [np.empty(0, np.uint8)] * ends.size, [])
     tail_keys, of, _ = _windows(tails, contigs, k=ENDS.extension_shared_k, tail=ENDS.extension_tail)
-    shared = np.isin(tail_keys, keys)
+    known = np.sort(keys)
+    shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
     tail_keys, of, number = tail_keys[shared], of[shared], found.end[owner]
     # Ends of contigs come before all extensions.
     all_keys = np.concatenate([tail_keys, keys])
@@ -198,28 +200,52 @@ def _windows(
     found: Extensions, contigs: Sequence[Contig], *, k: int, tail: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return key, extension and first base of all windows of the extensions with the ``tail`` bases before each."""
-    texts, first = [], []
-    for end, beyond in zip(found.end.tolist(), found.codes, strict=True):
-        own = contigs[end >> 1].codes
-        inside = reverse_complement(own[:tail]) if end & 1 == LEFT else own[max(0, own.size - tail) :]
-        texts.append(np.concatenate([inside, beyond]))
-        first.append(-inside.size)
-    size = np.array([text.size for text in texts], np.int64)
-    joined = np.concatenate(texts) if texts else np.empty(0, np.uint8)
-    start = np.cumsum(size) - size
-    owner = np.repeat(np.arange(size.size), np.maximum(0, size - k + 1))
-    before = np.cumsum(np.maximum(0, size - k + 1)) - np.maximum(0, size - k + 1)
-    within = np.arange(owner.size) - before[owner]
-    position = start[owner] + within
-    forward, backward = np.zeros(owner.size, np.uint64), np.zeros(owner.size, np.uint64)
-    good = np.ones(owner.size, bool)
-    for i in range(k):
-        code = joined[position + i]
-        good &= code < NOT_A_BASE
-        forward = (forward << np.uint64(2)) | code
-        backward |= (np.uint64(3) - (code & np.uint8(3))).astype(np.uint64) << np.uint64(2 * i)
-    at = within + np.array(first, np.int64)[owner]
-    return np.minimum(forward, backward)[good], owner[good], at[good]
+    bounds = bounds_of(contigs)
+    size = np.array([own.size for own in found.codes], np.int64)
+    inside = np.minimum(tail, np.diff(bounds)[found.end >> 1])
+    start = np.concatenate([[0], np.cumsum(inside + size)])
+    before = np.concatenate([[0], np.cumsum(np.maximum(0, inside + size - k + 1))])
+    codes = np.concatenate([np.empty(0, np.uint8), *(contig.codes for contig in contigs)])
+    text, beyond = np.empty(int(start[-1]), np.uint8), np.concatenate([np.empty(0, np.uint8), *found.codes])
+    first = np.cumsum(size) - size
+    _join_tails(size.size, found.end, codes, bounds, start, inside, beyond, first, text)
+    keys, is_good = np.empty(int(before[-1]), np.uint64), np.empty(int(before[-1]), bool)
+    _read_windows(size.size, start, before, text, k, keys, is_good)
+    owner = row_of_edge(before, np.int64)
+    at = np.arange(owner.size) - before[owner] - inside[owner]
+    return keys[is_good], owner[is_good], at[is_good]
+
+
+@signatures("int64[::1], uint8[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1]", on="host")
+@for_each
+def _join_tails(e, end, codes, bounds, start, inside, beyond, first, text):
+    """Write the last bases of each end, outwards, and the bases beyond it."""
+    contig, n = end[e] >> 1, inside[e]
+    for i in range(n):
+        if end[e] & 1 == LEFT:
+            code = codes[bounds[contig] + n - 1 - i]
+            text[start[e] + i] = 3 - code if code < NOT_A_BASE else code
+        else:
+            text[start[e] + i] = codes[bounds[contig + 1] - n + i]
+    for i in range(start[e + 1] - start[e] - n):
+        text[start[e] + n + i] = beyond[first[e] + i]
+
+
+@signatures("int64[::1], int64[::1], uint8[::1], int64, uint64[::1], boolean[::1]", on="host")
+@for_each
+def _read_windows(t, start, before, text, k, keys, is_good):
+    """Write the key of each window of a text, and whether it has bases only."""
+    mask, shift = (np.uint64(1) << np.uint64(2 * k)) - np.uint64(1), np.uint64(2 * k - 2)
+    forward, backward, n = np.uint64(0), np.uint64(0), 0
+    for i in range(start[t], start[t + 1]):
+        code = np.uint64(text[i] & 3)
+        n = n + 1 if text[i] < NOT_A_BASE else 0
+        forward = ((forward << np.uint64(2)) | code) & mask
+        backward = (backward >> np.uint64(2)) | ((np.uint64(3) - code) << shift)
+        row = before[t] + i - start[t] + 1 - k
+        if row >= before[t]:
+            keys[row] = min(forward, backward)
+            is_good[row] = n >= k
 
 
 PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -261,7 +287,7 @@ def extended(
     bounds = bounds + np.concatenate([[0], np.cumsum(by_side.sum(axis=1))])
     both = zip(contigs, by_side.tolist(), strict=True)
     new = [
-        replace(own, codes=codes_now[bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
+        changed(own, codes=codes_now[bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
         for c, (own, (right, left)) in enumerate(both)
     ]
     return new, (codes_now, depth_now, is_core, is_redundant), cuts + np.searchsorted(before, cuts, side="right")

@@ -1,4 +1,4 @@
-"""Consensus sequences at the dead ends of a graph, and the overlaps of such sequences."""
+"""Consensus sequences at the dead ends of a graph."""
 
 from __future__ import annotations
 
@@ -11,44 +11,11 @@ from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
 from gpuasm.assembly.ends.clipped_tails import ClippedTails, codes_at
 from gpuasm.assembly.ends.end_extension import vote
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
-from gpuasm.assembly.parameters import ENDS
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
 
 _BATCH = 1 << 16
-_MISMATCH_COST = ENDS.overlap_mismatch_cost
-
-
-@dataclass(frozen=True)
-class Overlaps:
-    """Ends whose sequences overlap.
-
-    Attributes
-    ----------
-    end, other : (n,) int64
-        Oriented unitigs.
-    size : (n,) int64
-        Overlapping bases.
-    gap : (n,) int64
-        Bases between the two unitigs; negative where the unitigs overlap.
-    score : (n,) int64
-        Matches, less the cost of each mismatch.
-    """
-
-    end: np.ndarray
-    other: np.ndarray
-    size: np.ndarray
-    gap: np.ndarray
-    score: np.ndarray
-
-    @property
-    def n(self) -> int:
-        return int(self.end.size)
-
-    def where(self, chosen: np.ndarray) -> Overlaps:
-        """Select overlaps by a mask."""
-        return Overlaps(*(own[chosen] for own in vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -92,67 +59,13 @@ class EndSequences:
         size = np.minimum(graph.length[end >> 1], reach) + beyond
         start = np.concatenate([[0], np.cumsum(size)])
         codes = np.empty(int(start[-1]), np.uint8)
-        _copy_unitig_ends(end, (graph.bases, graph.start), start, beyond, codes)
+        copy_unitig_ends(end, (graph.bases, graph.start), start, beyond, codes)
         last = np.repeat(np.cumsum(beyond) - start[1:], beyond)
         codes[np.arange(last.size) - last] = np.concatenate([np.empty(0, np.uint8), *found.codes])
         return cls(end, codes, start, beyond, graph.k)
 
     def text(self, i: int) -> np.ndarray:
         return self.codes[self.start[i] : self.start[i + 1]]
-
-    def overlaps(self, least: int) -> Overlaps:
-        """Return the overlaps of at least a given score, each from both sides."""
-        a, b, size = self._candidates(least)
-        score = np.empty(size.size, np.int64)
-        _score(a, b, size, self.codes, self.start, score)
-        a, b, size, score = (own[score >= least] for own in (a, b, size, score))
-        return Overlaps(self.end[a], self.end[b], size, self.beyond[a] + self.beyond[b] - size, score)
-
-    def _candidates(self, least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return pairs of sequences that share a seed, the second reverse-complemented, and their overlap length.
-
-        A seed is so long that random sequences hardly share one, but every sufficient overlap contains one.
-        """
-        size = np.diff(self.start)
-        n_windows = int(np.minimum(size, self.beyond + self.k).sum())
-        m = max(
-            least * (_MISMATCH_COST - 1) // _MISMATCH_COST,
-            min(least, int(np.ceil(np.log(max(1, n_windows)) / np.log(4)))),
-        )
-        forward, backward, owner, at = self._windows(m)
-        order, by_backward = np.argsort(forward, kind="stable"), np.argsort(backward)
-        low, high = np.empty(owner.size, np.int64), np.empty(owner.size, np.int64)
-        # Sorted queries read the memory once, in order.
-        low[by_backward], high[by_backward] = (
-            np.searchsorted(forward[order], backward[by_backward], side) for side in ("left", "right")
-        )
-        high = np.where(high - low > ENDS.overlap_seed_max_ends, low, high)
-        second = np.repeat(np.arange(owner.size), high - low)
-        first = order[np.repeat(low - np.cumsum(high - low) + (high - low), high - low) + np.arange(second.size)]
-        a, b = owner[first], owner[second]
-        # A window at p of b is at size - m - p of its reverse complement.
-        overlap = size[a] - at[first] + size[b] - m - at[second]
-        possible = (a != b) & (overlap <= np.minimum(size[a], size[b]))
-        a, b, overlap = a[possible], b[possible], overlap[possible]
-        order = np.lexsort((overlap, b, a))
-        a, b, overlap = a[order], b[order], overlap[order]
-        is_new = (np.diff(a) != 0) | (np.diff(b) != 0) | (np.diff(overlap) != 0)
-        is_first = np.concatenate([[True], is_new])[: a.size]
-        return a[is_first], b[is_first], overlap[is_first]
-
-    def _windows(self, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return both strands' keys, sequence and position of all windows of m bases in a unitig's last k or beyond."""
-        size = np.diff(self.start)
-        first = np.maximum(0, size - self.beyond - self.k)
-        count = np.maximum(0, size - first - m + 1)
-        owner = np.repeat(np.arange(size.size), count)
-        at = np.arange(owner.size) - np.repeat(np.cumsum(count) - count, count) + first[owner]
-        position = self.start[owner] + at
-        forward, backward = np.zeros(position.size, np.uint64), np.zeros(position.size, np.uint64)
-        for i in range(m):
-            forward = (forward << np.uint64(2)) | self.codes[position + i].astype(np.uint64)
-            backward = (backward << np.uint64(2)) | (3 - self.codes[position + m - 1 - i]).astype(np.uint64)
-        return forward, backward, owner, at
 
     def between(self, end: int, other: int, overlap: int) -> np.ndarray:
         """Return the sequence from the last k bases of one unitig to the first k of the other."""
@@ -167,7 +80,7 @@ class EndSequences:
 
 @signatures("int64[::1], Tuple((uint8[::1], int64[::1], )), int64[::1], int64[::1], uint8[::1]")
 @compiled()
-def _copy_unitig_ends(end, bases_of, text_start, beyond, codes):
+def copy_unitig_ends(end, bases_of, text_start, beyond, codes):
     """Copy the last bases of each end's unitig to the front of its sequence, outwards."""
     bases, start = bases_of
     for i in range(end.size):
@@ -175,18 +88,6 @@ def _copy_unitig_ends(end, bases_of, text_start, beyond, codes):
         n = text_start[i + 1] - text_start[i] - beyond[i]
         first = start[unitig] if is_left_end else start[unitig + 1] - n
         copy_oriented(bases, first, n, is_left_end, codes, text_start[i])
-
-
-@signatures("int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1]")
-@compiled()
-def _score(one, other, overlap, codes, start, score):
-    """Count matches of sequences with others, reverse-complemented, less the cost of mismatches."""
-    for i in range(one.size):
-        last, first = start[other[i] + 1] - 1, start[one[i] + 1] - overlap[i]
-        score[i] = overlap[i]
-        for j in range(overlap[i]):
-            if codes[first + j] != 3 - codes[last - j]:
-                score[i] -= _MISMATCH_COST
 
 
 def _clipped_tails(

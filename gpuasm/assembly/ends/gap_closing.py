@@ -14,13 +14,15 @@ last bases of one may be of another copy: reads on both must show which bases ar
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
+from gpuasm.arrays import array_namespace
 from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.coverage.local_depth import nearby_depth
 from gpuasm.assembly.ends.clipped_ends import AlignedEnds, align_to_ends
-from gpuasm.assembly.ends.end_overlaps import has_read_across, overlap_ends
+from gpuasm.assembly.ends.end_overlaps import find_overlaps, has_read_across, overlap_ends
 from gpuasm.assembly.ends.local_walks import fill_gap
 from gpuasm.assembly.ends.overlapping_ends import least_bases, unambiguous_overlaps
 from gpuasm.assembly.graph.graph_edits import Fill, split
@@ -89,8 +91,9 @@ def close_gaps(
         open_ = [gap for gap in linked if gap not in fills]
         read_length = reads.n_bases // max(1, reads.n_segments)
         walked = _walked(graph, aligned, open_, read_length=read_length, density=density)
+        xp = array_namespace(reads.packed)
         least = least_bases(len(resolved.weak_links), ENDS.dead_end_min_overlap, ENDS.unlinked_chance)
-        more = _fills(aligned, _unambiguous(aligned, resolved.weak_links, least), least)
+        more = _fills(aligned, _unambiguous(aligned, resolved.weak_links, least, xp=xp), least)
         ambiguous = _across(aligned, filled(ambiguous_overlaps))
         mismatching = _overlapping(filled(mismatching_overlaps))
         left = [gap for gap in resolved.gaps if gap not in fills and gap not in walked]
@@ -115,9 +118,9 @@ def close_gaps(
     return graph, left
 
 
-def _unambiguous(ends: AlignedEnds, weak_links: Sequence[Gap], least: int) -> list[Gap]:
+def _unambiguous(ends: AlignedEnds, weak_links: Sequence[Gap], least: int, *, xp: Any) -> list[Gap]:
     """Return the weak links whose end sequences overlap with each other and with no third one."""
-    found = unambiguous_overlaps(ends.texts.overlaps(least))
+    found = unambiguous_overlaps(find_overlaps(ends.texts, least, xp=xp))
     overlapping = set(zip(found.end.tolist(), found.other.tolist(), strict=True))
     return [link for link in weak_links if (link.source, link.target ^ 1) in overlapping]
 

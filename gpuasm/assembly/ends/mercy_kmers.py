@@ -97,15 +97,16 @@ def _mark_bridges(r, start, length, k, names, strand, unitig_of, left, on_bridge
         before = p
 
 
-def add_mercy_kmers(reads: Reads, kept: Tally, segments: Reads, *, min_follow: int) -> tuple[Reads, Tally]:
+def add_mercy_kmers(reads: Reads, held: list[Tally], segments: Reads, *, min_follow: int) -> tuple[Reads, Tally]:
     """Add the k-mers and edges of bridging segments to a tally.
 
     Parameters
     ----------
     reads
-        What ``kept`` was counted in.
-    kept
-        The k-mers of the simplified graph, with followers.
+        What the tally was counted in.
+    held
+        The tally of the k-mers of the simplified graph, with followers. It is taken out of its list, so that each of
+        its arrays is freed once it is copied.
     segments
         As `bridging_segments` returns them.
     min_follow
@@ -115,23 +116,28 @@ def add_mercy_kmers(reads: Reads, kept: Tally, segments: Reads, *, min_follow: i
     -------
     The reads with the segments' packed bases appended, and the tally with the added k-mers.
     """
-    xp = array_namespace(reads.packed)
+    kept, xp = held.pop(), array_namespace(reads.packed)
+    k, histogram = kept.k, kept.histogram
+    new = _new_kmers(kept, segments, min_follow)
+    place = new.place + np.int64(2 * 32 * reads.packed.size)
+    columns = [kept.followers, kept.keys, kept.count, kept.place]
+    added = [new.followers * np.uint32(min_follow), new.keys, new.count, place]
+    del kept, new
+    for i, column in enumerate(added):
+        columns[i] = xp.concatenate([columns[i], column])
+    followers, keys, count, place = columns
+    packed = xp.concatenate([reads.packed, segments.packed])
+    return replace(reads, packed=packed), Tally(k, keys, count, place, followers, histogram)
+
+
+def _new_kmers(kept: Tally, segments: Reads, min_follow: int) -> Tally:
+    """Count the followers of known k-mers of segments in their tally, and return the tally of the other k-mers."""
     found = tally_kmers(segments, kept.k)
+    is_new = array_namespace(found.keys).zeros(found.n, dtype=bool)
     dictionary = Dictionary.of(kept.keys, k=kept.k, k0=0)
-    is_new = xp.zeros(found.n, dtype=bool)
     index = (dictionary.keys, dictionary.slots, dictionary.mask)
     _add_followers(found.n, found.keys, found.followers, *index, np.int64(min_follow), kept.followers, is_new)
-    new = found.where(is_new)
-    offset = np.int64(2 * 32 * reads.packed.size)
-    joined = Tally(
-        k=kept.k,
-        keys=xp.concatenate([kept.keys, new.keys]),
-        count=xp.concatenate([kept.count, new.count]),
-        place=xp.concatenate([kept.place, new.place + offset]),
-        followers=xp.concatenate([kept.followers, new.followers * np.uint32(min_follow)]),
-        histogram=kept.histogram,
-    )
-    return replace(reads, packed=xp.concatenate([reads.packed, segments.packed])), joined
+    return found.where(is_new)
 
 
 @signatures("uint64[::1], uint32[::1], uint64[::1], int32[::1], uint64, int64, uint32[::1], boolean[::1]")

@@ -13,7 +13,8 @@ import numpy as np
 
 from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
-from gpuasm.assembly.ends.end_sequences import EndSequences, Overlaps
+from gpuasm.assembly.ends.end_overlaps import Overlaps, find_overlaps
+from gpuasm.assembly.ends.end_sequences import EndSequences
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.spanning_pairs import measure_inserts, segments_of_mates
 from gpuasm.assembly.parameters import ENDS
@@ -39,7 +40,7 @@ def overlapping_end_segments(reads: Reads, aligned: UnitigAlignments, kmer_graph
         least_bases(n * n, ENDS.dead_end_min_overlap, ENDS.unlinked_chance),
         least_bases(n, ENDS.linked_dead_end_min_overlap, ENDS.linked_chance),
     )
-    found = texts.overlaps(of_linked if reads.paired else least)
+    found = find_overlaps(texts, of_linked if reads.paired else least, xp=array_namespace(reads.packed))
     if reads.paired and found.n:
         n_pairs = _pairs_across(reads, aligned, kmer_graph, found)
         found = found.where((n_pairs >= ENDS.linked_dead_end_min_pairs) | ((n_pairs > 0) & (found.score >= least)))
@@ -85,8 +86,8 @@ def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph
     low, high = (
         np.searchsorted(link[order], found.end * n_ends + found.other, side=side) for side in ("left", "right")
     )
-    inserts_of = [
-        apart[order[a:b]] + gap for a, b, gap in zip(low.tolist(), high.tolist(), found.gap.tolist(), strict=True)
-    ]
-    fits = [(own >= inserts.shortest) & (own <= inserts.longest) for own in inserts_of]
-    return np.array([int(own.sum()) for own in fits], np.int64)
+    row = np.repeat(np.arange(found.n), high - low)
+    within = np.arange(row.size) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
+    insert = apart[order[low[row] + within]] + found.gap[row]
+    fits = (insert >= inserts.shortest) & (insert <= inserts.longest)
+    return np.bincount(row[fits], minlength=found.n)

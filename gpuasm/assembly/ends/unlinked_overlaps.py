@@ -14,11 +14,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
+from gpuasm.assembly.ends.end_sequences import copy_unitig_ends
+from gpuasm.assembly.graph.oriented_sequence import last_codes, oriented_codes
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.kmers.text_kmers import kmers_of, places_of
-from gpuasm.parallel import compiled, inlined, signatures
+from gpuasm.parallel import compiled, for_each, inlined, signatures
 from gpuasm.primitives.searching import first_not_below
 
 
@@ -40,10 +41,12 @@ def find_linked_overlaps(graph: UnitigGraph, source: int, target: int, *, gap: i
     -------
     list of int: all possible overlaps; 0 is included where other overlaps cannot be excluded.
     """
-    own, other = oriented_codes(graph, source), oriented_codes(graph, target)
+    own, other = last_codes(graph, source, graph.k), last_codes(graph, target ^ 1, graph.k)
     longest = min(own.size, other.size, graph.k - 2, spread - gap)
     shortest = max(ENDS.linked_min_overlap, -gap - spread)
-    found = [n for n in range(shortest, longest + 1) if np.array_equal(own[-n:], other[:n])]
+    is_shared = np.zeros(max(0, longest + 1 - shortest), dtype=bool)
+    _compare(own, other, shortest, is_shared)
+    found = (np.flatnonzero(is_shared) + shortest).tolist()
     # Units of a tandem repeat may be missing between the ends, or one end may have additional units.
     distances = [(n, d) for n in found for tail in _tails(graph, source, target) for d in _distances(tail, n)]
     shifts = [shift for n, d in distances for shift in (d - n, -d - n)]
@@ -57,7 +60,18 @@ def occurs_again(graph: UnitigGraph, source: int, target: int, overlap: int) -> 
 
 def _tails(graph: UnitigGraph, source: int, target: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the end of one oriented unitig, and the reversed beginning of another."""
-    return oriented_codes(graph, source)[-2 * graph.k :], oriented_codes(graph, target)[: 2 * graph.k][::-1]
+    return last_codes(graph, source, 2 * graph.k), 3 - last_codes(graph, target ^ 1, 2 * graph.k)
+
+
+@signatures("uint8[::1], uint8[::1], int64, boolean[::1]")
+@compiled()
+def _compare(own, other, shortest, is_shared):
+    """Write for each number of bases from the shortest on whether two ends, read outwards, share as many."""
+    for row in range(is_shared.size):
+        n, i = shortest + row, 0
+        while i < n and own[own.size - n + i] == 3 - other[other.size - 1 - i]:
+            i += 1
+        is_shared[row] = i == n
 
 
 def _distances(tail: np.ndarray, n: int) -> list[int]:
@@ -67,7 +81,10 @@ def _distances(tail: np.ndarray, n: int) -> list[int]:
     return [tail.size - n - at for at in again[:-1].tolist()]
 
 
-_FACTOR = 0x9E3779B97F4A7C15
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_POWER = np.uint64(pow(int(_FACTOR), ENDS.unlinked_min_overlap, 1 << 64))
+_MOST_OTHERS = 2
+"""An end that overlaps with two others is not joined, whatever others there are."""
 
 
 def find_unlinked_overlaps(graph: UnitigGraph, may_join: np.ndarray) -> list[tuple[int, int, int]]:
@@ -87,12 +104,11 @@ def find_unlinked_overlaps(graph: UnitigGraph, may_join: np.ndarray) -> list[tup
     """
     dead = np.flatnonzero(np.diff(graph.arc_start) == 0)
     dead = dead[~graph.is_circular[dead >> 1] & (graph.length[dead >> 1] >= ENDS.unlinked_min_overlap)]
-    if dead.size == 0:
+    if dead.size == 0 or graph.k - 2 < ENDS.unlinked_min_overlap:
         return []
-    tails = [oriented_codes(graph, end)[-(graph.k - 2) :] for end in dead.tolist()]
-    place, start = _pairs_of_ends(tails)
+    place, shared = _pairs_of_ends(graph, dead)
     found = []
-    for source, target, overlap in zip(dead[place[0]].tolist(), (dead[place[1]] ^ 1).tolist(), start, strict=True):
+    for source, target, overlap in zip(dead[place[0]].tolist(), (dead[place[1]] ^ 1).tolist(), shared, strict=True):
         # The join and its reverse complement are one.
         if (source, target) <= (target ^ 1, source ^ 1) and may_join[source] and may_join[target ^ 1]:
             found.append((source, target, overlap))
@@ -146,57 +162,59 @@ def _entering(graph: UnitigGraph, begins: list[int]) -> dict[int, set[int]]:
     return entering
 
 
-def _pairs_of_ends(tails: list[np.ndarray]) -> tuple[np.ndarray, list[int]]:
+def _pairs_of_ends(graph: UnitigGraph, ends: np.ndarray) -> tuple[np.ndarray, list[int]]:
     """Return which ends overlap with each other, if each overlaps with one other only.
 
     Returns
     -------
-    (2, m) int64: numbers of ends; and the bases that each pair shares.
+    (2, m) int64: indices of ``ends``; and the bases that each pair shares.
     """
-    text = np.concatenate(tails)
-    start = np.concatenate([[0], np.cumsum([tail.size for tail in tails])]).astype(np.int64)
-    # An end overlaps with the reverse complement of another end's last bases.
-    heads = np.array([_hash(3 - tail[: -ENDS.unlinked_min_overlap - 1 : -1]) for tail in tails], np.uint64)
+    start = np.concatenate([[0], np.cumsum(np.minimum(graph.length[ends >> 1], graph.k - 2))])
+    text, heads = np.empty(int(start[-1]), np.uint8), np.empty(ends.size, np.uint64)
+    copy_unitig_ends(ends, (graph.bases, graph.start), start, np.zeros_like(ends), text)
+    least = ENDS.unlinked_min_overlap
+    _hash_heads(ends.size, text, start, least, heads)
     order = np.argsort(heads, kind="stable")
-    first, second, bases = (np.empty(2 * len(tails), np.int64) for _ in range(3))
-    n = _match(text, start, heads[order], order, ENDS.unlinked_min_overlap, np.uint64(_FACTOR), first, second, bases)
-    first, second, bases = first[:n], second[:n], bases[:n]
-    times = np.bincount(first, minlength=len(tails))  # every pair is found from both sides
-    alone = (times[first] == 1) & (times[second] == 1)
+    n_found = np.zeros(ends.size, np.int64)
+    other, bases = (np.empty(_MOST_OTHERS * ends.size, np.int64) for _ in range(2))
+    _match(ends.size, text, start, heads[order], order, least, _POWER, n_found, other, bases)
+    is_found = np.tile(np.arange(_MOST_OTHERS), ends.size) < np.repeat(n_found, _MOST_OTHERS)
+    first, second, bases = np.repeat(np.arange(ends.size), n_found), other[is_found], bases[is_found]
+    # Every pair is found from both sides.
+    alone = (n_found[first] == 1) & (n_found[second] == 1)
     return np.stack([first[alone], second[alone]]), bases[alone].tolist()
 
 
-def _hash(codes: np.ndarray) -> int:
-    """Return the polynomial hash of codes, modulo 2^64."""
-    value = 0
-    for code in codes.tolist():
-        value = (value * _FACTOR + code + 1) % (1 << 64)
-    return value
+@signatures("uint8[::1], int64[::1], int64, uint64[::1]", on="host")
+@for_each
+def _hash_heads(e, text, start, least, heads):
+    """Write the polynomial hash of the reverse complement of each end's last bases, modulo 2^64."""
+    value = np.uint64(0)
+    for i in range(least):
+        value = value * _FACTOR + np.uint64(4 - text[start[e + 1] - 1 - i])
+    heads[e] = value
 
 
-@signatures("uint8[::1], int64[::1], uint64[::1], int64[::1], int64, uint64, int64[::1], int64[::1], int64[::1]")
-@compiled()
-def _match(text, start, heads, order, least, factor, first, second, bases):
-    """Write for each end at most two others with which it shares bases; return how many."""
-    n = 0
-    power = np.uint64(1)
-    for _ in range(least):
-        power *= factor
-    for own in range(start.size - 1):
-        value, n_own = np.uint64(0), 0
-        for i in range(start[own], start[own + 1]):
-            value = value * factor + np.uint64(text[i] + 1)
-            at = i + 1 - least
-            if at > start[own]:
-                value -= power * np.uint64(text[at - 1] + 1)
-            if at >= start[own]:
-                for j in range(first_not_below(value, heads), heads.size):
-                    if heads[j] != value or n_own == 2:
-                        break
-                    if _continues(text, at, start[own + 1] - at, start[order[j]], start[order[j] + 1]):
-                        first[n], second[n], bases[n] = own, order[j], start[own + 1] - at
-                        n, n_own = n + 1, n_own + 1
-    return n
+@signatures(
+    "uint8[::1], int64[::1], uint64[::1], int64[::1], int64, uint64, int64[::1], int64[::1], int64[::1]", on="host"
+)
+@for_each
+def _match(own, text, start, heads, order, least, power, n_found, other, bases):
+    """Write for each end at most `_MOST_OTHERS` others with which it shares bases, and how many."""
+    value, n = np.uint64(0), 0
+    for i in range(start[own], start[own + 1]):
+        value = value * _FACTOR + np.uint64(text[i] + 1)
+        at = i + 1 - least
+        if at > start[own]:
+            value -= power * np.uint64(text[at - 1] + 1)
+        if at >= start[own]:
+            for j in range(first_not_below(value, heads), heads.size):
+                if heads[j] != value or n == _MOST_OTHERS:
+                    break
+                if _continues(text, at, start[own + 1] - at, start[order[j]], start[order[j] + 1]):
+                    other[_MOST_OTHERS * own + n], bases[_MOST_OTHERS * own + n] = order[j], start[own + 1] - at
+                    n += 1
+    n_found[own] = n
 
 
 @inlined()

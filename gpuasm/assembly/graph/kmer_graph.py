@@ -100,6 +100,7 @@ def make_kmer_graph(
     name = name[kept]
     keys[name >> 1] = tally.keys[kept]
     strand[name >> 1] = (name & 1).astype(np.uint8)
+    del name, kept  # the index takes as much memory
     return KmerGraph.of(graph, strand, keys), is_kept
 
 

@@ -15,6 +15,15 @@ def oriented_codes(graph: UnitigGraph, oriented: int) -> np.ndarray:
     return 3 - codes[::-1] if oriented & 1 else codes
 
 
+def last_codes(graph: UnitigGraph, oriented: int, n: int) -> np.ndarray:
+    """Return the last n bases of an oriented unitig, or all if it has fewer."""
+    u, is_reversed = oriented >> 1, oriented & 1
+    begin, end = int(graph.start[u]), int(graph.start[u + 1])
+    if is_reversed:
+        return 3 - graph.bases[begin : min(end, begin + n)][::-1]
+    return graph.bases[max(begin, end - n) : end]
+
+
 @inlined()
 def unitig_base(oriented, i, bases, start):
     """Return base i (int64) of an oriented unitig."""

@@ -57,10 +57,10 @@ class Chains:
     start: Array
 
     @classmethod
-    def none(cls, n: int, xp: Any) -> Chains:
-        """Return the chains of a graph of n k-mers, all of which are vertices."""
+    def none(cls, xp: Any) -> Chains:
+        """Return the chains of a graph all of whose windows are vertices, which has no use for ``after``."""
         n_windows, count, start = xp.zeros(1, np.int64), xp.zeros(1, np.int64), xp.zeros(2, np.int64)
-        return cls(xp.full(2 * n, -1, np.int32), n_windows, count, xp.zeros(1, np.uint8), start)
+        return cls(xp.full(1, -1, np.int32), n_windows, count, xp.zeros(1, np.uint8), start)
 
 
 def build_unitigs(
@@ -90,16 +90,17 @@ def build_unitigs(
         Windows between two vertices that are no vertices; the first and the last window of a chain are neighbours.
     """
     walks = strand_walks(links.forced())
-    chains = chains or Chains.none(tally.n, array_namespace(tally.keys))
     at = _windows_before(walks, chains)
     graph = _write_unitigs(packed, tally, links, walks, (chains, at), unit=unit, weight=int(weight))
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     return Unitigs(apply_order(graph, canonical), _name_kmers(walks, at, canonical))
 
 
-def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
+def _windows_before(walks: StrandWalks, chains: Chains | None) -> Array:
     """Return the windows before each vertex on all walks, inner windows included, and of all: (m + 1,) int64."""
     xp = array_namespace(walks.path)
+    if chains is None:
+        return xp.arange(walks.path.size + 1, dtype=np.int64)
     after = chains.after[walks.path]
     n = xp.where(after >= 0, chains.n_windows[xp.maximum(after, 0) >> 1] - 1, 1)
     return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(n)])
@@ -110,7 +111,7 @@ def _write_unitigs(
     tally: Tally,
     links: TableLinks | PlainLinks,
     walks: StrandWalks,
-    windows: tuple[Chains, Array],
+    windows: tuple[Chains | None, Array],
     *,
     unit: int,
     weight: int,
@@ -119,18 +120,29 @@ def _write_unitigs(
     start = at[walks.start] + (k - 1) * xp.arange(n + 1)
     total = int(start[-1])
     bases = xp.empty(total, np.uint8)
-    rows = (chains.after, chains.n_windows, chains.bases, chains.start)
+    inner = chains or Chains.none(xp)
+    rows = (inner.after, inner.n_windows, inner.bases, inner.start)
     _write_bases(
         -(-total // _BLOCK), total, n, walks.path.size, start, walks.path, walks.start, at, packed, tally.place, k,
         *rows, bases,
     )  # fmt: skip
-    count = weight * tally.count[walks.path >> 1].astype(np.int64)
-    count += (at[1:] - at[:-1] - 1) * chains.count[xp.maximum(chains.after[walks.path], 0) >> 1]
-    cumulative = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(count)])
-    count = to_host(cumulative[walks.start[1:]] - cumulative[walks.start[:-1]])
+    count = _counts_of_walks(tally.count, walks, (chains, at), weight=weight)
     arc_start, arc_to, arc_count = _find_arcs(tally, links, walks)
     is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, weight * arc_count)
     return UnitigGraph(k, to_host(bases), to_host(start), count, is_circular, *arcs, unit)
+
+
+def _counts_of_walks(
+    count: Array, walks: StrandWalks, windows: tuple[Chains | None, Array], *, weight: int
+) -> np.ndarray:
+    """Return the sum of the counts of all windows of each walk, times the weight: (n,) int64, on the host."""
+    (chains, at), xp = windows, array_namespace(count)
+    counts = count[walks.path >> 1].astype(np.int64)
+    counts *= weight
+    if chains is not None:
+        counts += (at[1:] - at[:-1] - 1) * chains.count[xp.maximum(chains.after[walks.path], 0) >> 1]
+    counts = xp.cumsum(counts)
+    return np.diff(to_host(counts[walks.start[1:] - 1]), prepend=0)
 
 
 _BLOCK = 32

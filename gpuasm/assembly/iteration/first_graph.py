@@ -54,14 +54,17 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
             segments = find_segments(reads, (aligned, junction_reads, names), first.kmer_graph)
             stage.note(bridges=segments.n_segments)
         if segments.n_segments or (is_low_coverage and find_segments is _bridging):
-            tally = tally.narrowed(first.is_kept)
-            before, rules = first.removed, replace(rules, mode=first.mode, merged=first.removed.superbubbles)
+            before, is_kept = first.removed, first.is_kept
+            rules = replace(rules, mode=first.mode, merged=before.superbubbles)
             del first, aligned, junction_reads, names  # the next ones take as much memory
-            reads, tally = add_mercy_kmers(reads, tally, segments, min_follow=min_follow)
+            held = [tally.narrowed(is_kept)]
+            del tally, is_kept
+            reads, tally = add_mercy_kmers(reads, held, segments, min_follow=min_follow)
             keeps = is_low_coverage and step == 0  # isolated_unitigs may still be bridged to others
             first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True, keep_isolated=keeps)
             first = replace(first, removed=before + first.removed)
             aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
+    del tally
     if reads.n_segments < all_reads.n_segments:  # mates were merged
         aligned, junction_reads, names = _first_junction_reads(all_reads, first.kmer_graph, stages)
     rules_of_mode = first.mode.rules(options.without)

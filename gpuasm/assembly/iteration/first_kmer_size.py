@@ -23,7 +23,7 @@ from gpuasm.assembly.iteration.merged_mates import merge_mates, overlapping_mate
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.errors import DataError, UsageError
-from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.counting import sorted_by_place, tally_kmers
 from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
 from gpuasm.kmers.tally import Tally
@@ -246,12 +246,11 @@ def _count(
     windows = count_windows(lengths_of(reads), k)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         least = options.min_count or 2
-        tally = tally_kmers(reads, k, min_count=least, in_text_order=True, progress=stage.advance)
-        spectrum = analyse_spectrum(tally.histogram, k, min_count=options.min_count)
+        held = [tally_kmers(reads, k, min_count=least, progress=stage.advance)]
+        spectrum = analyse_spectrum(held[0].histogram, k, min_count=options.min_count)
         if is_low_coverage and not options.min_count:
             spectrum = replace(spectrum, threshold=2, reason="2, as coverage is low, or that of some genomes")
-        if spectrum.threshold > least:  # otherwise a copy would take as much memory again
-            tally = tally.at_least(spectrum.threshold)
+        tally = sorted_by_place(held, min_count=spectrum.threshold)
         stage.note(distinct=int(spectrum.histogram.sum()), solid=tally.n, threshold=spectrum.threshold)
     if tally.n == 0:
         raise DataError(

@@ -154,7 +154,7 @@ def _copy_number_kmers(state: AssemblyState, *, bases_per_read: float) -> tuple[
     if "single-copy-kmers" in rules:
         is_single = to_namespace(xp, are_surely_single(graph, copy, bases_per_read=bases_per_read))[unitig_of]
     if "repeat-kmers" in rules:
-        repeat_kmers = to_namespace(xp, find_repeat_kmers(graph, copy, bases_per_read=bases_per_read))
+        repeat_kmers = find_repeat_kmers(graph, copy, bases_per_read=bases_per_read, xp=xp)
     return is_single, repeat_kmers
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -41,14 +41,16 @@ class Gap:
 
 def move_gaps(gaps: Sequence[Gap], graph: UnitigGraph, sources: SourceUnitigs) -> list[Gap]:
     """Return the gaps between the longer unitigs that unitigs have become; gaps that were joined are dropped."""
-    ending = {}
-    for u in np.flatnonzero(~graph.is_circular).tolist():
-        ending[int(sources.oriented[sources.start[u + 1] - 1])] = 2 * u
-        ending[int(sources.oriented[sources.start[u]]) ^ 1] = 2 * u + 1
+    if not gaps:
+        return []
+    ends = np.array([(gap.source, gap.target ^ 1) for gap in gaps], np.int64)
+    ending = np.full(2 + max(int(sources.oriented.max(initial=0)), int(ends.max())) | 1, -1, np.int64)
+    linear = np.flatnonzero(~graph.is_circular)
+    ending[sources.oriented[sources.start[linear + 1] - 1]] = 2 * linear
+    ending[sources.oriented[sources.start[linear]] ^ 1] = 2 * linear + 1
+    moved = zip(gaps, ending[ends].tolist(), strict=True)
     return [
-        replace(gap, source=ending[gap.source], target=ending[gap.target ^ 1] ^ 1)
-        for gap in gaps
-        if gap.source in ending and gap.target ^ 1 in ending
+        Gap(one, other ^ 1, gap.size, gap.sd, gap.n_pairs) for gap, (one, other) in moved if one >= 0 and other >= 0
     ]
 
 

@@ -140,11 +140,26 @@ def unspanned_windows(
         Text positions where these windows begin.
     """
     changes, spans = np.zeros(int(targets.start[-1]) + 1, np.int32), end - begin >= window
-    spanning = np.cumsum(count_places(end[spans] - window + 1, -1, count_places(begin[spans], 1, changes)))
+    spanning = count_places(end[spans] - window + 1, -1, count_places(begin[spans], 1, changes))
     # A run ends where a target's last window begins; circular targets have none.
     n_windows = np.where(targets.is_circular, 0, np.maximum(targets.size - window + 1, 0))
     first, changes = targets.start[:-1], np.zeros(changes.size, np.int32)
-    inside = np.cumsum(count_places(first + n_windows, -1, count_places(first, 1, changes)))
-    is_bare = np.concatenate([[False], (spanning == 0) & (inside > 0), [False]])
-    low, behind = np.flatnonzero(is_bare[1:] != is_bare[:-1]).reshape(-1, 2).T
+    inside = count_places(first + n_windows, -1, count_places(first, 1, changes))
+    is_edge = np.empty(changes.size + 1, bool)
+    _mark_bare_runs(spanning, inside, is_edge)
+    low, behind = np.flatnonzero(is_edge).reshape(-1, 2).T
     return low, behind - 1
+
+
+@signatures("int32[::1], int32[::1], boolean[::1]")
+@compiled()
+def _mark_bare_runs(spanning, inside, is_edge):
+    """Mark where runs of windows begin, and the places behind them, from the changes of two counts."""
+    n_spanning, n_inside, was_bare = 0, 0, False
+    for i in range(spanning.size):
+        n_spanning += spanning[i]
+        n_inside += inside[i]
+        is_bare = n_spanning == 0 and n_inside > 0
+        is_edge[i] = is_bare != was_bare
+        was_bare = is_bare
+    is_edge[spanning.size] = was_bare

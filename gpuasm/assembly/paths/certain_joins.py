@@ -110,6 +110,7 @@ class _Joins:
         self.source, self.target = to_host(links.source).tolist(), to_host(links.target).tolist()
         self.size, self.n_walks = to_host(chosen.size).tolist(), to_host(chosen.n_walks).tolist()
         self.unitigs = to_host(chosen.unitigs).reshape(-1, WALK_UNITIGS)
+        self.is_dead, self.sd = graph.arc_start[1:] == graph.arc_start[:-1], inserts.sd
 
     def classified(self, is_single: np.ndarray) -> ClassifiedJoins:
         fills: list[Fill] = []
@@ -153,8 +154,7 @@ class _Joins:
 
     def _are_dead(self, i: int) -> bool:
         """Return whether both ends are dead ends."""
-        is_dead = self.graph.arc_start[1:] == self.graph.arc_start[:-1]
-        return bool(is_dead[self.source[i]] and is_dead[self.target[i] ^ 1])
+        return bool(self.is_dead[self.source[i]] and self.is_dead[self.target[i] ^ 1])
 
     def _has_its_pairs(self, i: int, percent: int = PATHS.join_overlap_min_percent) -> bool:
         """Return whether as many pairs link the ends as expected, or at least a percentage of them.
@@ -174,5 +174,5 @@ class _Joins:
 
     def _gap(self, i: int) -> Gap:
         n = int(self.evidence.n_pairs[i])
-        sd = self.inserts.sd / float(np.sqrt(n))
+        sd = self.sd / float(np.sqrt(n))
         return Gap(self.source[i], self.target[i], int(self.evidence.gap[i]), sd, n)

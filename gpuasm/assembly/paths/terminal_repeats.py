@@ -24,11 +24,12 @@ def find_terminal_repeats(graph: UnitigGraph) -> np.ndarray:
     """
     n_out, is_long = np.diff(graph.arc_start), graph.n_kmers > graph.k
     found = []
-    for into in np.flatnonzero((n_out[0::2] == 0) != (n_out[1::2] == 0)).tolist():
+    n_right, n_left = n_out[0::2], n_out[1::2]
+    for into in np.flatnonzero(is_long & (np.minimum(n_right, n_left) == 0) & (n_right + n_left >= 2)).tolist():
         oriented = 2 * into + int(n_out[2 * into] != 0)
         entrances = _entrances(graph, oriented)
         many, units = entrances.size, entrances >> 1
-        if many < 2 or into in units or not is_long[[into, *units]].all():
+        if into in units or not is_long[units].all():
             continue
         depth, whole = graph.depth[into], graph.depth[units].sum()
         if (n_out[entrances] == 1).all() and 2 * many * abs(depth - whole) <= whole:
@@ -48,7 +49,7 @@ def duplicate_terminal_repeats(graph: UnitigGraph) -> tuple[UnitigGraph, SourceU
     if repeats.size == 0:
         return graph, SourceUnitigs.identity(graph.n), 0
     source, target, count = graph.arc_from.astype(np.int64), graph.arc_to.astype(np.int64), graph.arc_count
-    bases, counts = [graph.bases], [graph.count]
+    bases, counts = [graph.bases], [graph.count.copy()]
     size, n = [graph.length], graph.n
     for oriented in repeats.tolist():
         u, entrances = oriented >> 1, _entrances(graph, oriented)
@@ -57,10 +58,10 @@ def duplicate_terminal_repeats(graph: UnitigGraph) -> tuple[UnitigGraph, SourceU
             counts.append(graph.count[u : u + 1] // entrances.size)
             size.append(graph.length[u : u + 1])
             own = 2 * n + (oriented & 1)
-            target = np.where((source == entrance) & (target == oriented), own, target)
-            source = np.where((source == oriented ^ 1) & (target == entrance ^ 1), own ^ 1, source)
+            target[_arcs(graph, entrance, oriented)] = own
+            source[_arcs(graph, oriented ^ 1, entrance ^ 1)] = own ^ 1
             n += 1
-        counts[0] = np.where(np.arange(graph.n) == u, counts[0] // entrances.size, counts[0])
+        counts[0][u] //= entrances.size
     start = np.concatenate([[0], np.cumsum(np.concatenate(size))]).astype(np.int64)
     is_circular = np.concatenate([graph.is_circular, np.zeros(n - graph.n, dtype=bool)])
     rows = sorted_arcs(source, target, count, n_rows=2 * n)
@@ -68,6 +69,12 @@ def duplicate_terminal_repeats(graph: UnitigGraph) -> tuple[UnitigGraph, SourceU
         graph.k, np.concatenate(bases), start, np.concatenate(counts), is_circular, *rows, unit=graph.unit
     )
     return *compact(wide, SourceUnitigs.identity(n)), int(repeats.size)
+
+
+def _arcs(graph: UnitigGraph, source: int, target: int) -> np.ndarray:
+    """Return the numbers of the arcs from one oriented unitig to another."""
+    first, last = int(graph.arc_start[source]), int(graph.arc_start[source + 1])
+    return first + np.flatnonzero(graph.arc_to[first:last] == target)
 
 
 def _entrances(graph: UnitigGraph, oriented: int) -> np.ndarray:

@@ -25,9 +25,10 @@ import numpy as np
 
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.parameters import VERIFICATION
+from gpuasm.parallel import compiled, run_chunks, signatures
 
 _ERRORS, _DEVIATIONS = VERIFICATION.collapsed_min_errors, VERIFICATION.collapsed_min_deviations
-_FLANK = VERIFICATION.collapsed_flank
+_FLANK, _LEAST = VERIFICATION.collapsed_flank, VERIFICATION.collapsed_min_fragments
 _SHARES = np.arange(1, VERIFICATION.collapsed_share_steps + 1) / VERIFICATION.collapsed_share_steps
 """Shares of the spanning fragments that may lack bases; the others end in the unit that is left."""
 
@@ -71,11 +72,15 @@ def find_collapsed_repeats(
     typical = int(np.median(length))
     sizes = FragmentLengths(np.bincount(np.maximum(length, 0)).astype(np.int64), int(targets.size.sum()), typical)
     found: dict[int, MissingBases] = {}
-    for target in np.flatnonzero((targets.size > 2 * typical) & ~targets.is_circular).tolist():
+    long_targets = np.flatnonzero((targets.size > 2 * typical) & ~targets.is_circular)
+    shortest = _places_of_shortest(begin, end, (targets, long_targets), sizes)
+    for target in long_targets.tolist():
         first, size, offset = int(targets.start[target]), int(targets.size[target]), int(targets.offset[target])
-        rows = slice(*np.searchsorted(begin, [first, first + size]).tolist())
-        own = _find_in_target((begin[rows] - first, end[rows] - first), size, sizes)
-        found |= {offset + place: gap for place, gap in own.items()}
+        places = shortest[slice(*np.searchsorted(shortest, [first + typical, first + size - typical + 1]).tolist())]
+        if places.size:
+            rows = slice(*np.searchsorted(begin, [first, first + size]).tolist())
+            own = _missing_in_target((begin[rows] - first, end[rows] - first), places - first, size, sizes=sizes)
+            found |= {offset + place: gap for place, gap in own.items()}
     half = typical // 2
     low, high = (np.searchsorted(known, np.array([*found], np.int64) + by) for by in (-half, half + 1))
     return {place: gap for (place, gap), is_clear in zip(found.items(), low == high, strict=True) if is_clear}
@@ -124,31 +129,71 @@ class FragmentLengths:
         return found
 
 
-def _find_in_target(
-    fragments: tuple[np.ndarray, np.ndarray], size: int, sizes: FragmentLengths
+def _places_of_shortest(
+    begin: np.ndarray, end: np.ndarray, within: tuple[Targets, np.ndarray], sizes: FragmentLengths
+) -> np.ndarray:
+    """Return the place with most missing bases of each run of places that only too short fragments span.
+
+    Parameters
+    ----------
+    begin, end
+        As for `find_collapsed_repeats`.
+    within
+        The targets, and the numbers of those to search.
+    sizes
+        Lengths of all fragments.
+
+    Returns
+    -------
+    (n,) int64, ascending: text positions.
+    """
+    targets, chosen = within
+    longest, is_shortest = sizes.histogram.size, np.zeros(int(targets.start[-1]) + 1, bool)
+    _, mean, deviation = sizes.across(longest, longest)
+    first_row = np.searchsorted(begin, targets.start[chosen])
+    last_row = np.searchsorted(begin, targets.start[chosen] + targets.size[chosen])
+    rows = targets.start[chosen], targets.size[chosen], first_row, last_row
+    run_chunks(_mark_shortest, chosen.size, *rows, begin, end, mean, deviation, is_shortest)
+    return np.flatnonzero(is_shortest)
+
+
+@signatures(
+    "int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64, float64, "
+    "boolean[::1]"
+)
+@compiled()
+def _mark_shortest(first, last, start, size, first_row, last_row, begin, end, mean, deviation, is_shortest):
+    for t in range(first, last):
+        n_change, sum_change = np.zeros(size[t] + 1, np.int64), np.zeros(size[t] + 1, np.int64)
+        for row in range(first_row[t], last_row[t]):
+            low, high = begin[row] - start[t], end[row] - start[t]
+            if high <= size[t] and high - low >= 2 * _FLANK:
+                n_change[low + _FLANK] += 1
+                n_change[high - _FLANK] -= 1
+                sum_change[low + _FLANK] += high - low
+                sum_change[high - _FLANK] -= high - low
+        n, total, at, most = 0, 0, -1, 0.0
+        for place in range(size[t] + 1):
+            n += n_change[place]
+            total += sum_change[place]
+            short = max(0.0, mean * n - total)  # missing bases of all of them together
+            is_low = n >= _LEAST and short >= _DEVIATIONS * deviation * n and short >= _ERRORS * deviation * np.sqrt(n)
+            if is_low and (at < 0 or short > most):
+                at, most = place, short
+            if at >= 0 and not (is_low and place < size[t]):
+                is_shortest[start[t] + at] = True
+                at = -1
+
+
+def _missing_in_target(
+    fragments: tuple[np.ndarray, np.ndarray], places: np.ndarray, size: int, *, sizes: FragmentLengths
 ) -> dict[int, MissingBases]:
-    """Find the collapsed places of one target, one in each run of places."""
+    """Return the bases missing at those places of a target where they are enough, one place in each fragment length."""
     (begin, end), longest = fragments, sizes.histogram.size
     fits = (end <= size) & (end - begin >= 2 * _FLANK)
     begin, end = begin[fits] + _FLANK, end[fits] - _FLANK
-    n = np.cumsum(_counts_by_place(begin, size) - _counts_by_place(end, size))
-    sums = (
-        np.cumsum(_counts_by_place(begin, size, end - begin) - _counts_by_place(end, size, end - begin))
-        + 2 * _FLANK * n
-    )
-    _, mean, deviation = sizes.across(longest, longest)
-    short = np.maximum(0, mean * n - sums)  # missing bases of all of them together
-    is_low = (
-        (n >= VERIFICATION.collapsed_min_fragments)
-        & (short >= _DEVIATIONS * deviation * n)
-        & (short >= _ERRORS * deviation * np.sqrt(n))
-    )
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], is_low, [False]]).astype(np.int8))).reshape(-1, 2)
     found: dict[int, MissingBases] = {}
-    for low, high in edges.tolist():
-        place = low + int(np.argmax(short[low:high]))
-        if not sizes.typical <= place <= size - sizes.typical:
-            continue
+    for place in places.tolist():
         is_across = (begin <= place) & (end > place)
         gap = _missing_bases_at((place, size - place), (end - begin)[is_across] + 2 * _FLANK, sizes)
         if gap and (not found or place - max(found) >= longest // 2):
@@ -171,7 +216,3 @@ def _missing_bases_at(sides: tuple[int, int], across: np.ndarray, sizes: Fragmen
         return None
     missing, share_incomplete = sizes.most_likely_missing(across)
     return MissingBases(missing, deviation / (share_incomplete * n) ** 0.5, n)
-
-
-def _counts_by_place(places: np.ndarray, size: int, weights: np.ndarray | None = None) -> np.ndarray:
-    return np.bincount(places, weights, minlength=size + 1).astype(np.int64)

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from gpuasm.assembly.alignment.contained_ends import find_contained_ends
 from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads, batches
 from gpuasm.assembly.alignment.mate_rescue import rescue_mates
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets, targets_of
-from gpuasm.assembly.contig import Contig, bounds_of, single_copy_depth
+from gpuasm.assembly.contig import Contig, bounds_of, changed, numbered, single_copy_depth
 from gpuasm.assembly.coverage.contig_depth import Coverage, DepthTable, core_of, summarise
 from gpuasm.assembly.ends.clipped_tails import ClippedTails, find_clipped_tails, free_ends
 from gpuasm.assembly.ends.end_extension import extend_ends, extended
@@ -81,8 +81,7 @@ class Checked:
         bounds = bounds_of(kept)
         depth = np.repeat(np.rint([contig.depth for contig in kept]).astype(np.int32), np.diff(bounds))
         anywhere = np.ones(depth.size, dtype=bool)
-        named = [replace(contig, name=f"contig_{number:06d}") for number, contig in enumerate(kept, start=1)]
-        return cls(named, depth, summarise(depth, anywhere, anywhere, bounds), {})
+        return cls(numbered(kept), depth, summarise(depth, anywhere, anywhere, bounds), {})
 
     @property
     def bounds(self) -> np.ndarray:
@@ -272,8 +271,9 @@ def _with_depth(contigs: list[Contig], table: DepthTable) -> list[Contig]:
     raised = float((length * table.mean)[has_both].sum()) / bases if bases else 1.0
     depth = np.where(table.has_core, table.mean, raised * kmer_depth)
     single = single_copy_depth(length, depth)
-    copies = np.maximum(1, np.rint(depth / single)) if single > 0 else np.ones(len(contigs))
+    n_copies = np.maximum(1, np.rint(depth / single)) if single > 0 else np.ones(len(contigs))
+    copies = n_copies.astype(np.int64).tolist()
     return [
-        replace(contig, name=f"contig_{number:06d}", depth=float(d), copies=int(c))
-        for number, (contig, d, c) in enumerate(zip(contigs, depth, copies, strict=True), start=1)
+        changed(contig, name=f"contig_{number:06d}", depth=d, copies=c)
+        for number, (contig, d, c) in enumerate(zip(contigs, depth.tolist(), copies, strict=True), start=1)
     ]

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gpuasm.assembly.contig import Contig, bounds_of, in_order
+from gpuasm.assembly.contig import Contig, bounds_of, changed, in_order
 from gpuasm.assembly.verification.collapsed_repeats import MissingBases
 
 
@@ -118,19 +118,20 @@ def split_contigs(
     min_length
         Shorter parts are dropped.
     """
-    begin = bounds_of(contigs).tolist()
+    bounds = bounds_of(contigs)
+    begin, is_whole = bounds.tolist(), _are_whole(bounds, cuts, is_excluded).tolist()
     parts: list[tuple[Contig, np.ndarray]] = []
     joins: list[tuple[int, MissingBases]] = []
     for number, contig in enumerate(contigs):
         low, high = begin[number], begin[number + 1]
-        places = np.arange(low, high)
-        rows = cuts.within(low, high)
-        if not rows and not is_excluded[low:high].any():
-            if contig.length >= min_length:
-                places = np.roll(places, -first_base.get(number, 0))
-                own = codes[places]
-                parts.append((contig if np.array_equal(own, contig.codes) else replace(contig, codes=own), places))
+        if is_whole[number]:
+            if high - low >= min_length:
+                places = np.arange(low, high)
+                if number in first_base:
+                    places = np.roll(places, -first_base[number])
+                parts.append((changed(contig, codes=codes[places]), places))
             continue
+        places, rows = np.arange(low, high), cuts.within(low, high)
         stretches = np.split(places, [cuts.place[row] - low for row in rows])
         kept = [own for own in stretches if own.size >= max(1, min_length) and not is_excluded[own[0]]]
         parts += _with_ends(contig, kept, cuts, within=(low, high), codes=codes)
@@ -143,6 +144,12 @@ def split_contigs(
         np.concatenate([parts[i][1] for i in order] or [np.empty(0, np.int64)]),
         [Join(2 * rank[i], 2 * rank[i + 1], missing) for i, missing in joins],
     )
+
+
+def _are_whole(bounds: np.ndarray, cuts: Cuts, is_excluded: np.ndarray) -> np.ndarray:
+    """Return which contigs have neither cuts nor excluded bases: (n,) bool."""
+    n_cuts = np.diff(np.searchsorted(np.array(cuts.place, np.int64), bounds))
+    return (n_cuts == 0) & (np.diff(np.searchsorted(np.flatnonzero(is_excluded), bounds)) == 0)
 
 
 def _with_ends(
@@ -159,7 +166,7 @@ def _with_ends(
         right, left = contig.extended
         extended = right - (high - 1 - last) if has_right else 0, left - (first - low) if has_left else 0
         is_whole = has_right and has_left and not contig.is_circular
-        part = replace(
+        part = changed(
             contig,
             codes=codes[places],
             is_circular=False,

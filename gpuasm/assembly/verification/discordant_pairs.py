@@ -95,8 +95,8 @@ class _DirectedReads:
         Begin of those of discordant pairs, ascending, and end.
     paired : (m,) int64, ascending
         Where reads of concordant pairs begin.
-    sums : (n_text + 1,) int64
-        Number of all reads that begin before each place, from ``origin`` on.
+    times : (n_text,) int32
+        Number of all reads that begin at each place, from ``origin`` on.
     origin : int
         The first place.
     usual : float
@@ -106,7 +106,7 @@ class _DirectedReads:
     begin: np.ndarray
     end: np.ndarray
     paired: np.ndarray
-    sums: np.ndarray
+    times: np.ndarray
     origin: int
     usual: float
 
@@ -132,9 +132,8 @@ class _DirectedReads:
     ) -> _DirectedReads:
         begin, end, paired = places
         order = np.lexsort((end, begin))
-        sums = np.concatenate([[0], np.cumsum(times, dtype=np.int64)])
-        origin = 1 - times.size if is_reversed else 0
-        return cls(begin[order], end[order], np.sort(paired), sums, origin, int(sums[-1]) / n_bases)
+        origin, n_reads = 1 - times.size if is_reversed else 0, int(times.sum(dtype=np.int64))
+        return cls(begin[order], end[order], np.sort(paired), times, origin, n_reads / n_bases)
 
     def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
         """Return the last end of the discordant reads over each run of windows, if they are enough: (n,) int64.
@@ -165,6 +164,6 @@ class _DirectedReads:
         """Check whether the reads that begin among some discordant reads may be of one copy."""
         begin, end = int(self.begin[row]), int(self.begin[stop - 1]) + 1
         usual = self.usual * (end - begin)
-        n_reads = int(self.sums[end - self.origin] - self.sums[begin - self.origin])
+        n_reads = int(self.times[begin - self.origin : end - self.origin].sum(dtype=np.int64))
         n_paired = int(np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin))
         return n_reads - (stop - row) - n_paired <= _MAX_UNKNOWN * usual and n_reads <= _MAX_READS * usual

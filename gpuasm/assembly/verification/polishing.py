@@ -8,6 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.parameters import VERIFICATION
+from gpuasm.parallel import compiled, run_chunks, signatures
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,22 @@ def decide(votes: Array, voters: Array, bounds: np.ndarray, *, least: int) -> Fi
         (denominator * n_votes >= numerator * n_voters)
         | (n_votes + xp.minimum(VERIFICATION.polishing_max_dissenters, n_votes - 1) >= n_voters)
     )
-    kept = to_host(votes[chosen])
+    kept, depth = to_host(votes[chosen]), to_host(n_voters[chosen])
     place = kept >> 2
-    contig = np.searchsorted(bounds, place, side="right") - 1
-    depth = [float(voters[place[i]]) for i in range(place.size)]
-    typical = [_mean_of_covered(voters[bounds[c] : bounds[c + 1]]) for c in contig.tolist()]
-    is_usual_depth = np.array(depth) <= VERIFICATION.polishing_max_depth_ratio * np.array(typical)
+    contig, row = np.unique(np.searchsorted(bounds, place, side="right") - 1, return_inverse=True)
+    typical = np.empty(contig.size, np.float64)
+    run_chunks(_means_of_covered, contig.size, contig, bounds, to_host(voters), typical)
+    is_usual_depth = depth <= VERIFICATION.polishing_max_depth_ratio * typical[row]
     return Fixes(place[is_usual_depth], (kept[is_usual_depth] & 3).astype(np.uint8))
 
 
-def _mean_of_covered(depth: Array) -> float:
-    return float(depth.sum(dtype=np.int64)) / max(1, int((depth > 0).sum()))
+@signatures("int64, int64, int64[::1], int64[::1], int32[::1], float64[::1]")
+@compiled()
+def _means_of_covered(first, last, contigs, bounds, depth, mean):
+    """Return the mean depth of the covered bases of some contigs."""
+    for i in range(first, last):
+        total, n = 0, 0
+        for place in range(bounds[contigs[i]], bounds[contigs[i] + 1]):
+            total += depth[place]
+            n += depth[place] > 0
+        mean[i] = total / max(1, n)

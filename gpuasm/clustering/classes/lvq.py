@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.checks import instance
 from gpuasm.clustering.classes.labelling import label_units, numbered_classes
 from gpuasm.clustering.parameters import Parameters
 from gpuasm.clustering.search.search import Searcher
@@ -85,6 +86,7 @@ class MapClassifier(Parameters):
             raise UsageError("no epoch or more", repr(self.epochs), "give a whole number such as 20")
         bounds = rates(self.rate)
         self.som_ = self.som if self.som is not None else SelfOrganisingMap()
+        instance(self.som_, SelfOrganisingMap, "the map")
         if not hasattr(self.som_, "weights_"):
             self.som_ = SelfOrganisingMap(**self.som_.get_params()).fit(X)
         if self.epochs and self.som_.metric != "euclidean":

@@ -79,7 +79,7 @@ def test_a_circular_genome_is_one_circular_contig(assemble, pair):
 
 def test_another_process_makes_the_same_page_of_many_reads(assemble, pair, monkeypatch):
     alone = assemble("-1", pair[0], "-2", pair[1], into="alone/sample")
-    monkeypatch.setattr("gpuasm.cli.assembly_page._WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("gpuasm.cli.assembly_page.LEAST_BYTES_APART", 0)
     monkeypatch.setattr("gpuasm.report.process.write_run_report", lambda _: pytest.fail("made here"))
     copy = assemble("-1", pair[0], "-2", pair[1], into="copy/sample")
     assert outputs_of(copy) == outputs_of(alone)

@@ -262,3 +262,11 @@ def test_names_that_are_no_lines_are_refused_in_tours(run_cli, tmp_path):
     assert code == 2
     assert "names that a line can hold" in err
     assert run_cli("euler", tmp_path / "one.npz", "-q", "--device", "cpu", "--edges")[0] == 0
+
+
+def test_what_is_guessed_is_reported(run_cli, tmp_path):
+    path = tmp_path / "graph"
+    path.write_text("4 5\n10 20\n20 30\n30 40\n40 10\n10 30\n")
+    code, _, err = run_cli("graph", "info", path)
+    assert code == 0
+    assert err.startswith("gpuasm: warning: the first line, '4 5', is taken as the numbers of vertices and edges; ")

@@ -2,32 +2,103 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from tests.fuzz.signals import CODES, MESSAGES, Samples, signalled, wrong_ends, wrong_mixtures
+import gpuasm
+from tests.fuzz import outcomes
+from tests.fuzz.signals import CODES, MESSAGES, Blow, End, Trials, struck
+from tests.fuzz.small_commands import SmallCommands
+from tests.fuzz.workflow_kills import Undisturbed
+
+PACKAGE = Path(gpuasm.__file__).parent
+INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory):
-    return Samples.make(tmp_path_factory.mktemp("samples"), 4000)
+def commands(tmp_path_factory):
+    return SmallCommands(tmp_path_factory.mktemp("commands"), ["assemble", "count"], length=4000)
+
+
+def wrong(commands, name, blow, *, older):
+    outcome = Trials(commands, blow.number).strike(name, blow, is_over_older=older)
+    return outcome and outcome.wrong
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_a_signal_while_an_assembly_starts_or_works(samples, number):
-    assert list(wrong_ends(samples, number, iter([0.25, 0.8, 1.3]), twice=False)) == []
+@pytest.mark.parametrize("older", [False, True])
+def test_a_signal_while_an_assembly_starts_or_works(commands, number, older):
+    for moment in (0.25, 0.8):
+        assert not wrong(commands, "assemble", Blow(number, moment), older=older)
 
 
-def test_a_signal_twice_in_a_row(samples):
-    assert list(wrong_ends(samples, signal.SIGINT, iter([0.4, 1.0]), twice=True)) == []
+def test_a_signal_to_a_command_that_writes_files(commands):
+    assert not wrong(commands, "count", Blow(TERM, 0.4, to_all=False), older=True)
 
 
-def test_a_kill_over_older_results(samples):
-    assert list(wrong_mixtures(samples, iter([0.9]))) == []
+def test_a_signal_twice_in_a_row(commands):
+    assert not wrong(commands, "assemble", Blow(INT, 0.6, twice=True), older=False)
+
+
+@pytest.mark.parametrize("name", ["assemble", "count"])
+def test_a_kill_over_older_results(commands, name):
+    assert not wrong(commands, name, Blow(KILL, commands.seconds[name] * 0.7), older=True)
+
+
+def test_mixed_and_cut_files_are_found(commands):
+    files, other = commands.results[1]["assemble"], commands.results[0]["assemble"]
+    mixed = files | {"contigs.fasta": other["contigs.fasta"], "run.json": other["run.json"]}
+    assert commands.differing("assemble", 1, files) == []
+    assert commands.differing("assemble", 1, mixed) == ["contigs.fasta", "run.json"]
+    assert commands.differing("assemble", 1, files | {"more": b""}) == ["more"]
+
+
+def test_a_mixture_within_the_workflow_is_found():
+    whole = [
+        {f"a/{name}": f"{name} {number}".encode() for name in ("one", "two")}
+        | {"a/run.json": f'{{"status": "done", "sum": "sum{number}"}}'.encode()}
+        for number in range(2)
+    ]
+    undisturbed = Undisturbed(whole, ["sum0", "sum1"])
+    running = {"a/run.json": b'{"status": "running"}'}
+    mixed = whole[0] | {"a/one": whole[1]["a/one"]}
+    assert list(undisturbed.mixtures(whole[1])) == []
+    assert list(undisturbed.mixtures({name: whole[0][name] for name in ("a/one", "a/run.json")})) == []
+    assert list(undisturbed.mixtures(mixed | running)) == []
+    incomplete = {"a/.incomplete/files/run.json": whole[1]["a/run.json"], "a/.incomplete/files/one": b""}
+    assert list(undisturbed.mixtures(mixed | running | incomplete)) == []
+    assert list(undisturbed.mixtures(mixed)) == ["two runs are mixed in a, and run.json states 'done'"]
+    assert list(undisturbed.mixtures(whole[0] | {"a/run.json": whole[1]["a/run.json"]})) != []
+    assert undisturbed.differing({**whole[1], "a/one": b""}, 1, may_miss=False) == ["a/one"]
+    assert undisturbed.differing({"a/one": b"one 1"}, 1, may_miss=False) == ["a/run.json", "a/two"]
+
+
+def test_what_python_does_before_it_runs_gpuasm_is_told_from_what_gpuasm_does():
+    fatal = "Fatal Python error: init_import_site: Failed to import the site module\n"
+    assert End(1, fatal, 0).is_of_python(INT)
+    assert End(-INT, "", 0).is_of_python(INT)
+    assert End(-TERM, "", 0).is_of_python(TERM)
+    assert not End(1, "gpuasm: error: this is a bug\n", 0).is_of_python(INT)
+    assert not End(-INT, f'Traceback\n  File "{outcomes.__file__}"\n{PACKAGE}/cli/__init__.py', 0).is_of_python(INT)
+    assert not End(None, "", 0).is_of_python(INT)
+
+
+def test_outcomes_are_counted_and_merged_with_those_of_other_signals(tmp_path):
+    path = tmp_path / "signals.json"
+    right, bad = outcomes.Outcome("SIGINT", "count", 3.0), outcomes.Outcome("SIGINT", "count", 1.0, wrong=["hangs"])
+    assert outcomes.counted([right, bad], path) == 1
+    assert outcomes.counted([outcomes.Outcome("SIGKILL", "count", 1.0, twice=True)], path) == 0
+    (entry,) = json.loads(path.read_text())["entries"].values()
+    assert [(row["signal"], row["signals"], row["within_two_seconds"], row["wrong"]) for row in entry["rows"]] == [
+        ("SIGINT", 2, 1, 1), ("SIGKILL", 1, 1, 0),
+    ]  # fmt: skip
+    assert list(tmp_path.iterdir()) == [path]
 
 
 SWALLOWING = """
@@ -64,6 +135,49 @@ def test_a_signal_where_an_exception_would_be_lost(work, number):
     _, messages = process.communicate(timeout=30)
     assert (process.returncode, messages) == (CODES[number], MESSAGES[number])
     assert time.monotonic() - began < 10
+
+
+UNDONE = """
+import os, sys, threading
+sys.argv = ["gpuasm", "nonsense"]
+import gpuasm.cli
+from pathlib import Path
+from gpuasm import unfinished
+from gpuasm.cli.run_folder import RunFolder
+def undo():
+    thread = threading.Thread(target=unfinished.undo_all, args=(5,))
+    thread.start()
+    thread.join()
+    threading.Timer(0.5, os._exit, [130]).start()
+{work}
+"""
+
+
+def run_after_undoing(work, folder):
+    code = UNDONE.format(work=work)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+
+
+def test_a_run_that_fails_because_a_signal_has_undone_it_changes_nothing_more(tmp_path):
+    (tmp_path / "run.json").write_text('{"command": "bin", "status": "done"}')
+    done = run_after_undoing("with RunFolder(Path(), 'bin') as folder:\n    undo()\n    raise ValueError", tmp_path)
+    assert (done.returncode, done.stderr) == (130, "")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "run.json": '{"command": "bin", "status": "done"}'
+    }
+
+
+def test_an_error_that_follows_a_signal_is_not_printed(tmp_path):
+    done = run_after_undoing("undo()\ngpuasm.cli.run()", tmp_path)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_signals_are_handled_before_anything_else_is_imported():
+    code = "import sys; sys.argv = ['gpuasm']; print('started', file=sys.stderr); from gpuasm.cli import run"
+    done = subprocess.run([sys.executable, "-X", "importtime", "-c", code], capture_output=True, text=True, check=True)
+    names = [line.rpartition("|")[2].strip() for line in done.stderr.partition("started\n")[2].splitlines()]
+    assert set(names[: names.index("gpuasm.first_signals")]) <= {"__future__"}
+    assert names.index("gpuasm.cli.interruption") < names.index("click")
 
 
 def test_an_ignored_signal_stays_ignored():
@@ -116,7 +230,7 @@ def test_the_pipe_of_messages_may_be_full():
     process.communicate()
 
 
-def test_signalled_reports_a_process_that_does_not_end(monkeypatch):
+def test_a_process_that_does_not_end_is_reported(monkeypatch):
     monkeypatch.setattr("tests.fuzz.signals.PATIENCE_S", 0.5)
     code = "import signal, time; signal.signal(2, signal.SIG_IGN); time.sleep(60)"
-    assert signalled([sys.executable, "-c", code], signal.SIGINT, 0.5)[0] is None
+    assert struck([sys.executable, "-c", code], Blow(INT, 0.5)).code is None

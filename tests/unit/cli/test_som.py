@@ -10,6 +10,7 @@ import pytest
 
 from gpuasm.cli.som_file import TrainedMap, load_trained_map, save_trained_map
 from gpuasm.clustering import SelfOrganisingMap
+from gpuasm.errors import DataError
 from gpuasm.io import write_fasta
 from gpuasm.io.matrices import read_classes, read_matrix
 from tests.communities import community
@@ -164,6 +165,14 @@ def test_everything_that_is_saved_comes_back(tmp_path, rng):
     assert np.array_equal(back.som.predict(values), som.predict(values))
     assert np.array_equal(back.som.component_planes(), som.component_planes())
     assert np.array_equal(back.som.hit_map(), som.hit_map())
+
+
+def test_columns_of_a_saved_map_are_named_by_texts(tmp_path, rng):
+    som = SelfOrganisingMap(2, 2, epochs=1).fit(rng.normal(size=(9, 2)))
+    save_trained_map(tmp_path / "map.npz", TrainedMap(som, ["a", "b"]))
+    np.savez(tmp_path / "other.npz", **(dict(np.load(tmp_path / "map.npz")) | {"columns": np.array([1.0, 2.0])}))
+    with pytest.raises(DataError, match="names of columns"):
+        load_trained_map(tmp_path / "other.npz", np)
 
 
 @pytest.mark.parametrize(

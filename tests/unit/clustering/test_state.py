@@ -29,5 +29,7 @@ def test_arrays_that_are_not_a_map_are_refused(rng):
             map_of({key: value for key, value in state.items() if key != name})
     with pytest.raises(DataError, match="later"):
         map_of(state | {"som_version": np.array(99)})
+    with pytest.raises(DataError, match="parameters by name"):
+        map_of(state | {"parameters": np.array("7")})
     with pytest.raises(DataError, match="weights of 4 units"):
         map_of(state | {"weights": state["weights"][:3]})

@@ -134,12 +134,13 @@ def test_the_checksum_depends_on_all():
             {"a": np.arange(3), "b": np.array("x")},
             {"a": np.arange(3), "b": np.array("y")},
             {"a": np.arange(3), "c": np.array("x")},
+            {"a": np.arange(3), "b": np.array(["x"])},
             {"a": np.arange(3)[:, None], "b": np.array("x")},
             {"a": np.arange(3, dtype=np.uint64), "b": np.array("x")},
             {"a": np.arange(3)},
         )
     }
-    assert len(found) == 6
+    assert len(found) == 7
 
 
 @pytest.mark.parametrize(

@@ -297,7 +297,8 @@ def test_few_bytes_that_unpack_to_many(tmp_path, unit):
     path.write_bytes(compressor.compress((b">a\n" if unit == b"A" else b"") + 100 * text))
     del text
     before = resident_bytes()
-    with limited_memory(before + (100 << 20)), pytest.raises(ResourceError, match="a budget of") as caught:
+    reasons = r"a budget of|at most 200 times"
+    with limited_memory(before + (100 << 20)), pytest.raises(ResourceError, match=reasons) as caught:
         read_reads(single=[path])
     assert (caught.value.path, caught.value.exit_code) == (str(path), 75)
     assert resident_bytes() < before + (200 << 20)

@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.errors import ResourceError
+from gpuasm.io import graph_text
 from gpuasm.io.bounded_decoding import MOST_TEXT
 from gpuasm.io.compression import BrokenStreamError, decoded
+from gpuasm.io.graph_text import line_blocks, numbered_lines
 from gpuasm.io.json_text import read_json
 from gpuasm.io.memory_bound import MemoryBound
-from gpuasm.io.sources import read_whole
+from gpuasm.io.sources import Source, read_whole
 from gpuasm.resources import limited_memory, resident_bytes
 
 SKIPPABLE = b"\x50\x2a\x4d\x18" + (7).to_bytes(4, "little") + b"skipped"
@@ -115,3 +117,34 @@ def test_commands_stay_within_their_memory(tmp_path, kind):
     exit_code, peak = map(int, done.stdout.split())
     assert (exit_code, done.stderr.count("\n")) == (75, 1), done.stderr
     assert peak << 10 < 500 << 20
+
+
+@pytest.mark.parametrize("compression", PACKERS)
+@pytest.mark.parametrize("line", [b"\n", b"a\tb\n"])
+def test_few_bytes_that_unpack_to_a_long_text_are_refused(tmp_path, monkeypatch, compression, line):
+    monkeypatch.setattr(graph_text, "_ALWAYS_TEXT", 1 << 20)
+    path = tmp_path / "text"
+    path.write_bytes(PACKERS[compression](line * ((4 << 20) // len(line))))
+    for read in (
+        lambda: sum(len(block) for block in Source(str(path), always=1 << 20).blocks()),
+        lambda: sum(len(block) for block in line_blocks(path)),
+    ):
+        with pytest.raises(ResourceError, match=r"at most 200 times .* that unpack to .* unpack the file before"):
+            read()
+    path.write_bytes(line * ((4 << 20) // len(line)))  # plain
+    assert sum(len(block) for block in line_blocks(path)) == path.stat().st_size
+
+
+def test_texts_that_compress_well_are_read(tmp_path, monkeypatch, rng):
+    path = tmp_path / "text.gz"
+    path.write_bytes(gzip.compress(b"0\t" * (5 << 20) + b"0\n"))  # not long
+    assert sum(len(block) for block in line_blocks(path)) > 10 << 20
+    monkeypatch.setattr(graph_text, "_ALWAYS_TEXT", 1 << 20)
+    text = b"".join(bytes([65 + code]) * 99 + b"\n" for code in rng.integers(0, 4, 40_000).tolist())
+    path.write_bytes(gzip.compress(text))
+    assert sum(len(block) for block in line_blocks(path)) == len(text)
+
+
+def test_lines_are_numbered_across_blanks():
+    blocks = [b"a\n", b"\n \n\t\n", b"\n", b"b\n"]
+    assert [(n, line) for n, line in numbered_lines(blocks) if line] == [(1, "a"), (6, "b")]

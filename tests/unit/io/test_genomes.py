@@ -81,6 +81,7 @@ def test_sequences_without_a_name_are_numbered(tmp_path: Path) -> None:
         (flat_file("genbank").replace("acgttgcaac acgttgcaac", "acgttgcaac", 1), "Expected sequence length"),
         (flat_file("genbank").replace("130 bp    DNA", "130 aa       ", 1), "a protein|GenBank"),
         ("LOCUS       nonsense\n", "GenBank"),
+        ("LOCUS       x 9223372036854775808 bp DNA circular\nORIGIN\n//\n", "GenBank"),
     ],
 )  # fmt: skip
 def test_bad_genomes_are_refused(tmp_path: Path, text: str, message: str) -> None:

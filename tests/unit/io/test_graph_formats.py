@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 import pytest
 
@@ -69,6 +70,12 @@ def test_a_text_that_fits_two_formats_is_refused(written, text):
     [
         ("digraph{\na -> b;\n}\n", "DOT"),
         ("// c\nstrict graph x {\n a -- b;\n}\n", "DOT"),
+        ("/* c */ digraph x {\n a -> b;\n}\n", "DOT"),
+        ('digraph "a b"\n{\n a -> b;\n}\n', "DOT"),
+        ("strict\ndigraph\n{\n a -> b;\n}\n", "DOT"),
+        ("subgraph{\na -> b;\n}\n", "DOT"),
+        ('Creator "x"\ngraph\n[\n  node [ id 1 ]\n]\n', "GML"),
+        (">>graph6<<Bw\n", "graph6"),
         ("<?xml version='1.0'?>\n<graphml/>\n", "XML"),
         ("graph [\n  node [ id 1 ]\n]\n", "GML"),
         ('{"nodes": []}\n', "JSON"),
@@ -87,8 +94,9 @@ def test_lines_of_one_field_are_no_graph_by_chance(written, text):
         read_graph(written(text))
 
 
-def test_vertices_alone(written):
+def test_vertices_alone(written, caplog):
     assert list(read_graph(written("a\nb\n"))) == [("a", []), ("b", [])]
+    assert "no line has an arrow, so its 2 vertices have no edges" in caplog.text
     assert list(read_graph(written("a b\nc;d\n"), file_format="adjacency")) == [("a b", []), ("c;d", [])]
 
 
@@ -118,6 +126,8 @@ def test_the_format_is_reported(written, caplog):
         ("3 5\n1 2\n2 3\n3 1\n1 3\n2 1\n", 4, 5),
         ("10 12\n" + "0 1\n" * 12, 10, 12),
         ("3 2\na b\nb c\n", 3, 2),
+        ("3 3\na b\nb c\nc a\n", 3, 3),
+        ("4 4\n0 1\n1 2\n2 3\n3 0\n", 4, 4),
     ],
 )
 def test_numbers_of_vertices_and_edges_are_no_edge(written, caplog, text, n, m):
@@ -127,18 +137,22 @@ def test_numbers_of_vertices_and_edges_are_no_edge(written, caplog, text, n, m):
     assert read_graph(written(text), file_format="edges").n_edges == m + 1
 
 
-def test_an_edge_that_may_be_the_numbers_is_reported(written, caplog):
-    assert read_graph(written("3 2\n2 1\n1 3\n")).n_edges == 3
-    assert "is taken as an edge" in caplog.text
-
-
-@pytest.mark.parametrize("text", ["3 1\n0 1\n", "10 3\n0 1\n1 2\n5 6\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["3 1\n0 1\n", "10 3\n0 1\n1 2\n5 6\n", "3 2\n2 1\n1 3\n", "3 3\n1 2\n2 3\n3 1\n", "2 1\n1 2\n",
+     "5 3\na b\nb c\nc a\n", "3 3\na b\nb 3\n3 a\n", "u v\n0 1\n1 2\n", "node1\tnode2\n1\t2\n", "id,other\n7,9\n"],
+)  # fmt: skip
 def test_a_first_line_that_may_be_either_is_refused(written, text):
     with pytest.raises(DataError, match=r"line 1: .*may be either; begin the line with # .* --format edges"):
         read_graph(written(text))
+    assert read_graph(written(text), file_format="edges").n_edges == text.count("\n")
 
 
-@pytest.mark.parametrize("text", ["1 0\n", "0 1\n1 0\n", "0 2\n1 0\n0 1\n", "7 3\n0 1\n", "1 2\n2 3\n3 1\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["1 0\n", "0 1\n1 0\n", "0 2\n1 0\n0 1\n", "7 3\n0 1\n", "1 2\n2 3\n3 1\n", "3 3\n0 1\n1 2\n2 3\n", "a b\n",
+     "a b\n1 c\n", "2 3\na b\nb c\nc a\n", "a 1\n2 3\n"],
+)  # fmt: skip
 def test_other_first_lines_are_edges(written, caplog, text):
     assert read_graph(written(text)).n_edges == text.count("\n")
     assert "first line" not in caplog.text
@@ -161,6 +175,33 @@ def test_titles_of_columns_are_no_edge(written, titles):
     assert edges_of(graph) == [("a", "b")]
     assert (weights is not None) == bool(weight)
     assert edges_of(read_graph(path, pass_over_weights=True)) == [("a", "b")]
+
+
+@pytest.mark.parametrize("text", ["a pp b\n", "a -- b\n", "a => b\n", "a \u2192 b\n", "0 1 {}\n", "a b 1_0\n"])
+def test_a_third_column_that_is_no_number_is_no_weight(written, text):
+    with pytest.raises(DataError, match="line 1: expected a number as the third column"):
+        read_graph(written(text), pass_over_weights=True)
+
+
+@pytest.mark.parametrize("third", ["1", "-2.5", "nan", "inf", "1e400", "9" * 5000])
+def test_weights_that_are_passed_over_are_any_numbers(written, third):
+    assert read_graph(written(f"a b {third[:400]}\n"), pass_over_weights=True).n_edges == 1
+
+
+@pytest.mark.parametrize("text", ["a --> b\n", "a-->b\n", "a <-> b\n", "a =-> b\n", "a ->> b\n", "a <--> b\n"])
+def test_other_arrows_are_no_part_of_names(written, text):
+    with pytest.raises(DataError, match="line 1: expected the arrow '->'"):
+        read_graph(written(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["# vertices 3 edges 3\n0\t1\n1\t2\n", "# vertices 3 edges 1\n0\t1\n1\t2\n", "# vertices 2 edges 1\n0\t2\n",
+             "# vertices 3 edges 3\na\tb\nb\tc\n", "# vertices 1 edges 1\na\tb\n"]
+)  # fmt: skip
+def test_a_list_of_ours_that_is_cut_off_is_refused(written, text):
+    with pytest.raises(DataError, match=r"line 1: expected \d vertices and \d edges below it"):
+        read_graph(written(text))
+    assert read_graph(written(text.replace("# ", "# about ", 1))).n_edges == text.count("\n") - 1
 
 
 # Output
@@ -222,3 +263,14 @@ def test_sizes_beyond_memory_and_strange_digits(written, text):
     with pytest.raises((DataError, MemoryError)) as caught:
         read_graph(path)
     assert caught.value.exit_code in (65, 75)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n" * (2 << 20), " " * (2 << 20), "%\n" * (1 << 20), "/**/" * (1 << 19), "graph " * (1 << 19), "x\n" * (1 << 20)],
+    ids=["newlines", "blanks", "percents", "comments", "words", "lines"],
+)  # fmt: skip
+def test_the_format_of_a_long_text_is_known_at_once(text):
+    began = time.process_time()
+    format_of_text(text.encode())
+    assert time.process_time() - began < 5

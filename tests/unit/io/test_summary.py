@@ -102,10 +102,11 @@ def test_a_good_pair(tmp_path):
     paths = tmp_path / "1", tmp_path / "2"
     for path, step in zip(paths, (1, -1), strict=True):
         path.write_text(oracle.fastq([sequence[::step] for sequence in SEQUENCES]))
-    found = examine({"pairs": [paths]})
+    seen = []
+    found = examine({"pairs": [paths]}, each=seen.append)
     assert (found.problems, found.warnings, found.n_pairs) == ([], [], 50)
+    assert [reads.n_reads for reads in seen] == [100]
     assert [file.path for file in found.files] == [str(path) for path in paths]
-    assert found.expected_memory > 0
     assert found.as_dict()["usable"] is True
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gpuasm.arrays import to_namespace
 from gpuasm.primitives import counting
-from gpuasm.primitives.counting import count_true
+from gpuasm.primitives.counting import count_ones, count_true
 
 
 @pytest.mark.parametrize("n", [0, 1, 255, 5000])
@@ -23,3 +24,8 @@ def test_the_kernel(monkeypatch, emulated_functions, rng) -> None:
     for n in (0, 1, 255, 5000):
         mask = rng.random(n) < 0.7
         assert counting._count_cuda(mask) == sum(mask.tolist())
+
+
+@pytest.mark.parametrize("x", [0, 1, 1 << 63, (1 << 64) - 1, 0x5555555555555555, 0x9E3779B97F4A7C15])
+def test_count_ones(x: int) -> None:
+    assert count_ones(np.uint64(x)) == x.bit_count()

@@ -1,0 +1,285 @@
+"""What an assembly takes, from what is known of its reads: memory of host and device, and disk.
+
+A forecast is the largest sum of arrays that live at the same time, over the steps of an assembly. Constants are bytes
+of the named arrays for each k-mer, segment, window or base.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.assembly.coverage.depth_units import count_windows
+from gpuasm.assembly.iteration.first_kmer_size import choose_k, first_k, lengths_of
+from gpuasm.assembly.options import AssemblyOptions
+from gpuasm.assembly.parameters import ITERATION
+from gpuasm.io.read_ahead import text_ahead
+from gpuasm.kmers.estimate import sampled_kmers, spectrum_of_sample
+from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum, chance_of_one
+from gpuasm.kmers.superkmers import MINIMIZER
+from gpuasm.sequence.reads import Reads
+
+LATER_CODE = 54 << 20
+"""Modules and compiled loops that are loaded after the reads."""
+PAGE, PAGE_APART = 40 << 20, 66 << 20
+"""What draws the page of a run: libraries in this process, or another process."""
+
+CODE = 150 << 20
+"""A process that has read its reads: the interpreter, modules and compiled loops."""
+_PARSED = 16 << 20
+"""Parsed blocks of a file of reads that wait for those of the mates."""
+
+_TALLY = 8 + 4 + 8 + 32
+"""A k-mer: key, count, place, and counts of the bases that follow on both strands."""
+_FOLLOWERS, _ROW = 32, 8
+_RECORD, _BUCKET = 8, 2
+"""A super-k-mer."""
+_BUCKET_OF_CHUNK = 40
+"""A bucket of a chunk of reads: records and windows, both stacked, and where they begin."""
+_WINDOWS_OF_CHUNK, _WINDOWS_OF_BUCKET, _MOST_BUCKETS = 1 << 21, 1 << 15, 1 << 14
+_WINDOWS_OF_GROUP = 1 << 22
+_WRITTEN = 4 + 8 + 1 + 8 + 8
+"""A k-mer while unitigs are written: vertex, windows before it, base, depth, sum of depths."""
+_NAMED = 8 + 1 + 4
+"""A k-mer of a cleaned graph: key, strand, unitig."""
+_TO_ENDS = 8
+"""A k-mer while gaps are bridged: windows to both ends of its unitig."""
+_ALIGNED = 1 + 4 + 8 + 4 + 8
+"""A segment: whether it lies within one unitig, and unitig and place of both ends."""
+_PAIRED = 110
+"""A segment while pairs are chosen: fourteen columns of eight bytes, most of them for mates."""
+_INSERTS = 8
+"""A segment on the host while insert sizes are measured on a device: half of the columns of its pair."""
+_CROSSING = 0.25 + 4 + 1 + 0.25
+"""A base of junction-spanning reads: itself, the name of its window, a mark, its share of a tile."""
+_CORRECTED = 2 * 0.25 + 3 * 4 + 0.25
+"""The same while reads are corrected: two copies, three sets of names."""
+_VERIFIED = 130
+"""A segment while contigs are verified: alignments of 45 bytes, copies of some, fragments, votes."""
+_SEGMENTS_OF_BATCH = 1 << 22
+_CONTIG = 30
+"""A base of contigs: codes of unitigs and of contigs, three depths with their sums, seeds and their places."""
+
+_RANKED = 8 + 8 + 8 + 16 + 2 + 10
+"""A k-mer on a device while walks are ranked: successor, head and rank, the same a step before, marks, the result."""
+_SORTED_WINDOW = 40
+"""A window on a device while it is counted: key, sorted copy, buffer of the sort, marks of runs."""
+_COUNTED = 12 + 12 + 8
+"""A k-mer on a device while parts are joined: key and count, sorted copies, rows."""
+_TILE = 14 / 64
+_SMALL_PART, _PARTS = 1 << 24, 16
+_POOL_SHARE = 0.1
+"""Blocks of the pool of a device that are free, but too small for others."""
+
+_STORED = (2 + 1 + 1) / 8
+"""A k-mer in a checkpoint: its base, its strand, whether it is single-copy."""
+_STORED_CROSSING = 0.25 + 0.13 + 0.37
+"""A base of junction-spanning reads in a checkpoint: itself, its share of the read's place and of runs of names."""
+_STORED_LEAST = 24 << 10
+"""What does not depend on the reads."""
+_OUTPUT = 2 * (1 + 1 / 80) + 1 + 0.03 + 0.03
+"""A base of contigs: contigs and scaffolds in lines of 80 bases, the graph, windows of depth, a row of each contig."""
+_OUTPUT_LEAST = 156 << 10
+"""The page, the tables and the record of a run."""
+
+_HIGH_COVERAGE = 300
+"""Windows of a solid k-mer: with more, all bases of the genome have errors, and all reads span junctions."""
+_COVERAGE_OF_ERRORS = 100
+"""Windows of a k-mer without errors: with more, solid errors are as frequent as variants."""
+_CROSSING_SHARE, _AT_LOW_COVERAGE = 0.07, 0.23
+"""Bases of junction-spanning reads, of those of all reads."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is known of reads before they are assembled.
+
+    Attributes
+    ----------
+    own : int
+        Bytes of the arrays of the reads.
+    n_bases, n_segments : int
+        Bases and segments of the reads.
+    surveyed_k, distinct, twice : int
+        The k of the survey; estimates of its k-mers, and of those that occur twice or more.
+    k, windows : int
+        The k of the first graph, which is smaller at low coverage, and the windows of k bases in the reads.
+    repeated, solid, genome : int
+        Estimates of its k-mers that occur twice or more, that are solid, and that have no errors.
+    crossing : int
+        Bases of the reads that are likely to span junctions of the first graph.
+    """
+
+    own: int
+    n_bases: int
+    n_segments: int
+    surveyed_k: int
+    distinct: int
+    twice: int
+    k: int
+    windows: int
+    repeated: int
+    solid: int
+    genome: int
+    crossing: int
+
+
+class Survey:
+    """What is learnt of reads, part by part, so that a part can be freed before the next is read.
+
+    Parameters
+    ----------
+    options
+        Options of the assembly.
+    """
+
+    def __init__(self, options: AssemblyOptions) -> None:
+        self._options, self._lengths, self._own = options, np.zeros(1, np.int64), 0
+        self._k = 0
+        self._keys: list[np.ndarray] = []
+
+    def add(self, reads: Reads) -> None:
+        """Add reads on the host."""
+        lengths = lengths_of(reads)
+        self._k = self._k or (self._options.k[0] if self._options.k else choose_k(lengths)[0])
+        lengths, self._lengths = sorted((lengths, self._lengths), key=len)
+        self._lengths[: lengths.size] += lengths
+        self._own += sum(array.nbytes for array in (reads.packed, reads.start, reads.length, reads.read))
+        self._keys.append(sampled_kmers(reads, self._k))
+
+    def sample(self) -> Sample:
+        """Return what is known of all reads so far."""
+        keys = np.concatenate([np.empty(0, np.uint64), *self._keys])
+        histogram, k = spectrum_of_sample(keys), self._k or ITERATION.first_k
+        windows, n_bases = count_windows(self._lengths, k), count_windows(self._lengths, 1)
+        spectrum = analyse_spectrum(histogram, k, min_count=self._options.min_count)
+        repeated, solid = (int(histogram[least:].sum()) for least in (2, spectrum.threshold))
+        share = _CROSSING_SHARE
+        if self._is_sparse(spectrum) or spectrum.is_low_coverage:
+            share = _AT_LOW_COVERAGE
+            k, windows, repeated = self._with_smaller_k(spectrum, windows, repeated)
+            solid = round(repeated / max(0.5, 1 - spectrum.rare_share()))  # k-mers that occur once bridge gaps
+        genome = solid if spectrum.valley is None else min(solid, int(histogram[spectrum.valley :].sum()))
+        if windows > _HIGH_COVERAGE * genome:
+            share = 1.0
+        share = max(share, self._share_with_errors(solid, genome, windows / max(1, genome)))
+        return Sample(
+            own=self._own,
+            n_bases=n_bases,
+            n_segments=int(self._lengths.sum()),
+            surveyed_k=self._k,
+            distinct=int(histogram.sum()),
+            twice=int(histogram[2:].sum()),
+            k=k,
+            windows=windows,
+            repeated=repeated,
+            solid=solid,
+            genome=genome,
+            crossing=round(share * n_bases),
+        )
+
+    def _is_sparse(self, spectrum: Spectrum) -> bool:
+        return spectrum.rare_share() > ITERATION.missed_windows_share or self._options.mode == "meta"
+
+    def _with_smaller_k(self, spectrum: Spectrum, windows: int, repeated: int) -> tuple[int, int, int]:
+        """Return the first k of low coverage, the windows in the reads and the k-mers that occur twice or more."""
+        if self._options.k is not None:
+            return self._options.k[0], windows, repeated
+        least = ITERATION.first_k_sparse if self._is_sparse(spectrum) else ITERATION.first_k_low_coverage
+        k = first_k(least, repeated)
+        more = count_windows(self._lengths, k) / max(1, windows)
+        return k, round(windows * more), round(repeated * _gain(spectrum, more))
+
+    def _share_with_errors(self, solid: int, genome: int, coverage: float) -> float:
+        """Return the share of reads across an end of a solid error, of which most leave the graph at usual coverage."""
+        read_length = count_windows(self._lengths, 1) / max(1, int(self._lengths.sum()))
+        stay = min(1.0, (coverage / _COVERAGE_OF_ERRORS) ** 2) / 4
+        return 1 - math.exp(-stay * (solid - genome) / max(1, genome) * read_length / max(1, self._k))
+
+
+def _gain(spectrum: Spectrum, more: float) -> float:
+    """Return how many times as many windows of the genome occur twice where coverage is ``more`` times as high."""
+    classes = np.arange(2, spectrum.histogram.size)
+    occurrences = int((classes * spectrum.histogram[2:]).sum())
+    depth = max(1.0, occurrences / max(1, int(spectrum.histogram[2:].sum())))
+    return float((1 - chance_of_one(more * depth)) / (1 - chance_of_one(depth)))
+
+
+def host_bytes(sample: Sample, *, threads: int, on_device: bool) -> int:
+    """Return the bytes of arrays on the host in addition to the reads."""
+    verified = _CONTIG * sample.genome
+    if on_device:
+        return round(verified + _INSERTS * sample.n_segments)
+    n, segments = sample.solid, sample.n_segments
+    graph = _TALLY * n + _index(n)
+    aligned = _ALIGNED * segments
+    steps = (
+        *_counting(sample, threads),
+        graph + _WRITTEN * n,
+        graph + (_NAMED + _TO_ENDS) * n + aligned + _CROSSING * sample.crossing,
+        _index(n) + _NAMED * n + aligned + _CORRECTED * sample.crossing,
+        _index(n) + _NAMED * n + aligned + _PAIRED * segments + _CROSSING * sample.crossing,
+        verified + _VERIFIED * min(segments, _SEGMENTS_OF_BATCH),
+    )
+    return round(max(steps))
+
+
+def reading_bytes(sample: Sample) -> int:
+    """Return the bytes that reading takes in addition to the reads: decoded text that waits, of two files."""
+    text = 2 * sample.n_bases  # bases and qualities
+    return min(text, 2 * text_ahead()) + 2 * _PARSED
+
+
+def _counting(sample: Sample, threads: int) -> tuple[float, ...]:
+    """Return the bytes of the steps of the first count on the host: cut, count groups, join them, sort by place."""
+    windows, k, repeated = sample.windows, sample.k, sample.repeated
+    superkmers = 2 * windows / max(2, k - min(MINIMIZER, k) + 2) + sample.n_segments
+    buckets = min(_MOST_BUCKETS, 1 << (windows // _WINDOWS_OF_BUCKET).bit_length())
+    tables = _BUCKET_OF_CHUNK * buckets * (windows // _WINDOWS_OF_CHUNK + 1)
+    group = min(repeated, threads * repeated * _WINDOWS_OF_GROUP / max(1, windows))
+    rows = _ROW * (1 + (sample.solid < repeated)) * sample.solid
+    return (
+        (2 * _RECORD + _BUCKET) * superkmers + tables,
+        _RECORD * superkmers + _TALLY * (repeated + group),
+        (_TALLY + _FOLLOWERS) * repeated,
+        _TALLY * repeated + _FOLLOWERS * sample.solid + rows,
+    )
+
+
+def device_bytes(sample: Sample) -> int:
+    """Return the bytes of the pool of a device, the context not included."""
+    n, repeated, windows = sample.solid, sample.repeated, sample.windows
+    part = min(windows, max(_SMALL_PART, windows // _PARTS))
+    tiles = _TILE * windows
+    graph = _TALLY * n + _index(n)
+    aligned = _ALIGNED * sample.n_segments
+    steps = (
+        tiles + _SORTED_WINDOW * part + 12 * repeated,
+        tiles + _COUNTED * repeated,
+        tiles + _TALLY * repeated + _index(repeated),
+        _TALLY * repeated + (_FOLLOWERS + _ROW) * n,
+        graph + _RANKED * n,
+        graph + _WRITTEN * n,
+        graph + (_NAMED + _TO_ENDS) * n + aligned + _CROSSING * sample.crossing,
+        _index(n) + _NAMED * n + aligned + _CORRECTED * sample.crossing,
+        _index(n) + _NAMED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * sample.crossing,
+        _CONTIG * sample.genome + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
+    )
+    return round((1 + _POOL_SHARE) * (sample.own + max(steps)))
+
+
+def disk_bytes(sample: Sample) -> int:
+    """Return the bytes of the folder of a run: the first two checkpoints, or the last and all outputs.
+
+    Fewer reads span junctions as k grows: half of them are counted in the last checkpoint.
+    """
+    kept, crossing = _STORED_LEAST + _STORED * sample.genome, _STORED_CROSSING * sample.crossing
+    outputs = _OUTPUT_LEAST + _OUTPUT * sample.genome
+    return round(max(2 * (kept + crossing), kept + crossing / 2 + outputs))
+
+
+def _index(n: int) -> int:
+    """Return the bytes of the slots of `gpuasm.primitives.hashing.build_index` for n keys."""
+    return 4 << max(4, (2 * n).bit_length())

@@ -1,0 +1,52 @@
+"""The benchmark of forecasts: peaks of a process, and the table of them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return {name: importlib.import_module(name) for name in ("forecasts", "forecast_tables")}
+
+
+def test_forecasts_are_compared_with_peaks(modules):
+    mib = 1 << 20
+    row = {
+        "reads": "a_b", "bases": 2_500_000, "host_bytes": 100 * mib, "device_bytes": 0, "disk_bytes": 4 * mib,
+        "plan": {"host_bytes": 110 * mib, "device_bytes": 0, "disk_bytes": 3 * mib},
+    }  # fmt: skip
+    result = {
+        "benchmark": "forecasts", "key": "x", "date": "2026-01-01", "parameters": {"device": "cpu"}, "rows": [row],
+        "machine": {"cpu": "a CPU", "cpus": 2, "device": {}},
+    }  # fmt: skip
+    last = modules["forecast_tables"].forecasts([result]).splitlines()[-1]
+    cells = [cell.strip() for cell in last.strip("|").split("|")]
+    assert cells == ["a b", "2.50", "a CPU, 2 cores", "cpu", "110.0", "100.0", "+10%", "", "", "", "3.0", "4.0", "-25%"]
+
+
+def test_peaks_include_children_and_files_that_are_gone(modules, tmp_path):
+    child = "import time; kept = bytearray(60 << 20); time.sleep(1)"
+    parent = (
+        "import pathlib, subprocess, sys, time\n"
+        f"process = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
+        "path = pathlib.Path('large'); path.write_bytes(b'x' * (3 << 20)); time.sleep(0.4); path.unlink()\n"
+        "process.wait()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", parent], cwd=tmp_path)
+    peaks = modules["forecasts"].Peaks(process.pid, tmp_path)
+    process.wait(timeout=60)
+    peaks.end()
+    assert peaks.host > 60 << 20
+    assert peaks.disk >= 3 << 20
+    assert modules["forecasts"].disk_of_folder(tmp_path) == 0
+    assert set(modules["forecasts"].tree(os.getpid())) >= {os.getpid()}
