@@ -85,13 +85,13 @@ def same_bytes(results: list[Result]) -> str:
 
 
 def fuzz(results: list[Result]) -> str:
-    """Fuzzed inputs by kind of format: how many were read, refused, or failed."""
+    """Fuzzed inputs of readers and of commands: how many were read, refused, or failed."""
     used = of(results, "fuzz")
     counts = ("inputs", "read", "refused", "failures")
     rows = [row for result in used for row in result["rows"]]
     found: list[list[object]] = []
-    for kind in (*dict.fromkeys(row["kind"] for row in rows), None):
-        own = [row for row in rows if kind in (row["kind"], None)]
+    for name, is_of_commands in (("readers", (False,)), ("commands", (True,)), ("all", (False, True))):
+        own = [row for row in rows if (row["kind"] == "commands") in is_of_commands]
         n_formats, peak = len({row["format"] for row in own}), max((row["peak_bytes"] for row in own), default=0)
-        found.append([kind or "all", n_formats, *(sum(row[name] for row in own) for name in counts), peak >> 20])
+        found.append([name, n_formats, *(sum(row[name] for row in own) for name in counts), peak >> 20])
     return dated(used, markdown(["inputs of", "kinds", *counts, "peak MiB"], found))

@@ -15,7 +15,8 @@ import pytest
 from gpuasm import arrays, parallel, precompilation
 
 # The first example of a test may compile; a test that fails does so in every run.
-hypothesis.settings.register_profile("gpuasm", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("gpuasm", deadline=None, derandomize=True, max_examples=50)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("gpuasm")
 
 

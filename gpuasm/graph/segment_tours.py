@@ -18,8 +18,12 @@ from gpuasm.graph.building import from_edges
 from gpuasm.graph.components import number_components, weak_components
 from gpuasm.graph.euler_path import find_euler_path
 from gpuasm.graph.hierholzer import hierholzer
+from gpuasm.resources import process_limit, require_memory, resident_bytes
 
 _MOST_COPIES = 100_000_000
+_FEW_STEPS = 1 << 16
+_BYTES_OF_STEP = 160
+"""Edges, junctions, their order, the graph and its walk, for each copy of an oriented segment."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ def segment_tours(
     ------
     DataError
         If depths differ so much that the segments of a component have more copies than a tour may pass.
+    ResourceError
+        If the tour of a component takes more memory than there is.
     """
     tail, head, n_junctions = _junctions(lengths.size, first, second)
     joined = from_edges(tail, head, n_junctions)
@@ -85,9 +91,17 @@ def segment_tours(
         segments = np.unique(oriented >> 1)
         unit = _unit_depth(lengths[segments], depths[segments])
         copies = _copies(depths[segments], unit)
-        edges = np.repeat(oriented, copies[np.searchsorted(segments, oriented >> 1)])
+        times = copies[np.searchsorted(segments, oriented >> 1)]
+        _require_memory(int(times.sum()))
+        edges = np.repeat(oriented, times)
         both = segments.size < oriented.size
         yield SegmentTour(segments, copies, unit, both, *_tour(tail[edges], head[edges], edges))
+
+
+def _require_memory(n_steps: int) -> None:
+    if n_steps > _FEW_STEPS:
+        needed = resident_bytes() + _BYTES_OF_STEP * n_steps
+        require_memory(needed, process_limit(), f"a tour of {n_steps:,} segments")
 
 
 def _copies(depths: np.ndarray, unit: float) -> np.ndarray:

@@ -72,7 +72,11 @@ class EdgeWeights:
 
     def sort(self, source: np.ndarray, n: int) -> np.ndarray:
         """Return the weights in the order of the edges of a graph whose edges came from these sources, (m,) float64."""
-        return group_by(source, self._values.finish(), n)[1]
+        values = self._values.finish()
+        if values.size != source.size:  # or rows would be written outside their array
+            found = f"{values.size} weights of {source.size} edges"
+            raise DataError("a weight for each edge", found, "separate the columns by tabs")
+        return group_by(source, values, n)[1]
 
     def mirror(self, kept: np.ndarray, *, negated: bool) -> None:
         """Let each weight be followed by that of the edge back, negated or not, and keep those marked."""

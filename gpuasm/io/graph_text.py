@@ -116,7 +116,7 @@ def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, str]]:
     """Yield each line with its number, from 1 on, without its end; of a block of blanks only the last line."""
     number = 0
     for block in blocks:
-        if block.isspace():
+        if not block.strip(b" \t\r\n"):
             number += block.count(b"\n")
             yield number, ""
             continue

@@ -11,8 +11,9 @@ from gpuasm.io.graph_text import numbered_lines
 from gpuasm.io.growing_array import GrowingArray
 from gpuasm.parallel import compiled
 
-BETWEEN = re.compile(r"[\s,]+")
-"""Separator of the columns of an edge list."""
+BLANKS = " \t\r\n"
+BETWEEN = re.compile(rf"[{BLANKS},]+")
+"""Separator of the columns of an edge list, as compiled readers know it: other white space may be in names."""
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _HASH, _PERCENT, _COMMA, _LAST = 9, 10, 13, 32, 35, 37, 44, 126
 
@@ -59,7 +60,7 @@ class NamedEnds:
             return None
         names: list[str] = []
         for number, line in numbered_lines([block]):
-            text = line.strip()
+            text = line.strip(BLANKS)
             if text and text[0] not in "#%":
                 fields = BETWEEN.split(text)
                 if len(fields) != self.columns or not all(fields):

@@ -102,7 +102,7 @@ def check_no_titles(names: Sequence[str], source: np.ndarray, target: np.ndarray
     DataError
         If it is.
     """
-    n_first = len({int(source[0]), int(target[0])})
+    n_first = len({int(end[0]) for end in (source, target) if end.size})
     first, others = names[:n_first], names[n_first:]
     if others and not any(map(_is_number, first)) and all(map(_is_number, others)):
         raise DataError(

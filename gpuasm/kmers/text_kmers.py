@@ -94,7 +94,7 @@ def _find(first, last, codes, queries, is_slot, n_found, position, keys, is_forw
             key = min(forward, backward)
             if not is_slot[(key * _MIX) >> _SHIFT]:
                 continue
-            row = first_not_below(key, queries)
+            row = first_not_below(key, queries, queries.size)
             if row < queries.size and queries[row] == key:
                 if position.size > 0:
                     position[at + n], keys[at + n], is_forward[at + n] = i + 1 - MAX_PLAIN_K, key, forward < backward

@@ -21,9 +21,9 @@ def run_of(place, start, n):
 
 
 @inlined()
-def first_not_below(value, values):
-    """Return the first position of sorted values not below a value, like numpy's searchsorted."""
-    low, high = np.int64(0), np.int64(values.size)
+def first_not_below(value, values, n):
+    """Return the first position of n sorted values not below a value, like numpy's searchsorted."""
+    low, high = np.int64(0), np.int64(n)
     while low < high:
         middle = (low + high) >> 1
         if values[middle] < value:

@@ -45,7 +45,7 @@ def _other_type(rng: Random, array: np.ndarray) -> np.ndarray:
     try:
         with np.errstate(all="ignore"):
             return array.astype(rng.choice(_TYPES))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, RuntimeError):  # numpy cannot convert these values
         return np.zeros(array.shape, rng.choice(_TYPES))
 
 

@@ -177,7 +177,7 @@ def _pairs_of_ends(graph: UnitigGraph, ends: np.ndarray) -> tuple[np.ndarray, li
     order = np.argsort(heads, kind="stable")
     n_found = np.zeros(ends.size, np.int64)
     other, bases = (np.empty(_MOST_OTHERS * ends.size, np.int64) for _ in range(2))
-    _match(ends.size, text, start, heads[order], order, least, _POWER, n_found, other, bases)
+    _match(ends.size, text, start, ends.size, heads[order], order, least, _POWER, n_found, other, bases)
     is_found = np.tile(np.arange(_MOST_OTHERS), ends.size) < np.repeat(n_found, _MOST_OTHERS)
     first, second, bases = np.repeat(np.arange(ends.size), n_found), other[is_found], bases[is_found]
     # Every pair is found from both sides.
@@ -196,10 +196,11 @@ def _hash_heads(e, text, start, least, heads):
 
 
 @signatures(
-    "uint8[::1], int64[::1], uint64[::1], int64[::1], int64, uint64, int64[::1], int64[::1], int64[::1]", on="host"
+    "uint8[::1], int64[::1], int64, uint64[::1], int64[::1], int64, uint64, int64[::1], int64[::1], int64[::1]",
+    on="host",
 )
 @for_each
-def _match(own, text, start, heads, order, least, power, n_found, other, bases):
+def _match(own, text, start, n_ends, heads, order, least, power, n_found, other, bases):
     """Write for each end at most `_MOST_OTHERS` others with which it shares bases, and how many."""
     value, n = np.uint64(0), 0
     for i in range(start[own], start[own + 1]):
@@ -208,7 +209,7 @@ def _match(own, text, start, heads, order, least, power, n_found, other, bases):
         if at > start[own]:
             value -= power * np.uint64(text[at - 1] + 1)
         if at >= start[own]:
-            for j in range(first_not_below(value, heads), heads.size):
+            for j in range(first_not_below(value, heads, n_ends), n_ends):
                 if heads[j] != value or n == _MOST_OTHERS:
                     break
                 if _continues(text, at, start[own + 1] - at, start[order[j]], start[order[j] + 1]):

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.errors import DataError
+from gpuasm.errors import DataError, ResourceError
 from gpuasm.graph.segment_tours import SegmentTour, segment_tours
+from gpuasm.resources import limited_memory, resident_bytes
 
 
 def tours(lengths: list[int], depths: list[float], links: list[tuple[int, int]]) -> list[SegmentTour]:
@@ -90,3 +91,9 @@ def test_depths_that_differ_beyond_all_measure_are_refused(depth):
     lengths, first = np.array([5, 1]), np.array([0, 2])
     with pytest.raises(DataError, match="at most 100,000,000 copies"):
         list(segment_tours(lengths, np.array([1.0, depth]), first, first[::-1]))
+
+
+def test_a_tour_that_memory_does_not_hold_is_refused() -> None:
+    depths, link = np.array([5e7, 1.0]), (np.array([0]), np.array([2]))
+    with limited_memory(resident_bytes() + (1 << 28)), pytest.raises(ResourceError, match="segments"):
+        list(segment_tours(np.array([8, 8000]), depths, *link))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,18 +16,19 @@ from gpuasm.io import named_ends
 from gpuasm.io.graphs import read_graph, read_weighted_graph
 from gpuasm.io.named_ends import NamedEnds
 
-PIECES = ["a", "bee", "7", "-", " ", "\t", ",", "\n", "\n", "\r\n", "#", "%", "é", "\u00a0", "x y\n", "c,d\n"]
+PIECES = ["a", "bee", "7", "-", " ", "\t", ",", "\n", "\n", "\r\n", "#", "%", "é", "\u00a0", "\v", "x y\n", "c,d\n"]
 
 
 def read_by_line(text: str, columns: int) -> tuple[list[str], tuple[int, str] | None]:
     """Oracle: the names up to the first line with other columns, and that line."""
     names: list[str] = []
     for number, line in enumerate(text.split("\n")[:-1], start=1):
-        fields = re.split(r"[\s,]+", line.strip())
-        if not line.strip() or line.strip()[0] in "#%":
+        text = line.strip(" \t\r")
+        fields = re.split(r"[ \t\r,]+", text)
+        if not text or text[0] in "#%":
             continue
         if len(fields) != columns or "" in fields:
-            return names, (number, line.strip())
+            return names, (number, text)
         names += fields[:2]
     return names, None
 
@@ -73,3 +75,13 @@ def test_edges_are_kept_as_numbers(tmp_path) -> None:
     tracemalloc.stop()
     assert graph.n_edges == 300_000
     assert peak < 45e6  # pairs of names made it 75 MB
+
+
+@pytest.mark.parametrize("other", ["\v", "\f", "\x1c", "\x85", "\u2028", "\xa0"])
+def test_other_white_space_separates_no_columns(tmp_path: Path, other: str) -> None:
+    path = tmp_path / "edges.tsv"
+    path.write_text(f"from\tto\tweight\na\tb\t0.5\nc{other}a\t1e-3\n")
+    with pytest.raises(DataError, match="three columns"):
+        read_weighted_graph(path, file_format="edges")
+    path.write_text(f"{other} %\n")
+    assert read_graph(path, file_format="edges").names == (other, "%")

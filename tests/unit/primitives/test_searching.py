@@ -18,7 +18,7 @@ def test_every_place_lies_in_its_run(sizes):
 @compiled()
 def _places(queries, values, found):
     for i in range(queries.size):
-        found[i] = first_not_below(queries[i], values)
+        found[i] = first_not_below(queries[i], values, values.size)
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 9), max_size=30), st.lists(st.integers(0, 9), max_size=9))
