@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 from collections.abc import Iterator
@@ -34,6 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest tests first, those of the workflow and of declared loops, so that workers end together."""
     items.sort(key=lambda item: not ({"workflow", "test_precompilation.py"} & set(item.path.parts)))
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and thousands of tests out of each collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

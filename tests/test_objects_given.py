@@ -98,13 +98,13 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("value", [None, 5, "x", {}])
 @pytest.mark.parametrize("name", [*OF_GRAPHS, *OTHERS])
-def test_other_objects_are_refused(tmp_path, monkeypatch, name, value):
+def test_other_objects_are_refused(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(GpuasmError) as caught:
-        (OF_GRAPHS | OTHERS)[name](value)
-    assert len(str(caught.value)) <= 400
+    for value in (None, 5, "x", {}):
+        with pytest.raises(GpuasmError) as caught:
+            (OF_GRAPHS | OTHERS)[name](value)
+        assert len(str(caught.value)) <= 400
 
 
 def test_damaged_matrices_are_refused():

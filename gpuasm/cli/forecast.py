@@ -61,6 +61,8 @@ _VERIFIED = 130
 _SEGMENTS_OF_BATCH = 1 << 22
 _CONTIG = 30
 """A base of contigs: codes of unitigs and of contigs, three depths with their sums, seeds and their places."""
+_COPIED = 3 * 4 + 8
+"""A base of contigs on the host beside a device: copies of the three depths, and the sums of one."""
 
 _RANKED = 8 + 8 + 8 + 16 + 2 + 10
 """A k-mer on a device while walks are ranked: successor, head and rank, the same a step before, marks, the result."""
@@ -211,7 +213,7 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool) -> int:
     """Return the bytes of arrays on the host in addition to the reads."""
     verified = _CONTIG * sample.genome
     if on_device:
-        return round(verified + _INSERTS * sample.n_segments)
+        return round(verified + _COPIED * sample.genome + _INSERTS * sample.n_segments)
     n, segments = sample.solid, sample.n_segments
     graph = _TALLY * n + _index(n)
     aligned = _ALIGNED * segments
