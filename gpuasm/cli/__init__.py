@@ -102,6 +102,10 @@ class _LazyGroup(click.Group):
             return None
         if name in _WITHOUT_MATRICES:
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+            from gpuasm.resources import require_address_space
+
+            require_address_space()  # libraries that do not fit end the process, which cannot be caught
         module = importlib.import_module(f"gpuasm.cli.{name}")
         if name not in _COLLECT_LATER:
             gc.enable()
