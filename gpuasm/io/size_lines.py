@@ -76,8 +76,10 @@ def is_named_size_line(names: Sequence[str], source: np.ndarray, target: np.ndar
     DataError
         If the line may be either.
     """
+    if source.size < 2:
+        return False
     n, m = (whole_number(names[end[0]]) for end in (source, target))
-    if source.size < 2 or m != source.size - 1 or not n:
+    if m != source.size - 1 or not n:
         return False
     ids = np.unique(np.concatenate([source[1:], target[1:]]))
     if ids.size > n:
