@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.cache_folders import set_cupy_folder
+from gpuasm.device_memory import DeviceAllocator
 from gpuasm.errors import DeviceError
 
 Array = Any
@@ -181,21 +182,16 @@ def free_device_memory() -> int:
 
     It is at most the limit of the pool, which CUPY_GPU_MEMORY_LIMIT sets where several processes share a device.
     """
-    cupy = _cupy()
-    pool = cupy.get_default_memory_pool()
-    free, limit = int(cupy.cuda.runtime.memGetInfo()[0]), int(pool.get_limit())
-    if limit:
-        free = min(free, max(0, limit - int(pool.total_bytes())))
-    return free + int(pool.free_bytes())
+    return _allocator(_cupy()).available
 
 
 def device_memory_used() -> int:
-    """Return the bytes of the memory pool of the current device: the peak, as pools do not shrink."""
+    """Return the most bytes of device memory that this process has had at once, without its context."""
     cupy = _imported()
     if cupy is None:
         return 0
     try:
-        return int(cupy.get_default_memory_pool().total_bytes())
+        return _allocator(cupy).peak()
     except Exception:  # cupy without a driver or device, as on the CPU nodes of a cluster
         return 0
 
@@ -247,7 +243,8 @@ def _imported() -> Any:
 
 
 def _cupy() -> Any:
-    if "cupy" not in sys.modules:
+    is_first = "cupy" not in sys.modules
+    if is_first:
         set_cupy_folder()
     try:
         import cupy  # noqa: PLC0415 - costs a second with a context: only when a device is used
@@ -257,4 +254,14 @@ def _cupy() -> Any:
             "no cupy in this environment",
             "install gpuasm[cuda12] or gpuasm[cuda13], or run with --device cpu",
         ) from error
+    if is_first:  # a program that has imported cupy before may have an allocator of its own
+        cupy.cuda.set_allocator(_allocator(cupy))
     return cupy
+
+
+_allocators: dict[int, DeviceAllocator] = {}
+
+
+def _allocator(cupy: Any) -> DeviceAllocator:
+    """Return what notes the memory of a device, and provides it where this process imported cupy first."""
+    return _allocators.setdefault(id(cupy), DeviceAllocator(cupy))

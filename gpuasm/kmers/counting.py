@@ -22,6 +22,7 @@ def tally_kmers(
     k0: int = 0,
     min_count: int = 1,
     with_followers: bool = True,
+    as_bytes: bool = False,
     in_text_order: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Tally:
@@ -42,6 +43,9 @@ def tally_kmers(
         Rarer k-mers are omitted (the histogram includes them).
     with_followers
         Whether to count the following bases.
+    as_bytes
+        For plain k, whether to count followers in bytes, with the deep k-mers beside them, and to leave places out
+        where memory is scarcest, on devices: k-mers of plain k spell themselves.
     in_text_order
         Whether to sort by position in the text, so that consecutive k-mers are adjacent in memory; `sorted_by_place`
         does so later.
@@ -77,6 +81,7 @@ def tally_kmers(
         k0=k0,
         min_count=min_count,
         with_followers=with_followers,
+        as_bytes=as_bytes,
         progress=progress or (lambda _windows: None),
     )
     if not in_text_order:
@@ -86,8 +91,8 @@ def tally_kmers(
     return sorted_by_place(held)
 
 
-def sorted_by_place(held: list[Tally], *, min_count: int = 1) -> Tally:
-    """Return the k-mers that occur often enough, sorted by position in the text.
+def sorted_by_place(held: list[Tally], *, min_count: int = 1, keep_places: bool = True) -> Tally:
+    """Return the k-mers that occur often enough, sorted by position in the text if the tally has places.
 
     Parameters
     ----------
@@ -95,21 +100,23 @@ def sorted_by_place(held: list[Tally], *, min_count: int = 1) -> Tally:
         One tally. It is taken out of its list, so that each of its arrays is freed before the next is sorted.
     min_count
         Rarer k-mers are omitted; the histogram stays complete.
+    keep_places
+        Whether the result has places.
     """
     tally = held.pop()
-    k, histogram = tally.k, tally.histogram
-    columns = [tally.keys, tally.count, tally.place, tally.followers]
+    k, histogram, deep, n = tally.k, tally.histogram, tally.deep, tally.n
+    columns = [tally.keys, tally.count, tally.followers, tally.place]
     del tally
-    xp, n = array_namespace(columns[0]), columns[0].size
-    if min_count > 1:
-        chosen = xp.flatnonzero(columns[1] >= min_count)
-        order = chosen[xp.argsort(columns[2][chosen])]
-        del chosen
-    else:
-        order = xp.argsort(columns[2])
-    for i, column in enumerate(columns):
-        if column.size:
-            columns[i] = column.reshape(n, -1)[order].ravel()
-        del column
-    keys, count, place, followers = columns
-    return Tally(k, keys, count, place, followers, histogram)
+    xp = array_namespace(columns[0])
+    order = xp.flatnonzero(columns[1] >= min_count) if min_count > 1 else None
+    if columns[3].size:
+        order = xp.argsort(columns[3]) if order is None else order[xp.argsort(columns[3][order])]
+    if not keep_places:
+        columns[3] = columns[3][:0].copy()
+    if order is not None and (order.size < n or columns[3].size or xp is np):
+        for i, column in enumerate(columns):
+            if column.size:
+                columns[i] = column.reshape(n, -1)[order].ravel()
+            del column
+    keys, count, followers, place = columns
+    return Tally(k, keys, count, place, followers, histogram, deep)

@@ -1,4 +1,8 @@
-"""The k-mer table: multiplicity, following bases on both strands, and one position of each distinct k-mer."""
+"""The k-mer table: multiplicity, following bases on both strands, and one position of each distinct k-mer.
+
+Graphs of plain k ask whether a base follows often enough, of all k-mers, and how often it follows, of few. Their tables
+count followers in bytes, and the followers of *deep* k-mers, whose bytes could overflow, exactly beside them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from gpuasm.arrays import Array, array_namespace
 
 MAX_MULTIPLICITY = 65535
 """The last class of a histogram includes all higher multiplicities."""
+MAX_BYTE = 255
+"""The most that a byte of followers counts."""
 _ROWS_AT_A_TIME = 1 << 20
 
 
@@ -25,12 +31,14 @@ class Tally:
         Key of each k-mer (see `gpuasm.kmers.keys`).
     count : (n,) uint32
         Occurrences in the reads, both strands together.
-    place : (n,) int64
+    place : (n,) int64, or (0,) if not kept
         One occurrence: text position << 1 | strand; strand 1: the text contains the reverse complement of the key.
-    followers : (8n,) uint32, or (0,) if not counted
-        At 8i + 4s + b: how often base b follows k-mer i on strand s.
+    followers : (8n,) uint32 or uint8, or (0,) if not counted
+        At 8i + 4s + b: how often base b follows k-mer i on strand s. A byte of 255 stands for 255 and more.
     histogram : (65536,) int64
         Distinct k-mers of each multiplicity, including those below ``min_count``.
+    deep : Tally or None
+        Where followers are bytes: the k-mers that may have bytes of 255, by ascending keys, with exact followers.
     """
 
     k: int
@@ -39,6 +47,7 @@ class Tally:
     place: Array
     followers: Array
     histogram: np.ndarray
+    deep: Tally | None = None
 
     @property
     def n(self) -> int:
@@ -71,15 +80,49 @@ class Tally:
         if followers.size:
             followers = _moved_down(followers, rows)
         keys, count, place = (_moved_down(column, rows) for column in (self.keys, self.count, self.place))
-        return Tally(self.k, keys, count, place, followers.ravel(), self.histogram)
+        return Tally(self.k, keys, count, place, followers.ravel(), self.histogram, self.deep)
+
+    def seen(self, edges: Array) -> Array:
+        """Return how often edges occur, by their (m,) places in ``followers``: (m,) uint32."""
+        xp = array_namespace(self.keys)
+        seen = self.followers[edges].astype(np.uint32)
+        if self.deep is not None and self.deep.n:
+            rows = xp.flatnonzero(seen == MAX_BYTE)
+            row = xp.searchsorted(self.deep.keys, self.keys[edges[rows] >> 3])
+            seen[rows] = self.deep.followers[8 * row + (edges[rows] & 7)]
+        return seen
 
     def without_followers(self) -> Tally:
         """Return the tally without the following bases, more than half of its memory."""
-        return replace(self, followers=self.followers[:0].copy())
+        return replace(self, followers=self.followers[:0].copy(), deep=None)
+
+    def with_bytes(self) -> Tally:
+        """Return the tally with exact followers as bytes, and exactly for deep k-mers."""
+        xp, rows = array_namespace(self.keys), self.followers.reshape(-1, 8)
+        deep = self._taken(xp.flatnonzero((rows >= MAX_BYTE).any(axis=1)))
+        followers = xp.minimum(self.followers, MAX_BYTE).astype(np.uint8)
+        return replace(self, followers=followers, deep=replace(deep, place=deep.place[:0].copy()).by_keys())
+
+    def by_keys(self) -> Tally:
+        """Return the tally in the order of its keys."""
+        return self._taken(array_namespace(self.keys).argsort(self.keys))
 
     def _taken(self, chosen: Array) -> Tally:
         followers = self.followers.reshape(-1, 8)[chosen].ravel() if self.followers.size else self.followers
-        return Tally(self.k, self.keys[chosen], self.count[chosen], self.place[chosen], followers, self.histogram)
+        place = self.place[chosen] if self.place.size else self.place
+        return Tally(self.k, self.keys[chosen], self.count[chosen], place, followers, self.histogram, self.deep)
+
+
+def joined(parts: list[Array]) -> Array:
+    """Concatenate arrays, and free each once it is copied, so that there are never two copies of all."""
+    xp = array_namespace(parts[0])
+    whole, at = xp.empty((sum(part.shape[0] for part in parts), *parts[0].shape[1:]), parts[0].dtype), 0
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        whole[at : at + part.shape[0]] = part
+        at += part.shape[0]
+    return whole
 
 
 def _moved_down(column: Array, rows: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKmers, cut_superkmers
-from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
+from gpuasm.kmers.tally import MAX_BYTE, MAX_MULTIPLICITY, Tally, joined
 from gpuasm.parallel import compiled, inlined, ordered_map, signatures
 from gpuasm.primitives.hashing import mix
 from gpuasm.resources import return_small_arrays
@@ -30,28 +30,40 @@ def tally_cpu(
     k0: int,
     min_count: int,
     with_followers: bool,
+    as_bytes: bool,
     progress: Callable[[int], None],
 ) -> Tally:
     """Count the k-mers of host reads; see `gpuasm.kmers.counting.tally_kmers`."""
     source = (reads.packed, names, k, k - k0)
-    settings = (min_count, with_followers, progress)
+    settings = (min_count, with_followers, as_bytes and with_followers, progress)
     parts, histogram = _tally_groups(cut_superkmers(reads, k, progress), source, settings)
     return_small_arrays()
     if not parts[0]:
         return Tally.empty(np, k)
-    followers = _joined(parts.pop()).ravel()  # the largest first
-    place, count, keys = (_joined(parts.pop()) for _ in range(3))
-    return Tally(k=k, keys=keys, count=count, place=place, followers=followers, histogram=histogram)
+    deep = None
+    deep_followers, deep_keys = joined(parts.pop()), joined(parts.pop())
+    if deep_keys.size:
+        deep_counts, no_places = np.full(deep_keys.size, MAX_BYTE, np.uint32), np.empty(0, np.int64)
+        deep = Tally(k, deep_keys, deep_counts, no_places, deep_followers.ravel(), histogram).by_keys()
+    followers = joined(parts.pop()).ravel()  # the largest first
+    place, count, keys = (joined(parts.pop()) for _ in range(3))
+    return Tally(k, keys, count, place, followers, histogram, deep)
 
 
 def _tally_groups(
     cut: SuperKmers,
     source: tuple[np.ndarray, np.ndarray, int, int],
-    settings: tuple[int, bool, Callable[[int], None]],
+    settings: tuple[int, bool, bool, Callable[[int], None]],
 ) -> tuple[list[list[np.ndarray]], np.ndarray]:
-    """Return keys, counts, places and followers of the k-mers of each group of buckets, and the histogram of all."""
+    """Count the k-mers of each group of buckets.
+
+    Returns
+    -------
+    Keys, counts, places and followers of each group, keys and exact followers of its deep k-mers if followers are
+    bytes, and the histogram of all.
+    """
     return_small_arrays()
-    (min_count, with_followers, progress), bounds = settings, _group_bounds(cut)
+    (min_count, with_followers, as_bytes, progress), bounds = settings, _group_bounds(cut)
 
     def run(group: int) -> tuple[np.ndarray, ...]:
         first, last = bounds[group], bounds[group + 1]
@@ -65,26 +77,20 @@ def _tally_groups(
         )
         n = _tally_group(cut.records, cut.bucket_start[first : last + 1], source, min_count, with_followers, out)
         progress(int(cut.n_windows[first:last].sum()))
-        return (*(part[:n].copy() for part in out[:4]), out[4])
+        columns: list[np.ndarray] = [part[:n].copy() for part in out[:4]]
+        deep = np.flatnonzero(columns[1] >= MAX_BYTE) if as_bytes else np.empty(0, np.int64)
+        columns += [columns[0][deep], columns[3][deep] if as_bytes else columns[3][:0].copy()]
+        if as_bytes:
+            columns[3] = np.minimum(columns[3], MAX_BYTE).astype(np.uint8)
+        return (*columns, out[4])
 
-    parts: list[list[np.ndarray]] = [[], [], [], []]
+    parts: list[list[np.ndarray]] = [[], [], [], [], [], []]
     histogram = np.zeros(MAX_MULTIPLICITY + 1, np.int64)
     for *columns, counted in ordered_map(run, range(len(bounds) - 1)):
         histogram += counted
         for column in parts[::-1]:
             column.append(columns.pop())
     return parts, histogram
-
-
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Concatenate arrays, and free each once it is copied, so that there are never two copies of all."""
-    joined, at = np.empty((sum(part.shape[0] for part in parts), *parts[0].shape[1:]), parts[0].dtype), 0
-    parts.reverse()
-    while parts:
-        part = parts.pop()
-        joined[at : at + part.shape[0]] = part
-        at += part.shape[0]
-    return joined
 
 
 def _group_bounds(cut: SuperKmers) -> np.ndarray:

@@ -8,14 +8,13 @@ sorting them; so there are about 20 parts, and fewer where these would be small.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions, free_device_memory, to_host
 from gpuasm.kmers.keys import MAX_PLAIN_K, NO_KEY, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
-from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally
+from gpuasm.kmers.tally import MAX_BYTE, MAX_MULTIPLICITY, Tally, joined
 from gpuasm.kmers.windows import Tiles, tile_windows
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import MIX_CUDA, build_index, mix
@@ -38,6 +37,7 @@ def tally_cuda(
     k0: int,
     min_count: int,
     with_followers: bool,
+    as_bytes: bool,
     progress: Callable[[int], None],
 ) -> Tally:
     """Count the k-mers of device reads; see `gpuasm.kmers.counting.tally_kmers`."""
@@ -47,23 +47,39 @@ def tally_cuda(
         return Tally.empty(xp, k)
     keys, count, histogram = _count(reads, tiles, names, k=k, k0=k0, min_count=min_count)
     progress(2 * int(tiles.count.sum(dtype=np.int64)))
-    place = xp.zeros(keys.size, np.int64)
-    followers = xp.zeros(8 * keys.size if with_followers else 0, np.uint32)
-    if keys.size:
-        _tally(reads, tiles, names, (k, k - k0), (keys, *build_index(keys)), (place, followers))
-    return Tally(k, keys, count, place, followers, histogram)
+    source = (reads, tiles, names)
+    place = xp.zeros(0 if as_bytes else keys.size, np.int64)
+    followers = xp.zeros(8 * keys.size if with_followers else 0, np.uint8 if as_bytes else np.uint32)
+    if keys.size and (place.size or followers.size):
+        _tally(source, (k, k - k0), keys, place, followers)
+    deep = _tally_deep(source, k, keys[count >= MAX_BYTE], histogram) if as_bytes and with_followers else None
+    return Tally(k, keys, count, place, followers, histogram, deep)
+
+
+def _tally_deep(source: tuple[Reads, Tiles, Array], k: int, keys: Array, histogram: np.ndarray) -> Tally | None:
+    """Return the exact followers of k-mers of plain k that are so frequent that bytes may not hold them."""
+    if keys.size == 0:
+        return None
+    xp, keys = array_namespace(keys), array_namespace(keys).sort(keys)
+    followers, none = xp.zeros(8 * keys.size, np.uint32), xp.zeros(0, np.int64)
+    _tally(source, (k, k), keys, none, followers)
+    return Tally(k, keys, xp.full(keys.size, MAX_BYTE, np.uint32), none, followers, histogram)
 
 
 def _count(
     reads: Reads, tiles: Tiles, names: Array, *, k: int, k0: int, min_count: int
 ) -> tuple[Array, Array, np.ndarray]:
-    """Return the distinct keys that occur often enough, sorted, their (n,) uint32 counts, and the histogram of all."""
+    """Return the distinct keys that occur often enough, their (n,) uint32 counts, and the histogram of all.
+
+    The keys are sorted within each part.
+    """
     xp = array_namespace(reads.packed)
     total = int(tiles.count.sum(dtype=np.int64))
     fitting = min(free_device_memory() // _BYTES_PER_WINDOW, max(_SMALL_PART, total // _PARTS))
     per_part = min(max(_LEAST_PART, fitting), _MOST_PART)
     n_parts = 1 if total <= per_part else -(-5 * total // (4 * per_part))  # the kept k-mers of each part need room too
-    counted, histogram = [], np.zeros(MAX_MULTIPLICITY + 1, np.int64)
+    solid: tuple[list[Array], list[Array]] = ([], [])
+    histogram = np.zeros(MAX_MULTIPLICITY + 1, np.int64)
     for part in range(n_parts):
         where = (tiles.position, tiles.count)
         if n_parts == 1:
@@ -77,13 +93,10 @@ def _count(
         classes = xp.bincount(xp.minimum(count, MAX_MULTIPLICITY), minlength=MAX_MULTIPLICITY + 1)
         histogram += to_host(classes)
         kept = xp.flatnonzero(count >= min_count)
-        counted.append((keys[kept], count[kept].astype(np.uint32)))
+        solid[0].append(keys[kept])
+        solid[1].append(count[kept].astype(np.uint32))
         del keys, count, kept
-    if n_parts == 1:
-        return (*counted[0], histogram)
-    keys, count = (xp.concatenate(column) for column in zip(*counted, strict=True))
-    order = xp.argsort(keys)
-    return keys[order], count[order], histogram
+    return joined(solid[0]), joined(solid[1]), histogram
 
 
 def _window_keys(reads: Reads, tiles: tuple[Array, Array], names: Array, *, k: int, k0: int) -> Array:
@@ -194,12 +207,16 @@ def _run_lengths(keys: Array) -> tuple[Array, Array]:
     return keys[start], count
 
 
-def _tally(reads: Reads, tiles: Tiles, names: Array, lengths: tuple[int, int], index: Any, out: Any) -> None:
-    k, shift = lengths
+def _tally(
+    source: tuple[Reads, Tiles, Array], lengths: tuple[int, int], keys: Array, place: Array, followers: Array
+) -> None:
+    """Find a place of each key, and count its followers, in the arrays that are not empty."""
+    (reads, tiles, names), (k, shift) = source, lengths
     plain, pairs = cuda_functions(_CUDA, "tally_plain", "tally_pairs")
     grid, block = ((tiles.n + 127) // 128,), (128,)
     where = (tiles.position, tiles.count, tiles.is_first, tiles.is_last, np.int64(tiles.n), reads.packed)
-    counted = (*index, *out, np.int32(out[1].size > 0))
+    wanted = np.int32((place.size > 0) | (followers.size > 0) << 1 | (followers.dtype == np.uint8) << 2)
+    counted = (keys, *build_index(keys), place, followers, wanted)
     if k <= MAX_PLAIN_K:
         plain(grid, block, (*where, np.int32(k), *counted))
     else:
@@ -211,18 +228,32 @@ _CUDA = (
     + """
 __device__ __forceinline__ u64 base_at(const u64* packed, i64 p) { return (packed[p >> 5] >> (62 - 2 * (p & 31))) & 3; }
 
+__device__ __forceinline__ void add(unsigned* followers, i64 number, int strand, u64 base, bool as_bytes) {
+    if (!as_bytes) {
+        atomicAdd(followers + 8 * number + 4 * strand + base, 1u);
+        return;
+    }
+    unsigned* row = followers + 2 * number + strand;
+    unsigned shift = 8 * (unsigned)base, expected, found = *row;
+    do {
+        expected = found;
+        if (((expected >> shift) & 255u) == 255u) return;
+        found = atomicCAS(row, expected, expected + (1u << shift));
+    } while (found != expected);
+}
+
+// wanted: 1 for places, 2 for followers, 4 for followers as bytes.
 __device__ __forceinline__ void note(i64 number, int strand, i64 p, int k, bool previous, bool next, const u64* packed,
-                                     i64* place, unsigned* followers, int with_followers) {
-    place[number] = (p << 1) | strand;  // any occurrence: all have the same sequence
-    if (!with_followers) return;
-    unsigned* row = followers + 8 * number;
-    if (next) atomicAdd(row + 4 * strand + base_at(packed, p + k), 1u);
-    if (previous) atomicAdd(row + 4 * (1 - strand) + 3 - base_at(packed, p - 1), 1u);
+                                     i64* place, unsigned* followers, int wanted) {
+    if (wanted & 1) place[number] = (p << 1) | strand;  // any occurrence: all have the same sequence
+    if (!(wanted & 2)) return;
+    if (next) add(followers, number, strand, base_at(packed, p + k), wanted & 4);
+    if (previous) add(followers, number, 1 - strand, 3 - base_at(packed, p - 1), wanted & 4);
 }
 
 extern "C" __global__ void tally_plain(const i64* position, const int* count, const bool* is_first, const bool* is_last,
     i64 n, const u64* packed, int k, const u64* keys, const int* slots, u64 mask, i64* place, unsigned* followers,
-    int with_followers) {
+    int wanted) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
     u64 kmer_mask = (1ull << (2 * k)) - 1, forward = 0, backward = 0;
@@ -240,13 +271,13 @@ extern "C" __global__ void tally_plain(const i64* position, const int* count, co
         i64 number = find(strand ? backward : forward, keys, slots, mask);
         if (number >= 0)
             note(number, strand, p0 + j, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place,
-                 followers, with_followers);
+                 followers, wanted);
     }
 }
 
 extern "C" __global__ void tally_pairs(const i64* position, const int* count, const bool* is_first, const bool* is_last,
     i64 n, const u64* packed, const int* names, int k, int shift, const u64* keys, const int* slots, u64 mask,
-    i64* place, unsigned* followers, int with_followers) {
+    i64* place, unsigned* followers, int wanted) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
     for (int j = 0; j < count[t]; j++) {
@@ -259,7 +290,7 @@ extern "C" __global__ void tally_pairs(const i64* position, const int* count, co
         i64 number = find(strand ? backward : forward, keys, slots, mask);
         if (number >= 0)
             note(number, strand, p, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place, followers,
-                 with_followers);
+                 wanted);
     }
 }
 """

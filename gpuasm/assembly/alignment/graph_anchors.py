@@ -57,7 +57,10 @@ class KmerTable:
         """Index a text; see `gpuasm.kmers.counting.tally_kmers` for ``names``, those of the shorter k-mers."""
         xp = array_namespace(text.packed)
         tally = tally_kmers(text, k, names, k0=k0, with_followers=False)
-        return cls(Dictionary.of(tally.keys, k=k, k0=k0), xp.where(tally.count == 1, tally.place, -1))
+        keys, place = tally.keys, tally.place
+        place[tally.count != 1] = -1
+        del tally  # the index takes as much memory
+        return cls(Dictionary.of(keys, k=k, k0=k0), place)
 
 
 def text_of_unitigs(graph: UnitigGraph, xp: Any, *, chosen: np.ndarray | None = None) -> Reads:

@@ -15,10 +15,12 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.parameters import ALIGNMENT
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import MAX_PLAIN_K, reverse_complement_plain
+from gpuasm.kmers.tally import joined
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each, signatures
-from gpuasm.primitives.hashing import build_index, mix
+from gpuasm.primitives.hashing import build_index, find, mix
 from gpuasm.sequence.encoding import NOT_A_BASE, base_at, pack
 from gpuasm.sequence.reads import Reads
 
@@ -168,27 +170,56 @@ class SeedIndex:
     place: Array
 
 
-def index_seeds(targets: Targets, read_length: int) -> SeedIndex:
-    """Index the seeds of targets for reads of a typical length."""
+def index_seeds(targets: Targets, read_length: int, *, reads: Reads | None = None) -> SeedIndex:
+    """Index the seeds of targets for reads of a typical length.
+
+    Parameters
+    ----------
+    targets
+        What reads are aligned to.
+    read_length
+        Bases of a typical read.
+    reads
+        The only reads that will be aligned, if these are few: seeds that none of them has are left out.
+    """
     xp = array_namespace(targets.packed)
     k = max(ALIGNMENT.seed_min_k, min(SEED_K, (read_length // 2 - 1) | 1))
     per_read = max(1, (read_length - k + 1) // ALIGNMENT.seeds_per_read)
     sample = np.uint64((1 << (per_read.bit_length() - 1)) - 1)
-    tiles = tile_windows(targets.windows_once(k), k)
-    end = xp.cumsum(tiles.count.astype(np.int64))
-    n_windows = int(end[-1]) if tiles.n else 0
-    keys, place = xp.empty(n_windows, np.uint64), xp.empty(n_windows, np.int64)
-    _find_seeds(tiles.n, tiles.position, tiles.count, end - tiles.count, targets.packed, k, sample, keys, place)
-    is_seed = place != _NO_WINDOW
-    keys, place = keys[is_seed], place[is_seed]
+    keys, place = _find_all_seeds(targets, k, sample, reads=reads)
     order = xp.argsort(keys)
     keys, place = keys[order], place[order]
+    del order
     is_first = xp.concatenate([xp.ones(min(1, keys.size), bool), keys[1:] != keys[:-1]])
     _sort_places(keys, place, is_first)
     start = xp.flatnonzero(is_first)
     first = xp.concatenate([start, xp.full(1, keys.size, start.dtype)]).astype(np.int64)
     keys = keys[start]
     return SeedIndex(k, sample, keys, *build_index(keys), first, place)
+
+
+_TILES_AT_A_TIME = 1 << 18
+
+
+def _find_all_seeds(targets: Targets, k: int, sample: Any, *, reads: Reads | None) -> tuple[Array, Array]:
+    """Return keys and places of all seeds in the order of the text, found in few windows at a time."""
+    xp = array_namespace(targets.packed)
+    tiles = tile_windows(targets.windows_once(k), k)
+    wanted = xp.empty(0, np.uint64) if reads is None else tally_kmers(reads, k, with_followers=False).keys
+    index = build_index(wanted)
+    found: tuple[list[Array], list[Array]] = ([xp.empty(0, np.uint64)], [xp.empty(0, np.int64)])
+    for first in range(0, tiles.n, _TILES_AT_A_TIME):
+        position, count = (
+            column[first : first + _TILES_AT_A_TIME] for column in (tiles.position, tiles.count.astype(np.int64))
+        )
+        end = xp.cumsum(count)
+        keys, place = (xp.empty(int(end[-1]), dtype) for dtype in (np.uint64, np.int64))
+        where = (position, count, end - count, targets.packed, k, sample)
+        _find_seeds(position.size, *where, reads is None, wanted, *index, keys, place)
+        rows = xp.flatnonzero(place != _NO_WINDOW)
+        found[0].append(keys[rows])
+        found[1].append(place[rows])
+    return joined(found[0]), joined(found[1])
 
 
 def _sort_places(keys: Array, place: Array, is_first: Array) -> None:
@@ -201,9 +232,14 @@ def _sort_places(keys: Array, place: Array, is_first: Array) -> None:
         place[several] = place[several][order]
 
 
-@signatures("int64[::1], int32[::1], int64[::1], uint64[::1], int64, uint64, uint64[::1], int64[::1]")
+@signatures(
+    "int64[::1], int64[::1], int64[::1], uint64[::1], int64, uint64, boolean, uint64[::1], int32[::1], uint64, "
+    "uint64[::1], int64[::1]"
+)
 @for_each
-def _find_seeds(t, position, count, offset, packed, k, sample, keys, place):
+def _find_seeds(
+    t, position, count, offset, packed, k, sample, all_wanted, wanted, slots, mask, keys, place
+):  # fmt: skip
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
     forward = np.uint64(0)
     for i in range(k - 1):
@@ -215,5 +251,5 @@ def _find_seeds(t, position, count, offset, packed, k, sample, keys, place):
         at = offset[t] + j
         keys[at] = key
         place[at] = -1
-        if mix(key) & sample == np.uint64(0):
+        if mix(key) & sample == np.uint64(0) and (all_wanted or find(key, wanted, slots, mask) >= 0):
             place[at] = 2 * (position[t] + j) + (1 if backward < forward else 0)

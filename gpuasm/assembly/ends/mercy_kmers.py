@@ -20,7 +20,7 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.names import Dictionary
-from gpuasm.kmers.tally import Tally
+from gpuasm.kmers.tally import Tally, joined
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.reads import Reads
@@ -97,37 +97,31 @@ def _mark_bridges(r, start, length, k, names, strand, unitig_of, left, on_bridge
         before = p
 
 
-def add_mercy_kmers(reads: Reads, held: list[Tally], segments: Reads, *, min_follow: int) -> tuple[Reads, Tally]:
+def add_mercy_kmers(held: list[Tally], segments: Reads, *, min_follow: int) -> Tally:
     """Add the k-mers and edges of bridging segments to a tally.
 
     Parameters
     ----------
-    reads
-        What the tally was counted in.
     held
-        The tally of the k-mers of the simplified graph, with followers. It is taken out of its list, so that each of
-        its arrays is freed once it is copied.
+        The tally of the k-mers of the simplified graph, without places, its followers as bytes. It is taken out of its
+        list, so that each of its arrays is freed once it is copied.
     segments
         As `bridging_segments` returns them.
     min_follow
         The least count of an edge: the edges of bridges get this count.
-
-    Returns
-    -------
-    The reads with the segments' packed bases appended, and the tally with the added k-mers.
     """
-    kept, xp = held.pop(), array_namespace(reads.packed)
-    k, histogram = kept.k, kept.histogram
+    kept = held.pop()
+    k, histogram, deep = kept.k, kept.histogram, kept.deep
     new = _new_kmers(kept, segments, min_follow)
-    place = new.place + np.int64(2 * 32 * reads.packed.size)
-    columns = [kept.followers, kept.keys, kept.count, kept.place]
-    added = [new.followers * np.uint32(min_follow), new.keys, new.count, place]
-    del kept, new
+    if new.deep is not None and new.deep.n:
+        deep = new.deep if deep is None else _merged(deep, new.deep)
+    columns = [kept.followers, kept.keys, kept.count]
+    added = [new.followers, new.keys, new.count]
+    del kept
     for i, column in enumerate(added):
-        columns[i] = xp.concatenate([columns[i], column])
-    followers, keys, count, place = columns
-    packed = xp.concatenate([reads.packed, segments.packed])
-    return replace(reads, packed=packed), Tally(k, keys, count, place, followers, histogram)
+        columns[i] = joined([columns[i], column])
+    followers, keys, count = columns
+    return Tally(k, keys, count, new.place[:0].copy(), followers, histogram, deep)
 
 
 def _new_kmers(kept: Tally, segments: Reads, min_follow: int) -> Tally:
@@ -137,10 +131,18 @@ def _new_kmers(kept: Tally, segments: Reads, min_follow: int) -> Tally:
     dictionary = Dictionary.of(kept.keys, k=kept.k, k0=0)
     index = (dictionary.keys, dictionary.slots, dictionary.mask)
     _add_followers(found.n, found.keys, found.followers, *index, np.int64(min_follow), kept.followers, is_new)
-    return found.where(is_new)
+    new = found.where(is_new)
+    return replace(new, followers=new.followers * np.uint32(min_follow)).with_bytes()
 
 
-@signatures("uint64[::1], uint32[::1], uint64[::1], int32[::1], uint64, int64, uint32[::1], boolean[::1]")
+def _merged(deep: Tally, new: Tally) -> Tally:
+    """Return the deep k-mers of two tallies, which have none in common."""
+    pairs = ((deep.keys, new.keys), (deep.count, new.count), (deep.place, new.place), (deep.followers, new.followers))
+    keys, count, place, followers = (joined(list(pair)) for pair in pairs)
+    return Tally(deep.k, keys, count, place, followers, deep.histogram).by_keys()
+
+
+@signatures("uint64[::1], uint32[::1], uint64[::1], int32[::1], uint64, int64, uint8[::1], boolean[::1]")
 @for_each
 def _add_followers(i, own_keys, own_followers, keys, slots, mask, min_follow, followers, is_new):
     number = find(own_keys[i], keys, slots, mask)

@@ -118,9 +118,9 @@ class PlainLinks:
     Attributes
     ----------
     tally, dictionary
-        The k-mers, in the same order.
+        The k-mers, in the same order; followers are bytes.
     min_follow
-        The least count of an edge.
+        The least count of an edge, below 255.
     is_two_sided
         Whether an edge must be observed at both of its ends. Counted followers agree on both strands; where k-mers
         were added without all their counts, an edge may be present at one of its ends only.
@@ -134,10 +134,9 @@ class PlainLinks:
     def forced(self) -> Array:
         """Return the forced successor of each vertex; see `forced_successors`."""
         xp, n = array_namespace(self.tally.keys), 2 * self.tally.n
-        only = xp.empty(n, np.int32)
-        _find_only(n, *self._where, only)
-        successor = xp.empty(n, np.int32)
-        _force_only(n, only, successor)
+        successor, has_one = xp.empty(n, np.int32), xp.empty(n, bool)
+        _find_only(n, *self._where, successor, has_one)
+        _keep_forced(n, has_one, successor)
         return successor
 
     def rows(self, vertices: Array) -> Array:
@@ -177,10 +176,10 @@ def _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_tw
     return to
 
 
-@signatures("int64, uint64[::1], int32[::1], uint64, uint32[::1], int64, boolean, int32[::1]")
+@signatures("int64, uint64[::1], int32[::1], uint64, uint8[::1], int64, boolean, int32[::1], boolean[::1]")
 @for_each
-def _find_only(v, k, keys, slots, mask, followers, min_follow, is_two_sided, only):
-    """Find the only successor of each vertex: -1 where there is none, -2 where there are several."""
+def _find_only(v, k, keys, slots, mask, followers, min_follow, is_two_sided, successor, has_one):
+    """Find the only successor of each vertex, -1 where there is none or several."""
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
     kmer, n, found = _oriented_key(v, k, keys), 0, np.int64(-1)
     for b in range(4):
@@ -194,18 +193,20 @@ def _find_only(v, k, keys, slots, mask, followers, min_follow, is_two_sided, onl
                 if not is_two_sided or followers[back] >= min_follow:
                     n += 1
                     found = to
-    only[v] = found if n < 2 else -2
+    has_one[v] = n == 1
+    successor[v] = found if n == 1 else -1
 
 
-@signatures("int32[::1], int32[::1]")
+@signatures("boolean[::1], int32[::1]")
 @for_each
-def _force_only(v, only, successor):
-    to = np.int64(only[v])
+def _keep_forced(v, has_one, successor):
+    to = np.int64(successor[v])
     # An edge to the vertex's own twin pairs nothing.
-    successor[v] = to if to >= 0 and to != v ^ 1 and only[to ^ 1] >= 0 else -1
+    if to >= 0 and (to == v ^ 1 or not has_one[to ^ 1]):
+        successor[v] = -1
 
 
-@signatures("int64[::1], int64, uint64[::1], int32[::1], uint64, uint32[::1], int64, boolean, int32[::1]")
+@signatures("int64[::1], int64, uint64[::1], int32[::1], uint64, uint8[::1], int64, boolean, int32[::1]")
 @for_each
 def _find_rows(i, vertices, k, keys, slots, mask, followers, min_follow, is_two_sided, row):
     v = vertices[i]

@@ -5,7 +5,7 @@ The number of a k-mer determines its unitig and its place there, and consecutive
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,11 +51,15 @@ class KmerGraph:
         """Index a graph by the strands of its (n_kmers,) windows and their plain keys, if they have any."""
         xp = array_namespace(strand)
         require_nameable(int(strand.size))
-        begins = xp.zeros(strand.size, np.int32)
-        begins[to_namespace(xp, window_start(graph)[1:-1])] = 1  # no unitig is without windows
-        unitig_of = xp.cumsum(begins, dtype=np.int32)
+        unitig_of = xp.zeros(strand.size, np.int32)
+        unitig_of[to_namespace(xp, window_start(graph)[1:-1])] = 1  # no unitig is without windows
+        xp.cumsum(unitig_of, dtype=np.int32, out=unitig_of)
         keys = xp.empty(0, np.uint64) if keys is None else keys
         return cls(graph, strand, unitig_of, Dictionary.of(keys, k=graph.k, k0=0))
+
+    def without_keys(self) -> KmerGraph:
+        """Return the graph without its dictionary, which is most of its memory."""
+        return replace(self, dictionary=Dictionary.of(self.dictionary.keys[:0].copy(), k=self.graph.k, k0=0))
 
     @property
     def rows(self) -> tuple[Array, ...]:
@@ -77,56 +81,82 @@ def window_start(graph: UnitigGraph) -> np.ndarray:
 
 
 def make_kmer_graph(
-    unitigs: Unitigs, tally: Tally, cleaned: tuple[UnitigGraph, SourceUnitigs]
-) -> tuple[KmerGraph, Array]:
+    unitigs: Unitigs, held: list[Tally], cleaned: tuple[UnitigGraph, SourceUnitigs]
+) -> tuple[KmerGraph, Tally]:
     """Renumber the k-mers of a cleaned first graph along its unitigs.
 
     Parameters
     ----------
-    unitigs, tally
-        The graph before simplification, and the k-mers of plain k that are its vertices.
+    unitigs
+        The graph before simplification; the names in it become those in the cleaned graph.
+    held
+        The k-mers of plain k that are its vertices, without places. The tally is taken out of its list, so that each of
+        its arrays is freed once it is renumbered.
     cleaned
         The cleaned graph and its source unitigs in ``unitigs.graph``.
 
     Returns
     -------
-    The graph, and which k-mers of the tally are in it: (tally.n,) bool.
+    The graph, and the tally of its k-mers in the order of their numbers, which has its keys in common with it.
     """
     xp, graph = array_namespace(unitigs.name), cleaned[0]
-    name = cleaned_names(unitigs, cleaned)
-    keys, strand = xp.empty(int(graph.n_kmers.sum()), np.uint64), xp.empty(int(graph.n_kmers.sum()), np.uint8)
-    is_kept = name >= 0
-    kept = xp.flatnonzero(is_kept)
-    name = name[kept]
-    keys[name >> 1] = tally.keys[kept]
-    strand[name >> 1] = (name & 1).astype(np.uint8)
-    del name, kept  # the index takes as much memory
-    return KmerGraph.of(graph, strand, keys), is_kept
+    tally, name = held.pop(), cleaned_names(unitigs, cleaned)
+    n, k, histogram, deep = int(graph.n_kmers.sum()), tally.k, tally.histogram, tally.deep
+    columns = [tally.followers, tally.keys, tally.count]
+    del tally
+    for i, width in enumerate((8, 1, 1)):
+        taken = xp.empty(n * width, columns[i].dtype)
+        _take_along(name.size, name, width, columns[i], taken)
+        columns[i] = taken
+    followers, keys, count = columns
+    strand = xp.empty(n, np.uint8)
+    _take_strands(name.size, name, strand)
+    tally = Tally(k, keys, count, xp.empty(0, np.int64), followers, histogram, deep)
+    return KmerGraph.of(graph, strand, keys), tally
 
 
 def cleaned_names(unitigs: Unitigs, cleaned: tuple[UnitigGraph, SourceUnitigs]) -> Array:
-    """Return the names of the k-mers of `Unitigs` in the cleaned graph, -1 for those that were removed: (n,) int32."""
+    """Rename the k-mers of `Unitigs`, in place: (n,) int32, their names in the cleaned graph, -1 if removed."""
     xp, sources = array_namespace(unitigs.name), cleaned[1]
     n_kmers = unitigs.graph.n_kmers
     n = n_kmers[sources.oriented >> 1]
     target = np.full(unitigs.graph.n, -1, np.int64)
     target[sources.oriented >> 1] = 2 * (np.cumsum(n) - n) + (sources.oriented & 1)
-    name = xp.empty_like(unitigs.name)
     rows = (to_namespace(xp, row) for row in (window_start(unitigs.graph), target))
-    _rename(name.size, unitigs.name, *rows, unitigs.graph.n, name)
-    return name
+    _rename(unitigs.name.size, unitigs.name, *rows, unitigs.graph.n)
+    return unitigs.name
 
 
-@signatures("int32[::1], int64[::1], int64[::1], int64, int32[::1]")
+@signatures(
+    "int32[::1], int64, uint8[::1], uint8[::1]",
+    "int32[::1], int64, uint64[::1], uint64[::1]",
+    "int32[::1], int64, uint32[::1], uint32[::1]",
+)
 @for_each
-def _rename(i, old, first_window, target, n_unitigs, name):
-    window = np.int64(old[i]) >> 1
+def _take_along(i, name, width, column, taken):
+    if name[i] >= 0:
+        to = width * (np.int64(name[i]) >> 1)
+        for j in range(width):
+            taken[to + j] = column[width * np.int64(i) + j]
+
+
+@signatures("int32[::1], uint8[::1]")
+@for_each
+def _take_strands(i, name, strand):
+    if name[i] >= 0:
+        strand[name[i] >> 1] = name[i] & 1
+
+
+@signatures("int32[::1], int64[::1], int64[::1], int64")
+@for_each
+def _rename(i, name, first_window, target, n_unitigs):
+    window, side = np.int64(name[i]) >> 1, np.int64(name[i]) & 1
     u = run_of(window, first_window, n_unitigs)
     name[i] = -1
     if target[u] >= 0:
         is_reversed = target[u] & 1
         offset = first_window[u + 1] - 1 - window if is_reversed else window - first_window[u]
-        name[i] = 2 * ((target[u] >> 1) + offset) + ((np.int64(old[i]) & 1) ^ is_reversed)
+        name[i] = 2 * ((target[u] >> 1) + offset) + (side ^ is_reversed)
 
 
 @inlined()

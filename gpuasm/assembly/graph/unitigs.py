@@ -15,6 +15,8 @@ from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 
+_THREE = np.uint64(3)
+
 
 @dataclass(frozen=True)
 class Unitigs:
@@ -64,7 +66,7 @@ class Chains:
 
 
 def build_unitigs(
-    packed: Array,
+    packed: Array | None,
     tally: Tally,
     links: TableLinks | PlainLinks,
     *,
@@ -77,7 +79,7 @@ def build_unitigs(
     Parameters
     ----------
     packed
-        The text that ``tally.place`` points into.
+        The text that ``tally.place`` points into; k-mers without places, of plain k, need no text.
     tally
         The k-mers.
     links
@@ -90,20 +92,22 @@ def build_unitigs(
         Windows between two vertices that are no vertices; the first and the last window of a chain are neighbours.
     """
     walks = strand_walks(links.forced())
-    at = _windows_before(walks, chains)
+    at = None if chains is None else _windows_before(walks, chains)
     graph = _write_unitigs(packed, tally, links, walks, (chains, at), unit=unit, weight=int(weight))
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     return Unitigs(apply_order(graph, canonical), _name_kmers(walks, at, canonical))
 
 
-def _windows_before(walks: StrandWalks, chains: Chains | None) -> Array:
+def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
     """Return the windows before each vertex on all walks, inner windows included, and of all: (m + 1,) int64."""
     xp = array_namespace(walks.path)
-    if chains is None:
-        return xp.arange(walks.path.size + 1, dtype=np.int64)
     after = chains.after[walks.path]
     n = xp.where(after >= 0, chains.n_windows[xp.maximum(after, 0) >> 1] - 1, 1)
     return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(n)])
+
+
+_Windows = tuple[Chains | None, Array | None]
+"""Chains, and the windows before each vertex: None for both where all windows are vertices."""
 
 
 def _write_unitigs(
@@ -111,42 +115,80 @@ def _write_unitigs(
     tally: Tally,
     links: TableLinks | PlainLinks,
     walks: StrandWalks,
-    windows: tuple[Chains | None, Array],
+    windows: _Windows,
     *,
     unit: int,
     weight: int,
 ) -> UnitigGraph:
-    (chains, at), xp, k, n = windows, array_namespace(tally.keys), tally.k, walks.start.size - 1
-    start = at[walks.start] + (k - 1) * xp.arange(n + 1)
-    total = int(start[-1])
-    bases = xp.empty(total, np.uint8)
-    inner = chains or Chains.none(xp)
-    rows = (inner.after, inner.n_windows, inner.bases, inner.start)
-    _write_bases(
-        -(-total // _BLOCK), total, n, walks.path.size, start, walks.path, walks.start, at, packed, tally.place, k,
-        *rows, bases,
-    )  # fmt: skip
-    count = _counts_of_walks(tally.count, walks, (chains, at), weight=weight)
+    at, xp, k, n = windows[1], array_namespace(tally.keys), tally.k, walks.start.size - 1
+    start = (walks.start if at is None else at[walks.start]) + (k - 1) * xp.arange(n + 1)
+    bases = _spell_walks(packed, tally, walks, windows, start)
+    count = _counts_of_walks(tally.count, walks, windows, weight=weight)
     arc_start, arc_to, arc_count = _find_arcs(tally, links, walks)
     is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, weight * arc_count)
-    return UnitigGraph(k, to_host(bases), to_host(start), count, is_circular, *arcs, unit)
+    return UnitigGraph(k, bases, to_host(start), count, is_circular, *arcs, unit)
 
 
-def _counts_of_walks(
-    count: Array, walks: StrandWalks, windows: tuple[Chains | None, Array], *, weight: int
-) -> np.ndarray:
-    """Return the sum of the counts of all windows of each walk, times the weight: (n,) int64, on the host."""
-    (chains, at), xp = windows, array_namespace(count)
-    counts = count[walks.path >> 1].astype(np.int64)
-    counts *= weight
-    if chains is not None:
-        counts += (at[1:] - at[:-1] - 1) * chains.count[xp.maximum(chains.after[walks.path], 0) >> 1]
-    counts = xp.cumsum(counts)
-    return np.diff(to_host(counts[walks.start[1:] - 1]), prepend=0)
+def _spell_walks(packed: Array, tally: Tally, walks: StrandWalks, windows: _Windows, start: Array) -> np.ndarray:
+    """Return the bases of all walks, on the host, given the first base of each: (n + 1,) int64."""
+    (chains, at), xp, n, total = windows, array_namespace(start), start.size - 1, int(start[-1])
+    bases, blocks = xp.empty(total, np.uint8), -(-total // _BLOCK)
+    if tally.place.size == 0:
+        _write_plain_bases(blocks, total, n, start, walks.path, walks.start, tally.keys, tally.k, bases)
+        return to_host(bases)
+    at, inner = xp.arange(walks.path.size + 1) if at is None else at, chains or Chains.none(xp)
+    rows = (inner.after, inner.n_windows, inner.bases, inner.start)
+    _write_bases(
+        blocks, total, n, walks.path.size, start, walks.path, walks.start, at, packed, tally.place, tally.k, *rows,
+        bases,
+    )  # fmt: skip
+    return to_host(bases)
+
+
+_VERTICES_AT_A_TIME = 1 << 24
+
+
+def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows, *, weight: int) -> np.ndarray:
+    """Return the sum of the counts of all windows of each walk, times the weight: (n,) int64, on the host.
+
+    Sums of few vertices at a time are on the device.
+    """
+    (chains, at), xp, n = windows, array_namespace(count), walks.path.size
+    end, before, sums = to_host(walks.start[1:]), 0, []
+    for first in range(0, n, _VERTICES_AT_A_TIME):
+        last = min(n, first + _VERTICES_AT_A_TIME)
+        path = walks.path[first:last]
+        counts = count[path >> 1].astype(np.int64)
+        counts *= weight
+        if chains is not None and at is not None:
+            inner = at[first + 1 : last + 1] - at[first:last] - 1
+            counts += inner * chains.count[xp.maximum(chains.after[path], 0) >> 1]
+        counts = xp.cumsum(counts)
+        ends = end[np.searchsorted(end, first, side="right") : np.searchsorted(end, last, side="right")]
+        sums.append(before + to_host(counts[to_namespace(xp, ends - first - 1)]))
+        before += int(counts[-1])
+    return np.diff(np.concatenate([np.empty(0, np.int64), *sums]), prepend=0)
 
 
 _BLOCK = 32
-"""Bases that one index of `_write_bases` writes."""
+"""Bases that one index of `_write_bases` or `_write_plain_bases` writes."""
+
+
+@signatures("int64, int64, int64[::1], int32[::1], int64[::1], uint64[::1], int64, uint8[::1]")
+@for_each
+def _write_plain_bases(block, total, n_walks, start, path, walk_start, keys, k, bases):
+    first = _BLOCK * np.int64(block)
+    walk = run_of(first, start, n_walks)
+    for i in range(first, min(first + _BLOCK, total)):
+        while i >= start[walk + 1]:
+            walk += 1
+        offset = i - start[walk] - (k - 1)
+        vertex = np.int64(path[walk_start[walk] + max(offset, np.int64(0))])
+        j = k - 1 + min(offset, np.int64(0))
+        if vertex & 1:
+            bases[i] = 3 - np.int64((keys[vertex >> 1] >> np.uint64(2 * j)) & _THREE)
+        else:
+            bases[i] = (keys[vertex >> 1] >> np.uint64(2 * (k - 1 - j))) & _THREE
 
 
 @signatures(
@@ -187,16 +229,17 @@ def _find_arcs(
     """Return the arcs between linear unitigs in compressed rows, on the host."""
     xp, n = array_namespace(walks.path), walks.start.size - 1
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]
-    head_of = xp.full(2 * tally.n, -1, np.int32)
-    oriented = 2 * xp.arange(walks.n_linear, dtype=np.int32)
-    head_of[first[: walks.n_linear]] = oriented
-    head_of[last[: walks.n_linear] ^ 1] = oriented + 1
+    heads = xp.stack([first[: walks.n_linear], last[: walks.n_linear] ^ 1], axis=1).ravel()
+    order = xp.argsort(heads)
+    heads = heads[order]
     leaving = xp.stack([last, first ^ 1], axis=1).ravel().astype(np.int64)
-    follower = links.rows(leaving)
+    follower = links.rows(leaving).ravel()
     leaving = (4 * leaving[:, None] + xp.arange(4)).ravel()
-    to = xp.where(follower >= 0, head_of[follower], -1)
+    at = xp.minimum(xp.searchsorted(heads, follower), max(0, heads.size - 1))
+    to = xp.where(heads[at] == follower, order[at], -1) if heads.size else xp.full_like(follower, -1)
+    to = to.astype(np.int32).reshape(-1, 4)
     to[2 * walks.n_linear :] = -1
-    seen = tally.followers[leaving] if tally.followers.size else xp.zeros(leaving.size, np.uint32)
+    seen = tally.seen(leaving) if tally.followers.size else xp.zeros(leaving.size, np.uint32)
     to, seen = to_host(to), to_host(seen).reshape(2 * n, 4)
     row, column = np.nonzero(to >= 0)
     order = np.lexsort((to[row, column], row))
@@ -204,27 +247,31 @@ def _find_arcs(
     return arc_start, to[row, column][order], seen[row, column][order].astype(np.int64)
 
 
-def _name_kmers(walks: StrandWalks, at: Array, canonical: CanonicalOrder) -> Array:
+def _name_kmers(walks: StrandWalks, at: Array | None, canonical: CanonicalOrder) -> Array:
     """Return the window of each k-mer in the canonical order, strand and rotation of the unitigs, and its strand."""
     xp, n = array_namespace(walks.path), walks.start.size - 1
-    length = to_host(at[walks.start[1:]] - at[walks.start[:-1]])[canonical.order]
+    bounds = to_host(walks.start if at is None else at[walks.start])
+    length = np.diff(bounds)[canonical.order]
     first, is_flipped, rotation = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
     first[canonical.order] = np.cumsum(length) - length
     is_flipped[canonical.order], rotation[canonical.order] = canonical.is_flipped, canonical.rotation
     rows = (to_namespace(xp, row) for row in (first, is_flipped, rotation))
     name = xp.empty(walks.path.size, np.int32)
-    _name(walks.path.size, walks.path, walks.start, n, walks.n_linear, at, *rows, name)
+    has_chains, at = at is not None, xp.zeros(1, np.int64) if at is None else at
+    _name(walks.path.size, walks.path, walks.start, n, walks.n_linear, has_chains, at, *rows, name)
     return name
 
 
 @signatures(
-    "int32[::1], int64[::1], int64, int64, int64[::1], int64[::1], boolean[::1], int64[::1], int32[::1]",
+    "int32[::1], int64[::1], int64, int64, boolean, int64[::1], int64[::1], boolean[::1], int64[::1], int32[::1]",
 )
 @for_each
-def _name(j, path, walk_start, n_walks, n_linear, at, first, is_flipped, rotation, name):
+def _name(j, path, walk_start, n_walks, n_linear, has_chains, at, first, is_flipped, rotation, name):
     walk = run_of(j, walk_start, n_walks)
-    begin = at[walk_start[walk]]
-    n, i = at[walk_start[walk + 1]] - begin, at[j] - begin
+    begin, end, i = walk_start[walk], walk_start[walk + 1], np.int64(j)
+    if has_chains:
+        begin, end, i = at[begin], at[end], at[j]
+    n, i = end - begin, i - begin
     flip = np.int64(is_flipped[walk])
     if walk >= n_linear:
         i = (rotation[walk] - i) % n if flip else (i - rotation[walk]) % n

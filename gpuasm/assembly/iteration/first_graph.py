@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from gpuasm.arrays import Array
+from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, align_to_unitigs
 from gpuasm.assembly.coverage.depth_units import DEPTH_SCALE, bounded_weight, count_windows
 from gpuasm.assembly.coverage.sample_mode import Mode, choose_mode
@@ -16,7 +16,8 @@ from gpuasm.assembly.ends.overlapping_ends import overlapping_end_segments
 from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.debruijn import PlainLinks
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, make_kmer_graph
-from gpuasm.assembly.graph.unitigs import build_unitigs
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
 from gpuasm.assembly.iteration.first_kmer_size import (
     FirstCount,
     count_anew,
@@ -43,9 +44,8 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
     all_reads, lengths = reads, lengths_of(reads)
     n_bases = count_windows(lengths, 1)
     counted, rules, first = _start(reads, lengths, options, stages)
-    reads, tally, k, is_low_coverage = counted.reads, counted.tally, counted.k, counted.is_low_coverage
+    reads, k, is_low_coverage = counted.reads, counted.k, counted.is_low_coverage
     k_values, spectrum, min_follow = counted.k_values, counted.spectrum, rules.min_follow
-    del counted
     aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
     steps = _steps(options)
     # At low coverage many true ends look like tips until gaps are bridged; clean-up would remove them too early.
@@ -54,17 +54,16 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
             segments = find_segments(reads, (aligned, junction_reads, names), first.kmer_graph)
             stage.note(bridges=segments.n_segments)
         if segments.n_segments or (is_low_coverage and find_segments is _bridging):
-            before, is_kept = first.removed, first.is_kept
+            before, held = first.removed, [first.tally]
             rules = replace(rules, mode=first.mode, merged=before.superbubbles)
             del first, aligned, junction_reads, names  # the next ones take as much memory
-            held = [tally.narrowed(is_kept)]
-            del tally, is_kept
-            reads, tally = add_mercy_kmers(reads, held, segments, min_follow=min_follow)
+            held = [add_mercy_kmers(held, segments, min_follow=min_follow)]
             keeps = is_low_coverage and step == 0  # isolated_unitigs may still be bridged to others
-            first = _first_graph(reads, tally, rules, stages=stages, has_mercy=True, keep_isolated=keeps)
+            cleaned = _clean_graph(held[0], rules, stages=stages, has_mercy=True, keep_isolated=keeps)
+            first = _index_kmers(held, cleaned)
             first = replace(first, removed=before + first.removed)
             aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
-    del tally
+    first = replace(first, tally=Tally.empty(array_namespace(names), k))
     if reads.n_segments < all_reads.n_segments:  # mates were merged
         aligned, junction_reads, names = _first_junction_reads(all_reads, first.kmer_graph, stages)
     rules_of_mode = first.mode.rules(options.without)
@@ -81,7 +80,7 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
         )
         high_coverage_k = high_coverage_k if "high-coverage-reads" in rules_of_mode else ()
     removed = {k: asdict(first.removed)}
-    known = (k_values, lengths, spectrum, removed, first.kmer_graph, junction_reads, names, n_bases)
+    known = (k_values, lengths, spectrum, removed, first.kmer_graph.without_keys(), junction_reads, names, n_bases)
     return AssemblyState(
         *known, mode=first.mode, without=options.without, spanning=spanning, high_coverage_k=high_coverage_k
     )
@@ -90,17 +89,22 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
 def _start(
     reads: Reads, lengths: np.ndarray, options: AssemblyOptions, stages: Stages
 ) -> tuple[FirstCount, _Rules, _FirstGraph]:
-    """Count the first k and build its graph; again with a smaller k where minor genomes need one."""
+    """Count the first k and build its graph; again with a smaller k where minor genomes need one.
+
+    The k-mers of the count are moved to the graph.
+    """
     counted = count_first(reads, options, stages)
     rules = _Rules.of(counted, options.mode, options.without)
-    first = _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=not counted.is_low_coverage)
-    if not first.mode.is_community or not misses_minor_genomes(counted, first.kmer_graph.graph, options):
-        return counted, rules, first
-    mode, held = first.mode, [counted]
-    del first, counted  # the next ones take as much memory
-    counted = count_anew(held, lengths, options, stages)
-    rules = _Rules.of(counted, mode, options.without)
-    return counted, rules, _first_graph(counted.reads, counted.tally, rules, stages=stages, cleans=False)
+    cleaned = _clean_graph(counted.tally, rules, stages=stages, cleans=not counted.is_low_coverage)
+    if cleaned.mode.is_community and misses_minor_genomes(counted, cleaned.graph, options):
+        mode, counts = cleaned.mode, [counted]
+        del cleaned, counted  # the next ones take as much memory
+        counted = count_anew(counts, lengths, options, stages)
+        rules = _Rules.of(counted, mode, options.without)
+        cleaned = _clean_graph(counted.tally, rules, stages=stages, cleans=False)
+    held = [counted.tally]
+    counted = replace(counted, tally=Tally.empty(array_namespace(reads.packed), counted.k))
+    return counted, rules, _index_kmers(held, cleaned)
 
 
 _Found = tuple[UnitigAlignments, Reads, Array]
@@ -139,12 +143,23 @@ def _note_pairs(stage: Stage, spanning: SpanningPairs | None) -> None:
 
 
 @dataclass(frozen=True)
+class _Cleaned:
+    """The graph of the first k before and after simplification."""
+
+    unitigs: Unitigs
+    graph: UnitigGraph
+    sources: SourceUnitigs
+    removed: Removed
+    mode: Mode
+
+
+@dataclass(frozen=True)
 class _FirstGraph:
-    """The cleaned graph of the first k, and which k-mers of the tally are in it."""
+    """The cleaned graph of the first k, and the tally of its k-mers."""
 
     kmer_graph: KmerGraph
     removed: Removed
-    is_kept: Array
+    tally: Tally
     mode: Mode
 
 
@@ -175,8 +190,7 @@ class _Rules:
         )
 
 
-def _first_graph(
-    reads: Reads,
+def _clean_graph(
     tally: Tally,
     rules: _Rules,
     *,
@@ -184,13 +198,13 @@ def _first_graph(
     has_mercy: bool = False,
     keep_isolated: bool = False,
     cleans: bool = True,
-) -> _FirstGraph:
+) -> _Cleaned:
     k = tally.k
     with stages.stage("build graph", k=k) as stage:
         dictionary = Dictionary.of(tally.keys, k=k, k0=0)
         links = PlainLinks(tally, dictionary, rules.min_follow, is_two_sided=has_mercy)
         weight = bounded_weight(tally, rules.weight)
-        unitigs = build_unitigs(reads.packed, tally, links, unit=DEPTH_SCALE, weight=weight)
+        unitigs = build_unitigs(None, tally, links, unit=DEPTH_SCALE, weight=weight)
         del links, dictionary
         stage.note(unitigs=unitigs.graph.n)
     mode = rules.mode
@@ -210,8 +224,13 @@ def _first_graph(
                 merged=rules.merged,
             )
         note_simplified(stage, graph, removed)
-        kmer_graph, is_kept = make_kmer_graph(unitigs, tally, (graph, sources))
-    return _FirstGraph(kmer_graph, removed, is_kept, mode)
+    return _Cleaned(unitigs, graph, sources, removed, mode)
+
+
+def _index_kmers(held: list[Tally], cleaned: _Cleaned) -> _FirstGraph:
+    """Return the cleaned graph and the list's one tally, its k-mers numbered along the unitigs."""
+    kmer_graph, tally = make_kmer_graph(cleaned.unitigs, held, (cleaned.graph, cleaned.sources))
+    return _FirstGraph(kmer_graph, cleaned.removed, tally, cleaned.mode)
 
 
 def _first_junction_reads(reads: Reads, kmer_graph: KmerGraph, stages: Stages) -> _Found:

@@ -246,11 +246,11 @@ def _count(
     windows = count_windows(lengths_of(reads), k)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         least = options.min_count or 2
-        held = [tally_kmers(reads, k, min_count=least, progress=stage.advance)]
+        held = [tally_kmers(reads, k, min_count=least, as_bytes=True, progress=stage.advance)]
         spectrum = analyse_spectrum(held[0].histogram, k, min_count=options.min_count)
         if is_low_coverage and not options.min_count:
             spectrum = replace(spectrum, threshold=2, reason="2, as coverage is low, or that of some genomes")
-        tally = sorted_by_place(held, min_count=spectrum.threshold)
+        tally = sorted_by_place(held, min_count=spectrum.threshold, keep_places=False)
         stage.note(distinct=int(spectrum.histogram.sum()), solid=tally.n, threshold=spectrum.threshold)
     if tally.n == 0:
         raise DataError(

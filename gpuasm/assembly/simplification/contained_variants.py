@@ -109,7 +109,9 @@ def _count_covered(texts: Sequence[np.ndarray], contigs: Sequence[Contig], xp: A
     reads = Reads.from_codes(texts)
     codes, closed = [own.codes for own in contigs], [own.is_circular for own in contigs]
     targets = Targets.of(codes, closed, reach=int(reads.length.max()), xp=xp)
-    aligned = align_reads(reads.moved_to(xp), targets, index_seeds(targets, 2 * SIMPLIFICATION.contained_seed))
+    reads = reads.moved_to(xp)
+    seeds = index_seeds(targets, 2 * SIMPLIFICATION.contained_seed, reads=reads)
+    aligned = align_reads(reads, targets, seeds)
     first, second = (
         {name: to_host(getattr(one, name)) for name in ("segment", "target", "is_reversed", "at", "begin", "end")}
         for one in aligned

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm.arrays import to_host
+from gpuasm.arrays import to_host, to_namespace
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import doubling_chain
 from gpuasm.kmers.names import tally_by_doubling
@@ -121,3 +121,27 @@ def test_text_order_keeps_the_values_of_each_kmer(xp):
     tally, ordered = tally_kmers(reads, 21), tally_kmers(reads, 21, in_text_order=True)
     assert bool((ordered.place[1:] > ordered.place[:-1]).all())
     assert as_dicts(ordered, reads) == as_dicts(tally, reads)
+
+
+def test_followers_in_bytes_are_exact_for_deep_kmers(xp):
+    rng = np.random.default_rng(7)
+    genome = "".join(rng.choice(list("ACGT"), 90))
+    texts = [*noisy_reads(3, 120), *[genome] * 270, *[genome[:60]] * 80]
+    reads = Reads.from_strings(texts).moved_to(xp)
+    exact, found = tally_kmers(reads, 21), tally_kmers(reads, 21, as_bytes=True)
+    edges = np.arange(8 * exact.n)
+    expected, seen = (
+        {
+            key: row
+            for key, row in zip(
+                to_host(t.keys).tolist(), to_host(t.seen(to_namespace(xp, edges))).reshape(-1, 8).tolist()
+            )
+        }
+        for t in (exact, found)
+    )
+    assert seen == expected
+    assert found.followers.dtype == np.uint8
+    assert max(map(max, expected.values())) > 255
+    assert {key for key, row in expected.items() if max(row) >= 255} <= set(to_host(found.deep.keys).tolist())
+    again = exact.with_bytes()
+    assert np.array_equal(to_host(again.seen(to_namespace(xp, edges))), to_host(exact.followers))

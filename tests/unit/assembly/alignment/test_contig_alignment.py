@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host
+from gpuasm.assembly.alignment import seed_index
 from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.coverage.contig_depth import Coverage
@@ -79,6 +80,20 @@ def test_first_alignments_are_those_of_plain_python(example):
             expected[r] = (r, number, start + at, int(is_reversed), start + begin, start + end)
     assert rows_of(first.where(first.is_unique)) == list(expected.values())
     assert set(to_host(second.segment).tolist()) <= set(expected)
+    own_seeds = index_seeds(targets, READ_LENGTH, reads=reads)
+    assert [rows_of(found) for found in align_reads(reads, targets, own_seeds)] == [rows_of(first), rows_of(second)]
+    assert own_seeds.keys.size <= index.keys.size
+
+
+def test_seeds_are_found_few_windows_at_a_time(monkeypatch):
+    rng = np.random.default_rng(3)
+    contigs = [("".join(rng.choice(list("ACGT"), n)), closed) for n, closed in ((900, True), (40, False), (300, False))]
+    targets = targets_of(contigs)
+    whole = index_seeds(targets, READ_LENGTH)
+    monkeypatch.setattr(seed_index, "_TILES_AT_A_TIME", 3)
+    parts = index_seeds(targets, READ_LENGTH)
+    for name in ("keys", "first", "place"):
+        assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
 
 
 @given(contigs_and_reads())

@@ -11,7 +11,7 @@ from gpuasm.assembly.graph.debruijn import PlainLinks, TableLinks, find_neighbou
 from gpuasm.assembly.graph.kmer_graph import follow_name, make_kmer_graph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.simplification.engine import clean
-from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.counting import sorted_by_place, tally_kmers
 from gpuasm.kmers.names import Dictionary
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import reverse_complement
@@ -23,14 +23,28 @@ TEXTS = [*noisy_reads(2, 150), *[(CIRCULAR * 3)[i : i + 80] for i in range(90)]]
 
 def graph_of_reads(xp, k, *, cleaned):
     reads = Reads.from_strings(TEXTS).moved_to(xp)
-    tally = tally_kmers(reads, k, min_count=2)
+    tally = counted(reads, k)
     dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-    unitigs = build_unitigs(reads.packed, tally, PlainLinks(tally, dictionary, min_follow=1))
+    unitigs = build_unitigs(None, tally, PlainLinks(tally, dictionary, min_follow=1))
     if cleaned:
         graph, sources, _ = clean(unitigs.graph)
     else:
         graph, sources = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n)
-    return make_kmer_graph(unitigs, tally, (graph, sources))[0]
+    kmer_graph, renumbered = make_kmer_graph(unitigs, [tally], (graph, sources))
+    for column in ("count", "followers"):
+        rows = (to_host(getattr(own, column)).reshape(own.n, -1).tolist() for own in (tally, renumbered))
+        before, after = (
+            dict(zip(to_host(own.keys).tolist(), row, strict=True))
+            for own, row in zip((tally, renumbered), rows, strict=True)
+        )
+        assert after == {key: before[key] for key in after}
+    assert renumbered.keys is kmer_graph.dictionary.keys
+    return kmer_graph
+
+
+def counted(reads, k):
+    """Return the k-mers as the first graph takes them."""
+    return sorted_by_place([tally_kmers(reads, k, min_count=2, as_bytes=True)], keep_places=False)
 
 
 def windows(graph):
@@ -91,7 +105,7 @@ def test_neighbours_follow_unitigs_and_arcs(xp, k, cleaned):
 @pytest.mark.parametrize("k", [9, 21, 31])
 def test_plain_links_equal_the_table(xp, k, min_follow):
     reads = Reads.from_strings(TEXTS).moved_to(xp)
-    tally = tally_kmers(reads, k, min_count=2)
+    tally = counted(reads, k)
     dictionary = Dictionary.of(tally.keys, k=k, k0=0)
     table = TableLinks(find_neighbours(reads.packed, tally, dictionary, min_follow=min_follow))
     links, vertices = PlainLinks(tally, dictionary, min_follow), xp.arange(2 * tally.n)
@@ -103,11 +117,11 @@ def test_plain_links_equal_the_table(xp, k, min_follow):
 @pytest.mark.parametrize("k", [9, 31])
 def test_edge_observed_at_one_end_only_is_no_two_sided_edge(xp, k):
     reads = Reads.from_strings(TEXTS).moved_to(xp)
-    tally = tally_kmers(reads, k, min_count=2)
+    tally = counted(reads, k)
     links = PlainLinks(tally, Dictionary.of(tally.keys, k=k, k0=0), 1, is_two_sided=True)
     before = to_host(links.rows(xp.arange(2 * tally.n)))
     rng = np.random.default_rng(1)
-    tally.followers[:] *= to_namespace(xp, rng.integers(0, 2, 8 * tally.n).astype(np.uint32))
+    tally.followers[:] *= to_namespace(xp, rng.integers(0, 2, 8 * tally.n).astype(np.uint8))
     followers, after = to_host(tally.followers).reshape(-1, 4), to_host(links.rows(xp.arange(2 * tally.n)))
     edges = {(v, int(w)) for v, w in zip(*np.nonzero(before >= 0), strict=True)}
     for v, b in edges:
