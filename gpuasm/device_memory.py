@@ -14,7 +14,7 @@ LARGE = 256 << 20
 
 
 class DeviceAllocator:
-    """What cupy calls for each array on a device."""
+    """What cupy calls for each array on a device; idle blocks of the pool make room for large ones."""
 
     def __init__(self, cupy: Any) -> None:
         self._cupy, self._pool = cupy, cupy.get_default_memory_pool()
@@ -58,7 +58,7 @@ class DeviceAllocator:
 
     def _take(self, size: int, _device: int) -> int:
         runtime, limit = self._cupy.cuda.runtime, int(self._pool.get_limit())
-        if limit and self.total + size > limit:
+        if self._pool.free_bytes() > LARGE or (limit and self.total + size > limit):
             self._pool.free_all_blocks()
         if limit and self.total + size > limit:
             raise self._cupy.cuda.memory.OutOfMemoryError(size, self.total, limit)

@@ -284,4 +284,4 @@ def disk_bytes(sample: Sample) -> int:
 
 def _index(n: int) -> int:
     """Return the bytes of the slots of `gpuasm.primitives.hashing.build_index` for n keys."""
-    return 4 << max(4, (2 * n).bit_length())
+    return 4 * max(16, 2 * n)

@@ -32,7 +32,7 @@ class Dictionary:
         Length of the k-mers and of the k0-mers whose pairs are their keys (0 up to k = 31).
     keys : (n,) uint64
     slots : (m,) int32
-    mask : uint64
+    n_slots : uint64
         Index of `gpuasm.primitives.hashing.build_index`.
     """
 
@@ -40,7 +40,7 @@ class Dictionary:
     k0: int
     keys: Array
     slots: Array
-    mask: Any
+    n_slots: Any
 
     @classmethod
     def of(cls, keys: Array, *, k: int, k0: int) -> Dictionary:
@@ -84,7 +84,7 @@ def name_windows(reads: Reads, dictionary: Dictionary, lower: Array | None = Non
     xp = array_namespace(reads.packed)
     names = xp.full(reads.packed.size * 32, -1, dtype=np.int32)
     tiles = tile_windows(reads, dictionary.k)
-    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     if dictionary.k <= MAX_PLAIN_K:
         _name_plain(tiles.n, tiles.position, tiles.count, reads.packed, dictionary.k, *index, names)
     else:
@@ -95,31 +95,31 @@ def name_windows(reads: Reads, dictionary: Dictionary, lower: Array | None = Non
 
 @signatures("int64[::1], int32[::1], uint64[::1], int64, uint64[::1], int32[::1], uint64, int32[::1]")
 @for_each
-def _name_plain(t, position, count, packed, k, keys, slots, mask, names):
+def _name_plain(t, position, count, packed, k, keys, slots, n_slots, names):
     forward, backward = all_but_last(packed, position[t], k)
     for j in range(count[t]):
         p = position[t] + j
         forward, backward = rolled(forward, backward, base_at(packed, p + k - 1), k)
         if backward < forward:
-            number = find(backward, keys, slots, mask)
+            number = find(backward, keys, slots, n_slots)
             if number >= 0:
                 names[p] = 2 * number + 1
         else:
-            number = find(forward, keys, slots, mask)
+            number = find(forward, keys, slots, n_slots)
             if number >= 0:
                 names[p] = 2 * number
 
 
 @signatures("int64[::1], int32[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int32[::1]")
 @for_each
-def _name_pairs(t, position, count, lower, shift, keys, slots, mask, names):
+def _name_pairs(t, position, count, lower, shift, keys, slots, n_slots, names):
     for j in range(count[t]):
         p = position[t] + j
         first = lower[p]
         last = lower[p + shift]
         if first >= 0 and last >= 0:
             keyed = pair_key(first, last)
-            number = find(keyed >> _ONE, keys, slots, mask)
+            number = find(keyed >> _ONE, keys, slots, n_slots)
             if number >= 0:
                 names[p] = 2 * number + np.int64(keyed & _ONE)
 

@@ -252,7 +252,7 @@ __device__ __forceinline__ void note(i64 number, int strand, i64 p, int k, bool 
 }
 
 extern "C" __global__ void tally_plain(const i64* position, const int* count, const bool* is_first, const bool* is_last,
-    i64 n, const u64* packed, int k, const u64* keys, const int* slots, u64 mask, i64* place, unsigned* followers,
+    i64 n, const u64* packed, int k, const u64* keys, const int* slots, u64 n_slots, i64* place, unsigned* followers,
     int wanted) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
@@ -268,7 +268,7 @@ extern "C" __global__ void tally_plain(const i64* position, const int* count, co
         forward = ((forward << 2) | base) & kmer_mask;
         backward = (backward >> 2) | ((3 - base) << (2 * (k - 1)));
         int strand = backward < forward;
-        i64 number = find(strand ? backward : forward, keys, slots, mask);
+        i64 number = find(strand ? backward : forward, keys, slots, n_slots);
         if (number >= 0)
             note(number, strand, p0 + j, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place,
                  followers, wanted);
@@ -276,7 +276,7 @@ extern "C" __global__ void tally_plain(const i64* position, const int* count, co
 }
 
 extern "C" __global__ void tally_pairs(const i64* position, const int* count, const bool* is_first, const bool* is_last,
-    i64 n, const u64* packed, const int* names, int k, int shift, const u64* keys, const int* slots, u64 mask,
+    i64 n, const u64* packed, const int* names, int k, int shift, const u64* keys, const int* slots, u64 n_slots,
     i64* place, unsigned* followers, int wanted) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
@@ -287,7 +287,7 @@ extern "C" __global__ void tally_pairs(const i64* position, const int* count, co
         u64 a = first, b = last;
         u64 forward = (a << 31) | b, backward = ((b ^ 1) << 31) | (a ^ 1);
         int strand = backward < forward;
-        i64 number = find(strand ? backward : forward, keys, slots, mask);
+        i64 number = find(strand ? backward : forward, keys, slots, n_slots);
         if (number >= 0)
             note(number, strand, p, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place, followers,
                  wanted);

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, cuda_functions
+from gpuasm.arrays import Array, array_namespace, cuda_functions, to_host, to_namespace
 from gpuasm.parallel import inlined
 
 _BLOCK = 256
 _MOST_BLOCKS = 1 << 12
+_AT_A_TIME = 1 << 24
 _ODD = np.uint64(0x5555555555555555)
 _PAIRS = np.uint64(0x3333333333333333)
 _NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -33,6 +34,30 @@ def count_true(mask: Array) -> int:
     if xp is np:
         return int(np.count_nonzero(mask))
     return _count_cuda(xp.ascontiguousarray(mask))
+
+
+def count_between(marks: Array, bounds: Array) -> Array:
+    """Count the true values between bounds; running sums of few values at a time are in memory.
+
+    Parameters
+    ----------
+    marks : (n,) bool
+    bounds : (m + 1,) int64
+        Ascending, from 0 to n.
+
+    Returns
+    -------
+    (m,) int64, where ``marks`` are.
+    """
+    xp, ends, before = array_namespace(marks), to_host(bounds), 0
+    counts = np.zeros(ends.size, np.int64)
+    for first in range(0, marks.size, _AT_A_TIME):
+        last = min(marks.size, first + _AT_A_TIME)
+        running = xp.cumsum(marks[first:last], dtype=np.int64)
+        rows = slice(*np.searchsorted(ends, [first, last], side="right").tolist())
+        counts[rows] = before + to_host(running[to_namespace(xp, ends[rows] - first - 1)])
+        before += int(running[-1])
+    return to_namespace(xp, np.diff(counts))
 
 
 def _count_cuda(mask: Array) -> int:

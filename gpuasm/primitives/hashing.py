@@ -12,7 +12,8 @@ from gpuasm.parallel import compiled, inlined, signatures
 _M1 = np.uint64(0xFF51AFD7ED558CCD)
 _M2 = np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT = np.uint64(33)
-_ONE = np.uint64(1)
+_ZERO, _ONE, _HALF = np.uint64(0), np.uint64(1), np.uint64(32)
+_LEAST_SLOTS = 16
 
 
 @inlined()
@@ -27,12 +28,20 @@ def mix(key):
 
 
 @inlined()
-def find(key, keys, slots, mask):
-    """Return the number of ``key`` in ``keys`` as int64, or -1, by the index (slots, mask)."""
-    slot = mix(key) & mask
+def slot_of(key, n_slots):
+    """Return the first slot of a key: the upper half of its hash, scaled."""
+    return ((mix(key) >> _HALF) * n_slots) >> _HALF
+
+
+@inlined()
+def find(key, keys, slots, n_slots):
+    """Return the number of ``key`` in ``keys`` as int64, or -1, by the index (slots, n_slots)."""
+    slot = slot_of(key, n_slots)
     number = np.int64(slots[np.int64(slot)])
     while number >= 0 and keys[number] != key:
-        slot = (slot + _ONE) & mask
+        slot += _ONE
+        if slot == n_slots:
+            slot = _ZERO
         number = np.int64(slots[np.int64(slot)])
     return number
 
@@ -46,33 +55,35 @@ def build_index(keys: Array) -> tuple[Array, Any]:
 
     Returns
     -------
-    slots : (m,) int32
-        The number of the key in each slot, -1 if the slot is free; m is the least power of two above 2n.
-    mask : uint64
-        m - 1. The slot of a key may differ between runs and devices; the result of `find` does not.
+    slots : (n_slots,) int32
+        The number of the key in each slot, -1 if the slot is free.
+    n_slots : uint64
+        2n, at least 16, below 2^32. The slot of a key may differ between runs and devices; the result of `find` does
+        not.
     """
     xp = array_namespace(keys)
-    size = 1 << max(4, (2 * keys.size).bit_length())
-    slots = xp.full(size, -1, dtype=np.int32)
-    mask = np.uint64(size - 1)
+    n_slots = max(_LEAST_SLOTS, 2 * keys.size)
+    slots = xp.full(n_slots, -1, dtype=np.int32)
     if keys.size == 0:
-        return slots, mask
+        return slots, np.uint64(n_slots)
     if xp is np:
-        _insert_all(keys, slots, mask)
+        _insert_all(keys, slots, np.uint64(n_slots))
     else:
         (insert,) = cuda_functions(_CUDA, "insert_all")
-        insert(((keys.size + 255) // 256,), (256,), (keys, slots, mask, np.int64(keys.size)))
-    return slots, mask
+        insert(((keys.size + 255) // 256,), (256,), (keys, slots, np.uint64(n_slots), np.int64(keys.size)))
+    return slots, np.uint64(n_slots)
 
 
 @signatures("uint64[::1], int32[::1], uint64")
 @compiled()
-def _insert_all(keys, slots, mask):
+def _insert_all(keys, slots, n_slots):
     for number in range(keys.size):
-        slot = mix(keys[number]) & mask
-        while slots[np.int64(slot)] >= 0:
-            slot = (slot + _ONE) & mask
-        slots[np.int64(slot)] = number
+        slot = np.int64(slot_of(keys[number], n_slots))
+        while slots[slot] >= 0:
+            slot += 1
+            if slot == slots.size:
+                slot = 0
+        slots[slot] = number
 
 
 MIX_CUDA = """
@@ -81,10 +92,11 @@ __device__ __forceinline__ u64 mix(u64 key) {
     key ^= key >> 33; key *= 0xFF51AFD7ED558CCDull; key ^= key >> 33; key *= 0xC4CEB9FE1A85EC53ull; key ^= key >> 33;
     return key;
 }
-__device__ __forceinline__ i64 find(u64 key, const u64* keys, const int* slots, u64 mask) {
-    u64 slot = mix(key) & mask;
+__device__ __forceinline__ u64 slot_of(u64 key, u64 n_slots) { return ((mix(key) >> 32) * n_slots) >> 32; }
+__device__ __forceinline__ i64 find(u64 key, const u64* keys, const int* slots, u64 n_slots) {
+    u64 slot = slot_of(key, n_slots);
     i64 number = slots[slot];
-    while (number >= 0 && keys[number] != key) { slot = (slot + 1) & mask; number = slots[slot]; }
+    while (number >= 0 && keys[number] != key) { slot = slot + 1 == n_slots ? 0 : slot + 1; number = slots[slot]; }
     return number;
 }
 """
@@ -92,11 +104,11 @@ __device__ __forceinline__ i64 find(u64 key, const u64* keys, const int* slots, 
 _CUDA = (
     MIX_CUDA
     + """
-extern "C" __global__ void insert_all(const u64* keys, int* slots, u64 mask, i64 n) {
+extern "C" __global__ void insert_all(const u64* keys, int* slots, u64 n_slots, i64 n) {
     i64 number = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (number >= n) return;
-    u64 slot = mix(keys[number]) & mask;
-    while (atomicCAS(slots + slot, -1, (int)number) != -1) slot = (slot + 1) & mask;
+    u64 slot = slot_of(keys[number], n_slots);
+    while (atomicCAS(slots + slot, -1, (int)number) != -1) slot = slot + 1 == n_slots ? 0 : slot + 1;
 }
 """
 )

@@ -113,7 +113,7 @@ def align_reads(reads: Reads, targets: Targets, index: SeedIndex) -> tuple[Align
     xp, n = array_namespace(reads.packed), reads.n_segments
     found, window, is_unique = xp.empty(n, np.int64), xp.empty(n, np.int32), xp.empty(n, dtype=bool)
     own = (reads.start, reads.length, reads.packed)
-    seeds = (index.k, index.sample, index.keys, index.slots, index.mask, index.first, index.place)
+    seeds = (index.k, index.sample, index.keys, index.slots, index.n_slots, index.first, index.place)
     _find_first_seed(n, *own, *seeds, found, window, is_unique)
     choose_places(reads, targets, index, (found, window))
     segments = xp.flatnonzero(found != -1)
@@ -163,7 +163,7 @@ def _is_backwards(packed, start, n, k):
 )
 @for_each
 def _find_first_seed(
-    r, start, length, packed, k, sample, keys, slots, mask, first, place_of_seed, found, window, is_unique
+    r, start, length, packed, k, sample, keys, slots, n_slots, first, place_of_seed, found, window, is_unique
 ):
     found[r] = -1
     window[r] = 0
@@ -178,7 +178,7 @@ def _find_first_seed(
         backward = reverse_complement_plain(forward, k)
         key = min(forward, backward)
         if mix(key) & sample == np.uint64(0):
-            number = find(key, keys, slots, mask)
+            number = find(key, keys, slots, n_slots)
             if number >= 0:
                 strand = np.int64(1 if backward < forward else 0)
                 n_places = first[number + 1] - first[number]
@@ -213,7 +213,7 @@ def _find_seed_of_rest(
     sample,
     keys,
     slots,
-    mask,
+    n_slots,
     first,
     place_of_seed,
     found,
@@ -234,7 +234,7 @@ def _find_seed_of_rest(
             backward = reverse_complement_plain(forward, k)
             key = min(forward, backward)
             if mix(key) & sample == np.uint64(0):
-                number = find(key, keys, slots, mask)
+                number = find(key, keys, slots, n_slots)
                 if number >= 0 and first[number + 1] - first[number] == 1:
                     place = place_of_seed[first[number]] ^ np.int64(1 if backward < forward else 0)
                     if (place & 1) != is_reversed[p] or leftmost(place, i, n, k) != at[p]:

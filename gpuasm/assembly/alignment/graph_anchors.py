@@ -49,13 +49,12 @@ class KmerTable:
         """Return the places of 31-mers by their keys: (n,) int64, -1 for those that do not occur exactly once."""
         xp, d = array_namespace(keys), self.dictionary
         place = xp.empty(keys.size, np.int64)
-        _find_places(keys.size, keys, d.keys, d.slots, d.mask, self.place, place)
+        _find_places(keys.size, keys, d.keys, d.slots, d.n_slots, self.place, place)
         return place
 
     @classmethod
     def of(cls, text: Reads, k: int, *, names: Array | None = None, k0: int = 0) -> KmerTable:
         """Index a text; see `gpuasm.kmers.counting.tally_kmers` for ``names``, those of the shorter k-mers."""
-        xp = array_namespace(text.packed)
         tally = tally_kmers(text, k, names, k0=k0, with_followers=False)
         keys, place = tally.keys, tally.place
         place[tally.count != 1] = -1
@@ -110,6 +109,13 @@ class AnchorIndex:
             last = longer[-1].dictionary
         return cls(kmers, tuple(longer), to_namespace(xp, graph.start))
 
+    def unique_positions(self) -> Array:
+        """Return the text positions of the 31-mers that occur once: (n_bases,) bool."""
+        place = self.kmers.place
+        is_unique = array_namespace(place).zeros(int(self.start[-1]), bool)
+        _mark(place.size, place, is_unique)
+        return is_unique
+
 
 @dataclass(frozen=True)
 class Anchored:
@@ -130,12 +136,21 @@ class Anchored:
     offset: Array
 
 
+@signatures("int64[::1], boolean[::1]")
+@for_each
+def _mark(i, place, is_unique):
+    if place[i] >= 0:
+        is_unique[place[i] >> 1] = True
+
+
 def anchor_reads(reads: Reads, index: AnchorIndex) -> Anchored:
     """Anchor segments of reads by their first unique 31-mer, or by their first longer unique k-mer."""
     xp, n = array_namespace(reads.packed), reads.n_segments
     place, offset, size = xp.full(n, -1, np.int64), xp.zeros(n, np.int32), xp.full(n, ANCHOR_K, np.int64)
     d = index.kmers.dictionary
-    _anchor(n, reads.start, reads.length, reads.packed, d.k, d.keys, d.slots, d.mask, index.kmers.place, place, offset)
+    _anchor(
+        n, reads.start, reads.length, reads.packed, d.k, d.keys, d.slots, d.n_slots, index.kmers.place, place, offset
+    )
     if index.longer:
         _anchor_by_longer_kmers(reads, index, (place, offset, size))
     position = xp.maximum(place, 0) >> 1
@@ -166,8 +181,8 @@ def _anchor_by_longer_kmers(reads: Reads, index: AnchorIndex, out: tuple[Array, 
 
 @signatures("uint64[::1], uint64[::1], int32[::1], uint64, int64[::1], int64[::1]")
 @for_each
-def _find_places(i, queries, keys, slots, mask, place, found):
-    number = find(queries[i], keys, slots, mask)
+def _find_places(i, queries, keys, slots, n_slots, place, found):
+    number = find(queries[i], keys, slots, n_slots)
     found[i] = place[number] if number >= 0 else -1
 
 
@@ -187,12 +202,12 @@ def _anchor_named(r, start, length, names, k, place, found, offset):
     "int64[::1], int32[::1], uint64[::1], int64, uint64[::1], int32[::1], uint64, int64[::1], int64[::1], int32[::1]"
 )
 @for_each
-def _anchor(r, start, length, packed, k, keys, slots, mask, place, found, offset):
+def _anchor(r, start, length, packed, k, keys, slots, n_slots, place, found, offset):
     forward, backward = np.uint64(0), np.uint64(0)
     for i in range(length[r]):
         forward, backward = rolled(forward, backward, base_at(packed, start[r] + i), k)
         if i >= k - 1:
-            number = find(min(forward, backward), keys, slots, mask)
+            number = find(min(forward, backward), keys, slots, n_slots)
             if number >= 0 and place[number] >= 0:
                 strand = np.int64(1) if backward < forward else np.int64(0)
                 found[r] = (place[number] & ~np.int64(1)) | ((place[number] & 1) ^ strand)

@@ -48,7 +48,7 @@ def align_to_unitigs(reads: Reads, kmer_graph: KmerGraph) -> UnitigAlignments:
     d, out = kmer_graph.dictionary, (aligned.contained, *places)
     window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(kmer_graph.graph.n_kmers)]))
     unitigs = (kmer_graph.strand, kmer_graph.unitig_of, window_start)
-    _align_to_unitigs(n, reads.start, reads.length, reads.packed, d.k, d.keys, d.slots, d.mask, *unitigs, *out)
+    _align_to_unitigs(n, reads.start, reads.length, reads.packed, d.k, d.keys, d.slots, d.n_slots, *unitigs, *out)
     return aligned
 
 
@@ -77,7 +77,7 @@ def _align_to_unitigs(
     k,
     keys,
     slots,
-    mask,
+    n_slots,
     strand,
     unitig_of,
     window_start,
@@ -97,7 +97,7 @@ def _align_to_unitigs(
     for p in range(start[r], end):
         forward, backward = rolled(forward, backward, base_at(packed, p), k)
         if p - start[r] >= k - 1:
-            number = find(min(forward, backward), keys, slots, mask)
+            number = find(min(forward, backward), keys, slots, n_slots)
             if number >= 0:
                 a = 2 * number + (1 if backward < forward else 0)
                 first = p - k + 1
@@ -112,7 +112,7 @@ def _align_to_unitigs(
             p = end - 1 - i
             backward, forward = rolled(backward, forward, _THREE - base_at(packed, p), k)
             if i >= k - 1:
-                number = find(min(forward, backward), keys, slots, mask)
+                number = find(min(forward, backward), keys, slots, n_slots)
                 if number >= 0:
                     b = 2 * number + (1 if backward < forward else 0)
                     last = p

@@ -152,7 +152,7 @@ class SeedIndex:
         A key is a seed where its hash has none of these bits.
     keys : (n,) uint64
         Distinct seeds, ascending.
-    slots, mask
+    slots, n_slots
         Index of `gpuasm.primitives.hashing.build_index`.
     first : (n + 1,) int64
         Index of the first place of each seed.
@@ -165,7 +165,7 @@ class SeedIndex:
     sample: Any
     keys: Array
     slots: Array
-    mask: Any
+    n_slots: Any
     first: Array
     place: Array
 
@@ -198,7 +198,7 @@ def index_seeds(targets: Targets, read_length: int, *, reads: Reads | None = Non
     return SeedIndex(k, sample, keys, *build_index(keys), first, place)
 
 
-_TILES_AT_A_TIME = 1 << 18
+_BATCH = 1 << 18
 
 
 def _find_all_seeds(targets: Targets, k: int, sample: Any, *, reads: Reads | None) -> tuple[Array, Array]:
@@ -208,9 +208,9 @@ def _find_all_seeds(targets: Targets, k: int, sample: Any, *, reads: Reads | Non
     wanted = xp.empty(0, np.uint64) if reads is None else tally_kmers(reads, k, with_followers=False).keys
     index = build_index(wanted)
     found: tuple[list[Array], list[Array]] = ([xp.empty(0, np.uint64)], [xp.empty(0, np.int64)])
-    for first in range(0, tiles.n, _TILES_AT_A_TIME):
+    for first in range(0, tiles.n, _BATCH):
         position, count = (
-            column[first : first + _TILES_AT_A_TIME] for column in (tiles.position, tiles.count.astype(np.int64))
+            column[first : first + _BATCH] for column in (tiles.position, tiles.count.astype(np.int64))
         )
         end = xp.cumsum(count)
         keys, place = (xp.empty(int(end[-1]), dtype) for dtype in (np.uint64, np.int64))
@@ -238,7 +238,7 @@ def _sort_places(keys: Array, place: Array, is_first: Array) -> None:
 )
 @for_each
 def _find_seeds(
-    t, position, count, offset, packed, k, sample, all_wanted, wanted, slots, mask, keys, place
+    t, position, count, offset, packed, k, sample, all_wanted, wanted, slots, n_slots, keys, place
 ):  # fmt: skip
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
     forward = np.uint64(0)
@@ -251,5 +251,5 @@ def _find_seeds(
         at = offset[t] + j
         keys[at] = key
         place[at] = -1
-        if mix(key) & sample == np.uint64(0) and (all_wanted or find(key, wanted, slots, mask) >= 0):
+        if mix(key) & sample == np.uint64(0) and (all_wanted or find(key, wanted, slots, n_slots) >= 0):
             place[at] = 2 * (position[t] + j) + (1 if backward < forward else 0)

@@ -71,10 +71,12 @@ class Coverage:
         xp.add.at(self._difference, first[several], rounds)
         xp.add.at(self._difference, (first + size)[several], -rounds)
 
-    def counts(self) -> Array:
-        """Return the (n_places,) int32 counts so far."""
-        xp = array_namespace(self._difference)
-        return xp.cumsum(self._difference[:-1], dtype=np.int32)
+    def take(self) -> Array:
+        """Return the (n_places,) int32 counts, in the memory of this object, which can count no more."""
+        xp, counts = array_namespace(self._difference), self._difference[:-1]
+        self._difference = self._difference[:0]
+        xp.cumsum(counts, dtype=np.int32, out=counts)
+        return counts
 
 
 @dataclass(frozen=True)

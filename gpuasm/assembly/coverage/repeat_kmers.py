@@ -25,6 +25,8 @@ from gpuasm.assembly.pairs.link_evidence import SIXTEENTHS, Evidence
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import COVERAGE, PATHS
 from gpuasm.kmers.counting import tally_kmers
+from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.counting import count_between
 
 
 def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float, xp: Any = np) -> Array:
@@ -64,26 +66,23 @@ def without_repeat_kmers(index: AnchorIndex, repeat_kmers: Array) -> tuple[Ancho
     xp, place = array_namespace(repeat_kmers), index.kmers.place
     found = index.kmers.at(repeat_kmers)
     found = found[found >= 0] >> 1
-    n_kmers, n_repeat = _count_per_unitig(index, place[place >= 0] >> 1), _count_per_unitig(index, found)
-    is_repeat = n_repeat == n_kmers
+    is_found = xp.zeros(int(index.start[-1]), bool)
+    is_found[found] = True
+    n_repeat = count_between(is_found, index.start)
+    is_repeat = n_repeat == count_between(index.unique_positions(), index.start)
     unitig = xp.searchsorted(index.start, found, side="right") - 1
-    is_excluded = _mark_positions(index, found[~is_repeat[unitig]])
-    is_kept = (place >= 0) & ~is_excluded[xp.maximum(place, 0) >> 1]
-    return replace(index, kmers=replace(index.kmers, place=xp.where(is_kept, place, -1))), to_host(is_repeat)
+    is_found[found[is_repeat[unitig]]] = False
+    kept = xp.empty_like(place)
+    _leave_out(place.size, place, is_found, kept)
+    return replace(index, kmers=replace(index.kmers, place=kept)), to_host(is_repeat)
 
 
-def _count_per_unitig(index: AnchorIndex, position: Array) -> Array:
-    """Count distinct text positions in each unitig: (n_unitigs,) int64."""
-    xp = array_namespace(position)
-    before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(_mark_positions(index, position).astype(np.int64))])
-    return xp.diff(before[index.start])
-
-
-def _mark_positions(index: AnchorIndex, position: Array) -> Array:
-    """Return text positions as a mask: (n_bases,) bool."""
-    mask = array_namespace(position).zeros(int(index.start[-1]), bool)
-    mask[position] = True
-    return mask
+@signatures("int64[::1], boolean[::1], int64[::1]")
+@for_each
+def _leave_out(i, place, is_excluded, kept):
+    kept[i] = place[i]
+    if place[i] >= 0 and is_excluded[place[i] >> 1]:
+        kept[i] = -1
 
 
 def leads_from_repeat(links: Links, graph: UnitigGraph, is_repeat: np.ndarray) -> np.ndarray:

@@ -112,9 +112,7 @@ def align_to_ends(
     tails = ClippedTails.joined(found)
     of_unitigs = replace(tails, end=2 * unitig[tails.end >> 1] + (tails.end & 1))
     texts = EndSequences.voted(graph, ends, of_unitigs, reach=int(reads.length.max()))
-    at_ends = _with_reads(
-        texts, of_unitigs, (unitig, bounds), (coverage.counts(), xp.concatenate(differing_bases) >> 2)
-    )
+    at_ends = _with_reads(texts, of_unitigs, (unitig, bounds), (coverage.take(), xp.concatenate(differing_bases) >> 2))
     of_each = dict(zip(of_gaps, by_gap(local, len(of_gaps)), strict=True))
     return replace(at_ends, local_reads=of_each, flank=sides.flank)
 

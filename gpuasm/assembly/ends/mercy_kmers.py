@@ -21,7 +21,7 @@ from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally, joined
-from gpuasm.parallel import for_each, signatures
+from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.reads import Reads
 
@@ -42,7 +42,9 @@ def bridging_segments(crossing: Reads, names: Array, kmer_graph: KmerGraph) -> R
     """
     xp, k = array_namespace(crossing.packed), kmer_graph.graph.k
     on_bridge = xp.zeros(names.size, dtype=np.uint8)
-    ends = (kmer_graph.strand, kmer_graph.unitig_of, _windows_to_end(kmer_graph))
+    graph = kmer_graph.graph
+    leads_on = to_namespace(xp, (np.diff(graph.arc_start) > 0) | np.repeat(graph.is_circular, 2))
+    ends = (*kmer_graph.rows, leads_on)
     _mark_bridges(crossing.n_segments, crossing.start, crossing.length, k, names, *ends, on_bridge)
     marked = to_host(xp.flatnonzero(on_bridge))
     is_first = np.diff(marked, prepend=-2) > 1
@@ -55,31 +57,21 @@ def bridging_segments(crossing: Reads, names: Array, kmer_graph: KmerGraph) -> R
     )
 
 
-def _windows_to_end(kmer_graph: KmerGraph) -> Array:
-    """Return the windows from each oriented window (2 * window + strand) to its unitig's end: (2 * n_windows,) int32.
+@inlined()
+def _windows_to_end(name, unitig_of, first_window, leads_on, most):
+    """Return the windows from an oriented window to the end of its unitig.
 
-    At most k + 1; k + 1 also where the unitig has an outgoing edge.
+    At most ``most``, and this also where the unitig has an outgoing edge.
     """
-    xp, graph = array_namespace(kmer_graph.unitig_of), kmer_graph.graph
-    leads_on = (np.diff(graph.arc_start) > 0) | np.repeat(graph.is_circular, 2)
-    rows = to_namespace(xp, np.concatenate([[0], np.cumsum(graph.n_kmers)])), to_namespace(xp, leads_on)
-    left = xp.empty(2 * kmer_graph.unitig_of.size, np.int32)
-    _count_windows_to_end(kmer_graph.unitig_of.size, kmer_graph.unitig_of, *rows, graph.k + 1, left)
-    return left
-
-
-@signatures("int32[::1], int64[::1], boolean[::1], int64, int32[::1]")
-@for_each
-def _count_windows_to_end(j, unitig_of, window_start, leads_on, most, left):
+    j = name >> 1
     u = np.int64(unitig_of[j])
-    ahead, behind = window_start[u + 1] - 1 - j, j - window_start[u]
-    left[2 * j] = most if leads_on[2 * u] else min(ahead, most)
-    left[2 * j + 1] = most if leads_on[2 * u + 1] else min(behind, most)
+    left = j - first_window[u] if name & 1 else first_window[u + 1] - 1 - j
+    return most if leads_on[2 * u + (name & 1)] else min(left, most)
 
 
-@signatures("int64[::1], int32[::1], int64, int32[::1], uint8[::1], int32[::1], int32[::1], uint8[::1]")
+@signatures("int64[::1], int32[::1], int64, int32[::1], uint8[::1], int32[::1], int64[::1], boolean[::1], uint8[::1]")
 @for_each
-def _mark_bridges(r, start, length, k, names, strand, unitig_of, left, on_bridge):
+def _mark_bridges(r, start, length, k, names, strand, unitig_of, first_window, leads_on, on_bridge):
     before = np.int64(-1)
     for p in range(start[r], start[r] + length[r] - k + 1):
         name = np.int64(names[p])
@@ -88,7 +80,8 @@ def _mark_bridges(r, start, length, k, names, strand, unitig_of, left, on_bridge
         if before >= 0:
             last = np.int64(names[before])
             out, back = last ^ np.int64(strand[last >> 1]), name ^ np.int64(strand[name >> 1])
-            ahead, behind = left[out], left[back ^ 1]
+            ahead = _windows_to_end(out, unitig_of, first_window, leads_on, k + 1)
+            behind = _windows_to_end(back ^ 1, unitig_of, first_window, leads_on, k + 1)
             is_other = unitig_of[last >> 1] != unitig_of[name >> 1]
             is_folded = not is_other and (out & 1) != (back & 1)
             if (ahead == 0 and behind == 0 and not is_folded) or (is_other and ahead <= k and behind <= k):
@@ -129,7 +122,7 @@ def _new_kmers(kept: Tally, segments: Reads, min_follow: int) -> Tally:
     found = tally_kmers(segments, kept.k)
     is_new = array_namespace(found.keys).zeros(found.n, dtype=bool)
     dictionary = Dictionary.of(kept.keys, k=kept.k, k0=0)
-    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     _add_followers(found.n, found.keys, found.followers, *index, np.int64(min_follow), kept.followers, is_new)
     new = found.where(is_new)
     return replace(new, followers=new.followers * np.uint32(min_follow)).with_bytes()
@@ -144,8 +137,8 @@ def _merged(deep: Tally, new: Tally) -> Tally:
 
 @signatures("uint64[::1], uint32[::1], uint64[::1], int32[::1], uint64, int64, uint8[::1], boolean[::1]")
 @for_each
-def _add_followers(i, own_keys, own_followers, keys, slots, mask, min_follow, followers, is_new):
-    number = find(own_keys[i], keys, slots, mask)
+def _add_followers(i, own_keys, own_followers, keys, slots, n_slots, min_follow, followers, is_new):
+    number = find(own_keys[i], keys, slots, n_slots)
     is_new[i] = number < 0
     if number >= 0:
         for j in range(8):

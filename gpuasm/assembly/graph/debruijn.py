@@ -53,7 +53,7 @@ def find_neighbours(
     """
     xp = array_namespace(tally.keys)
     neighbour = xp.empty(8 * tally.n, np.int32)
-    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     followers = tally.followers if min_follow else xp.empty(1, np.uint32)
     if tally.k <= MAX_PLAIN_K:
         _neighbours_plain(2 * tally.n, tally.k, *index, followers, min_follow, neighbour)
@@ -64,7 +64,7 @@ def find_neighbours(
 
 
 @for_each
-def _neighbours_plain(v, k, keys, slots, mask, followers, min_follow, neighbour):
+def _neighbours_plain(v, k, keys, slots, n_slots, followers, min_follow, neighbour):
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
     kmer = keys[v >> 1]
     if v & 1:
@@ -74,13 +74,13 @@ def _neighbours_plain(v, k, keys, slots, mask, followers, min_follow, neighbour)
         if min_follow == 0 or followers[4 * v + b] >= min_follow:
             forward = ((kmer << _TWO) | np.uint64(b)) & kmer_mask
             backward = reverse_complement_plain(forward, k)
-            number = find(min(forward, backward), keys, slots, mask)
+            number = find(min(forward, backward), keys, slots, n_slots)
             if number >= 0:
                 neighbour[4 * v + b] = 2 * number + (1 if backward < forward else 0)
 
 
 @for_each
-def _neighbours_pairs(v, packed, place, k, k0, lower, keys, slots, mask, followers, min_follow, neighbour):
+def _neighbours_pairs(v, packed, place, k, k0, lower, keys, slots, n_slots, followers, min_follow, neighbour):
     key = keys[v >> 1]
     strand = v & 1
     second = lower[4 * first_name(key, strand) + oriented_base(packed, place[v >> 1], k, strand, k0)]
@@ -91,7 +91,7 @@ def _neighbours_pairs(v, packed, place, k, k0, lower, keys, slots, mask, followe
             after = lower[4 * last + b]
             if after >= 0:
                 keyed = pair_key(second, after)
-                number = find(keyed >> _ONE, keys, slots, mask)
+                number = find(keyed >> _ONE, keys, slots, n_slots)
                 if number >= 0:
                     neighbour[4 * v + b] = 2 * number + np.int64(keyed & _ONE)
 
@@ -147,7 +147,7 @@ class PlainLinks:
 
     @property
     def _where(self) -> tuple[Any, ...]:
-        index = (self.dictionary.keys, self.dictionary.slots, self.dictionary.mask)
+        index = (self.dictionary.keys, self.dictionary.slots, self.dictionary.n_slots)
         return self.tally.k, *index, self.tally.followers, self.min_follow, self.is_two_sided
 
 
@@ -161,13 +161,13 @@ def _oriented_key(v, k, keys):
 
 
 @inlined()
-def _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_two_sided):
+def _follow_plain(v, kmer, b, k, keys, slots, n_slots, followers, min_follow, is_two_sided):
     """Return the successor of a vertex by a base if the edge is observed, or -1."""
     to = np.int64(-1)
     if followers[4 * v + b] >= min_follow:
         forward = ((kmer << _TWO) | np.uint64(b)) & ((_ONE << np.uint64(2 * k)) - _ONE)
         backward = reverse_complement_plain(forward, k)
-        number = find(min(forward, backward), keys, slots, mask)
+        number = find(min(forward, backward), keys, slots, n_slots)
         if number >= 0:
             to = 2 * number + (1 if backward < forward else 0)
             first = np.int64(kmer >> np.uint64(2 * k - 2))
@@ -178,7 +178,7 @@ def _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_tw
 
 @signatures("int64, uint64[::1], int32[::1], uint64, uint8[::1], int64, boolean, int32[::1], boolean[::1]")
 @for_each
-def _find_only(v, k, keys, slots, mask, followers, min_follow, is_two_sided, successor, has_one):
+def _find_only(v, k, keys, slots, n_slots, followers, min_follow, is_two_sided, successor, has_one):
     """Find the only successor of each vertex, -1 where there is none or several."""
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
     kmer, n, found = _oriented_key(v, k, keys), 0, np.int64(-1)
@@ -186,7 +186,7 @@ def _find_only(v, k, keys, slots, mask, followers, min_follow, is_two_sided, suc
         if followers[4 * v + b] >= min_follow:
             forward = ((kmer << _TWO) | np.uint64(b)) & kmer_mask
             backward = reverse_complement_plain(forward, k)
-            number = find(min(forward, backward), keys, slots, mask)
+            number = find(min(forward, backward), keys, slots, n_slots)
             if number >= 0:
                 to = 2 * number + (1 if backward < forward else 0)
                 back = 4 * (to ^ 1) + 3 - np.int64(kmer >> np.uint64(2 * k - 2))
@@ -208,11 +208,11 @@ def _keep_forced(v, has_one, successor):
 
 @signatures("int64[::1], int64, uint64[::1], int32[::1], uint64, uint8[::1], int64, boolean, int32[::1]")
 @for_each
-def _find_rows(i, vertices, k, keys, slots, mask, followers, min_follow, is_two_sided, row):
+def _find_rows(i, vertices, k, keys, slots, n_slots, followers, min_follow, is_two_sided, row):
     v = vertices[i]
     kmer = _oriented_key(v, k, keys)
     for b in range(4):
-        row[4 * i + b] = _follow_plain(v, kmer, b, k, keys, slots, mask, followers, min_follow, is_two_sided)
+        row[4 * i + b] = _follow_plain(v, kmer, b, k, keys, slots, n_slots, followers, min_follow, is_two_sided)
 
 
 def forced_successors(neighbour: Array) -> Array:

@@ -185,7 +185,7 @@ def find_next_neighbours(packed: Array, tally: Tally, dictionary: Dictionary, km
     """
     xp, k0 = array_namespace(tally.keys), kmer_graph.graph.k
     neighbour = xp.empty(8 * tally.n, np.int32)
-    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     _find_next(2 * tally.n, packed, tally.place, tally.k, k0, *kmer_graph.link_rows, *index, tally.followers, neighbour)
     return neighbour
 
@@ -234,7 +234,7 @@ def follow_name(v, base, k, strand, unitig_of, first_window, start, is_circular,
 @for_each
 def _find_next(
     v, packed, place, k, k0, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases,
-    keys, slots, mask, followers, neighbour,
+    keys, slots, n_slots, followers, neighbour,
 ):  # fmt: skip
     key, side = keys[v >> 1], v & 1
     added = oriented_base(packed, place[v >> 1], k, side, k0)
@@ -250,6 +250,6 @@ def _find_next(
             )
             if after >= 0:
                 keyed = pair_key(second, after)
-                number = find(keyed >> _ONE, keys, slots, mask)
+                number = find(keyed >> _ONE, keys, slots, n_slots)
                 if number >= 0:
                     neighbour[4 * v + base] = 2 * number + np.int64(keyed & _ONE)

@@ -145,7 +145,7 @@ def _spell_walks(packed: Array, tally: Tally, walks: StrandWalks, windows: _Wind
     return to_host(bases)
 
 
-_VERTICES_AT_A_TIME = 1 << 24
+_BATCH = 1 << 24
 
 
 def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows, *, weight: int) -> np.ndarray:
@@ -155,8 +155,8 @@ def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows, *, wei
     """
     (chains, at), xp, n = windows, array_namespace(count), walks.path.size
     end, before, sums = to_host(walks.start[1:]), 0, []
-    for first in range(0, n, _VERTICES_AT_A_TIME):
-        last = min(n, first + _VERTICES_AT_A_TIME)
+    for first in range(0, n, _BATCH):
+        last = min(n, first + _BATCH)
         path = walks.path[first:last]
         counts = count[path >> 1].astype(np.int64)
         counts *= weight

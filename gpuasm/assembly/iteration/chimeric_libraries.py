@@ -47,7 +47,7 @@ def count_chimeric_fragments(reads: Reads, mates: OverlappingMates, tally: Tally
     if mates.n == 0 or tally.n == 0:
         return 0, 0
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=0)
-    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     seen = xp.zeros(mates.n, np.uint8)
     text = (reads.start, reads.length, reads.packed)
     _find_own_kmers(
@@ -70,7 +70,7 @@ def count_chimeric_fragments(reads: Reads, mates: OverlappingMates, tally: Tally
     "uint32[::1], int64, int64, uint8[::1]"
 )
 @for_each
-def _find_own_kmers(i, first, insert, start, length, packed, k, keys, slots, mask, count, many, twice, seen):
+def _find_own_kmers(i, first, insert, start, length, packed, k, keys, slots, n_slots, count, many, twice, seen):
     """Write 0 where no k-mer has many reads, 2 where a k-mer of this fragment alone lies between two such, else 1."""
     a = first[i]
     size_b = np.int64(length[a + 1])
@@ -84,7 +84,7 @@ def _find_own_kmers(i, first, insert, start, length, packed, k, keys, slots, mas
         forward, backward = all_but_last(packed, at, k)
         for p in range(at, start[a] + end - k + 1):
             forward, backward = rolled(forward, backward, base_at(packed, p + k - 1), k)
-            number = find(min(forward, backward), keys, slots, mask)
+            number = find(min(forward, backward), keys, slots, n_slots)
             if number >= 0:
                 if count[number] >= many:
                     verdict = 2 if is_enclosed or verdict == 2 else 1

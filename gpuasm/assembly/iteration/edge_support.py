@@ -202,7 +202,7 @@ def flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> S
     flanks = text.reads.select(xp.arange(first, text.reads.n_segments))
     found = [xp.zeros(flanks.n_segments, np.int64) for _ in range(4)]
     where = (flanks.start, flanks.length, text.reaches_passed.astype(np.uint8), text.names)
-    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     _count_support(flanks.n_segments, *where, tally.k - k, tally.k, *index, tally.count, *found)
     return Support(*(to_host(array) for array in found))
 
@@ -237,7 +237,7 @@ def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary:
     only_flanks = xp.zeros(tally.n, dtype=bool)
     reaches_passed = text.reaches_passed[to_namespace(xp, is_removed)].astype(np.uint8)
     where = (flanks.start, flanks.length, reaches_passed, text.names)
-    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     _mark_own(flanks.n_segments, *where, dictionary.k0, tally.k, *index, tally.count, only_flanks)
     kept = np.concatenate([np.ones(first, bool), ~is_removed])
     rows, own = to_namespace(xp, np.flatnonzero(kept)), to_namespace(xp, ~is_removed)
@@ -252,11 +252,11 @@ def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary:
 )
 @for_each
 def _count_support(
-    f, start, length, reaches_passed, names, shift, next_k, keys, slots, mask, count, support, empty, total, places
+    f, start, length, reaches_passed, names, shift, next_k, keys, slots, n_slots, count, support, empty, total, places
 ):
     least, run = np.int64(-1), np.int64(0)
     for offset in range(1, np.int64(length[f]) - next_k + 1 - reaches_passed[f]):
-        number = _number_at(start[f] + offset, names, shift, keys, slots, mask)
+        number = _number_at(start[f] + offset, names, shift, keys, slots, n_slots)
         own = np.int64(count[number]) - 1  # one occurrence is the flank itself
         if least < 0 or own < least:
             least = own
@@ -272,16 +272,16 @@ def _count_support(
     "boolean[::1]"
 )
 @for_each
-def _mark_own(f, start, length, reaches_passed, names, k, next_k, keys, slots, mask, count, only_flanks):
+def _mark_own(f, start, length, reaches_passed, names, k, next_k, keys, slots, n_slots, count, only_flanks):
     for offset in range(1, np.int64(length[f]) - next_k + 1 - reaches_passed[f]):
-        number = _number_at(start[f] + offset, names, next_k - k, keys, slots, mask)
+        number = _number_at(start[f] + offset, names, next_k - k, keys, slots, n_slots)
         if count[number] == 1:
             only_flanks[number] = True
 
 
 @inlined()
-def _number_at(p, names, shift, keys, slots, mask):
+def _number_at(p, names, shift, keys, slots, n_slots):
     a, b = np.uint64(names[p]), np.uint64(names[p + shift])
     forward = (a << np.uint64(31)) | b
     backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
-    return find(min(forward, backward), keys, slots, mask)
+    return find(min(forward, backward), keys, slots, n_slots)

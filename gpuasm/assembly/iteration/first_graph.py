@@ -61,6 +61,7 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
             keeps = is_low_coverage and step == 0  # isolated_unitigs may still be bridged to others
             cleaned = _clean_graph(held[0], rules, stages=stages, has_mercy=True, keep_isolated=keeps)
             first = _index_kmers(held, cleaned)
+            del cleaned
             first = replace(first, removed=before + first.removed)
             aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
     first = replace(first, tally=Tally.empty(array_namespace(names), k))

@@ -146,7 +146,7 @@ def name_next_windows(
     xp, (kmer_graph, n_next), (dictionary, name_of) = array_namespace(reads.packed), before, counted
     found = xp.full(names.size, -1, np.int32)
     tiles = tile_windows(reads, dictionary.k)
-    index = (dictionary.keys, dictionary.slots, dictionary.mask)
+    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     _name_next(
         tiles.n, tiles.position, tiles.count, names, dictionary.k - kmer_graph.graph.k, n_next, *kmer_graph.rows,
         *index, name_of, contig_name, *after.rows[1:], found,
@@ -160,8 +160,8 @@ def name_next_windows(
 )
 @for_each
 def _name_next(
-    t, position, count, names, step, n_next, strand, unitig_of, first_window, keys, slots, mask, name_of, contig_name,
-    next_unitig_of, next_first_window, found,
+    t, position, count, names, step, n_next, strand, unitig_of, first_window, keys, slots, n_slots, name_of,
+    contig_name, next_unitig_of, next_first_window, found,
 ):  # fmt: skip
     for j in range(count[t]):
         p = position[t] + j
@@ -173,7 +173,7 @@ def _name_next(
                 found[p] = name_along(first, window, next_unitig_of, next_first_window) ^ side if first >= 0 else -1
             else:
                 keyed = pair_key(a, b)
-                number = find(keyed >> _ONE, keys, slots, mask)
+                number = find(keyed >> _ONE, keys, slots, n_slots)
                 if number >= 0 and name_of[number] >= 0:
                     found[p] = np.int64(name_of[number]) ^ np.int64(keyed & _ONE)
 

@@ -152,7 +152,7 @@ def find_chains(text: Text, graph: UnitigGraph, tally: Tally, dictionary: Dictio
     """
     xp, n_next = array_namespace(text.names), text.n_next
     vertex = xp.empty(text.n_ends, np.int64)
-    start, index = text.reads.start[text.n_reads :], (dictionary.keys, dictionary.slots, dictionary.mask)
+    start, index = text.reads.start[text.n_reads :], (dictionary.keys, dictionary.slots, dictionary.n_slots)
     _find_vertices(text.n_ends, start, text.names, tally.k - graph.k, *index, vertex)
     first = np.flatnonzero((np.diff(text.contig, prepend=-1) != 0) & (n_next[text.contig] > 2))
     contig, after = to_namespace(xp, text.contig[first]), xp.full(2 * tally.n, -1, np.int32)
@@ -190,9 +190,9 @@ def contig_names(text: Text, vertex: Array, name_of: Array) -> Array:
 
 @signatures("int64[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int64[::1]")
 @for_each
-def _find_vertices(i, start, names, step, keys, slots, mask, vertex):
+def _find_vertices(i, start, names, step, keys, slots, n_slots, vertex):
     keyed = pair_key(names[start[i]], names[start[i] + step])
-    vertex[i] = 2 * find(keyed >> _ONE, keys, slots, mask) + np.int64(keyed & _ONE)
+    vertex[i] = 2 * find(keyed >> _ONE, keys, slots, n_slots) + np.int64(keyed & _ONE)
 
 
 def isolated_contigs(graph: UnitigGraph, k: int, *, window: float) -> UnitigGraph:
@@ -258,7 +258,7 @@ def set_passed_depth(
         total = int(end[-1]) if last > first else 0
         segment = xp.searchsorted(end, xp.arange(total, dtype=np.int64), side="right")
         where = (segment, end - windows, segments.start, segments.length, text.reads.packed, text.names)
-        index = (dictionary.keys, dictionary.slots, dictionary.mask)
+        index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
         depth = text.depth[first - text.n_reads : last - text.n_reads]
         shift = tally.k - dictionary.k0
         out = (tally.count, tally.followers, is_kept)
@@ -283,7 +283,7 @@ def _set_depth(
     shift,
     keys,
     slots,
-    mask,
+    n_slots,
     depth,
     is_flank,
     reaches_passed,
@@ -301,7 +301,7 @@ def _set_depth(
     forward = (a << np.uint64(31)) | b
     backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
     strand = 1 if backward < forward else 0
-    number = find(min(forward, backward), keys, slots, mask)
+    number = find(min(forward, backward), keys, slots, n_slots)
     has_next = offset < length[c] - k
     # The first window of a flank belongs to its source, and the last one may belong to its target.
     is_between = is_flank and offset > 0 and (has_next or reaches_passed[c] == 0)

@@ -18,6 +18,7 @@ from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.parallel import compiled, for_each, inlined, signatures
+from gpuasm.primitives.counting import count_between
 
 _SCALE = 1 << 16
 """Histograms are scaled to this sum, so that expected numbers of pairs fit 64 bits."""
@@ -45,16 +46,23 @@ class Reaches:
     @classmethod
     def of(cls, index: AnchorIndex) -> Reaches:
         """Measure the unitigs of an index; of a unitig without unique 31-mers, ``dead`` is its length."""
-        place = index.kmers.place
-        xp = array_namespace(place)
-        position = xp.sort(place[place >= 0] >> 1)
-        start, end = index.start[:-1], index.start[1:]
-        low, high = xp.searchsorted(position, start), xp.searchsorted(position, end)
-        dead = xp.repeat(end - start, 2)
-        some = xp.flatnonzero(high > low)
-        dead[2 * some] = end[some] - (position[high[some] - 1] + ANCHOR_K)
-        dead[2 * some + 1] = position[low[some]] - start[some]
-        return cls(dead, (high - low).astype(np.int64))
+        is_unique = index.unique_positions()
+        count = count_between(is_unique, index.start)
+        dead = array_namespace(count).empty(2 * count.size, np.int64)
+        _measure_dead_ends(dead.size, index.start, count, is_unique, ANCHOR_K, dead)
+        return cls(dead, count)
+
+
+@signatures("int64[::1], int64[::1], boolean[::1], int64, int64[::1]")
+@for_each
+def _measure_dead_ends(v, start, count, is_unique, k, dead):
+    first, last = start[v >> 1], start[(v >> 1) + 1]
+    dead[v] = last - first
+    if count[v >> 1] > 0:
+        at = first if v & 1 else last - 1
+        while not is_unique[at]:
+            at += 1 if v & 1 else -1
+        dead[v] = at - first if v & 1 else last - (at + k)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ from gpuasm.assembly.verification.unsupported_joins import (
     ContigEvidence,
     find_unsupported_joins,
 )
+from gpuasm.kmers.tally import joined
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -229,9 +230,10 @@ def _collect_evidence(
         tails.append(find_clipped_tails(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
         _count_reads(counts, batch, first, pairs)
-    own_depth, all_tails = own.counts(), ClippedTails.joined(tails)
-    depth, all_votes = own_depth + shared.counts(), xp.concatenate(votes)
-    voters = own_depth + voting.counts()
+    all_votes, all_tails = joined(votes), ClippedTails.joined(tails)
+    own_depth, depth, voters = own.take(), shared.take(), voting.take()
+    depth += own_depth
+    voters += own_depth
     return _ReadEvidence(depth, own_depth, voters, all_votes, counts, all_tails, breakpoints, (mismatches, bases))
 
 

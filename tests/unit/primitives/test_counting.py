@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuasm.arrays import to_namespace
 from gpuasm.primitives import counting
@@ -29,3 +33,12 @@ def test_the_kernel(monkeypatch, emulated_functions, rng) -> None:
 @pytest.mark.parametrize("x", [0, 1, 1 << 63, (1 << 64) - 1, 0x5555555555555555, 0x9E3779B97F4A7C15])
 def test_count_ones(x: int) -> None:
     assert count_ones(np.uint64(x)) == x.bit_count()
+
+
+@given(st.lists(st.booleans(), max_size=40), st.lists(st.integers(0, 40), max_size=6), st.sampled_from([1, 3, 1 << 24]))
+def test_counts_between_bounds(marks, inner, at_a_time):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_AT_A_TIME", at_a_time)
+        bounds = np.array(sorted([0, *(min(at, len(marks)) for at in inner), len(marks)]), np.int64)
+        found = counting.count_between(np.array(marks, bool), bounds)
+    assert found.tolist() == [sum(marks[a:b]) for a, b in itertools.pairwise(bounds.tolist())]

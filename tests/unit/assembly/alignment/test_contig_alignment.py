@@ -90,7 +90,7 @@ def test_seeds_are_found_few_windows_at_a_time(monkeypatch):
     contigs = [("".join(rng.choice(list("ACGT"), n)), closed) for n, closed in ((900, True), (40, False), (300, False))]
     targets = targets_of(contigs)
     whole = index_seeds(targets, READ_LENGTH)
-    monkeypatch.setattr(seed_index, "_TILES_AT_A_TIME", 3)
+    monkeypatch.setattr(seed_index, "_BATCH", 3)
     parts = index_seeds(targets, READ_LENGTH)
     for name in ("keys", "first", "place"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
@@ -107,7 +107,7 @@ def test_coverage_is_the_sum_of_alignments_across_origins_too(example):
     coverage = Coverage(targets, np)
     coverage.add(own.target, own.begin, own.end)
     placed = [found for text in texts if (found := align_first(text, contigs, index.k))]
-    assert coverage.counts().tolist() == [d for own in depth_of(placed, contigs) for d in own]
+    assert coverage.take().tolist() == [d for own in depth_of(placed, contigs) for d in own]
 
 
 @given(contigs_and_reads(), st.randoms())
@@ -123,7 +123,7 @@ def test_order_and_strand_of_reads_do_not_matter(example, random):
         coverage = Coverage(targets, np)
         for aligned in align_reads(Reads.from_strings(own), targets, index):
             coverage.add(aligned.target, aligned.begin, aligned.end)
-        found.append(coverage.counts())
+        found.append(coverage.take())
     assert np.array_equal(*found)
 
 

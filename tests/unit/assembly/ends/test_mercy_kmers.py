@@ -8,6 +8,7 @@ import pytest
 from gpuasm.arrays import to_host
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.ends.mercy_kmers import _windows_to_end
+from gpuasm.assembly.graph.kmer_graph import window_start
 from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
@@ -128,10 +129,14 @@ def test_a_short_segment_next_to_a_repeat_is_bridged_before_tips_are_removed(cop
 def test_windows_to_end_are_counted_at_dead_ends(xp, genome, circular):
     texts = [read for pair in simulated_pairs(genome, circular=circular, error_rate=0) for read in pair]
     kmer_graph = build_first_graph(Reads.from_strings(texts).moved_to(xp), OPTIONS, Stages()).kmer_graph
-    graph, expected = kmer_graph.graph, []
+    graph, expected, found = kmer_graph.graph, [], []
+    unitig_of, first_window = to_host(kmer_graph.unitig_of), window_start(graph)
+    has_arcs = (np.diff(graph.arc_start) > 0) | np.repeat(graph.is_circular, 2)
     for u, n in enumerate(graph.n_kmers.tolist()):
         for i in range(n):
             for strand, left in ((0, n - 1 - i), (1, i)):
                 leads_on = graph.is_circular[u] or graph.arc_start[2 * u + strand + 1] > graph.arc_start[2 * u + strand]
                 expected.append(graph.k + 1 if leads_on else min(left, graph.k + 1))
-    assert np.array_equal(to_host(_windows_to_end(kmer_graph)), expected)
+                name = 2 * (int(first_window[u]) + i) + strand
+                found.append(_windows_to_end(name, unitig_of, first_window, has_arcs, graph.k + 1))
+    assert found == expected
