@@ -31,21 +31,23 @@ CODE = 150 << 20
 _PARSED = 16 << 20
 """Parsed blocks of a file of reads that wait for those of the mates."""
 
-_TALLY = 8 + 4 + 8 + 32
-"""A k-mer: key, count, place, and counts of the bases that follow on both strands."""
-_FOLLOWERS, _ROW = 32, 8
+_TALLY = 8 + 4 + 8
+"""A k-mer: key, count, and counts of the bases that follow on both strands."""
+_COUNTED = 4 * 8
+"""The same in a group that is counted: followers are not bytes yet."""
+_PLACE, _FOLLOWERS, _ROW = 8, 8, 8
 _RECORD, _BUCKET = 8, 2
 """A super-k-mer."""
 _BUCKET_OF_CHUNK = 40
 """A bucket of a chunk of reads: records and windows, both stacked, and where they begin."""
 _WINDOWS_OF_CHUNK, _WINDOWS_OF_BUCKET, _MOST_BUCKETS = 1 << 21, 1 << 15, 1 << 14
 _WINDOWS_OF_GROUP = 1 << 22
-_WRITTEN = 4 + 8 + 1 + 8 + 8
-"""A k-mer while unitigs are written: vertex, windows before it, base, depth, sum of depths."""
-_NAMED = 8 + 1 + 4
-"""A k-mer of a cleaned graph: key, strand, unitig."""
-_TO_ENDS = 8
-"""A k-mer while gaps are bridged: windows to both ends of its unitig."""
+_WALKED = 8 + 8 + 4
+"""A k-mer while walks are written: the successors of both strands, walks' lengths, vertices."""
+_NAMED = 1 + 4 + 4
+"""A k-mer of a cleaned graph, beside its tally: strand, unitig, name."""
+_KEYED = 8 + 1 + 4
+"""The same without its tally: key, strand, unitig."""
 _ALIGNED = 1 + 4 + 8 + 4 + 8
 """A segment: whether it lies within one unitig, and unitig and place of both ends."""
 _PAIRED = 110
@@ -64,12 +66,14 @@ _CONTIG = 30
 _COPIED = 3 * 4 + 8
 """A base of contigs on the host beside a device: copies of the three depths, and the sums of one."""
 
-_RANKED = 8 + 8 + 8 + 16 + 2 + 10
-"""A k-mer on a device while walks are ranked: successor, head and rank, the same a step before, marks, the result."""
+_RANKED = 8 + 4 + 2
+"""A k-mer on a device while walks are ranked: the successors of both strands, vertices, marks."""
+_ANCHORED = 8 + 8 + 8 + 5 + 4
+"""A k-mer on a device while pairs are anchored: key, place, the same without repeats, strand and unitig, marks."""
 _SORTED_WINDOW = 40
 """A window on a device while it is counted: key, sorted copy, buffer of the sort, marks of runs."""
-_COUNTED = 12 + 12 + 8
-"""A k-mer on a device while parts are joined: key and count, sorted copies, rows."""
+_PART, _KEY = 8 + 4, 8
+"""A k-mer on a device while parts are joined: key and count, and a copy of the key."""
 _TILE = 14 / 64
 _SMALL_PART, _PARTS = 1 << 24, 16
 _POOL_SHARE = 0.1
@@ -219,10 +223,10 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool) -> int:
     aligned = _ALIGNED * segments
     steps = (
         *_counting(sample, threads),
-        graph + _WRITTEN * n,
-        graph + (_NAMED + _TO_ENDS) * n + aligned + _CROSSING * sample.crossing,
-        _index(n) + _NAMED * n + aligned + _CORRECTED * sample.crossing,
-        _index(n) + _NAMED * n + aligned + _PAIRED * segments + _CROSSING * sample.crossing,
+        graph + _WALKED * n,
+        graph + _NAMED * n + aligned + _CROSSING * sample.crossing,
+        _index(n) + _KEYED * n + aligned + _CORRECTED * sample.crossing,
+        _index(n) + _KEYED * n + aligned + _PAIRED * segments + _CROSSING * sample.crossing,
         verified + _VERIFIED * min(segments, _SEGMENTS_OF_BATCH),
     )
     return round(max(steps))
@@ -244,9 +248,9 @@ def _counting(sample: Sample, threads: int) -> tuple[float, ...]:
     rows = _ROW * (1 + (sample.solid < repeated)) * sample.solid
     return (
         (2 * _RECORD + _BUCKET) * superkmers + tables,
-        _RECORD * superkmers + _TALLY * (repeated + group),
-        (_TALLY + _FOLLOWERS) * repeated,
-        _TALLY * repeated + _FOLLOWERS * sample.solid + rows,
+        _RECORD * superkmers + (_TALLY + _PLACE) * repeated + (_TALLY + _PLACE + _COUNTED) * group,
+        (_TALLY + _PLACE + _FOLLOWERS) * repeated,
+        (_TALLY + _PLACE) * repeated + _FOLLOWERS * sample.solid + rows,
     )
 
 
@@ -258,15 +262,15 @@ def device_bytes(sample: Sample) -> int:
     graph = _TALLY * n + _index(n)
     aligned = _ALIGNED * sample.n_segments
     steps = (
-        tiles + _SORTED_WINDOW * part + 12 * repeated,
-        tiles + _COUNTED * repeated,
+        tiles + _SORTED_WINDOW * part + _PART * repeated,
+        tiles + (_PART + _KEY) * repeated,
         tiles + _TALLY * repeated + _index(repeated),
         _TALLY * repeated + (_FOLLOWERS + _ROW) * n,
         graph + _RANKED * n,
-        graph + _WRITTEN * n,
-        graph + (_NAMED + _TO_ENDS) * n + aligned + _CROSSING * sample.crossing,
-        _index(n) + _NAMED * n + aligned + _CORRECTED * sample.crossing,
-        _index(n) + _NAMED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * sample.crossing,
+        graph + _NAMED * n + aligned + _CROSSING * sample.crossing,
+        _index(n) + _KEYED * n + aligned + _CORRECTED * sample.crossing,
+        _index(n) + _KEYED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * sample.crossing,
+        _index(sample.genome) + _ANCHORED * sample.genome,
         _CONTIG * sample.genome + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
     )
     return round((1 + _POOL_SHARE) * (sample.own + max(steps)))

@@ -31,15 +31,15 @@ ANCHOR_K = MAX_PLAIN_K
 
 @dataclass(frozen=True)
 class KmerTable:
-    """All k-mers of the unitigs of a graph, for one k.
+    """The k-mers of the unitigs of a graph, or of reads, for one k.
 
     Attributes
     ----------
     dictionary : Dictionary
         The k-mers.
     place : (n,) int64
-        Text position << 1 | strand of each, strand 1 where the text has the reverse complement of the key; -1 where
-        the k-mer occurs more than once.
+        Text position << 1 | strand of each in the unitigs, strand 1 where the text has the reverse complement of the
+        key; -1 where the k-mer does not occur exactly once.
     """
 
     dictionary: Dictionary
@@ -60,6 +60,26 @@ class KmerTable:
         place[tally.count != 1] = -1
         del tally  # the index takes as much memory
         return cls(Dictionary.of(keys, k=k, k0=k0), place)
+
+
+_BATCH = 1 << 24
+
+
+def _unique_places(names: Array, n: int) -> Array:
+    """Return the places of k-mers that a text has once, by the names of its windows: (n,) int64, -1 for the others."""
+    xp = array_namespace(names)
+    place, is_repeated = xp.full(n, -1, np.int64), xp.zeros(n, bool)
+    for compares in (False, True):
+        for first in range(0, names.size, _BATCH):
+            name = names[first : first + _BATCH]
+            row = xp.flatnonzero(name >= 0)
+            number, own = name[row] >> 1, 2 * (first + row) + (name[row] & 1)
+            if compares:
+                is_repeated[number[place[number] != own]] = True
+            else:
+                place[number] = own  # of a k-mer that occurs several times, any
+    place[is_repeated] = -1
+    return place
 
 
 def text_of_unitigs(graph: UnitigGraph, xp: Any, *, chosen: np.ndarray | None = None) -> Reads:
@@ -98,16 +118,35 @@ class AnchorIndex:
     start: Array
 
     @classmethod
-    def of(cls, graph: UnitigGraph, xp: Any, *, with_longer: bool = False) -> AnchorIndex:
-        """Index a graph, where namespace ``xp`` keeps its arrays, by 31-mers alone or by longer k-mers too."""
-        text = text_of_unitigs(graph, xp)
-        kmers, longer = KmerTable.of(text, ANCHOR_K), []
-        last, names = kmers.dictionary, None
-        for k in (k for k in ALIGNMENT.anchor_longer_k if with_longer and k <= graph.k):
-            names = name_windows(text, last, names)
-            longer.append(KmerTable.of(text, k, names=names, k0=last.k))
-            last = longer[-1].dictionary
-        return cls(kmers, tuple(longer), to_namespace(xp, graph.start))
+    def of(cls, graph: UnitigGraph, xp: Any, *, with_longer: bool = False, reads: Reads | None = None) -> AnchorIndex:
+        """Index a graph by 31-mers alone or by longer k-mers too.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        xp
+            Namespace of the index.
+        with_longer
+            Whether there are longer k-mers.
+        reads
+            The only reads that will be anchored, where `xp` keeps its arrays: other k-mers are left out.
+        """
+        text, names, own_names = text_of_unitigs(graph, xp), None, None
+        tables: list[KmerTable] = []
+        for k in (ANCHOR_K, *(k for k in ALIGNMENT.anchor_longer_k if with_longer and k <= graph.k)):
+            k0 = tables[-1].dictionary.k if tables else 0
+            if tables:
+                names = name_windows(text, tables[-1].dictionary, names)
+            if reads is None:
+                tables.append(KmerTable.of(text, k, names=names, k0=k0))
+                continue
+            if tables:
+                own_names = name_windows(reads, tables[-1].dictionary, own_names)
+            keys = tally_kmers(reads, k, own_names, k0=k0, with_followers=False).keys
+            dictionary = Dictionary.of(keys, k=k, k0=k0)
+            tables.append(KmerTable(dictionary, _unique_places(name_windows(text, dictionary, names), keys.size)))
+        return cls(tables[0], tuple(tables[1:]), to_namespace(xp, graph.start))
 
     def unique_positions(self) -> Array:
         """Return the text positions of the 31-mers that occur once: (n_bases,) bool."""

@@ -209,9 +209,7 @@ def _find_all_seeds(targets: Targets, k: int, sample: Any, *, reads: Reads | Non
     index = build_index(wanted)
     found: tuple[list[Array], list[Array]] = ([xp.empty(0, np.uint64)], [xp.empty(0, np.int64)])
     for first in range(0, tiles.n, _BATCH):
-        position, count = (
-            column[first : first + _BATCH] for column in (tiles.position, tiles.count.astype(np.int64))
-        )
+        position, count = (column[first : first + _BATCH] for column in (tiles.position, tiles.count.astype(np.int64)))
         end = xp.cumsum(count)
         keys, place = (xp.empty(int(end[-1]), dtype) for dtype in (np.uint64, np.int64))
         where = (position, count, end - count, targets.packed, k, sample)

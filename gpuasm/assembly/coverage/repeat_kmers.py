@@ -72,6 +72,7 @@ def without_repeat_kmers(index: AnchorIndex, repeat_kmers: Array) -> tuple[Ancho
     is_repeat = n_repeat == count_between(index.unique_positions(), index.start)
     unitig = xp.searchsorted(index.start, found, side="right") - 1
     is_found[found[is_repeat[unitig]]] = False
+    del found, unitig  # the places take more memory
     kept = xp.empty_like(place)
     _leave_out(place.size, place, is_found, kept)
     return replace(index, kmers=replace(index.kmers, place=kept)), to_host(is_repeat)

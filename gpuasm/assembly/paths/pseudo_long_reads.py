@@ -104,7 +104,7 @@ def join_mates(
     xp, rules = array_namespace(pairs.packed), mode.rules(without)
     graph = GraphArrays.of(kmer_graph.graph, xp)
     with_longer = "long-anchors" in rules
-    index = AnchorIndex.of(kmer_graph.graph, xp, with_longer=with_longer)
+    index = AnchorIndex.of(kmer_graph.graph, xp, with_longer=with_longer, reads=pairs)
     links = link_pairs(pairs, index, graph, checks_anchors="anchor-checks" in rules)
     if "tandem-repeats" in rules:
         links = without_pairs_within(links, graph, inserts)

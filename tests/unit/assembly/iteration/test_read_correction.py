@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from gpuasm.kmers.names import name_windows
 from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
+from tests.graphs import dictionary_of
 from tests.oracles.kmers import reverse_complement
 from tests.oracles.read_errors import corrected
 from tests.samples import simulated_genome, simulated_texts
@@ -25,7 +28,8 @@ K = 21
 def kmer_graph_of(texts, xp=np):
     """Return the first k-mer graph of reads."""
     reads = Reads.from_strings(texts).moved_to(xp)
-    return build_first_graph(reads, AssemblyOptions(k=(K, 41)), Stages()).kmer_graph
+    kmer_graph = build_first_graph(reads, AssemblyOptions(k=(K, 41)), Stages()).kmer_graph
+    return replace(kmer_graph, dictionary=dictionary_of(kmer_graph))
 
 
 def correct(texts, kmer_graph, xp=np):

@@ -20,6 +20,7 @@ from gpuasm.assembly.paths.path_choice import choose_walks, surprise_256
 from gpuasm.assembly.paths.pseudo_long_reads import join_mates
 from gpuasm.kmers.names import name_windows
 from gpuasm.sequence.reads import Reads
+from tests.graphs import dictionary_of
 from tests.mate_pairs import LENGTH, MEMBER, first_state, pairs_of, random_text, texts_of
 from tests.oracles.kmers import reverse_complement
 
@@ -44,7 +45,7 @@ def test_fragments_are_sequence_of_the_genome(errors):
 def test_names_of_fragments_are_those_of_their_windows():
     state = first_state(pairs_of(repeat_genome(copies=3)))
     fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.kmer_graph)
-    expected = name_windows(fragments.reads, state.kmer_graph.dictionary)
+    expected = name_windows(fragments.reads, dictionary_of(state.kmer_graph))
     assert np.array_equal(fragments.names, expected)
 
 
@@ -166,11 +167,17 @@ def test_one_chimeric_pair_joins_nothing():
     assert all(text in genome or reverse_complement(text) in genome for text in found)
 
 
+def assert_same_anchors(expected, found):
+    for name in ("oriented", "base", "offset"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+
+
 def test_anchors_are_where_the_reads_are():
     genome = repeat_genome()
     reads = pairs_of(genome, fold=20)
     state = first_state(pairs_of(genome))
     anchored = anchor_reads(reads, AnchorIndex.of(state.kmer_graph.graph, np))
+    assert_same_anchors(anchored, anchor_reads(reads, AnchorIndex.of(state.kmer_graph.graph, np, reads=reads)))
     unitigs = [state.kmer_graph.graph.sequence(u) for u in range(state.kmer_graph.graph.n)]
     texts = texts_of(reads)
     placed = np.flatnonzero(anchored.oriented >= 0)
@@ -204,6 +211,7 @@ def test_reads_of_a_mosaic_of_other_copies_have_longer_anchors(k, is_reversed):
     reads = Reads.from_strings(texts)
     assert (anchor_reads(reads, AnchorIndex.of(graph, np)).oriented < 0).all()
     anchored = anchor_reads(reads, AnchorIndex.of(graph, np, with_longer=True))
+    assert_same_anchors(anchored, anchor_reads(reads, AnchorIndex.of(graph, np, with_longer=True, reads=reads)))
     placed = np.flatnonzero(anchored.oriented >= 0)
     assert placed.size == (0 if k < 61 else len(texts))
     for r in placed:
