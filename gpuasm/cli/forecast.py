@@ -76,8 +76,8 @@ _PART, _KEY = 8 + 4, 8
 """A k-mer on a device while parts are joined: key and count, and a copy of the key."""
 _TILE = 14 / 64
 _SMALL_PART, _PARTS = 1 << 24, 16
-_POOL_SHARE = 0.1
-"""Blocks of the pool of a device that are free, but too small for others."""
+_POOL_SHARE, _IDLE = 0.03, 256 << 20
+"""Blocks of the pool of a device that are free: too small for others, and kept until a large block is taken."""
 
 _STORED = (2 + 1 + 1) / 8
 """A k-mer in a checkpoint: its base, its strand, whether it is single-copy."""
@@ -94,6 +94,8 @@ _HIGH_COVERAGE = 300
 """Windows of a solid k-mer: with more, all bases of the genome have errors, and all reads span junctions."""
 _COVERAGE_OF_ERRORS = 100
 """Windows of a k-mer without errors: with more, solid errors are as frequent as variants."""
+_BRIDGED = 2 / 3
+"""Bases of junction-spanning reads once gaps are bridged, of those before."""
 _CROSSING_SHARE, _AT_LOW_COVERAGE = 0.07, 0.23
 """Bases of junction-spanning reads, of those of all reads."""
 
@@ -225,8 +227,8 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool) -> int:
         *_counting(sample, threads),
         graph + _WALKED * n,
         graph + _NAMED * n + aligned + _CROSSING * sample.crossing,
-        _index(n) + _KEYED * n + aligned + _CORRECTED * sample.crossing,
-        _index(n) + _KEYED * n + aligned + _PAIRED * segments + _CROSSING * sample.crossing,
+        _index(n) + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
+        _index(n) + _KEYED * n + aligned + _PAIRED * segments + _CROSSING * _BRIDGED * sample.crossing,
         verified + _VERIFIED * min(segments, _SEGMENTS_OF_BATCH),
     )
     return round(max(steps))
@@ -268,12 +270,12 @@ def device_bytes(sample: Sample) -> int:
         _TALLY * repeated + (_FOLLOWERS + _ROW) * n,
         graph + _RANKED * n,
         graph + _NAMED * n + aligned + _CROSSING * sample.crossing,
-        _index(n) + _KEYED * n + aligned + _CORRECTED * sample.crossing,
-        _index(n) + _KEYED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * sample.crossing,
+        _index(n) + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
+        _index(n) + _KEYED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
         _index(sample.genome) + _ANCHORED * sample.genome,
         _CONTIG * sample.genome + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
     )
-    return round((1 + _POOL_SHARE) * (sample.own + max(steps)))
+    return round((1 + _POOL_SHARE) * (sample.own + max(steps))) + _IDLE
 
 
 def disk_bytes(sample: Sample) -> int:
