@@ -31,7 +31,7 @@ def test_given_values_of_k_exclude_fragments():
 
 @pytest.fixture(scope="module")
 def reads():
-    pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=100, error_rate=0.02)
+    pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=60, error_rate=0.02)
     texts = [read for pair in pairs for read in pair] + [read for pair in pairs_of_low_coverage() for read in pair]
     return Reads.from_strings(texts, paired=True)
 

@@ -7,9 +7,11 @@ import pytest
 
 from gpuasm.arrays import to_host
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.ends.mercy_kmers import _windows_to_end
+from gpuasm.assembly.ends.mercy_kmers import _windows_to_end, add_mercy_kmers
 from gpuasm.assembly.graph.kmer_graph import window_start
 from gpuasm.assembly.iteration.first_graph import build_first_graph
+from gpuasm.kmers.counting import sorted_by_place, tally_kmers
+from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
@@ -140,3 +142,18 @@ def test_windows_to_end_are_counted_at_dead_ends(xp, genome, circular):
                 name = 2 * (int(first_window[u]) + i) + strand
                 found.append(_windows_to_end(name, unitig_of, first_window, has_arcs, graph.k + 1))
     assert found == expected
+
+
+@pytest.mark.parametrize("n", [1, 127, 128, 300])
+def test_edges_of_bridges_are_counted_exactly(xp, n):
+    genome = "".join(np.random.default_rng(3).choice(list("ACGT"), 300))
+    known = Reads.from_strings([genome[:150]] * 2 + [genome[170:]] * 2).moved_to(xp)
+    held = [sorted_by_place([tally_kmers(known, 21, min_count=2, as_bytes=True)], keep_places=False)]
+    before = held[0].n
+    tally = add_mercy_kmers(held, Reads.from_strings([genome[100:220]] * n).moved_to(xp), min_follow=2)
+    assert tally.n == before + 170 - 150 + 20
+    dictionary = Dictionary.of(tally.keys, k=21, k0=0)
+    edges = to_host(tally.seen(xp.arange(8 * tally.n))).reshape(-1, 8)
+    number = to_host(name_windows(Reads.from_strings([genome]).moved_to(xp), dictionary))[: len(genome) - 20] >> 1
+    assert edges[number[131:149]].max(axis=1).tolist() == [2 * n] * 18
+    assert edges[number[10:90]].max() == 2

@@ -29,7 +29,7 @@ from tests.oracles import tandem_repeats as oracle
 from tests.samples import simulated_pairs
 
 READ, EVEN = 100.0, 0.0
-A, C = made.random_text(20_000, 60), made.random_text(20_000, 61)
+A, C = made.random_text(12_000, 60), made.random_text(12_000, 61)
 
 
 def planted(unit, copies, part, seed=62):
