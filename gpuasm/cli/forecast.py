@@ -58,8 +58,8 @@ _CROSSING = 0.25 + 4 + 1 + 0.25
 """A base of junction-spanning reads: itself, the name of its window, a mark, its share of a tile."""
 _CORRECTED = 2 * 0.25 + 3 * 4 + 0.25
 """The same while reads are corrected: two copies, three sets of names."""
-_VERIFIED = 130
-"""A segment while contigs are verified: alignments of 45 bytes, copies of some, fragments, votes."""
+_VERIFIED = 220
+"""A segment while contigs are verified: two alignments of 45 bytes, copies of both, fragments, votes."""
 _SEGMENTS_OF_BATCH = 1 << 22
 _CONTIG = 30
 """A base of contigs: codes of unitigs and of contigs, three depths with their sums, seeds and their places."""

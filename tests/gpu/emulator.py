@@ -61,7 +61,11 @@ static double __longlong_as_double(long long bits) { double d; memcpy(&d, &bits,
 static long long __double_as_longlong(double d) { long long i; memcpy(&i, &d, 8); return i; }
 template <class T> static T atomicOr(T* at, T value) { T old = *at; *at = old | value; return old; }
 template <class T> static T atomicMin(T* at, T value) { T old = *at; *at = std::min(old, value); return old; }
-template <class T> static T atomicCAS(T* at, T expected, T value) { T old = *at; if (old == expected) *at = value; return old; }
+template <class T> static T atomicCAS(T* at, T expected, T value) {
+    T old = *at;
+    if (old == expected) *at = value;
+    return old;
+}
 template <class T> static T atomicAdd(T* at, T value) { T old = *at; *at = old + value; return old; }
 
 // Fibres are made once and wait for the next block; they switch by jumps, which need no system call.

@@ -7,6 +7,7 @@ import pytest
 
 from gpuasm import arrays
 from gpuasm.geolocation import LocatingOptions, gunrock_locations, locate
+from gpuasm.geolocation.spread import radii_of_rounds
 from tests.unit.geolocation.test_gunrock import mutual
 from tests.unit.geolocation.test_locating import same
 
@@ -50,6 +51,24 @@ def test_medians_are_the_same(options):
     host, device, again = both(run)
     assert same(host, device)
     assert same(device, again)
+
+
+@pytest.mark.parametrize("iterations", [40, None])
+def test_deep_graphs_are_finished_on_the_host(iterations):
+    n = 3000
+    graph, places = mutual(np.arange(n - 1), np.arange(1, n), n), np.full((n, 2), np.nan)
+    places[0], places[n // 2], places[-1] = (1.0, 170.0), (60.0, -170.0), (-5.0, 0.0)
+
+    def run(xp):
+        given, on = arrays.to_namespace(xp, places), graph.moved_to(xp)
+        found = gunrock_locations(on, given, iterations=iterations)
+        located = locate(on, given, LocatingOptions(iterations=iterations)).moved_to(np)
+        radii = radii_of_rounds(on, *found, share=0.5)
+        parts = (*found, radii, located.units, located.rounds, located.radius_km)
+        return [arrays.to_host(part).tobytes() for part in parts]
+
+    host, device, again = both(run)
+    assert host == device == again
 
 
 def test_places_print_the_same():

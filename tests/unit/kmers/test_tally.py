@@ -129,14 +129,9 @@ def test_followers_in_bytes_are_exact_for_deep_kmers(xp):
     texts = [*noisy_reads(3, 120), *[genome] * 270, *[genome[:60]] * 80]
     reads = Reads.from_strings(texts).moved_to(xp)
     exact, found = tally_kmers(reads, 21), tally_kmers(reads, 21, as_bytes=True)
-    edges = np.arange(8 * exact.n)
+    edges = to_namespace(xp, np.arange(8 * exact.n))
     expected, seen = (
-        {
-            key: row
-            for key, row in zip(
-                to_host(t.keys).tolist(), to_host(t.seen(to_namespace(xp, edges))).reshape(-1, 8).tolist()
-            )
-        }
+        dict(zip(to_host(t.keys).tolist(), to_host(t.seen(edges)).reshape(-1, 8).tolist(), strict=True))
         for t in (exact, found)
     )
     assert seen == expected
@@ -144,4 +139,4 @@ def test_followers_in_bytes_are_exact_for_deep_kmers(xp):
     assert max(map(max, expected.values())) > 255
     assert {key for key, row in expected.items() if max(row) >= 255} <= set(to_host(found.deep.keys).tolist())
     again = exact.with_bytes()
-    assert np.array_equal(to_host(again.seen(to_namespace(xp, edges))), to_host(exact.followers))
+    assert np.array_equal(to_host(again.seen(edges)), to_host(exact.followers))
