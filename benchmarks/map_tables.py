@@ -6,7 +6,6 @@ from table_text import Result, dated, host, markdown, of
 
 _STRATEGIES = ("gpuasm", "gather", "repeated", "early exit", "plain loop")
 _KNOWN = (0.1, 0.9)
-_PLACED_BY = ("geolocate", "nearest_genome", "commonest_place")
 
 
 def maps(results: list[Result]) -> str:
@@ -70,18 +69,21 @@ def geolocation_medians(results: list[Result]) -> str:
     return dated(used, markdown(["sets of points", "largest distance, m", "lower than any search", "wrong"], rows))
 
 
-def held_out(results: list[Result]) -> str:
-    """Distance between hidden places and inferred ones, by outgoing edges and by all edges, and of two baselines."""
-    used = of(results, "held_out")
-    rows = []
+def places(results: list[Result]) -> str:
+    """Errors of hidden places of samples, shares within the radii, and macro F1 of names, by each method."""
+    used = of(results, "places")
+    cells = []
     for result in used:
         for name in dict.fromkeys(row["set"] for row in result["rows"]):
             own = [row for row in result["rows"] if row["set"] == name]
-            medians = [" / ".join(f"{row[by]['median_km']:,.0f}" for row in own) for by in _PLACED_BY]
-            near = " / ".join(f"{row['geolocate']['within_100_km']:.0%}" for row in own)
-            rows.append([name, own[0]["held_out"], *medians, near])
-    head = ["samples; by outgoing / all edges", "places hidden", "inferred, median km off", "nearest genome, km"]
-    return dated(used, markdown([*head, "commonest place, km", "inferred within 100 km"], rows))
+            errors = [" / ".join(f"{row[key]:,.0f}" for row in own) for key in ("median_km", "mean_km")]
+            exact = " / ".join(f"{row['exact']:.0%}" for row in own)
+            radii = f"{own[0]['within_50']:.0%} / {own[0]['within_90']:.0%}"
+            scores = {title: [f"{row['macro_f1'][title]:.2f}" for row in own] for title in own[0]["macro_f1"]}
+            names = ", ".join(f"{title} {' / '.join(texts)}" for title, texts in scores.items())
+            cells.append([name, own[0]["hidden"], *errors, exact, radii, names])
+    head = ["samples; by gpuasm / nearest genome / TreeTime", "places hidden", "median km off", "mean km off", "exact"]
+    return dated(used, markdown([*head, "within gpuasm's radius of 50% / 90%", "macro F1"], cells))
 
 
 def trimming(results: list[Result]) -> str:

@@ -4,7 +4,8 @@
 looks each place up in the tables, first as a division, then as a location, then as a country (``--kinds``);
 ``--place-in-name 2`` takes the place from the second part of names such as A/Texas/67/2007. Tables have four columns
 (kind, place, latitude, longitude), or a header line, of which ``--columns`` names the place, the latitude and the
-longitude. ``--samples samples.tsv`` of gpuasm relate lists the samples to use in their order.
+longitude. ``--samples samples.tsv`` of gpuasm relate lists the samples to use in their order. ``--keep date country``
+copies columns of the metadata.
 """
 
 from __future__ import annotations
@@ -27,23 +28,25 @@ def main() -> None:
     parser.add_argument("--table", type=Path, action="append", required=True)
     parser.add_argument("--columns", nargs=3, help="place, latitude, longitude, in tables with a header")
     parser.add_argument("--samples", type=Path)
+    parser.add_argument("--keep", nargs="*", default=[], help="columns to copy")
     parser.add_argument("-o", "--output", type=Path, required=True)
     options = parser.parse_args()
     tables = [read_table(path, options.columns) for path in options.table]
-    place_of = {}
+    place_of, kept_of = {}, {}
     for row in rows_of(options.metadata):
         name = row[options.name]
+        kept_of[name] = [row[column] or "" for column in options.keep]
         texts = [row[column] for column in options.places]
         if options.place_in_name:
             parts = name.split("/")
             texts.insert(0, parts[options.place_in_name - 1] if len(parts) >= options.place_in_name else "")
         place_of[name] = find(texts, tables, options.kinds)
     names = [row["sample"] for row in rows_of(options.samples)] if options.samples else list(place_of)
-    lines = ["vertex\tlatitude\tlongitude\n"]
+    lines = ["\t".join(["vertex", "latitude", "longitude", *options.keep])]
     for name in names:
-        place = place_of.get(name)
-        lines.append(f"{name}\t{place[0]}\t{place[1]}\n" if place else f"{name}\t\t\n")
-    options.output.write_text("".join(lines))
+        place = place_of.get(name) or ("", "")
+        lines.append("\t".join([name, *map(str, place), *kept_of.get(name, [""] * len(options.keep))]))
+    options.output.write_text("".join(f"{line}\n" for line in lines))
     known = [place for place in map(place_of.get, names) if place]
     print(f"{len(names)} samples, {len(known)} with a place, {len(set(known))} places")
 

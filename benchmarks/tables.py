@@ -46,7 +46,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "map_quality": map_tables.map_quality,
     "geolocation": map_tables.geolocation,
     "geolocation_medians": map_tables.geolocation_medians,
-    "held_out": map_tables.held_out,
+    "places": map_tables.places,
     "euler": graph_tables.euler,
     "pagerank": graph_tables.pagerank,
     "pagerank_exactness": graph_tables.pagerank_exactness,

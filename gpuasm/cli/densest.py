@@ -11,19 +11,21 @@ from gpuasm.cli.graph_inputs import format_option
 from gpuasm.cli.options import CommonOptions, common_options
 from gpuasm.cli.paths import INPUT, OUTPUT
 from gpuasm.cli.ranges import SEED, Whole
-from gpuasm.errors import ConvergenceError, DataError, UsageError
+from gpuasm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from gpuasm.cli.densest_outputs import Found
     from gpuasm.cli.graph_memory import MemoryPlan
 
 _PICTURES = ("png", "svg", "pdf")
-_METHODS = ("rank", "peel", "power", "degree", "batches")
+_METHODS = ("rank", "peel", "power", "degree", "flow", "batches")
+_OF_ANY_SIZE = ("flow", "batches")
+"""Methods that take no K."""
 
 
 @click.command(short_help="Find the densest subgraph, of K vertices or of any size.")
 @click.argument("graph_path", metavar="GRAPH", type=INPUT)
-@click.option("-k", type=Whole(1), metavar="K", help="Number of vertices.  [default: any number, by peeling]")
+@click.option("-k", type=Whole(1), metavar="K", help="Number of vertices.  [default: any number]")
 @click.option(
     "-o", "--output", type=OUTPUT, default="-", metavar="FILE", help="The members.  [default: standard output]"
 )
@@ -31,7 +33,8 @@ _METHODS = ("rank", "peel", "power", "degree", "batches")
     "--method",
     type=click.Choice(_METHODS),
     help="rank: low-rank form, improved, never below the others; greedy peeling; truncated power method; greatest"
-    " degrees; peeling in batches, for any number.  [default: rank; peel without -k]",
+    " degrees. For any number: peel; flow, peeling and then maximum flow: exact; peeling in batches.  [default: rank;"
+    " without -k flow where it is quick]",
 )
 @click.option(
     "--rank", type=Whole(1, 16), default=2, show_default=True, metavar="D",
@@ -99,10 +102,10 @@ def command(*, graph_path: Path, common: CommonOptions, **options: Any) -> None:
 
 def _check(options: dict[str, Any]) -> None:
     k, method = options["k"], options["method"]
-    if k is None and method not in (None, "peel", "batches"):
-        raise UsageError(f"-k K, for --method {method}", "none", "give the number of vertices, or take --method peel")
-    if k is not None and method == "batches":
-        raise UsageError("--method batches without -k", f"-k {k}", "leave -k out, or take --method rank or peel")
+    if k is None and method not in (None, "peel", *_OF_ANY_SIZE):
+        raise UsageError(f"-k K, for --method {method}", "none", "give the number of vertices, or take --method flow")
+    if k is not None and method in _OF_ANY_SIZE:
+        raise UsageError(f"--method {method} without -k", f"-k {k}", "leave -k out, or take --method rank or peel")
     if options["bipartite"] and (k is None or method not in (None, "rank")):
         raise UsageError("-k K and no --method, for --bipartite", "others", "give the number of rows with -k")
     if options["bipartite"] and options["assembly"]:
@@ -141,10 +144,7 @@ def _find(path: Path, options: dict[str, Any], plan: MemoryPlan) -> Found:
         if options["bipartite"]:
             return block(given, (options["k"], options["n_columns"] or options["k"]), (search, session))
         if options["k"] is None:
-            return any_size(given, search, session, in_batches=options["method"] == "batches")
+            return any_size(given, search, session, method=options["method"])
         return of_size(given, options["k"], (search, session))
-    except (DataError, ConvergenceError) as error:
-        remedy = error.remedy.replace("allow more products", "raise --max-products").replace(
-            "peel instead", "--method peel instead"
-        )
-        raise type(error)(error.expected, error.found, remedy, path=path) from error
+    except DataError as error:
+        raise error.of_file(path) from error

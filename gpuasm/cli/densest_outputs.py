@@ -13,7 +13,15 @@ import numpy as np
 from gpuasm.arrays import to_host
 from gpuasm.cli.densest_inputs import GivenGraph
 from gpuasm.cli.session import Session
-from gpuasm.densest import Adjacency, SearchOptions, densest_block, densest_subgraph, peel, peel_in_batches
+from gpuasm.densest import (
+    Adjacency,
+    SearchOptions,
+    densest_block,
+    densest_of_any_size,
+    densest_subgraph,
+    peel,
+    peel_in_batches,
+)
 from gpuasm.errors import DataError
 from gpuasm.graph.undirected_graph import UndirectedGraph
 from gpuasm.io import atomic_output, write_tsv
@@ -57,20 +65,27 @@ def of_size(given: GivenGraph, k: int, how: tuple[SearchOptions, Session]) -> Fo
     others = {f"average degree by {name}": 2 * weight / k for name, weight in found.baselines.items()}
     bounds = {f"bound by {name}": bound for name, bound in found.bounds.items()}
     eigenvalues = {"eigenvalues": found.eigenvalues.tolist()} if found.eigenvalues.size else {}
-    return _subgraph(
-        given, found.vertices, {"bound": found.bound, "start": found.start} | others | bounds | eigenvalues
-    )
+    more = {"bound": found.bound, "start": found.start} | others | bounds | eigenvalues | _noted(found.note)
+    return _subgraph(given, found.vertices, more)
 
 
-def any_size(given: GivenGraph, search: SearchOptions, session: Session, *, in_batches: bool) -> Found:
-    """Find the densest subgraph of any size."""
+def _noted(note: str) -> dict[str, str]:
+    return {"note": note} if note else {}
+
+
+def any_size(given: GivenGraph, search: SearchOptions, session: Session, *, method: str | None) -> Found:
+    """Find the densest subgraph of any size: by flows, by peeling, in batches, or by flows where they are quick."""
     graph = given.undirected
     if graph.n_edges == 0:
         if given.segments is not None:
             return _subgraph(given, np.empty(0, np.int64), {"note": "no links"})
         raise DataError("a graph with edges", "none, self-loops aside", "check that the right file was read")
+    if method in (None, "flow"):
+        limited = method is None
+        densest = densest_of_any_size(graph, rounds=search.rounds, is_limited=limited, stages=session.stages)
+        return _subgraph(given, densest.vertices, {"bound": 2 * densest.density_bound})
     with session.stages.stage("peel") as stage:
-        if in_batches:
+        if method == "batches":
             peeled = peel_in_batches(Adjacency(graph.moved_to(session.xp)))
             stage.note(passes=peeled.passes)
             # One vertex's load is at least the weight by vertex of any subgraph.
@@ -95,7 +110,8 @@ def block(given: GivenGraph, sizes: tuple[int, int], how: tuple[SearchOptions, S
         "share of bound": found.average_degree / found.bound if found.bound else 1.0,
         "start": found.start,
         **{f"bound by {name}": bound for name, bound in found.bounds.items()},
-        "singular values": found.singular_values.tolist(),
+        **({"singular values": found.singular_values.tolist()} if found.singular_values.size else {}),
+        **_noted(found.note),
     }
     within = np.concatenate([sides.sum(axis=1), sides.sum(axis=0)])
     return Found(given, np.concatenate([found.rows, found.columns]), sizes[0], within, figures)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from gpuasm.geolocation.holdout import HeldOut
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
 from gpuasm.report.world import MAX_EDGES, Located, LocatedSamples, date_line, draw_world
+
+if TYPE_CHECKING:
+    from gpuasm.cli.geolocate_related import RelatedRun
 
 _STATUS = {0: "known", -1: "unknown"}
 _HALF_TURN = 180.0
@@ -34,6 +38,10 @@ class Result:
         NaN where it is unknown.
     base : int
         What the first vertex of a graph without names is called.
+    radius_90_km : (n,) float64 or None
+        Of related samples; NaN where it is unknown.
+    columns : dict
+        Further columns of the table.
     """
 
     graph: DirectedGraph
@@ -42,11 +50,18 @@ class Result:
     rounds: np.ndarray
     radius_km: np.ndarray
     base: int
+    radius_90_km: np.ndarray | None = None
+    columns: dict[str, list[str | None]] = field(default_factory=dict)
 
     def name_of(self, vertex: int) -> str:
         """Return what a vertex is called."""
         label = self.graph.label_of(vertex)
         return str(label + self.base) if isinstance(label, int) else label
+
+    def names(self) -> list[str]:
+        """Return what all vertices are called."""
+        n, names = self.graph.n_vertices, self.graph.names
+        return [str(v) for v in range(self.base, self.base + n)] if names is None else list(names)
 
     def status(self) -> list[str]:
         """Return known, inferred or unknown for each vertex."""
@@ -57,24 +72,33 @@ def write_table(path: Path, result: Result) -> None:
     """Write a row for each vertex: name, latitude, longitude, status, radius."""
     from gpuasm.io import write_tsv
 
+    is_inferred = (result.rounds > 0).tolist()
     write_tsv(
         path,
         {
-            "vertex": [result.name_of(v) for v in range(result.graph.n_vertices)],
+            "vertex": result.names(),
             "latitude": [_degrees(value) for value in result.places[:, 0].tolist()],
             "longitude": [_degrees(value) for value in result.places[:, 1].tolist()],
             "status": result.status(),
-            "radius_km": [_kilometres(r, n) for r, n in zip(result.radius_km.tolist(), result.rounds, strict=True)],
+            "radius_km": [_kilometres(r, i) for r, i in zip(result.radius_km.tolist(), is_inferred, strict=True)],
+            **result.columns,
         },
     )
 
 
+def write_probabilities(path: Path, result: Result, related: RelatedRun) -> None:
+    """Write a row for each inferred sample, column and name of a place that has some probability."""
+    from gpuasm.io import write_tsv
+
+    write_tsv(path, related.probabilities(result.names()))
+
+
 def _degrees(value: float) -> str | None:
-    return None if np.isnan(value) else f"{value + 0.0:.6f}".replace("-0.000000", "0.000000")
+    return None if math.isnan(value) else f"{value + 0.0:.6f}".replace("-0.000000", "0.000000")
 
 
-def _kilometres(radius: float, number: int) -> str | None:
-    return None if number <= 0 or np.isnan(radius) else f"{radius:.3f}"
+def _kilometres(radius: float, is_inferred: bool) -> str | None:  # noqa: FBT001
+    return f"{radius:.3f}" if is_inferred and not math.isnan(radius) else None
 
 
 def located_samples(result: Result) -> LocatedSamples:
@@ -90,16 +114,15 @@ def located_samples(result: Result) -> LocatedSamples:
     pairs = np.sort(np.stack([source[drawn], target[drawn]]), axis=0)
     drawn = drawn[np.sort(np.unique(pairs, axis=1, return_index=True)[1])]  # the heavier of two opposite edges
     ends = [(samples[a], samples[b]) for a, b in zip(source[drawn[:MAX_EDGES]], target[drawn[:MAX_EDGES]], strict=True)]
-    return LocatedSamples(
-        samples, [((a.latitude or 0.0, a.longitude or 0.0), (b.latitude or 0.0, b.longitude or 0.0)) for a, b in ends]
-    )
+    lines = [((a.latitude or 0.0, a.longitude or 0.0), (b.latitude or 0.0, b.longitude or 0.0)) for a, b in ends]
+    return LocatedSamples(samples, lines, is_calibrated=result.radius_90_km is not None)
 
 
 def _located(result: Result, vertex: int, status: str) -> Located:
     latitude, longitude = (None if np.isnan(x) else round(x, 6) for x in result.places[vertex].tolist())
-    radius = float(result.radius_km[vertex])
-    has_radius = status == "inferred" and not np.isnan(radius)
-    return Located(result.name_of(vertex), latitude, longitude, status, round(radius, 3) if has_radius else None)
+    radii = [math.nan if km is None else float(km[vertex]) for km in (result.radius_km, result.radius_90_km)]
+    shown = [None if status != "inferred" or math.isnan(radius) else round(radius, 3) for radius in radii]
+    return Located(result.name_of(vertex), latitude, longitude, status, *shown)
 
 
 def write_geojson(path: Path, located: LocatedSamples) -> None:
@@ -113,7 +136,8 @@ def write_geojson(path: Path, located: LocatedSamples) -> None:
         {
             "type": "Feature",
             "geometry": None if s.latitude is None else {"type": "Point", "coordinates": [s.longitude, s.latitude]},
-            "properties": {"vertex": s.name, "status": s.status, "radius_km": s.radius_km},
+            "properties": {"vertex": s.name, "status": s.status, "radius_km": s.radius_km}
+            | ({"radius_90_km": s.radius_90_km} if located.is_calibrated else {}),
         }
         for s in located.samples
     ]

@@ -72,13 +72,15 @@ def densest_work(options: Mapping[str, Any]) -> Work:
     k, d, drawing = options["k"] or 0, options["rank"], _DRAWING if options["picture"] else 0
     sides = 2 if options["bipartite"] else 1
     by_rank = k and options["method"] in (None, "rank")
+    more_rounds, flows = max(0, options["iterations"] - 8), options["method"] in (None, "flow")
+    orders = (30 + 10 * more_rounds) if flows else 5 * more_rounds  # the order of vertices in each round of peeling
 
     def building(size: Size) -> float:
         if size.weighted:
             return 40 * size.n + 205 * size.m + (sides - 1) * (110 * size.n + 35 * size.m)
         own = 45 * size.n + 56 * size.m
         if not k:  # what is found may be nearly all of the graph, which is then there twice
-            own += (0 if options["method"] == "batches" else 45) * size.n + 8 * size.m
+            own += (0 if options["method"] == "batches" else 45 + orders) * size.n + 8 * size.m
         return own + (sides - 1) * (60 * size.n + 20 * size.m)
 
     def searching(size: Size) -> float:

@@ -54,8 +54,10 @@ def summary(relation: Relation) -> list[str]:
 
 def write_relation(folder: Path, relation: Relation, samples: list[Sample], *, within: float) -> None:
     """Write every file but run.json; of distances.tsv the pairs within a distance."""
+    from gpuasm.cli.compared_samples import arrays_of_samples
     from gpuasm.io import atomic_output
     from gpuasm.io.distances import write_phylip
+    from gpuasm.io.graph_writers import write_npz
     from gpuasm.io.graphs import write_graph
     from gpuasm.report.sample_figures import distance_figure
 
@@ -63,8 +65,9 @@ def write_relation(folder: Path, relation: Relation, samples: list[Sample], *, w
     _write_samples(folder / "samples.tsv", relation, samples)
     _write_distances(folder / "distances.tsv", relation, samples, within=within)
     write_phylip(folder / "distances.phylip", names, relation.distance)
-    for name in ("graph.tsv", "graph.mtx", "graph.npz"):
+    for name in ("graph.tsv", "graph.mtx"):
         write_graph(folder / name, relation.graph, weights=relation.weights)
+    write_npz(folder / "graph.npz", relation.graph, relation.weights, others=arrays_of_samples(relation))
     with atomic_output(folder / "graph.names") as file:
         file.writelines(f"{name}\n" for name in names)
     with atomic_output(folder / "tree.nwk") as file:

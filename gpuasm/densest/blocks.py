@@ -15,6 +15,7 @@ for each column; an error e of those adds at most 4 e sqrt(k l), as in `gpuasm.d
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,10 +24,11 @@ from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.bounds import raised, scaled_vectors
 from gpuasm.densest.candidates import random_directions
-from gpuasm.densest.inputs import SearchOptions, check_block
+from gpuasm.densest.inputs import SearchOptions, check_block, without_eigenvectors
 from gpuasm.densest.selection import top_k
 from gpuasm.densest.spectrum import Spectrum, largest_eigenpairs
 from gpuasm.densest.supports import SupportFunction, Value, search_line, search_plane, search_sphere
+from gpuasm.errors import ConvergenceError
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.undirected_graph import UndirectedGraph, undirected_graph
@@ -54,6 +56,9 @@ class DenseBlock:
     baselines
         The weight of the blocks of single methods.
     singular_values : (d + 1,) float64
+        Empty if singular vectors did not converge.
+    note
+        Why there are no candidates of singular vectors; else empty.
     """
 
     rows: np.ndarray
@@ -63,6 +68,7 @@ class DenseBlock:
     bounds: dict[str, float] = field(default_factory=dict)
     baselines: dict[str, float] = field(default_factory=dict)
     singular_values: np.ndarray = field(default_factory=lambda: np.empty(0))
+    note: str = ""
 
     @property
     def density(self) -> float:
@@ -111,8 +117,6 @@ def densest_block(
     ------
     DataError
         If there are no edges or too few vertices, or a weight is negative.
-    ConvergenceError
-        If singular vectors do not converge.
     """
     options, stages = options or SearchOptions(), stages or NoStages()
     check_block(graph, sizes, weights)
@@ -120,7 +124,8 @@ def densest_block(
     source, target = (ends.astype(np.int64) for ends in graph.edges())
     sides = undirected_graph(from_edges(source, target + n, 2 * n), weights)
     adjacency = Adjacency(sides)
-    with stages.stage("eigenvectors", rank=options.rank) as stage:
+    spectrum = None
+    with stages.stage("eigenvectors", rank=options.rank) as stage, suppress(ConvergenceError):
         spectrum = largest_eigenpairs(
             adjacency,
             min(options.rank, n),
@@ -129,17 +134,19 @@ def densest_block(
             max_products=options.max_products,
         )
         stage.note(products=spectrum.products)
-    bounds = {"degrees": _degree_bound(sides, sizes)}
-    with stages.stage("candidates") as stage:
-        bounds["eigenvalues"], rows = _low_rank_rows(spectrum, sizes, options)
-        stage.note(candidates=len(rows))
+    bounds, rows = {"degrees": _degree_bound(sides, sizes)}, np.empty((0, sizes[0]), np.int64)
+    if spectrum is not None:
+        with stages.stage("candidates") as stage:
+            bounds["eigenvalues"], rows = _low_rank_rows(spectrum, sizes, options)
+            stage.note(candidates=len(rows))
     with stages.stage("improve") as stage:
         by_degree = to_host(top_k(sides.strength[None, :n], sizes[0]))
         found = [(*_alternate(adjacency, own, sizes), kind) for kind, own in _starts(rows, by_degree)]
         best = max(found, key=lambda one: one[0])
         stage.note(start=best[3])
     baselines = {"power": found[0][0]}
-    return DenseBlock(best[1], best[2], best[0], best[3], bounds, baselines, spectrum.values)
+    values, note = (np.empty(0), without_eigenvectors(options)) if spectrum is None else (spectrum.values, "")
+    return DenseBlock(best[1], best[2], best[0], best[3], bounds, baselines, values, note)
 
 
 def _starts(rows: np.ndarray, by_degree: np.ndarray):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,9 +11,10 @@ from gpuasm.arrays import is_on_device
 from gpuasm.checks import instance
 from gpuasm.densest.adjacency import Adjacency
 from gpuasm.densest.candidates import CandidateSearch
-from gpuasm.densest.inputs import SearchOptions, check_graph
+from gpuasm.densest.inputs import SearchOptions, check_graph, without_eigenvectors
 from gpuasm.densest.local_search import improve, weights_within
 from gpuasm.densest.peeling import peel
+from gpuasm.errors import ConvergenceError
 from gpuasm.graph.undirected_graph import UndirectedGraph
 from gpuasm.parallel import in_background
 from gpuasm.stages import NoStages, Stages
@@ -37,6 +38,8 @@ class DenseSubgraph:
         The weight within the unimproved support of each other method.
     eigenvalues : (d + 1,) float64
         Empty if not computed.
+    note
+        Why there are no candidates of eigenvectors though the method has them; else empty.
     """
 
     vertices: np.ndarray
@@ -45,6 +48,7 @@ class DenseSubgraph:
     bounds: dict[str, float] = field(default_factory=dict)
     baselines: dict[str, float] = field(default_factory=dict)
     eigenvalues: np.ndarray = field(default_factory=lambda: np.empty(0))
+    note: str = ""
 
     @property
     def k(self) -> int:
@@ -74,7 +78,7 @@ def densest_subgraph(
     The candidates are the supports that maximise the low-rank form of the adjacency matrix (Papailiopoulos et al. 2014,
     PMLR 32(2), 1890-1898), the last k vertices of peeling, the result of the truncated power method and the vertices of
     greatest degree. Those with most weight within are improved by exchanges of vertices, and the best is returned. So
-    it is at least as dense as each of ``baselines``.
+    it is at least as dense as each of ``baselines``. Without eigenvectors that converge, the others are the candidates.
 
     Without weights the improvement uses integers on the host. Host and device then find the same vertices if their
     eigenvectors give the same candidates, which is not certain for nearly equal scores.
@@ -84,7 +88,7 @@ def densest_subgraph(
     graph
         On the host or a device.
     k
-        From 2 to n.
+        From 1 to n.
     options
         None: the defaults of `SearchOptions`.
     stages
@@ -94,8 +98,6 @@ def densest_subgraph(
     ------
     DataError
         If there are no edges or fewer than k vertices, or a weight is negative.
-    ConvergenceError
-        If eigenvectors do not converge.
     """
     options, stages = SearchOptions() if options is None else options, stages or NoStages()
     instance(options, SearchOptions, "options")
@@ -105,18 +107,20 @@ def densest_subgraph(
         vertices, start = _searched(search, options, stages)
     weight = float(weights_within(search.pool, vertices[None])[0])
     values = search.spectrum.values if search.spectrum else np.empty(0)
-    return DenseSubgraph(search.numbers[vertices], weight, start, search.bounds, search.baselines, values)
+    note = "" if search.spectrum or options.method != "rank" else without_eigenvectors(options)
+    return DenseSubgraph(search.numbers[vertices], weight, start, search.bounds, search.baselines, values, note)
 
 
 def _searched(search: CandidateSearch, options: SearchOptions, stages: Stages | NoStages) -> tuple[np.ndarray, str]:
     """Find candidates, improve them, and return the best as vertices of the pool, and its kind."""
     search.by_degree()
     if options.method == "rank":
-        with stages.stage("eigenvectors", rank=options.rank) as stage:
+        with stages.stage("eigenvectors", rank=options.rank) as stage, suppress(ConvergenceError):
             stage.note(products=search.find_eigenpairs().products)
-        with stages.stage("candidates") as stage:
-            search.by_rank()
-            stage.note(candidates=len(search.supports["rank"]))
+        if search.spectrum is not None:
+            with stages.stage("candidates") as stage:
+                search.by_rank()
+                stage.note(candidates=len(search.supports["rank"]))
     if options.method in ("rank", "power"):
         with stages.stage("power method"):
             search.by_power()

@@ -72,12 +72,17 @@ class SearchOptions:
             raise UsageError("a tolerance above 0", str(self.tolerance), "give for example 1e-5")
 
 
+def without_eigenvectors(options: SearchOptions) -> str:
+    """Return the note of a result without eigenvectors."""
+    return f"eigenvectors did not converge in {options.max_products} products: the other candidates were compared"
+
+
 def check_graph(graph: UndirectedGraph, k: int) -> None:
     """Raise an error if the graph has no edges or fewer than k vertices, or if a weight is negative."""
     instance(graph, UndirectedGraph, "the graph")
     whole(k, "k")
-    if k < 2:
-        raise UsageError("a k of 2 or more", str(k), "choose two vertices or more")
+    if k < 1:
+        raise UsageError("a k of 1 or more", str(k), "choose one vertex or more")
     _check_counts(graph.n_vertices, graph.n_edges, k)
     check_weights(graph.weights)
 

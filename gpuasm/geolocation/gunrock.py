@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.checks import instance, whole
 from gpuasm.geolocation.gunrock_cpu import round_loop
 from gpuasm.geolocation.gunrock_cuda import Rounds
+from gpuasm.geolocation.gunrock_queue import finish_rounds
+from gpuasm.geolocation.queue_cpu import last_round, may_scan
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.values import checked_places
 from gpuasm.parallel import run_chunks
@@ -58,11 +60,15 @@ def gunrock_locations(
     places = xp.array(places, np.float64, order="C")
     rounds = xp.zeros(graph.n_vertices, np.int32)
     state = (_RoundsOnHost if xp is np else Rounds)(graph.row_offsets, graph.columns, places, rounds)
-    number = 0
-    while (iterations is None or number < iterations) and state.waiting.sum():
-        number += 1
-        if not state.run(number, spatial_iterations):
+    number, last, n_scanned, finds = 0, last_round(iterations), 0, True
+    while finds and number < last and (n_waiting := int(state.waiting.sum())):
+        if not may_scan(rounds, number, n_scanned):
+            on_host = to_host(places), to_host(rounds)
+            finish_rounds(graph.moved_to(np), *on_host, number=number, last=last, spatial_iterations=spatial_iterations)
+            places[:], rounds[:] = (to_namespace(xp, own) for own in on_host)
             break
+        number, n_scanned = number + 1, n_scanned + n_waiting
+        finds = bool(state.run(number, spatial_iterations))
     state.wrap_longitudes()
     return places, rounds
 

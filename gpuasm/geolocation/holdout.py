@@ -18,7 +18,8 @@ from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
 from gpuasm.graph.values import checked_places, checked_weights
 
-_A_METRE = 1e-3
+A_METRE = 1e-3
+"""Rounding of distances, in kilometres."""
 
 Inference = Callable[[Array], tuple[Array, Array]]
 """Infers places (n, 2) of all vertices, and radii (n,) in km, from places of which some are hidden."""
@@ -61,7 +62,7 @@ class HeldOut:
             "commonest_place_mean_km": _mean(self.commonest_km[done]),
             "nearest_neighbour_median_km": _median(self.nearest_km[done]),
             "nearest_neighbour_mean_km": _mean(self.nearest_km[done]),
-            "within_radius": _mean((self.error_km <= self.radius_km + _A_METRE)[has_radius]),
+            "within_radius": _mean((self.error_km <= self.radius_km + A_METRE)[has_radius]),
         }
 
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.checks import instance, real, whole
 from gpuasm.errors import UsageError
+from gpuasm.geolocation.locating_queue import finish_rounds
 from gpuasm.geolocation.median import medians_of
 from gpuasm.geolocation.neighbourhoods import Neighbourhoods, neighbourhoods, slots_of
+from gpuasm.geolocation.queue_cpu import last_round, may_scan
 from gpuasm.geolocation.sphere_cuda import places_of, units_of
 from gpuasm.geolocation.spread import radii_of
 from gpuasm.graph.directed_graph import DirectedGraph
@@ -19,6 +21,9 @@ from gpuasm.graph.values import checked_places, checked_vertices, checked_weight
 
 KNOWN, UNKNOWN = 0, -1
 """Rounds of vertices with a given place, and of those without a place."""
+
+_ALL = 2**62
+"""More neighbours than any vertex has."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +148,26 @@ def locate(
         state = _State(graph, weights, options, units=units, is_known=is_known, previous=previous.moved_to(xp))
         if touched is not None:
             state.mark_waiting(touched, after=0)
-    number = 0
-    while options.iterations is None or number < options.iterations:
+    number, last, changes = 0, last_round(options.iterations), True
+    while changes and number < last:
+        if not may_scan(state.rounds, number, state.n_scanned):
+            if previous is not None:  # all anew by a queue takes less than many rounds of what changed
+                state, number = _State(graph, weights, options, units=units, is_known=is_known), 0
+            return _finished(state, number, last).moved_to(xp)
         number += 1
-        if not state.run(number):
-            break
+        changes = state.run(number)
     return Locations(state.units, state.rounds, state.radius_km, options)
+
+
+def _finished(state: _State, number: int, last: int) -> Locations:
+    """Run the rounds after a number by a queue on the host."""
+    options = state.options
+    rules = (options.nearest or _ALL, options.min_neighbours, options.share, options.max_radius_km or np.nan)
+    units, rounds, radius_km, seen = map(to_host, (state.units, state.rounds, state.radius_km, state.seen))
+    weights = None if state.weights is None else to_host(state.weights)
+    arrays = (units, rounds, radius_km, seen)
+    finish_rounds(state.graph.moved_to(np), weights, rules, state=arrays, number=number, last=last)
+    return Locations(units, rounds, radius_km, options)
 
 
 def _check(previous: Locations, options: LocatingOptions, n: int) -> None:
@@ -177,9 +196,10 @@ class _State:
         previous: Locations | None = None,
     ) -> None:
         xp = self._xp = array_namespace(units)
-        self._graph, self._weights, self._options, self._previous = graph, weights, options, previous
+        self.graph, self.weights, self.options, self._previous = graph, weights, options, previous
         self.waiting = xp.zeros(len(units), bool)
-        self._seen = xp.zeros(len(units), np.int64)  # located neighbours when last processed
+        self.seen = xp.zeros(len(units), np.int64)  # located neighbours when last processed
+        self.n_scanned = 0  # vertices that rounds have processed
         if previous is None:
             self.units = units
             self.rounds = xp.where(is_known, KNOWN, UNKNOWN).astype(np.int32)
@@ -199,7 +219,7 @@ class _State:
     def mark_waiting(self, vertices: Array, *, after: int) -> None:
         """Mark vertices without a place after a round as waiting, and remove their later places."""
         late = vertices[(self.rounds[vertices] > after) | (self.rounds[vertices] == UNKNOWN)]
-        self.waiting[late], self._seen[late] = True, 0
+        self.waiting[late], self.seen[late] = True, 0
         self.units[late] = self.radius_km[late] = np.nan
         self.rounds[late] = UNKNOWN
 
@@ -207,10 +227,11 @@ class _State:
         """Run a round; return whether the next one can change anything."""
         xp = self._xp
         waiting = xp.flatnonzero(self.waiting)
+        self.n_scanned += len(waiting)
         is_located = (self.rounds >= KNOWN) & (self.rounds < number)
         found = neighbourhoods(
-            self._graph, self._weights, waiting, is_located=is_located, seen=self._seen,
-            nearest=self._options.nearest, at_least=self._options.min_neighbours,
+            self.graph, self.weights, waiting, is_located=is_located, seen=self.seen,
+            nearest=self.options.nearest, at_least=self.options.min_neighbours,
         )  # fmt: skip
         located = self._infer(found, number)
         if self._previous is not None:
@@ -221,10 +242,10 @@ class _State:
 
     def _infer(self, found: Neighbourhoods, number: int) -> Array:
         """Assign places to the vertices of neighbourhoods, and return those located."""
-        units, limit = self.units, self._options.max_radius_km
+        units, limit = self.units, self.options.max_radius_km
         medians = medians_of(found.starts, units[found.neighbours], found.weights)
         row = (found.starts, units[found.neighbours], found.weights)
-        radii = radii_of(medians, row, self.radius_km[found.neighbours], share=self._options.share)
+        radii = radii_of(medians, row, self.radius_km[found.neighbours], share=self.options.share)
         fine = self._xp.ones(len(radii), bool) if limit is None else radii <= limit
         located = found.vertices[fine]
         self.units[located], self.radius_km[located] = medians[fine], radii[fine]
@@ -249,6 +270,6 @@ class _State:
     def _with_edges_to(self, vertices: Array) -> Array:
         if not len(vertices):
             return vertices
-        backward = self._graph.reverse()
+        backward = self.graph.reverse()
         _, slots = slots_of(backward.row_offsets, vertices)
         return self._xp.unique(backward.columns[slots]).astype(np.int64)

@@ -33,15 +33,21 @@ MAX_STEPS, MAX_POINTS_TRIED = 200, 64
 @compiled()
 def medians_loop(first, last, starts, points, weights, medians):
     """Write the median (r, 3) of each of r rows of points (p, 3) and weights (p,); row i begins at starts[i]."""
-    at, trial = np.empty(10), np.empty(10)
-    lanes = np.empty((N_SUMS, 256))
+    room = room_for_sums()
     for i in range(first, last):
         a, b = starts[i], starts[i + 1]
-        medians[i, 0], medians[i, 1], medians[i, 2] = _median(points[a:b], weights[a:b], (at, trial, lanes))
+        medians[i, 0], medians[i, 1], medians[i, 2] = median_of_row(points[a:b], weights[a:b], room)
 
 
 @compiled()
-def _median(points, weights, room):
+def room_for_sums():
+    """Return room for the sums of `median_of_row`."""
+    return np.empty(10), np.empty(10), np.empty((N_SUMS, 256))
+
+
+@compiled()
+def median_of_row(points, weights, room):
+    """Return the median of one row of points."""
     n = len(weights)
     if n == 1 or (n == 2 and weights[0] > weights[1]):
         return points[0, 0], points[0, 1], points[0, 2]

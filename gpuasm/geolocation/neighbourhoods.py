@@ -10,6 +10,7 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
 from gpuasm.graph.values import scaled_rows
+from gpuasm.parallel import compiled
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,23 @@ def neighbourhoods(
     starts = xp.zeros(int(enough.sum()) + 1, np.int64)
     xp.cumsum(counts[enough], out=starts[1:])
     return Neighbourhoods(vertices[enough], starts, neighbour[kept], scaled_rows(starts, weight[kept]))
+
+
+@compiled()
+def located_neighbours(v, edges, rounds, number):
+    """Return the neighbours of one vertex located before a round, and their weights, in the order of the edges.
+
+    The weights of ``edges``, after offsets and columns, are empty if all are 1. Edges of weight 0 are ignored.
+    """
+    offsets, columns, weights = edges
+    start, end = offsets[v], offsets[v + 1]
+    near, own, n = np.empty(end - start, np.int64), np.empty(end - start), 0
+    for slot in range(start, end):
+        weight = weights[slot] if weights.size else 1.0
+        if 0 <= rounds[columns[slot]] < number and weight > 0.0:
+            near[n], own[n] = columns[slot], weight
+            n += 1
+    return near[:n], own[:n]
 
 
 def _counts(row: Array, n_rows: int) -> Array:

@@ -136,14 +136,17 @@ def places_loop(first, last, units, places):
             places[i, :] = np.nan
 
 
+@inlined
+def arc_between(a, b):
+    """Return the arc in radians between two unit vectors; NaN if one is."""
+    x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+    t = 0.25 * fma(x, x, fma(y, y, z * z))
+    rest = max(0.0, 1.0 - t)
+    return np.nan if np.isnan(t) else 2.0 * (t * inverse_root(t)) * arc_over_sine(rest * inverse_root(rest))
+
+
 @compiled()
 def arcs_loop(first, last, a, b, arc):
     """Write the arcs in radians between pairs of unit vectors."""
     for i in range(first, last):
-        x, y, z = a[i, 0] - b[i, 0], a[i, 1] - b[i, 1], a[i, 2] - b[i, 2]
-        t = 0.25 * fma(x, x, fma(y, y, z * z))
-        if np.isnan(t):
-            arc[i] = np.nan
-            continue
-        rest = max(0.0, 1.0 - t)
-        arc[i] = 2.0 * (t * inverse_root(t)) * arc_over_sine(rest * inverse_root(rest))
+        arc[i] = arc_between((a[i, 0], a[i, 1], a[i, 2]), (b[i, 0], b[i, 1], b[i, 2]))

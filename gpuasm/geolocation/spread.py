@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, cuda_functions
+from gpuasm.arrays import Array, array_namespace, cuda_functions, to_host, to_namespace
 from gpuasm.geolocation.coefficients import EARTH_RADIUS_KM
-from gpuasm.geolocation.neighbourhoods import neighbourhoods
+from gpuasm.geolocation.neighbourhoods import located_neighbours, neighbourhoods
+from gpuasm.geolocation.queue_cpu import MOST_AT_ONCE, SCANNED_ROUNDS
+from gpuasm.geolocation.sphere_cpu import arc_between
 from gpuasm.geolocation.sphere_cuda import arcs_between, units_of
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
@@ -66,33 +68,69 @@ def radii_of_rounds(graph: DirectedGraph, places: Array, rounds: Array, *, share
     """
     xp = array_namespace(places)
     units, radii = units_of(places), xp.where(rounds == 0, 0.0, np.nan)
-    for number in range(1, int(rounds.max()) + 1 if len(rounds) else 1):
+    last = int(rounds.max()) if len(rounds) else 0
+    for number in range(1, min(last, SCANNED_ROUNDS) + 1):
         near = neighbourhoods(
             graph, None, xp.flatnonzero(rounds == number), is_located=(rounds >= 0) & (rounds < number),
             seen=xp.zeros(len(rounds), np.int64), nearest=None, at_least=1,
         )  # fmt: skip
         row = (near.starts, units[near.neighbours], near.weights)
         radii[near.vertices] = radii_of(units[near.vertices], row, radii[near.neighbours], share=share)
-    return radii
+    if last <= SCANNED_ROUNDS:
+        return radii
+    order = np.argsort(to_host(rounds), kind="stable")
+    order, graph = order[to_host(rounds)[order] > SCANNED_ROUNDS], graph.moved_to(np)
+    state = (to_host(units), to_host(rounds), to_host(radii))
+    edges = (graph.row_offsets, graph.columns, np.empty(0))
+    for first in range(0, order.size, MOST_AT_ONCE):
+        _radii_in_order(order[first : first + MOST_AT_ONCE], edges, state, share)
+    return to_namespace(xp, state[2])
+
+
+@compiled()
+def _radii_in_order(vertices, edges, state, share):
+    """Write the radii of vertices in the order of their rounds: each needs those of earlier rounds."""
+    units, rounds, radius_km = state
+    for v in vertices:
+        near, weights = located_neighbours(v, edges, rounds, rounds[v])
+        median = (units[v, 0], units[v, 1], units[v, 2])
+        radius_km[v] = radius_around(median, units[near], weights, radius_km[near], share)
+
+
+@compiled()
+def radius_around(median, points, weights, own_radii, share):
+    """Return the radius around one median as `radii_of` does; see there."""
+    reach = np.empty(weights.size)
+    for k in range(weights.size):
+        own = own_radii[k]
+        arc = arc_between(median, (points[k, 0], points[k, 1], points[k, 2]))
+        reach[k] = EARTH_RADIUS_KM * arc + (0.0 if np.isnan(own) else own)
+    if weights.size == 1:
+        return _radius(reach, weights, share)
+    order = np.argsort(reach, kind="mergesort")
+    return _radius(reach[order], weights[order], share)
 
 
 @compiled()
 def _radii_loop(first, last, starts, reach, weights, share, radii):
     for i in range(first, last):
-        a, b = starts[i], starts[i + 1]
-        n, total = b - a, 0.0
-        for k in range(a, b):
-            total += weights[k]
-        needed = min(1.0, share * (n + 1.0) / n) * total * _ROUNDING
-        held = 0.0
-        radii[i] = reach[b - 1]
-        for k in range(a, b):
-            held += weights[k]
-            if held >= needed:
-                radii[i] = reach[k]
-                break
-        if n == 1 and radii[i] == 0.0:
-            radii[i] = np.nan
+        row = slice(starts[i], starts[i + 1])
+        radii[i] = _radius(reach[row], weights[row], share)
+
+
+@compiled()
+def _radius(reach, weights, share):
+    n, total = weights.size, 0.0
+    for weight in weights:
+        total += weight
+    needed = min(1.0, share * (n + 1.0) / n) * total * _ROUNDING
+    radius, held = reach[n - 1], 0.0
+    for k in range(n):
+        held += weights[k]
+        if held >= needed:
+            radius = reach[k]
+            break
+    return np.nan if n == 1 and radius == 0.0 else radius
 
 
 _CUDA = (

@@ -13,7 +13,7 @@ from gpuasm.graph.rows import rows_of_slots
 MODERATE = 1e60
 """Products of four numbers between 1 / MODERATE and MODERATE, and sums of them, neither overflow nor vanish."""
 
-_LEAST = 2.0**-400
+LEAST = 2.0**-400
 """Of what was above 0 before it was scaled."""
 
 _DEGREES = (90.0, 180.0)
@@ -128,4 +128,4 @@ def scaled_rows(starts: Array, values: Array) -> Array:
     greatest = xp.zeros(starts.size - 1)
     greatest[filled] = values[order[starts[1:][filled] - 1]]
     scaled = xp.ldexp(values, -xp.frexp(greatest)[1][row])
-    return xp.where(values > 0, xp.maximum(scaled, _LEAST), 0.0)
+    return xp.where(values > 0, xp.maximum(scaled, LEAST), 0.0)

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,8 @@ MAX_ROWS = 500
 
 CAPTION = (
     "Dots are places that were given, diamonds those inferred from related samples, each in a circle that holds half of"
-    " its neighbours, and lines join neighbours. Outline of land: Natural Earth."
+    " its neighbours, or else in two that hold the true place with 50 % and 90 %; lines join neighbours. Outline of"
+    " land: Natural Earth."
 )
 
 _LAND = Path(__file__).parent / "data" / "land_110m.json.gz"
@@ -44,6 +45,7 @@ _FILE_COLOURS = {INK: "#1d2430", FIRST: "#2a6fb0", SECOND: "#c2571a", GRID: "#d5
 _UNDATED: dict[str, Any] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 _STEPS = 48
 _DEGREES = (180.0, 90.0)
+_INNER, _OUTER = "radius_km", "radius_90_km"
 _REMEDY = "write it anew with gpuasm geolocate --geojson"
 
 
@@ -59,6 +61,8 @@ class Located:
     status : "known", "inferred" or "unknown"
     radius_km : float or None
         How far an inferred place may be off.
+    radius_90_km : float or None
+        How far at most with a probability of 90 %, if it was calibrated.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Located:
     longitude: float | None
     status: str
     radius_km: float | None = None
+    radius_90_km: float | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ class LocatedSamples:
     edges: list[tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=list)
     note: str = ""
     """Why there are none, if the file is damaged."""
+    is_calibrated: bool = False
+    """Whether radii hold the true place with probabilities of 50 % and 90 %."""
 
     def placed(self, status: str) -> list[Located]:
         """Return the samples of a status that have a place."""
@@ -94,7 +101,7 @@ def read_located(path: str | Path) -> LocatedSamples:
     """
     found = read_json(path, remedy=_REMEDY)
     features = found.get("features") if isinstance(found, dict) else None
-    located = LocatedSamples([])
+    located, is_calibrated = LocatedSamples([]), False
     for number, feature in enumerate(_list(features, "features", path)):
         parts = [feature.get(key) for key in ("properties", "geometry")] if isinstance(feature, dict) else [None, None]
         about, geometry = (part if isinstance(part, dict) else None for part in parts)
@@ -103,19 +110,22 @@ def read_located(path: str | Path) -> LocatedSamples:
             raise _bad("properties and a geometry", feature, place, path)
         if "status" in about:
             located.samples.append(_located(about, geometry, place, path))
+            is_calibrated |= "radius_90_km" in about
         elif geometry is not None:
             located.edges.append(_edge(geometry, place, path))
-    return located
+    return replace(located, is_calibrated=is_calibrated)
 
 
 def _located(about: dict[str, Any], geometry: dict[str, Any] | None, place: str, path: str | Path) -> Located:
-    name, status, radius = about.get("vertex"), about["status"], about.get("radius_km")
+    name, status = about.get("vertex"), about["status"]
+    radii = [about.get("radius_km"), about.get("radius_90_km")]
     if not isinstance(name, (str, int)) or status not in STATUSES:
         raise _bad(f"a vertex with one of the statuses {', '.join(STATUSES)}", about, place, path)
-    if radius is not None and not (is_number(radius) and radius >= 0):
-        raise _bad("a radius from 0 on", radius, place, path)
+    for radius in radii:
+        if radius is not None and not (is_number(radius) and radius >= 0):
+            raise _bad("a radius from 0 on", radius, place, path)
     longitude, latitude = _point(geometry.get("coordinates"), place, path) if geometry else (None, None)
-    return Located(as_text(str(name)), latitude, longitude, status, radius)
+    return Located(as_text(str(name)), latitude, longitude, status, *radii)
 
 
 def _edge(geometry: dict[str, Any], place: str, path: str | Path) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -185,18 +195,21 @@ def _draw(axes: Axes, located: LocatedSamples, colours: dict[str, str]) -> None:
     edges = [part for edge in located.edges[:MAX_EDGES] for part in _parts(great_circle(*edge))]
     axes.add_collection(LineCollection(edges, colors=ink, linewidths=0.6, alpha=0.25, zorder=1))
     known, inferred = located.placed("known"), located.placed("inferred")
-    circles = [
-        part
-        for sample in inferred[:MAX_CIRCLES]
-        if sample.radius_km
-        for part in _parts(circle(sample.latitude or 0.0, sample.longitude or 0.0, sample.radius_km))
-    ]
-    axes.add_collection(LineCollection(circles, colors=second, linewidths=1.0, alpha=0.6, zorder=2))
-    for samples, colour, marker, label in ((known, first, "o", "known"), (inferred, second, "D", "inferred")):
+    for radius, width, alpha, label in ((_INNER, 1.0, 0.6, "holds 50 %"), (_OUTER, 0.6, 0.4, "holds 90 %")):
+        if radius is _INNER or located.is_calibrated:
+            circles = list(_circles(inferred[:MAX_CIRCLES], radius))
+            shown = label if circles and located.is_calibrated else None
+            lines = LineCollection(circles, colors=second, linewidths=width, alpha=alpha, zorder=2, label=shown)
+            axes.add_collection(lines)
+    blind = [sample for sample in inferred if located.is_calibrated and sample.radius_90_km is None]
+    for samples, colour, marker, label in (
+        (known, first, "o", "known"), (inferred, second, "D", "inferred"), (blind, ink, "x", "no idea how far off"),
+    ):  # fmt: skip
         if samples:
             axes.scatter(
                 [s.longitude or 0.0 for s in samples], [s.latitude or 0.0 for s in samples], s=22, c=colour,
-                marker=marker, linewidth=0, alpha=0.85, label=f"{label} ({len(samples)})", zorder=3,
+                marker=marker, linewidth=0 if marker != "x" else 1, alpha=0.85, label=f"{label} ({len(samples)})",
+                zorder=3,
             )  # fmt: skip
     if 0 < len(inferred) <= MAX_NAMES:
         for sample in inferred:
@@ -210,6 +223,13 @@ def _draw(axes: Axes, located: LocatedSamples, colours: dict[str, str]) -> None:
     axes.set_ylabel("latitude")
     if known or inferred:
         axes.legend(frameon=False, labelcolor=ink, fontsize=9, loc="lower left")
+
+
+def _circles(samples: Sequence[Located], radius: str) -> Iterator[np.ndarray]:
+    """Yield the parts of the circles around samples that have a radius of this name."""
+    for sample in samples:
+        if kilometres := getattr(sample, radius):
+            yield from _parts(circle(sample.latitude or 0.0, sample.longitude or 0.0, kilometres))
 
 
 def _frame(axes: Axes, samples: Sequence[Located]) -> None:

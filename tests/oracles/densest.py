@@ -50,6 +50,16 @@ def densest(matrix: np.ndarray) -> float:
     return max(heaviest(matrix, k) / k for k in range(1, len(matrix) + 1))
 
 
+def largest_densest(matrix: np.ndarray) -> list[int]:
+    """Return the union of all densest subgraphs, by trying all."""
+    best, union = densest(matrix), set[int]()
+    for k in range(1, len(matrix) + 1):
+        for members in itertools.combinations(range(len(matrix)), k):
+            if weight_within(matrix, members) / k > best * (1 - 1e-12):
+                union |= set(members)
+    return sorted(union)
+
+
 def longest_sum(points: np.ndarray, k: int) -> float:
     """Return the greatest squared length of a sum of k points, by trying all."""
     sums = [points[list(members)].sum(axis=0) for members in itertools.combinations(range(len(points)), k)]

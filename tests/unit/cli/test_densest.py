@@ -82,7 +82,7 @@ def test_methods(run_cli: Run, port: Path, method: str) -> None:
     assert len(rows_of(out)) == 3
 
 
-@pytest.mark.parametrize("method", [None, "peel", "batches"])
+@pytest.mark.parametrize("method", [None, "peel", "flow", "batches"])
 def test_any_size(run_cli: Run, tmp_path: Path, method: str | None) -> None:
     graph, members = tmp_path / "edges.tsv", tmp_path / "members.tsv"
     graph.write_text("".join(f"{u}\t{v}\n" for u in range(6) for v in range(u)) + "5\t6\n6\t7\n7\t8\n8\t9\n")
@@ -171,10 +171,11 @@ def test_an_assembly_without_links_has_an_empty_table(run_cli: Run, tmp_path: Pa
         ("0 0\n1 1\n", ["-k", 2], 65, "a graph with edges, found none, self-loops aside"),
         ("0 1 2.5\n1 2 -1\n", ["-k", 2, "--weighted"], 65, "line 2"),
         ("0 1\n", ["-k", 2, "--weighted"], 65, "weights of edges"),
-        ("0 1\n", ["-k", 1], 2, "k of 2 or more"),
+        ("0 1\n", ["-k", 0], 2, "is not in the range x>=1"),
         ("0 1\n", ["-k", 2, "--json", "-"], 2, "standard output for one file"),
         ("0 1\n", ["--method", "power"], 2, "-k K, for --method power"),
         ("0 1\n", ["--method", "batches", "-k", 2], 2, "--method batches without -k"),
+        ("0 1\n", ["--method", "flow", "-k", 2], 2, "--method flow without -k"),
         ("0 1\n", ["--bipartite"], 2, "for --bipartite"),
         ("0 1\n", ["-k", 2, "--columns", 3], 2, "--bipartite, for --columns"),
         ("0 1\n", ["-k", 2, "--picture", "x.gif"], 2, "a picture: .png, .svg, .pdf"),
@@ -189,10 +190,40 @@ def test_refusals(run_cli: Run, tmp_path: Path, text: str, options: list, code: 
     assert (found, message in err) == (code, True), err
 
 
-def test_eigenvectors_that_do_not_converge(run_cli: Run, tmp_path: Path) -> None:
-    graph = tmp_path / "ring.txt"
-    graph.write_text("".join(f"{v} {(v + 1) % 9000}\n" for v in range(9000)))
-    code, _, err = run_cli("densest", graph, "-k", 5, "--rank", 16, "--max-products", 20, "--device", "cpu", "-q")
-    assert code == 65
-    assert "ring.txt: expected eigenvectors that converge" in err
-    assert "raise --max-products" in err
+@pytest.mark.parametrize("options", [[], ["--bipartite"]])
+def test_eigenvectors_that_do_not_converge(run_cli: Run, tmp_path: Path, options: list[str]) -> None:
+    graph, members = tmp_path / "ring.txt", tmp_path / "members.tsv"
+    graph.write_text("".join(f"{v} {v}\n{v} {(v + 1) % 2000}\n" for v in range(2000)))
+    given = ["-k", 5, "--max-products", 20, *options, "-o", members, "--device", "cpu", "-q"]
+    code, out, err = run_cli("densest", graph, *given)
+    assert code == 0, err
+    found = summary(out)
+    assert found["note"] == "eigenvectors did not converge in 20 products: the other candidates were compared"
+    assert float(found["average degree"]) <= float(found["bound"]) <= 2 + 1e-6
+    assert not {"eigenvalues", "singular values"} & set(found)
+    assert found["weight"] == ("9" if options else "4")
+
+
+def test_one_member(run_cli: Run, port: Path, tmp_path: Path) -> None:
+    members = tmp_path / "members.tsv"
+    picture = ["--picture", tmp_path / "one.svg"]
+    code, out, err = run_cli("densest", port, "-k", 1, "-o", members, *picture, "--device", "cpu", "-q")
+    assert code == 0, err
+    assert [row["within"] for row in rows_of(members.read_text())] == ["0"]
+    assert (summary(out)["members"], summary(out)["weight"], summary(out)["bound"]) == ("1", "0", "0")
+
+
+def test_the_densest_of_any_size_is_proven(run_cli: Run, tmp_path: Path) -> None:
+    graph = tmp_path / "edges.tsv"
+    rng = np.random.default_rng(0)
+    graph.write_text("".join(f"{u}\t{v}\n" for u, v in rng.integers(0, 300, (900, 2)).tolist()))
+    figures = {}
+    for method in ("peel", "flow"):
+        code, out, _ = run_cli(
+            "densest", graph, "--method", method, "-o", tmp_path / "members", "--device", "cpu", "-q"
+        )
+        assert code == 0
+        figures[method] = {name: float(value) for name, value in summary(out).items()}
+    assert figures["peel"]["average degree"] <= figures["flow"]["average degree"] < figures["peel"]["bound"]
+    assert figures["flow"]["bound"] == figures["flow"]["average degree"]
+    assert figures["flow"]["share of bound"] == 1

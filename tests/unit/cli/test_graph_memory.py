@@ -140,7 +140,15 @@ def test_names_count(run_cli: Any, tmp_path: Path) -> None:
 
 _PAGERANK = {"method": "power", "compare": False, "top": None, "coupons": 10, "reset": 0.15, "picture": None}
 _PAGERANK |= {"heat_map": None}
-_DENSEST = {"k": None, "method": None, "rank": 2, "directions": 512, "bipartite": False, "picture": None}
+_DENSEST = {
+    "k": None,
+    "method": None,
+    "rank": 2,
+    "directions": 512,
+    "iterations": 8,
+    "bipartite": False,
+    "picture": None,
+}
 _GEOLOCATE = {"directed": False, "holdout": None, "state": None}
 
 
@@ -157,7 +165,10 @@ def _mib(work: Any, n: int, m: int, *, weighted: bool = False) -> float:
         (pagerank_work(_PAGERANK | {"top": 10}, threads=2), (1_048_576, 8_388_608), 309),
         (pagerank_work(_PAGERANK | {"method": "walks"}, threads=2), (2_097_152, 2_097_152), 611),
         (pagerank_work(_PAGERANK | {"compare": True}, threads=2), (4_000_000, 7_000_000), 1369),
-        (densest_work(_DENSEST), (1_000_000, 6_000_000), 583),
+        (densest_work(_DENSEST | {"method": "peel"}), (1_000_000, 6_000_000), 584),
+        (densest_work(_DENSEST), (1_000_000, 6_000_000), 511),
+        (densest_work(_DENSEST), (1_000_000, 999_999), 358),
+        (densest_work(_DENSEST | {"iterations": 30}), (1_000_000, 999_999), 555),
         (densest_work(_DENSEST | {"k": 20}), (4_000_000, 7_000_000), 1339),
         (densest_work(_DENSEST | {"k": 20, "rank": 16}), (262_144, 2_621_440), 535),
         (densest_work(_DENSEST | {"k": 20, "bipartite": True}), (1_048_576, 8_388_608), 941),

@@ -141,6 +141,10 @@ def manifests(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     run("pagerank", made("graph.txt"), "--compare", "-o", made("ranks"), "--json", made("pagerank.json"))
     options = ("--holdout", 0.4, "--json", made("geolocate.json"))
     run("geolocate", made("large.txt"), made("labels"), "--label-base", 0, *options, "-o", made("places"))
+    sheet = "sample\tlatitude\tlongitude\tcity\n" + "".join(f"genome_{i}\t{i}\t{i}\tAB\n" for i in range(3))
+    made("sheet.tsv").write_text(sheet)
+    options = ("--holdout", 0.4, "--json", made("related.json"))
+    run("geolocate", made("relation") / "graph.npz", made("sheet.tsv"), *options, "-o", made("placed"))
     paths = [*folder.glob("*.json"), *folder.glob("*/run.json")]
     return [json.loads(path.read_text()) for path in paths]
 

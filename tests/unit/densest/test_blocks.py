@@ -58,6 +58,16 @@ def test_loops_and_parallel_edges() -> None:
     assert densest_block(graph, (1, 1), weights=np.ones(5)).weight == 2
 
 
+def test_without_singular_vectors_that_converge_the_greatest_degrees_are_improved() -> None:
+    n = 2000  # rows and columns alternate on a ring
+    graph = from_edges(np.repeat(np.arange(n), 2), (np.arange(2 * n) + 1) // 2 % n, n)
+    found = densest_block(graph, (3, 3), SearchOptions(max_products=20, tolerance=1e-12))
+    assert (found.weight, found.start, set(found.bounds)) == (5, "power", {"degrees"})
+    assert found.average_degree <= found.bound == pytest.approx(2)
+    assert found.singular_values.size == 0
+    assert found.note.startswith("eigenvectors did not converge in 20 products")
+
+
 def test_refusals(xp) -> None:
     graph, weights = directed(np.ones((3, 3)))
     with pytest.raises(DataError, match="at least k = 4"):
