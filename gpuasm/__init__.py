@@ -3,10 +3,14 @@
 The names of ``__all__`` are the public interface. Each is imported when it is first used: ``import gpuasm`` is quick.
 """
 
-from __future__ import annotations
+import _signal  # Python has loaded it: nothing else is imported, nor any file read, before signals wait
 
-from gpuasm import first_signals as first_signals  # before anything else
-from gpuasm.lazy import names_from
+_masked = _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGINT, _signal.SIGTERM))
+from gpuasm import first_signals as first_signals  # noqa: E402
+
+_signal.pthread_sigmask(_signal.SIG_SETMASK, _masked)  # those that came are handled here
+
+from gpuasm.lazy import names_from  # noqa: E402
 
 __version__ = "0.2.0"
 

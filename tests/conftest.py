@@ -32,6 +32,14 @@ def pytest_configure(config: pytest.Config) -> None:
         precompilation.compile_all(threads=n_workers, memory=n_workers * precompilation.BYTES_PER_HELPER)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker neighbours, as tests of one module use the same fixtures and compile the same loops."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest tests first, those of the workflow and of declared loops, so that workers end together."""
     items.sort(key=lambda item: not ({"workflow", "test_precompilation.py"} & set(item.path.parts)))

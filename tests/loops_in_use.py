@@ -9,6 +9,7 @@ those that it calls appear as called.
 from __future__ import annotations
 
 import json
+import multiprocessing
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from typing import Any
 from numba import types
 
 from gpuasm.cli.assemble import command as assemble
+from gpuasm.cli.simulate import command as simulate
 from gpuasm.parallel import for_each
 
 LIBRARY_READS = Path(__file__).parents[1] / "benchmarks" / "library_reads.py"
@@ -37,9 +39,12 @@ SAMPLES: dict[str, tuple[str, ...]] = {
 
 def main(folder: Path) -> None:
     """Assemble all samples and print the loops in use."""
-    genomes = [_simulate_genome(folder, number) for number in range(3)]
-    for sample, options in SAMPLES.items():
-        paths = _simulate_reads(folder / sample, genomes, options)
+    simulation = multiprocessing.get_context("fork").Process(target=_simulate, args=(folder,))
+    simulation.start()  # another process, as this one counts the loops that it calls
+    simulation.join()
+    assert simulation.exitcode == 0
+    for sample in SAMPLES:
+        paths = sorted((folder / sample).iterdir())
         files = ["--single", str(paths[0])] if len(paths) == 1 else ["-1", str(paths[0]), "-2", str(paths[1])]
         arguments = [*files, "-q", "--device", "cpu", "-o", str(folder / sample / "assembly")]
         assemble.main(arguments, standalone_mode=False, obj={"args": arguments})
@@ -73,29 +78,26 @@ def _type_text(one: Any) -> str:
     return "boolean" if one == types.boolean else repr(one)
 
 
-def _simulate_genome(folder: Path, number: int) -> Path:
-    """Simulate a genome in another process, as this one counts the loops that it calls."""
-    genome = folder / f"{number}.fa"
+def _simulate(folder: Path) -> None:
+    """Simulate the genomes, and the reads of each sample in a folder of its own."""
+    genomes = [folder / f"{number}.fa" for number in range(3)]
     repeats = ("--repeats", 4, "--repeat-length", 700, "--repeat-copies", 3, "--circular", "--plasmid", "4000:3")
-    _gpuasm("simulate", "genome", "--length", 60_000, *repeats, "--seed", number, "--name", f"g{number}", "-o", genome)
-    return genome
-
-
-def _simulate_reads(folder: Path, genomes: list[Path], options: tuple[str, ...]) -> list[Path]:
-    folder.mkdir()
-    if "--kind" in options:
-        command = [sys.executable, str(LIBRARY_READS), str(genomes[0]), f"{folder}/reads_", *options]
-        subprocess.run(command, check=True, capture_output=True)
-        return [folder / "reads_1.fq", folder / "reads_2.fq"]
-    paths = [folder / f"{mate}.fastq.gz" for mate in range(2 - ("--single" in options))]
-    chosen = genomes if options[: len(COMMUNITY)] == COMMUNITY else genomes[:1]
-    named = [part for flag, path in zip(("-1", "-2"), paths, strict=False) for part in (flag, path)]
-    _gpuasm("simulate", "reads", *chosen, *options, *named)
-    return paths
+    for number, genome in enumerate(genomes):
+        _gpuasm("genome", "--length", 60_000, *repeats, "--seed", number, "--name", f"g{number}", "-o", genome)
+    for sample, options in SAMPLES.items():
+        (folder / sample).mkdir()
+        if "--kind" in options:
+            command = [sys.executable, str(LIBRARY_READS), str(genomes[0]), f"{folder / sample}/reads_", *options]
+            subprocess.run(command, check=True, capture_output=True)
+            continue
+        paths = [folder / sample / f"{mate}.fastq.gz" for mate in range(2 - ("--single" in options))]
+        chosen = genomes if options[: len(COMMUNITY)] == COMMUNITY else genomes[:1]
+        named = [part for flag, path in zip(("-1", "-2"), paths, strict=False) for part in (flag, path)]
+        _gpuasm("reads", *chosen, *options, *named)
 
 
 def _gpuasm(*arguments: object) -> None:
-    subprocess.run([sys.executable, "-m", "gpuasm", *map(str, arguments)], check=True, capture_output=True)
+    simulate.main([*map(str, arguments)], standalone_mode=False)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ ALLOWED["cli"] = set(ALLOWED)
 ALLOWED["__main__"] = {"cli"}
 ALLOWED["__init__"] = {"lazy", "first_signals"}
 ALLOWED["lazy"] = set()
-for part in ("assembly", "io"):
+for part in ("assembly", "io", "kmers"):
     ALLOWED[part] |= {"lazy"}
 
 # What each folder inside a part may import of the others, and of the modules next to the folders.

@@ -45,8 +45,9 @@ def command(*, inputs: ReadInputs, json_path: Path | None, common: CommonOptions
         survey = Survey(AssemblyOptions())
         found = examine(inputs.as_arguments(), stages=session.stages, each=survey.add)
         n_bytes = sum(file.size for file in found.files)
-        found.expected_memory = expected_memory(survey, threads=session.threads, n_bytes=n_bytes)
-        if not (found.problems or found.has_repeats):
+        sample = survey.sample()
+        found.expected_memory = expected_memory(sample, threads=session.threads, n_bytes=n_bytes)
+        if not (found.problems or sample.twice):
             found.problems += _problem_of_kmers(inputs, session)
         if found.expected_memory > session.memory:
             needed, free = format_bytes(found.expected_memory), format_bytes(session.memory)

@@ -259,7 +259,7 @@ def _edges_of_walks(graph: DirectedGraph, path: Path) -> list[int]:
     from gpuasm.graph.drawing import edges_of_tour
     from gpuasm.io.graph_text import lines_of_file
 
-    lines = list(lines_of_file(path))
+    lines = list(lines_of_file(path, per_line=160))
     for number, name in lines:
         try:
             _ = name and graph.number_of(name)

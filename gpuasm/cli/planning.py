@@ -14,6 +14,7 @@ from gpuasm.cli.forecast import (
     LATER_CODE,
     PAGE,
     PAGE_APART,
+    Sample,
     Survey,
     device_bytes,
     disk_bytes,
@@ -78,9 +79,8 @@ def plan_assembly(
     return plan
 
 
-def expected_memory(survey: Survey, *, threads: int, n_bytes: int) -> int:
+def expected_memory(sample: Sample, *, threads: int, n_bytes: int) -> int:
     """Return the bytes of host memory that an assembly of surveyed reads of files of ``n_bytes`` takes on the CPU."""
-    sample = survey.sample()
     work = max(host_bytes(sample, threads=threads, on_device=False), reading_bytes(sample))
     if n_bytes < LEAST_BYTES_APART:
         return CODE + LATER_CODE + sample.own + max(work, PAGE)

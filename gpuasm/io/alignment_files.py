@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuasm.io.compression import BrokenStreamError, decoded
+from gpuasm.io.cram_containers import checked_containers
 from gpuasm.io.diagnosis import is_sam
 from gpuasm.io.sources import Source
 
@@ -21,7 +22,6 @@ _END_OF_CRAM_2 = bytes.fromhex("0b000000ffffffff0fe0454f460000000001000001000606
 """The empty containers at the end of every whole file of CRAM 3 and 2.1 (CRAM format specification, 9)."""
 _NUMBER_OF_NO_REFERENCE = 8  # its highest bits differ between writers
 _LONGEST_END = len(_END_OF_CRAM_3)
-_CRAM_HEADER_AT, _CRAM_MARGIN, _MOST_CRAM_HEADER = 26, 128, 256 << 20
 
 
 class AlignmentFile:
@@ -42,23 +42,28 @@ class AlignmentFile:
     is_other : bool
         Whether the first bytes are whole, and those of no such file.
     head : bytes
-        The first bytes of the file: at least the header of CRAM.
+        The first bytes of the file: of CRAM all of its header.
     exit : int
         The descriptor to read from.
 
     Raises
     ------
+    DataError
+        If the header of CRAM is damaged.
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
+    ResourceError
+        If the header of CRAM does not fit into memory.
     """
 
     def __init__(self, path: str, advance: Callable[[int], Any]) -> None:
         self.source = Source(path, block_bytes=1 << 20, advance=advance)
         chunks = self.source.raw_chunks()
         self.head = next(chunks, b"")
-        while len(self.head) < _size_of_cram_header(self.head) and (more := next(chunks, b"")):
-            self.head += more
         self.format, self.is_other = _format_of(self.head, self.source.compression)
+        if self.format == CRAM:
+            chunks = checked_containers(itertools.chain([self.head], chunks), path)
+            self.head = next(chunks, b"")
         self.error: BaseException | None = None
         self._tail = b""
         self._chunks = itertools.chain([self.head], chunks)
@@ -109,14 +114,6 @@ def _is_end_of_cram(tail: bytes, version: tuple[int, int]) -> bool:
     if len(found) == len(end):
         found[_NUMBER_OF_NO_REFERENCE] &= end[_NUMBER_OF_NO_REFERENCE]
     return found == end
-
-
-def _size_of_cram_header(head: bytes) -> int:
-    """Return how many bytes contain the header of a CRAM file; 0 for other files."""
-    if not head.startswith(b"CRAM"):
-        return 0
-    size = int.from_bytes(head[_CRAM_HEADER_AT : _CRAM_HEADER_AT + 4], "little")
-    return min(_CRAM_HEADER_AT + _CRAM_MARGIN + size, _MOST_CRAM_HEADER)
 
 
 def _format_of(head: bytes, compression: str) -> tuple[str, bool]:

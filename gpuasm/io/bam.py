@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from gpuasm.io.background import Background
 from gpuasm.io.collecting import Collector
 from gpuasm.io.cram_references import are_all_local, write_missing_references
 from gpuasm.io.diagnosis import EmptyFileError
-from gpuasm.io.mates_by_name import MatesByName, name_of_pair
+from gpuasm.io.mates_by_name import MatesByName, Neighbours, name_of_pair
 from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.parsing import ParsedBlock, Parser
 from gpuasm.io.summary import FileSummary, summarize
@@ -76,8 +78,11 @@ class _Pairing:
 
     def __init__(self, file: AlignmentFile) -> None:
         self.file = file
-        self._mates = MatesByName()
+        self._mates, self._neighbours = MatesByName(), Neighbours()
         self._n_without_mate = 0
+        self._names: list[str] = []
+        self._unflagged: list[str] = []
+        self._size_unflagged = 0
         self._texts: dict[str, list[str]] = {PAIRED: [], SINGLE: []}
         self._sizes = {PAIRED: 0, SINGLE: 0}
         self._bound = MemoryBound(file.source.path)
@@ -87,13 +92,18 @@ class _Pairing:
         for number, (name, mate, record) in enumerate(_records(self.file)):
             if number % _RECORDS_BETWEEN_CHECKS == 0:
                 self._bound.require(0)
-            if mate in (1, 2):
-                kind, text = PAIRED, self._mates.pair(name, mate, record)
-            else:
-                kind, text = SINGLE, record
-                self._n_without_mate += mate == _UNCLEAR
-            if text is not None:
-                yield from self._add(kind, text)
+            if mate == 0:
+                self._names.append(name)
+                self._unflagged.append(record)
+                self._size_unflagged += len(record)
+                if self._size_unflagged >= _BLOCK_BYTES:
+                    yield from self._decide()
+            elif mate == _UNCLEAR:
+                self._n_without_mate += 1
+                yield from self._add(SINGLE, record)
+            elif pair := self._mates.pair(name, mate, record):
+                yield from self._add(PAIRED, pair)
+        yield from self._decide()
         for kind, text in self._left():
             yield from self._add(kind, text)
         for kind in self._texts:
@@ -102,24 +112,46 @@ class _Pairing:
     @property
     def n_pairs(self) -> int:
         """Pairs so far."""
-        return self._mates.n_pairs
+        return self._mates.n_pairs + self._neighbours.n_pairs
 
     def warnings(self) -> list[str]:
         """Return what the user should know about mates."""
+        found = []
         n_mates = 2 * self._mates.n_pairs + self._n_without_mate
-        if self._n_without_mate <= _MANY_WITHOUT_MATE * n_mates:
-            return []
-        count = f"{self._n_without_mate:,} of {n_mates:,} reads with flags of pairs"
-        return [f"{count} have no mate of the same name: they count as single reads"]
+        if self._n_without_mate > _MANY_WITHOUT_MATE * n_mates:
+            count = f"{self._n_without_mate:,} of {n_mates:,} reads with flags of pairs"
+            found.append(f"{count} have no mate of the same name: they count as single reads")
+        if n := self._neighbours.n_pairs:
+            count = f"{n:,} {'pair' if n == 1 else 'pairs'} of records in a row have one name, and no flags of pairs"
+            found.append(f"{count}: they count as mates")
+        return found
+
+    def _decide(self) -> Iterator[tuple[str, bytes]]:
+        """Decide which of the records without flags of pairs are mates: in most files no two in a row share a name."""
+        names, records = self._names, self._unflagged
+        self._names, self._unflagged, self._size_unflagged = [], [], 0
+        if names[:1] == [self._neighbours.key] or any(map(operator.eq, names, islice(names, 1, None))):
+            for name, record in zip(names, records, strict=True):
+                yield from self._add_decided(self._neighbours.add(name, record))
+        else:
+            yield from self._add_decided(self._neighbours.take_left())
+            yield from self._add(SINGLE, "".join(records[:-1]))
+            for name, record in zip(names[-1:], records[-1:], strict=True):
+                self._neighbours.add(name, record)
+
+    def _add_decided(self, decided: Iterable[tuple[bool, str]]) -> Iterator[tuple[str, bytes]]:
+        for is_pair, text in decided:
+            yield from self._add(PAIRED if is_pair else SINGLE, text)
 
     def _left(self) -> Iterator[tuple[str, str]]:
         """Yield the records whose mates did not come: pairs where the names have marks of mates, then single reads."""
+        for is_pair, text in self._neighbours.take_left():
+            yield PAIRED if is_pair else SINGLE, text
         left = self._mates.take_left()
         for name, mate, record in left:
             own, group = name.partition("\t")[::2]
-            text = self._mates.pair(f"{name_of_pair(own)}\t{group}", mate, record)
-            if text is not None:
-                yield PAIRED, text
+            if pair := self._mates.pair(f"{name_of_pair(own)}\t{group}", mate, record):
+                yield PAIRED, pair
         for _, _, record in self._mates.take_left():
             self._n_without_mate += 1
             yield SINGLE, record
@@ -211,13 +243,12 @@ def _described(record: Any, *, has_groups: bool) -> _Record:
         text = _NO_QUALITY * len(bases)
     else:
         text = (qualities[::-1] if record.is_reverse else qualities).tobytes().translate(_PRINTED).decode("latin-1")
-    key, mate = name, 0
+    mate = 0
     if record.is_paired:
         mate = _UNCLEAR if record.is_read1 == record.is_read2 else 1 + record.is_read2
-        if name.endswith(("/1", "/2")):
-            key = name[:-2]
-        if has_groups and record.has_tag("RG"):
-            key = f"{key}\t{record.get_tag('RG')}"
+    key = name[:-2] if name.endswith(("/1", "/2")) else name
+    if has_groups and record.has_tag("RG"):
+        key = f"{key}\t{record.get_tag('RG')}"
     return key, mate, f"@{name}\n{bases}\n+\n{text}\n"
 
 

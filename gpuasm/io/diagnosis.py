@@ -9,6 +9,7 @@ import numpy as np
 from gpuasm.errors import DataError
 from gpuasm.io import scan
 from gpuasm.io.compression import compression_of
+from gpuasm.io.mates_by_name import name_of_pair
 
 _SHOWN_CHARACTERS = 60
 _SEARCHED_AT_ONCE = 1 << 20
@@ -182,11 +183,16 @@ def broken_stream_error(found: str, *, path: str, n_records: int) -> DataError:
 
 
 def strangers_error(name_1: str, name_2: str, *, path: str, record: int) -> DataError:
-    """Explain mates whose names differ."""
+    """Explain mates whose names differ, or whose marks show that the second mate comes first."""
+    remedy = (
+        "bring the files back into step (for example with a tool that repairs pairs), or give the reads with --single"
+    )
+    if name_1 != name_2 and name_of_pair(name_1) == name_of_pair(name_2):
+        remedy = "give the first mates first"
     return DataError(
         "mates with the same name",
         f"'{name_1}' and '{name_2}'",
-        "bring the files back into step (for example with a tool that repairs pairs), or give the reads with --single",
+        remedy,
         path=path,
         place=f"record {record}",
     )

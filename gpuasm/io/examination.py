@@ -17,7 +17,7 @@ from gpuasm.io.sources import STDIN, check_inputs
 from gpuasm.io.summary import FileSummary, ReadSet
 from gpuasm.io.trimming import trim_reads
 from gpuasm.io.unpaired_files import find_unpaired_files
-from gpuasm.io.usability import SHORTEST_READ, has_repeated_window, longest_read, too_short_error, warnings_about
+from gpuasm.io.usability import SHORTEST_READ, longest_read, too_short_error, warnings_about
 
 if TYPE_CHECKING:
     from gpuasm.sequence.reads import Reads
@@ -51,8 +51,6 @@ class Examination:
         Most bases in a row of a read, once adapters are trimmed.
     removed : set of str
         What was removed from reads to find that.
-    has_repeats : bool
-        Whether a k-mer certainly occurs twice; if not, it is to be counted.
     expected_memory : int
         Bytes that an assembly of the reads is likely to take; 0 unless the caller sets it.
     """
@@ -66,7 +64,6 @@ class Examination:
     n_pairs: int = 0
     longest: int = 0
     removed: set[str] = field(default_factory=set)
-    has_repeats: bool = False
     expected_memory: int = 0
 
     def as_dict(self) -> dict[str, Any]:
@@ -159,7 +156,6 @@ def _add(found: Examination, read_set: ReadSet, each: Callable[[Reads], None]) -
         found.removed.add("adapters")
     each(reads)
     found.longest = max(found.longest, longest_read(reads))
-    found.has_repeats = found.has_repeats or has_repeated_window(reads)
     if read_set.n_pairs:
         duplicates = survey_duplicates(reads, read_set.n_pairs)
         found.duplicates |= {file.path: duplicates for file in files}

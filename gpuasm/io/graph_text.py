@@ -133,8 +133,15 @@ def numbered_lines(blocks: Iterable[bytes]) -> Iterator[tuple[int, str]]:
             yield number, text.rstrip("\r")
 
 
-def lines_of_file(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+def lines_of_file(path: str | os.PathLike[str], *, per_line: int = 0) -> Iterator[tuple[int, str]]:
     """Yield each line of a text file with its number, from 1 on, without its end.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard input.
+    per_line
+        Bytes that the reader keeps for each line, its text aside.
 
     Raises
     ------
@@ -142,9 +149,13 @@ def lines_of_file(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
         If the file is no text, or compressed data are damaged.
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
+    ResourceError
+        If the lines exceed the memory.
     """
+    blocks = LineBlocks(path)
+    blocks.per_line = per_line
     try:
-        yield from numbered_lines(line_blocks(path))
+        yield from numbered_lines(blocks)
     except DataError as error:
         raise error.of_file(path) from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -82,8 +82,14 @@ def write_oriented_gfa(path: str | os.PathLike[str], graph: DirectedGraph) -> No
                 file.write(f"L\t{a[:-1]}\t{a[-1]}\t{b[:-1]}\t{b[-1]}\t0M\n")
 
 
-def write_npz(path: str | os.PathLike[str], graph: DirectedGraph, weights: np.ndarray | None = None) -> None:
-    """Write the arrays, weights with them, and the names as UTF-8 with their bounds, or an alphabet and a length."""
+def write_npz(
+    path: str | os.PathLike[str],
+    graph: DirectedGraph,
+    weights: np.ndarray | None = None,
+    *,
+    others: Mapping[str, np.ndarray] | None = None,
+) -> None:
+    """Write the arrays, weights and others with them, and names as UTF-8 with bounds, or an alphabet and a length."""
     graph = graph.moved_to(np)
     arrays: dict[str, Any] = {"row_offsets": graph.row_offsets, "columns": graph.columns}
     if isinstance(graph.names, StringNames):
@@ -94,6 +100,7 @@ def write_npz(path: str | os.PathLike[str], graph: DirectedGraph, weights: np.nd
         arrays["name_offsets"] = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     if weights is not None:
         arrays["weights"] = weights
+    arrays |= others or {}
     with atomic_output(path, "wb") as file:
         np.savez(file, gpuasm_graph=np.int64(NPZ_FORMAT), **arrays)
 

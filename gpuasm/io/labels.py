@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +20,8 @@ _NAME_COLUMNS = ("vertex", "sample", "name", "strain")
 _COORDINATES = ("latitude", "longitude")
 _LIMITS = (90.0, 180.0)
 _SOME = 5
+_BYTES_OF_LINE = 256
+"""Of what is kept of a line."""
 _TITLES = (frozenset(("lat", "latitude")), frozenset(("lon", "long", "lng", "longitude")))
 _BETWEEN = re.compile(r"[\s,;]+")
 
@@ -36,11 +38,14 @@ class Labels:
         What the file calls the first vertex of a graph without names: 0 or 1.
     passed_over
         Names in the file that the graph does not have.
+    columns
+        Cells of other columns by their titles, one for each vertex; None where missing.
     """
 
     places: np.ndarray
     base: int
     passed_over: tuple[str, ...] = ()
+    columns: dict[str, list[str | None]] = field(default_factory=dict)
 
 
 @dataclass
@@ -53,6 +58,7 @@ class _Lines:
     stated: int | None = None
     stated_in: int = 0
     is_table: bool = False
+    cells: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, number: int, name: str, latitude: str, longitude: str) -> None:
         self.names.append(name)
@@ -61,7 +67,12 @@ class _Lines:
 
 
 def read_labels(
-    path: str | os.PathLike[str], graph: DirectedGraph, *, base: int | None = None, skip_unknown: bool = False
+    path: str | os.PathLike[str],
+    graph: DirectedGraph,
+    *,
+    base: int | None = None,
+    skip_unknown: bool = False,
+    columns: Sequence[str] = (),
 ) -> Labels:
     """Read the places of a graph's vertices; the content determines the format.
 
@@ -81,6 +92,8 @@ def read_labels(
         from 0 if it names 0, from 1 if it names the number of vertices; a table counts as the graph does.
     skip_unknown
         Pass over names that the graph does not have.
+    columns
+        Titles, in lower case, of other columns of a table to keep; those that it lacks are passed over.
 
     Raises
     ------
@@ -94,7 +107,7 @@ def read_labels(
         If the file cannot be opened, or a read fails.
     """
     try:
-        lines = _read(lines_of_file(path))
+        lines = _read(lines_of_file(path, per_line=_BYTES_OF_LINE), columns)
         if graph.names is None and not lines.is_table and base is None:
             base = _base_of_numbers(lines, graph.n_vertices)
         labels = _of_vertices(lines, graph, base or 0, skip_unknown=skip_unknown)
@@ -105,8 +118,9 @@ def read_labels(
     return labels
 
 
-def _read(numbered: Iterable[tuple[int, str]]) -> _Lines:
+def _read(numbered: Iterable[tuple[int, str]], others: Sequence[str]) -> _Lines:
     lines, columns = _Lines(), None
+    kept: dict[str, int] = {}
     is_first = True
     for number, line in numbered:
         if not line.strip() or line.lstrip()[0] in "%#":
@@ -116,6 +130,9 @@ def _read(numbered: Iterable[tuple[int, str]]) -> _Lines:
             columns = _header(line)
             if columns is not None:
                 lines.is_table = True
+                titles = _titles(line)
+                kept = {title: titles.index(title) for title in others if title in titles}
+                lines.cells = {title: [] for title in kept}
                 continue
             _check_no_header(number, line)
             fields = line.split()
@@ -132,20 +149,26 @@ def _read(numbered: Iterable[tuple[int, str]]) -> _Lines:
             lines.add(number, *([text.strip() for text in fields] if len(fields) == 3 else [fields[0].strip(), "", ""]))
         else:
             cells = [cell.strip() for cell in line.split("\t")]
-            cells += [""] * (max(columns) + 1 - len(cells))
+            cells += [""] * (max(*columns, *kept.values()) + 1 - len(cells))
             lines.add(number, *(cells[column] for column in columns))
+            for title, column in kept.items():
+                lines.cells[title].append(cells[column])
     return lines
 
 
 def _header(line: str) -> tuple[int, int, int] | None:
     """Return where names, latitudes and longitudes are, if a line is a header of a table."""
-    titles = [title.strip().lower() for title in line.split("\t")]
+    titles = _titles(line)
     if not set(_COORDINATES) <= set(titles):
         return None
     if twice := next((title for title in _COORDINATES if titles.count(title) > 1), None):
         raise DataError(f"one column {twice}", "two", "remove one of the two", place="the first line")
     name = next((titles.index(title) for title in _NAME_COLUMNS if title in titles), 0)
     return name, titles.index("latitude"), titles.index("longitude")
+
+
+def _titles(line: str) -> list[str]:
+    return [title.strip().lower() for title in line.split("\t")]
 
 
 def _check_no_header(number: int, line: str) -> None:
@@ -199,8 +222,10 @@ def _of_vertices(lines: _Lines, graph: DirectedGraph, base: int, *, skip_unknown
         )
     places, passed_over = np.full((n, 2), np.nan), []
     seen: dict[int, int] = {}
+    vertices = []
     for name, number, place in zip(lines.names, lines.numbers, lines.places, strict=True):
         vertex = _vertex(graph, name, base)
+        vertices.append(vertex)
         if vertex is None:
             if skip_unknown:
                 passed_over.append(name)
@@ -217,7 +242,17 @@ def _of_vertices(lines: _Lines, graph: DirectedGraph, base: int, *, skip_unknown
         seen.setdefault(vertex, number)
         if not math.isnan(place[0]):
             places[vertex] = place
-    return Labels(places, base, tuple(passed_over))
+    columns = {title: _cells_of_vertices(cells, vertices, n) for title, cells in lines.cells.items()}
+    return Labels(places, base, tuple(passed_over), columns)
+
+
+def _cells_of_vertices(cells: list[str], vertices: list[int | None], n: int) -> list[str | None]:
+    """Return the first cell of each vertex that is not missing."""
+    found: list[str | None] = [None] * n
+    for text, vertex in zip(cells, vertices, strict=True):
+        if vertex is not None and found[vertex] is None and text.lower() not in _MISSING:
+            found[vertex] = text
+    return found
 
 
 def _agree(place: np.ndarray, other: tuple[float, float]) -> bool:

@@ -129,7 +129,7 @@ def read_classes(path: str | os.PathLike[str], names: Sequence[str]) -> list[str
     found: dict[str, str] = {}
     titles: dict[str, str] = {}
     try:
-        for number, line in lines_of_file(path):
+        for number, line in lines_of_file(path, per_line=_BYTES_OF_ROW):
             if not line.strip() or line[0] == "#":
                 continue
             fields = _fields(line.lstrip("% "), _separator(line.lstrip("% ")))

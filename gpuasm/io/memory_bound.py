@@ -28,6 +28,11 @@ class MemoryBound:
         self.limit = process_limit(budget)
         self._at_first = resident_bytes()
 
+    def has(self, n_bytes: int) -> bool:
+        """Return whether the budget suffices to take so many bytes more."""
+        needed = resident_bytes() + n_bytes
+        return needed <= self.limit or needed - self._at_first <= _ALWAYS
+
     def require(self, n_bytes: int) -> None:
         """Refuse to take so many bytes more if the budget is too small for them.
 
@@ -36,9 +41,8 @@ class MemoryBound:
         ResourceError
             If the process would exceed the budget; with the number that would do for what is known so far.
         """
-        resident = resident_bytes()
-        needed = resident + n_bytes
-        if needed > self.limit and needed - self._at_first > _ALWAYS:
+        if not self.has(n_bytes):
+            needed = resident_bytes() + n_bytes
             raise ResourceError(
                 f"{format_bytes(needed)} of memory or more to read it",
                 f"a budget of {format_bytes(self.limit)}",

@@ -14,6 +14,8 @@ from gpuasm.io.graph_text import lines_of_file, quoted
 from gpuasm.io.numbers import real_number
 
 _BETWEEN = re.compile(r"[\s,]+")
+_BYTES_OF_LINE = 128
+"""Of a name in a set."""
 
 
 def read_personalisation(path: str | os.PathLike[str], graph: DirectedGraph, *, by_segment: bool = False) -> np.ndarray:
@@ -40,7 +42,7 @@ def read_personalisation(path: str | os.PathLike[str], graph: DirectedGraph, *, 
         If the file cannot be opened, or a read fails.
     """
     shares, seen = np.zeros(graph.n_vertices), set()
-    for number, line in lines_of_file(path):
+    for number, line in lines_of_file(path, per_line=_BYTES_OF_LINE):
         fields = [field for field in _BETWEEN.split(line.strip()) if field]
         if not fields or fields[0].startswith("#"):
             continue

@@ -7,9 +7,9 @@ from importlib import resources
 
 import numpy as np
 
-from gpuasm.io.adapters import first_segment_of_reads
+from gpuasm.io.read_through import first_segment_of_reads, window
 from gpuasm.parallel import compiled, inlined, run_chunks
-from gpuasm.sequence.encoding import base_at, encode, reverse_complement
+from gpuasm.sequence.encoding import encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 
 K = 21
@@ -17,7 +17,10 @@ K = 21
 
 _LOG_SLOTS = 15
 _EMPTY = ~np.uint64(0)
-_END = np.uint64(0xFFFF)
+_END_BASES = 9
+"""Last bases of a 21-mer, by which few places are worth a closer look."""
+_END = np.uint64((1 << 2 * _END_BASES) - 1)
+_ENDS_A_WINDOW = 32 - _END_BASES + 1
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -54,13 +57,13 @@ def phix_genome() -> str:
 
 @functools.cache
 def _tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return a hash table of the 21-mers of both strands, and which 8 bases they end with."""
+    """Return a hash table of the 21-mers of both strands, and which bases they end with."""
     genome = phix_genome()
     codes = encode(genome + genome[: K - 1])
     table = np.full(1 << _LOG_SLOTS, _EMPTY)
     for strand in (codes, reverse_complement(codes)):
         _insert(strand.astype(np.uint64), table)
-    is_end = np.zeros(1 << 16, np.bool_)
+    is_end = np.zeros(1 << 2 * _END_BASES, np.bool_)
     is_end[(table[table != _EMPTY] & _END).astype(np.int64)] = True
     return table, is_end
 
@@ -86,18 +89,27 @@ def _insert(codes, table):
 @compiled()
 def _cover(first, last, first_segment, packed, start, length, table, is_end, covered, total):
     """Count the bases of each read, and those in 21-mers of the table."""
-    mask = (np.uint64(1) << np.uint64(2 * K)) - np.uint64(1)
     for read in range(first, last):
         for segment in range(first_segment[read], first_segment[read + 1]):
             total[read] += length[segment]
-            name, done = np.uint64(0), 0
-            for i in range(length[segment]):
-                name = (name << np.uint64(2) | base_at(packed, start[segment] + i)) & mask
-                if i + 1 < K or not is_end[name & _END]:
-                    continue
-                slot = _slot(name)
-                while table[slot] != _EMPTY and table[slot] != name:
-                    slot = (slot + 1) & (table.size - 1)
-                if table[slot] == name:
-                    covered[read] += i + 1 - max(done, i + 1 - K)
-                    done = i + 1
+            covered[read] += _covered(packed, start[segment], length[segment] - K + 1, table, is_end)
+
+
+@compiled()
+def _covered(packed, first, n, table, is_end):
+    """Return the bases in 21-mers of the table, of those that begin at n places."""
+    top, behind = 64 - 2 * _END_BASES, K - _END_BASES
+    covered = done = 0
+    for at in range(0, n, _ENDS_A_WINDOW):
+        bases = window(packed, first + at + behind)
+        for i in range(min(_ENDS_A_WINDOW, n - at)):
+            if not is_end[bases >> np.uint64(top - 2 * i) & _END]:
+                continue
+            name = window(packed, first + at + i) >> np.uint64(64 - 2 * K)
+            slot = _slot(name)
+            while table[slot] != _EMPTY and table[slot] != name:
+                slot = (slot + 1) & (table.size - 1)
+            if table[slot] == name:
+                covered += at + i + K - max(done, at + i)
+                done = at + i + K
+    return covered

@@ -28,7 +28,8 @@ STDIN = "-"
 
 _RAW_BYTES = {"bgzip": 256 << 10}  # compressed bytes at once: the decoder copies what follows each of its small streams
 _MOST_RAW_BYTES = 1 << 20
-_MOST_TIMES = 200
+_ODD_TIMES, _MOST_TIMES = 16, 200
+"""A text that is so many times as long as its bytes waits until its end is known; a longer one is refused."""
 _ALWAYS_TEXT = 64 << 20
 _MAGIC_BYTES = 18
 
@@ -100,26 +101,36 @@ class Source:
         chunks = self.raw_chunks()
         head = next(chunks, b"")  # reading it sets the compression
         waiting: list[bytes] = []
-        n_waiting = n_text = 0
+        n_waiting = n_text = n_since = size = n_last = 0
         try:
             for text in self._decoded(itertools.chain([head], chunks)):
                 waiting.append(text)
                 n_waiting += len(text)
                 n_text += len(text)
-                self._check_ratio(n_text)
-                if n_waiting >= self.block_bytes:
-                    yield _joined(waiting)
+                if self.size > size:
+                    n_last, size, n_since = self.size - size, self.size, 0
+                n_since += len(text)
+                self._check_ratio(n_text, size)
+                self._check_ratio(n_since, n_last)
+                is_odd = _ODD_TIMES * n_last < n_since < 2 * self.always  # decoders are faster than what reads the text
+                if n_waiting >= self.block_bytes and not is_odd:
+                    yield from self._grouped(waiting)
                     waiting, n_waiting = [], 0
         except BrokenStreamError:
-            yield _joined(waiting)  # the consumer needs the text before the damage to name the last good record
+            yield from self._grouped(waiting)  # the consumer needs the text before the damage to name the last record
             raise
-        yield _joined(waiting)
+        yield from self._grouped(waiting)
 
-    def _check_ratio(self, n_text: int) -> None:
-        if n_text > max(self.always, _MOST_TIMES * self.size) and self.compression != "none":
+    def _grouped(self, texts: list[bytes]) -> list[bytes]:
+        """Return texts as one block, or as they are where that were large."""
+        return texts if sum(map(len, texts)) > 2 * self.block_bytes else [_joined(texts)]
+
+    def _check_ratio(self, n_text: int, size: int) -> None:
+        """Refuse a text that is much longer than the compressed bytes it comes from: all of them, or the last ones."""
+        if n_text > max(self.always, _MOST_TIMES * size) and self.compression != "none":
             raise ResourceError(
                 f"a text of at most {_MOST_TIMES} times its compressed bytes",
-                f"{format_bytes(self.size)} that unpack to {format_bytes(n_text)} or more",
+                f"{format_bytes(size)} that unpack to {format_bytes(n_text)} or more",
                 "unpack the file before, if this is right",
                 path=self.path,
             )

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,10 @@ def write_tsv(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any] 
     OutputError, ReadWriteError, ResourceError
         As ``atomic_output``.
     """
-    values = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values()]
+    cells = [_cells(column.tolist() if isinstance(column, np.ndarray) else column) for column in columns.values()]
     with atomic_output(path) as file:
         file.write("\t".join(columns) + "\n")
-        file.writelines("\t".join(map(_cell, row)) + "\n" for row in zip(*values, strict=True))
+        file.writelines("\t".join(row) + "\n" for row in zip(*cells, strict=True))
 
 
 def write_json(path: str | os.PathLike[str], obj: Any) -> None:
@@ -60,14 +60,22 @@ def for_spreadsheet(text: str) -> str:
     return "'" + text if is_formula else text
 
 
+def _cells(column: Sequence[Any]) -> Iterable[str]:
+    """Return the texts of a column: itself if it has printable texts alone, so that each need not be looked at."""
+    is_text = set(map(type, column)) == {str}
+    return column if is_text and "".join(column).isprintable() else map(_cell, column)
+
+
 def _cell(value: Any) -> str:
+    if isinstance(value, str):  # what is to be replaced is not printable
+        return value if value.isprintable() else value.translate(_TO_SPACES)
     if value is None:
         return ""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
-    return str(value).translate(_TO_SPACES)
+    return _cell(str(value))
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from gpuasm.errors import DataError
 from gpuasm.io.graph_text import lines_of_file, quoted
 
+_BYTES_OF_ROW = 256
+"""Of a row of few cells as readers keep it."""
+
 
 def read_rows(path: str | os.PathLike[str], *, comments: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Yield each row of a table with the number of the line that it ends in; empty lines are passed over.
@@ -35,7 +38,7 @@ def read_rows(path: str | os.PathLike[str], *, comments: bool = False) -> Iterat
 
     def lines() -> Iterator[str]:
         nonlocal number
-        for number, line in lines_of_file(path):  # noqa: B007 - the rows have it
+        for number, line in lines_of_file(path, per_line=_BYTES_OF_ROW):  # noqa: B007 - the rows have it
             if line.strip() and not (comments and line.startswith("#")):
                 yield line + "\n"
 

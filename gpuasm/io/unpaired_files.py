@@ -32,7 +32,7 @@ class UnpairedFiles:
     are_all : bool
         Whether all reads have mates, of one file.
     is_alignment : bool
-        Whether the file is BAM, CRAM or SAM, whose flags show no pairs.
+        Whether the file is BAM, CRAM or SAM, whose flags show no pairs: the mates are apart.
     """
 
     paths: tuple[str, ...]
@@ -43,6 +43,8 @@ class UnpairedFiles:
     def __str__(self) -> str:
         if not self.are_all:
             return f"mates in turn among other reads in '{self.paths[0]}' (the first two are '{self.name}')"
+        if self.is_alignment:
+            return f"mates without flags of pairs in '{self.paths[0]}' (two are '{self.name}')"
         if len(self.paths) == 1:
             return f"mates in turn in '{self.paths[0]}' (the first two are '{self.name}')"
         first, second = self.paths
@@ -52,7 +54,7 @@ class UnpairedFiles:
     def remedy(self) -> str:
         """How to name these files."""
         if self.is_alignment:
-            return f"--interleaved FILE, written by samtools fastq {self.paths[0]}"
+            return f"--interleaved FILE, written by samtools collate -O {self.paths[0]} | samtools fastq"
         if not self.are_all:
             return f"--interleaved {self.paths[0]} after the reads without mates are put into a file of their own"
         return f"--interleaved {self.paths[0]}" if len(self.paths) == 1 else f"-1 {self.paths[0]} -2 {self.paths[1]}"
@@ -71,12 +73,11 @@ def find_unpaired_files(files: Sequence[FileSummary]) -> list[UnpairedFiles]:
         What was read as reads without mates.
     """
     names = [(file, [name_of_pair(name) for name in file.first_names]) for file in files]
-    found = [
-        UnpairedFiles((file.path,), own[0], is_alignment=file.format in _ALIGNMENTS)
-        for file, own in names
-        if _is_in_turn(own)
-    ]
+    found = [UnpairedFiles((file.path,), own[0]) for file, own in names if _is_in_turn(own)]
     names = [(file, own) for file, own in names if not _is_in_turn(own)]
+    lost = {file.path: name for file, own in names if file.format in _ALIGNMENTS and (name := _twice_among(own))}
+    found += [UnpairedFiles((path,), name, is_alignment=True) for path, name in lost.items()]
+    names = [(file, own) for file, own in names if file.path not in lost]
     twins = {file.path: name for file, own in names if (name := _twin_among(own))}
     found += [UnpairedFiles((path,), name, are_all=False) for path, name in twins.items()]
     apart = [(file, own) for file, own in names if file.path not in twins]
@@ -110,6 +111,13 @@ def _twin_among(names: list[str]) -> str | None:
         at += 1 + is_two
     are_many = len(set(shared)) >= _FEWEST and 2 * len(shared) >= _SHARE_IN_TURN * len(names)
     return shared[0] if are_many else None
+
+
+def _twice_among(names: list[str]) -> str | None:
+    """Return the first name that occurs twice, if half of the names are of such."""
+    twice = [name for name, n in Counter(names).items() if n == 2]
+    are_many = len(twice) >= _FEWEST and 2 * len(twice) >= _SHARE_IN_TURN * len(names)
+    return twice[0] if are_many else None
 
 
 def _are_second(file: FileSummary) -> bool:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from gpuasm.errors import DataError
-from gpuasm.io.same_reads import windows_at
 from gpuasm.io.summary import FileSummary, ReadSet
-from gpuasm.sequence.encoding import BASES_PER_WORD
 from gpuasm.sequence.reads import Reads
 
 SHORTEST_READ = 11
@@ -17,8 +13,6 @@ SHORTEST_READ = 11
 SHORTEST_USEFUL = 31
 """Bases: the first k of an assembly unless most reads are shorter, so shorter reads add nothing to longer ones."""
 
-_BASES_FOR_LONGEST_FIRST_K = 40
-_SEGMENTS_SEARCHED, _WINDOWS_OF_SEGMENT = 1 << 11, 1 << 8
 _LONG_READ = 1000
 _LOW_QUALITY = 20.0
 _MANY_UNKNOWN, _MANY_SHORT = 0.02, 0.1
@@ -75,21 +69,6 @@ def too_short_error(longest: int, k: int, *, files: Sequence[FileSummary], remov
         remedy = "give longer reads, or a smaller -k"
     paths = " and ".join(file.path for file in files) or None
     return DataError(f"reads of at least k = {k} bases", found, remedy, path=paths)
-
-
-def has_repeated_window(reads: Reads) -> bool:
-    """Return whether a window at the beginning of the reads, not less than the first k, certainly occurs twice.
-
-    A sample of which no k-mer occurs twice cannot be assembled. Of any sample that can, a few thousand reads show one.
-    """
-    longest = longest_read(reads)
-    size = BASES_PER_WORD if longest >= _BASES_FOR_LONGEST_FIRST_K else 2 * longest // 3 + 1
-    length = reads.length[:_SEGMENTS_SEARCHED].astype(np.int64)
-    windows = np.minimum(np.maximum(length - size + 1, 0), _WINDOWS_OF_SEGMENT)
-    first = np.cumsum(windows) - windows
-    within = np.arange(windows.sum()) - np.repeat(first, windows)
-    found = windows_at(reads.packed, np.repeat(reads.start[: length.size], windows) + within, size)
-    return bool(np.unique(found).size < found.size)
 
 
 def warnings_about(files: Sequence[FileSummary], *, n_pairs: int) -> list[str]:

@@ -40,6 +40,7 @@ PATIENCE_S = 60
 _TO_END_S = 5
 """Seconds that helpers may take to end after the process that started them."""
 _PACKAGE = str(Path(gpuasm.__file__).parent)
+_OF_PYTHON = ("Traceback", "Fatal Python error: init_", "Could not import runpy module\nTraceback")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class End:
 
     def is_of_python(self, number: signal.Signals) -> bool:
         """Return whether Python was starting and had not run anything of gpuasm yet."""
-        begins = self.messages.startswith(("Traceback", "Fatal Python error: init_"))
+        begins = self.messages.startswith(_OF_PYTHON)
         is_such = begins if self.code == 1 else self.code == -number and (begins or not self.messages)
         return is_such and _PACKAGE not in self.messages
 

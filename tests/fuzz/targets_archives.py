@@ -9,14 +9,20 @@ import numpy as np
 
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.cli.checkpoint import Checkpoint
+from gpuasm.cli.compared_samples import arrays_of_samples, read_compared_samples
 from gpuasm.cli.contig_map_file import load_contig_map, save_contig_map
 from gpuasm.cli.geolocate_state import read_state, write_state
+from gpuasm.cli.related_inputs import related_samples
 from gpuasm.cli.som_file import TrainedMap, load_trained_map, save_trained_map
 from gpuasm.clustering import MapClassifier, SelfOrganisingMap, label_units
 from gpuasm.clustering.bins.bins import BinOptions, ContigMap, bin_contigs
 from gpuasm.clustering.bins.contrast import Contrast
 from gpuasm.clustering.bins.windows import Contigs
 from gpuasm.geolocation import LocatingOptions, locate
+from gpuasm.geolocation.related import locate_related
+from gpuasm.io.graph_writers import write_npz
+from gpuasm.io.graphs import read_weighted_graph
+from gpuasm.samples import Sketches, SketchKind, compare, relate, sketch_text
 from gpuasm.sequence.reads import Reads
 from tests.fuzz.target import Target, Written
 from tests.fuzz.targets_graphs import named_graph
@@ -24,6 +30,7 @@ from tests.samples import simulated_genome, simulated_texts
 
 _KIND = "archives of arrays"
 _MARK = "a run"
+_GENOMES = ("ACGTTGCAAGCTTACGGATC", "ACGTTGCATGCTTACGGATC", "GGATTACCAGTTTACGGATC")
 
 
 def states(folder: Path) -> list[bytes]:
@@ -97,6 +104,26 @@ def _use_contig_map(path: Path) -> None:
     bin_contigs(_contigs(), load_contig_map(path, np), BinOptions(least_bin=2000))
 
 
+def compared(folder: Path) -> list[bytes]:
+    """Return graphs of compared samples, by all hashes and by the least."""
+    written = Written(folder)
+    for kind in (SketchKind.scaled(5, 1), SketchKind.bottom(5, 8)):
+        sketches = [sketch_text(Reads.from_strings([text]), kind) for text in _GENOMES]
+        joined = Sketches.join(kind, list("abc"), sketches)
+        found = relate(joined, compare(joined))
+        written.add(lambda p, r=found: write_npz(p, r.graph, r.weights, others=arrays_of_samples(r)))
+    return written.found
+
+
+def _use_compared(path: Path) -> None:
+    graph, _ = read_weighted_graph(path)
+    found = read_compared_samples(path, graph)
+    if found:
+        places = np.full((graph.n_vertices, 2), np.nan)
+        places[:1] = [10.0, 20.0]
+        locate_related(related_samples(*found, np.full(graph.n_vertices, np.nan)), places)
+
+
 def _use_checkpoint(path: Path) -> None:
     checkpoint = Checkpoint(path.parent, _MARK)
     checkpoint.path.write_bytes(path.read_bytes())
@@ -117,6 +144,7 @@ def checkpoints(folder: Path) -> list[bytes]:
 
 TARGETS = {
     "state of geolocate": Target(_KIND, _use_state, states),
+    "compared samples": Target(_KIND, _use_compared, compared),
     "trained map": Target(_KIND, _use_map, maps),
     "map of contigs": Target(_KIND, _use_contig_map, _contig_maps),
     "checkpoint": Target(_KIND, _use_checkpoint, checkpoints),

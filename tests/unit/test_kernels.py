@@ -65,7 +65,7 @@ def test_writes_at_other_places_are_found():
 
 
 def test_no_run_of_a_kernel_clashes_with_another():
-    races = Races(runs=400, of_launch=100)
+    races = Races(runs=100, of_launch=25)
     with looked_at(races):
         call_every_kernel()
     of_the_package = {name_of(kernel) for kernel in for_each.instances if kernel.__module__.startswith("gpuasm.")}

@@ -26,7 +26,7 @@ from tests.loops_in_use import signature_text
 
 ROOT = Path(__file__).parents[2]
 HASHING = ("gpuasm.primitives.hashing", "_insert_all")
-STRANDS = ("gpuasm.primitives.strand_walks", "place_loop")
+STRANDS = ("gpuasm.primitives.strand_walks", "double_loop")
 SCAN = ("gpuasm.io.scan", "scan_fastq")
 
 
@@ -129,7 +129,7 @@ def test_device_run_compiles_host_loops_and_ptx(loops, monkeypatch):
     assert [task["name"] for task in tasks] == ["_insert_all"]  # the other is for devices only
     tasks.clear()
     assert compile_all(threads=1, memory=8 << 30, capability=(9, 0)) == []
-    assert [(task["name"], task["capability"]) for task in tasks] == [("_insert_all", None), ("place_loop", [9, 0])]
+    assert [(task["name"], task["capability"]) for task in tasks] == [("_insert_all", None), ("double_loop", [9, 0])]
 
 
 def test_loop_that_no_helper_has_begun_is_left_to_the_caller(loops):
@@ -180,7 +180,7 @@ def test_helper_writes_ptx_for_its_capability(monkeypatch):
     written = []
     monkeypatch.setattr(for_each, "write_ptx", lambda loop, *what: written.append((loop.kernel_name, *what)))
     compile_loop(*STRANDS, capability=[9, 0])
-    assert written == [("place_loop", ("int32*", "int32*", "int64*", "int32*"), (9, 0))]
+    assert written == [("double_loop", ("int32*", "int32*", "int32*", "int32*"), (9, 0))]
 
 
 def test_ptx_types_are_those_of_a_launch(monkeypatch):

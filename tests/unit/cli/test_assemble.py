@@ -7,11 +7,14 @@ import gzip
 import json
 import random
 import re
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pysam
 import pytest
 
+from gpuasm.cli import main
 from tests.oracles.kmers import reverse_complement
 from tests.oracles.reads import fasta, fastq
 from tests.read_files import (
@@ -49,9 +52,28 @@ def assemble(run_cli, tmp_path):
     return run
 
 
-@pytest.fixture
-def pair(tmp_path):
-    return write_pairs(tmp_path, PAIRS)
+def assembled(*arguments):
+    """Run the command in silence, for results that several tests read."""
+    with pytest.raises(SystemExit) as end:
+        main(["assemble", "-q", *map(str, arguments)])
+    assert not end.value.code
+    return Path(arguments[-1])
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    return write_pairs(tmp_path_factory.mktemp("pairs"), PAIRS)
+
+
+@pytest.fixture(scope="module")
+def of_pairs(pair, tmp_path_factory):
+    return assembled("-1", pair[0], "-2", pair[1], "-o", tmp_path_factory.mktemp("of_pairs") / "sample")
+
+
+@pytest.fixture(scope="module")
+def of_singles(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("of_singles")
+    return assembled(*handed_over("single", folder), "-o", folder / "out")
 
 
 @pytest.fixture(scope="module")
@@ -63,28 +85,26 @@ def branching_reads(tmp_path_factory):
     return write_pairs(folder, pairs)
 
 
-@pytest.fixture
-def branching(assemble, branching_reads):
-    return assemble("-1", branching_reads[0], "-2", branching_reads[1])
+@pytest.fixture(scope="module")
+def branching(branching_reads, tmp_path_factory):
+    return assembled("-1", branching_reads[0], "-2", branching_reads[1], "-o", tmp_path_factory.mktemp("out"))
 
 
-def test_a_circular_genome_is_one_circular_contig(assemble, pair):
-    folder = assemble("-1", pair[0], "-2", pair[1])
-    assert files_in(folder) == OUTPUTS
-    ((header, contig),) = fasta_records(folder / "contigs.fasta")
+def test_a_circular_genome_is_one_circular_contig(of_pairs):
+    assert files_in(of_pairs) == OUTPUTS
+    ((header, contig),) = fasta_records(of_pairs / "contigs.fasta")
     assert header.startswith("contig_000001 length=4000 depth=")
     assert header.endswith("copies=1 circular=yes")
     assert is_rotation(contig, GENOME)
 
 
-def test_another_process_makes_the_same_page_of_many_reads(assemble, pair, monkeypatch):
-    alone = assemble("-1", pair[0], "-2", pair[1], into="alone/sample")
+def test_another_process_makes_the_same_page_of_many_reads(assemble, pair, of_pairs, monkeypatch):
     monkeypatch.setattr("gpuasm.cli.assembly_page.LEAST_BYTES_APART", 0)
     monkeypatch.setattr("gpuasm.report.process.write_run_report", lambda _: pytest.fail("made here"))
     copy = assemble("-1", pair[0], "-2", pair[1], into="copy/sample")
-    assert outputs_of(copy) == outputs_of(alone)
+    assert outputs_of(copy) == outputs_of(of_pairs)
     figures = [
-        re.findall(r"<svg.*?</svg>", (folder / "report.html").read_text(), re.DOTALL) for folder in (alone, copy)
+        re.findall(r"<svg.*?</svg>", (folder / "report.html").read_text(), re.DOTALL) for folder in (of_pairs, copy)
     ]
     assert figures[0] == figures[1]
     assert len(figures[0]) == 3
@@ -160,10 +180,13 @@ def test_the_spectrum_and_the_manifest(branching, branching_reads):
     assert "contig_000001" in (branching / "report.html").read_text()
 
 
-def test_the_same_bytes_whatever_the_threads_the_order_and_the_compression(assemble, branching_reads, tmp_path):
+def test_the_same_bytes_whatever_the_threads_the_order_and_the_compression(
+    assemble, branching_reads, branching, tmp_path
+):
     texts = [path.read_text().splitlines()[1::4] for path in branching_reads]
     pairs = list(zip(*texts, strict=True))
-    expected = outputs_of(assemble("-1", branching_reads[0], "-2", branching_reads[1], "-t", 1, into="one"))
+    expected = outputs_of(branching)
+    assert outputs_of(assemble("-1", branching_reads[0], "-2", branching_reads[1], "-t", 1, into="one")) == expected
     random.Random(1).shuffle(pairs)
     shuffled = write_pairs(tmp_path, pairs, name="shuffled", compress=True)
     swapped = write_pairs(tmp_path, [pair[::-1] for pair in pairs], name="swapped")
@@ -190,25 +213,21 @@ def handed_over(kind, folder):
 
 
 @pytest.mark.parametrize("kind", ["interleaved", "bam", "two libraries"])
-def test_all_forms_of_pairs_give_the_same_contigs(assemble, pair, tmp_path, kind):
-    expected = outputs_of(assemble("-1", pair[0], "-2", pair[1], into="pairs"))
-    assert outputs_of(assemble(*handed_over(kind, tmp_path))) == expected
+def test_all_forms_of_pairs_give_the_same_contigs(assemble, of_pairs, tmp_path, kind):
+    assert outputs_of(assemble(*handed_over(kind, tmp_path))) == outputs_of(of_pairs)
 
 
 @pytest.mark.parametrize("kind", ["argument", "fasta", "gz pieces"])
-def test_all_forms_of_single_reads_give_the_same_contigs(assemble, tmp_path, kind):
-    expected = outputs_of(assemble(*handed_over("single", tmp_path), into="single"))
-    assert outputs_of(assemble(*handed_over(kind, tmp_path))) == expected
+def test_all_forms_of_single_reads_give_the_same_contigs(assemble, of_singles, tmp_path, kind):
+    assert outputs_of(assemble(*handed_over(kind, tmp_path))) == outputs_of(of_singles)
 
 
-def test_pairs_and_single_reads_give_one_circular_contig(assemble, pair, tmp_path):
+def test_pairs_and_single_reads_give_one_circular_contig(of_pairs, of_singles):
     """Fragments of pairs allow a larger k, so the graphs differ; the sequence must not."""
-    paired = assemble("-1", pair[0], "-2", pair[1], into="pairs")
-    single = assemble(*handed_over("single", tmp_path), into="single")
-    for folder in (paired, single):
+    for folder in (of_pairs, of_singles):
         ((_, contig),) = fasta_records(folder / "contigs.fasta")
         assert is_rotation(contig, GENOME)
-    last = [json.loads((folder / "run.json").read_text())["results"]["k"][-1] for folder in (paired, single)]
+    last = [json.loads((folder / "run.json").read_text())["results"]["k"][-1] for folder in (of_pairs, of_singles)]
     assert last[0] > last[1]
 
 
@@ -224,12 +243,11 @@ def bam_file(path, reads):
     return path
 
 
-def test_lower_case_and_crlf_change_nothing(assemble, tmp_path):
+def test_lower_case_and_crlf_change_nothing(assemble, of_singles, tmp_path):
     reads = singles(PAIRS)
-    plain, odd = tmp_path / "plain.fq", tmp_path / "odd.fq"
-    plain.write_text(fastq(reads))
+    odd = tmp_path / "odd.fq"
     odd.write_bytes(fastq([r.lower() if i % 2 else r for i, r in enumerate(reads)], end="\r\n").encode())
-    assert outputs_of(assemble(plain, into="plain")) == outputs_of(assemble(odd, into="odd"))
+    assert outputs_of(assemble(odd)) == outputs_of(of_singles)
 
 
 def test_letters_that_are_no_bases_cut_reads(assemble, tmp_path):
@@ -310,21 +328,22 @@ def test_no_contig_of_the_least_length_is_a_result(run_cli, pair, tmp_path):
     assert json.loads((out / "run.json").read_text())["status"] == "no contig reaches the least length"
 
 
-def test_a_second_run_replaces_the_first(assemble, pair, tmp_path):
-    first = outputs_of(assemble("-1", pair[0], "-2", pair[1]))
+def test_a_second_run_replaces_the_first(assemble, pair, of_pairs, tmp_path):
+    first = outputs_of(of_pairs)
+    shutil.copytree(of_pairs, tmp_path / "out")
     other = write_pairs(tmp_path, simulated_pairs(genome_text(seed=9)), name="other")
-    second = outputs_of(assemble("-1", other[0], "-2", other[1]))
+    second = outputs_of(assemble("--force", "-1", other[0], "-2", other[1]))
     assert second != first
-    assert outputs_of(assemble("-1", pair[0], "-2", pair[1])) == first
+    assert outputs_of(assemble("--force", "-1", pair[0], "-2", pair[1])) == first
 
 
 def test_pairs_too_short_for_larger_k(run_cli, tmp_path):
     for length in (20, 25):
         pairs = [(first[:length], second[:length]) for first, second in simulated_pairs(genome_text(), fold=100)]
         first, second = write_pairs(tmp_path / str(length), pairs)
-        code, _, err = run_cli("assemble", "-q", "-1", first, "-2", second, "-o", tmp_path / "out")
+        code, _, err = run_cli("assemble", "-q", "-1", first, "-2", second, "-o", tmp_path / f"out{length}")
         assert (code, "Traceback" in err) == (0, False)
-        assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["k"][0] <= 31
+        assert json.loads((tmp_path / f"out{length}" / "run.json").read_text())["results"]["k"][0] <= 31
 
 
 @pytest.mark.parametrize("bases", [0, 25])

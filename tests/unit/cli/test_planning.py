@@ -28,14 +28,14 @@ def sample_of(*parts, **options):
     ("fold", "least", "most"), [(8, 0.23, 0.4), (40, 0.07, 0.1), (800, 1.0, 1.0)], ids=["low", "usual", "high"]
 )
 def test_more_reads_span_junctions_at_low_and_at_high_coverage(fold, least, most):
-    reads = simulated_reads(length=20_000, fold=fold)
+    reads = simulated_reads(length=6000, fold=fold)
     sample = sample_of(reads)
     assert least <= round(sample.crossing / reads.n_bases, 3) <= most
     assert sample.k == (31 if fold > 8 else 21)
 
 
 def test_the_survey_knows_the_kmers_of_the_reads():
-    reads = simulated_reads(length=400_000, fold=30)
+    reads = simulated_reads(length=150_000, fold=30)
     sample, tally = sample_of(reads), tally_kmers(reads, 31, min_count=2)
     assert sample.n_bases == reads.n_bases
     assert sample.windows == int(np.maximum(reads.length - 30, 0).sum())
@@ -52,7 +52,7 @@ def test_the_parts_of_a_survey_are_as_all_reads():
 
 def test_nothing_is_surveyed_where_nothing_is_read():
     assert sample_of().n_bases == 0
-    assert expected_memory(Survey(AssemblyOptions()), threads=2, n_bytes=0) > 0
+    assert expected_memory(Survey(AssemblyOptions()).sample(), threads=2, n_bytes=0) > 0
 
 
 @pytest.mark.parametrize("forecast", [device_bytes, disk_bytes, lambda s: host_bytes(s, threads=2, on_device=False)])

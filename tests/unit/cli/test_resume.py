@@ -15,6 +15,7 @@ import pytest
 
 from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.options import STAGES
+from gpuasm.cli import main
 from gpuasm.cli.checkpoint import NAME, Checkpoint, remove_leftovers
 from gpuasm.cli.run_folder import INCOMPLETE
 from tests.oracles.reads import fastq
@@ -48,22 +49,41 @@ def reads(tmp_path_factory):
     return write_pairs(folder, simulated_pairs(genome_text(length=8000, repeats=4), circular=False))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def arguments(reads):
     return ["-q", "-1", reads[0], "-2", reads[1], "--checkpoint-after", 0]
 
 
-@pytest.fixture
-def uninterrupted(run_cli, arguments, tmp_path):
-    assert run_cli("assemble", *arguments, "-o", tmp_path / "whole")[0] == 0
-    return outputs_of(tmp_path / "whole")
+@pytest.fixture(scope="module")
+def whole(arguments, tmp_path_factory):
+    """The folder of a run that nothing interrupted."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.raises(SystemExit) as end:
+        main(["assemble", *map(str, arguments), "-o", str(folder)])
+    assert not end.value.code
+    return folder
 
 
 @pytest.fixture
-def interrupted(run_cli, arguments, tmp_path, monkeypatch):
-    """Return a function that stops a run after it has saved so many checkpoints, and returns its folder."""
+def uninterrupted(whole):
+    return outputs_of(whole)
+
+
+@pytest.fixture(scope="module")
+def checkpoints():
+    """The bytes of a checkpoint for each number of them that a run has saved."""
+    return {}
+
+
+@pytest.fixture
+def interrupted(run_cli, arguments, tmp_path, monkeypatch, checkpoints):
+    """Return a function that returns the folder of a run that was stopped after so many checkpoints."""
 
     def stop(*, after=1):
+        if after in checkpoints:
+            (tmp_path / "out").mkdir()
+            (tmp_path / "out" / NAME).write_bytes(checkpoints[after])
+            return tmp_path / "out"
         saved, save = [], Checkpoint.save
 
         def save_and_stop(self, state):
@@ -76,6 +96,7 @@ def interrupted(run_cli, arguments, tmp_path, monkeypatch):
             patch.setattr(Checkpoint, "save", save_and_stop)
             assert run_cli("assemble", *arguments, "-o", tmp_path / "out")[0] == 130
         assert files_in(tmp_path / "out") == [NAME]
+        checkpoints[after] = (tmp_path / "out" / NAME).read_bytes()
         return tmp_path / "out"
 
     return stop
@@ -90,7 +111,7 @@ def first_stages(folder):
     return [stage["name"] for stage in json.loads((folder / "run.json").read_text())["stages"]]
 
 
-def test_kill_and_resume(run_cli, arguments, uninterrupted, tmp_path):
+def test_kill_and_resume(run_cli, arguments, whole, uninterrupted, tmp_path):
     folder = tmp_path / "out"
     killed(KILLED_AFTER_SAVING, arguments, folder)
     assert files_in(folder) == [NAME, INCOMPLETE, "run.json"]
@@ -99,9 +120,9 @@ def test_kill_and_resume(run_cli, arguments, uninterrupted, tmp_path):
     assert files_in(folder) == OUTPUTS
     assert outputs_of(folder) == uninterrupted
     assert "count k-mers" not in first_stages(folder)[:2]
-    whole, resumed = (json.loads((f / "run.json").read_text()) for f in (tmp_path / "whole", folder))
-    assert resumed["results"] == whole["results"]
-    assert resumed["inputs"] == whole["inputs"]
+    expected, resumed = (json.loads((f / "run.json").read_text()) for f in (whole, folder))
+    assert resumed["results"] == expected["results"]
+    assert resumed["inputs"] == expected["inputs"]
 
 
 @pytest.mark.parametrize("name", [NAME, "contigs.fasta", "run.json"])

@@ -46,26 +46,14 @@ def test_closed_streams_are_no_matter():
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_process_begun_without_streams_writes_its_results(closed, tmp_path):
+def test_a_process_begun_without_streams_writes_its_results(run_cli, closed, tmp_path):
     reads = tmp_path / "reads.fasta"
     reads.write_text(f">a\n{genome_text(length=300, repeats=0, seed=5)}\n")
-    arguments = [
-        sys.executable,
-        "-m",
-        "gpuasm",
-        "unitigs",
-        reads,
-        "-k",
-        "21",
-        "--min-count",
-        "1",
-        "--device",
-        "cpu",
-        "-o",
-    ]
-    subprocess.run([*arguments, tmp_path / "as_it_is.gfa"], capture_output=True, check=True)
-    shell = ["sh", "-c", f'"$@" {closed}', "sh"]
-    done = subprocess.run([*shell, *arguments, tmp_path / "unitigs.gfa"], capture_output=True, text=True, check=False)
+    arguments = ["unitigs", reads, "-k", 21, "--min-count", 1, "--device", "cpu", "-o"]
+    assert run_cli(*arguments, tmp_path / "as_it_is.gfa")[0] == 0
+    command = [sys.executable, "-m", "gpuasm", *map(str, arguments), tmp_path / "unitigs.gfa"]
+    shell = ["sh", "-c", f'"$@" {closed}', "sh", *command]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert (tmp_path / "unitigs.gfa").read_bytes() == (tmp_path / "as_it_is.gfa").read_bytes()
 
@@ -82,9 +70,10 @@ def test_an_assembly_of_compiled_loops_from_disk_loads_no_compiler(tmp_path):
     arguments = ["assemble", "-1", first, "-2", second, "-o", tmp_path / "out", "--device", "cpu", "-q", "-t", "2"]
     names = "{'scipy.linalg', 'numba.np.arraymath', 'numba.np.npyimpl'}"
     code = f"import atexit, sys; atexit.register(lambda: print(*sorted({names} & set(sys.modules))));" + RUN
-    for _ in range(2):  # the first run compiles, where nobody has before
+    done = python(code, *map(str, arguments))
+    if done.stdout.splitlines()[-1]:  # it compiled, as nobody had before
         done = python(code, *map(str, arguments))
-        assert done.returncode == 0
+    assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == ""
 
 
@@ -113,18 +102,18 @@ def test_a_limit_on_addresses_that_libraries_do_not_fit_into_is_no_bug(tmp_path,
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("progress", ["plain", "json", "none"])
-def test_messages_that_a_full_disk_does_not_take_end_no_run(tmp_path, progress):
+@pytest.mark.parametrize(("progress", "command"), [("plain", "unitigs"), ("json", "assemble"), ("none", "unitigs")])
+def test_messages_that_a_full_disk_does_not_take_end_no_run(tmp_path, progress, command):
     first, second = write_pairs(tmp_path, simulated_pairs(genome_text(length=2000, seed=5)))
-    arguments = ["assemble", "-1", first, "-2", second, "-o", tmp_path / "out", "--device", "cpu"]
+    arguments = [command, "-1", first, "-2", second, "-k", "31", "-o", tmp_path / "out", "--device", "cpu"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "gpuasm", *map(str, arguments), "--progress", progress],
             stdout=subprocess.PIPE, stderr=full, check=False,
         )  # fmt: skip
     assert done.returncode == 0
-    assert done.stdout.endswith(b"circular\n")
-    assert (tmp_path / "out" / "report.html").exists()
+    assert (tmp_path / "out" / "report.html" if command == "assemble" else tmp_path / "out").is_file()
+    assert done.stdout.endswith(b"circular\n") or command == "unitigs"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["debruijn", "--order", "4"], ["graph", "generate", "circuits"]])
@@ -166,7 +155,7 @@ def test_names_of_files_in_another_encoding(tmp_path):
     first, second = write_pairs(tmp_path, simulated_pairs(genome_text(length=2000, seed=5)))
     folder, other = (os.fsencode(tmp_path) + name for name in (b"/caf\xe9", b"/\xe9_1.fastq"))
     first.rename(os.fsdecode(other))
-    arguments = ["assemble", "-1", other, "-2", second, "-o", folder, "--device", "cpu", "-q"]
+    arguments = ["assemble", "-1", other, "-2", second, "-k", "31", "-o", folder, "--device", "cpu", "-q"]
     done = subprocess.run([sys.executable, "-m", "gpuasm", *arguments], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(folder + b"/contigs.fasta: 1 contigs")

@@ -31,8 +31,7 @@ def wrong(commands, name, blow, *, older):
     return outcome and outcome.wrong
 
 
-@pytest.mark.parametrize("number", CODES)
-@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize(("number", "older"), list(zip(CODES, [False, True], strict=True)))
 def test_a_signal_while_an_assembly_starts_or_works(commands, number, older):
     for moment in (0.25, 0.8):
         assert not wrong(commands, "assemble", Blow(number, moment), older=older)
@@ -83,6 +82,7 @@ def test_what_python_does_before_it_runs_gpuasm_is_told_from_what_gpuasm_does():
     fatal = "Fatal Python error: init_import_site: Failed to import the site module\n"
     assert End(1, fatal, 0).is_of_python(INT)
     assert End(-INT, "", 0).is_of_python(INT)
+    assert End(1, "Could not import runpy module\nTraceback (most recent call last):\n", 0).is_of_python(INT)
     assert End(-TERM, "", 0).is_of_python(TERM)
     assert not End(1, "gpuasm: error: this is a bug\n", 0).is_of_python(INT)
     assert not End(-INT, f'Traceback\n  File "{outcomes.__file__}"\n{PACKAGE}/cli/__init__.py', 0).is_of_python(INT)
@@ -177,8 +177,32 @@ def test_signals_are_handled_before_anything_else_is_imported():
     code = "import sys; sys.argv = ['gpuasm']; print('started', file=sys.stderr); from gpuasm.cli import run"
     done = subprocess.run([sys.executable, "-X", "importtime", "-c", code], capture_output=True, text=True, check=True)
     names = [line.rpartition("|")[2].strip() for line in done.stderr.partition("started\n")[2].splitlines()]
-    assert set(names[: names.index("gpuasm.first_signals")]) <= {"__future__"}
+    assert set(names[: names.index("gpuasm.first_signals")]) <= {"__future__"}  # which first_signals imports
     assert names.index("gpuasm.cli.interruption") < names.index("click")
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize("name", ["__future__", "gpuasm.first_signals"])
+def test_a_signal_during_the_first_imports_waits_for_its_handler(name, number):
+    code = f"""
+import os, sys
+sys.argv = ["gpuasm"]
+class Finder:
+    def find_spec(name, *_):
+        if name == {name!r}:
+            os.kill(os.getpid(), {int(number)})
+sys.modules.pop("__future__", None)
+sys.meta_path.insert(0, Finder)
+import gpuasm
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (CODES[number], MESSAGES[number])
+
+
+def test_the_package_leaves_signals_of_other_programs_as_they_were():
+    code = "import signal; import gpuasm; print(signal.pthread_sigmask(signal.SIG_BLOCK, []), signal.getsignal(2))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("set() <built-in function default_int_handler>")
 
 
 def test_an_ignored_signal_stays_ignored():

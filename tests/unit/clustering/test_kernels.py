@@ -23,7 +23,7 @@ def _on_the_cpu(monkeypatch, emulated_functions):
 
 @pytest.mark.parametrize("form", [direct_cpu.EUCLIDEAN, direct_cpu.MANHATTAN, direct_cpu.CHEBYSHEV])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (130, 3, 200), (40, 12, 700), (129, 33, 128)])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (130, 3, 70), (9, 12, 700), (40, 33, 129)])
 def test_units_and_values_are_those_of_the_cpu(rng, shape, form, missing):
     n, d, n_units = shape
     rows, weights = (np.round(rng.normal(size=(size, d)), 1).astype(np.float32) for size in (n, n_units))
@@ -66,12 +66,12 @@ def test_screening_is_used_if_it_is_faster(rng, monkeypatch):
     assert RowsOnDevice(rows[:, :12], form=direct_cpu.EUCLIDEAN, has_missing=False)._screen is None
 
 
-@pytest.mark.parametrize("radius", [0.05, 0.3, 1.5, 20.0])
+@pytest.mark.parametrize("radius", [0.05, 1.5, 20.0])
 @pytest.mark.parametrize("kind", NEIGHBOURHOODS)
 @pytest.mark.parametrize(
     "grid",
     [MapGrid(1, 1), MapGrid(9, 21), MapGrid(30, 17, "toroidal"), MapGrid(13, 8, "planar", "hexagonal"),
-     MapGrid(22, 41, "toroidal", "hexagonal")],
+     MapGrid(12, 21, "toroidal", "hexagonal")],
     ids=str,
 )  # fmt: skip
 def test_smoothed_sums_are_those_of_the_cpu(rng, grid, kind, radius):

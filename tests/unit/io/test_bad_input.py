@@ -292,10 +292,10 @@ def test_a_tar_archive(tmp_path, compress):
 
 @pytest.mark.parametrize("unit", [b"A", b">\nA\n", b"@r\nACGTACGTACGT\n+\nIIIIIIIIIIII\n"])
 def test_few_bytes_that_unpack_to_many(tmp_path, unit):
-    compressor = zstandard.ZstdCompressor()
-    path, text = tmp_path / "reads.zst", unit * (1 << 20)
-    path.write_bytes(compressor.compress((b">a\n" if unit == b"A" else b"") + 100 * text))
-    del text
+    path, text, n = tmp_path / "reads.zst", unit * ((1 << 20) // len(unit)), 300
+    head = b">a\n" if unit == b"A" else b""
+    packer = zstandard.ZstdCompressor().compressobj(size=len(head) + n * len(text))
+    path.write_bytes(packer.compress(head) + b"".join(packer.compress(text) for _ in range(n)) + packer.flush())
     before = resident_bytes()
     reasons = r"a budget of|at most 200 times"
     with limited_memory(before + (100 << 20)), pytest.raises(ResourceError, match=reasons) as caught:
@@ -341,6 +341,15 @@ NAMES_OF_OTHERS = [
     ("r{}/2", "r{}/1"), ("r{}1", "r{}2"), ("1", "2"), ("r{}/1x", "r{}/2x"), ("a{}/1", "b{}/2"), ("r{}f", "r{}r"),
     ("r{}_1:N:0", "r{}_2:N:1"), ("R1", "R2"), ("r{}/3", "r{}/4"), ("1:N:0", "2:N:0"),
 ]  # fmt: skip
+
+
+def test_second_mates_given_as_the_first(tmp_path):
+    pair = [
+        written(tmp_path / str(mate), oracle.fastq(SEQUENCES[:9], names=[f"r{i}/{mate}" for i in range(9)]))
+        for mate in (2, 1)
+    ]
+    with pytest.raises(DataError, match="found 'r0/2' and 'r0/1'; give the first mates first"):
+        read_reads(pairs=[pair])
 
 
 @pytest.mark.parametrize(("first", "second", "are_mates"), [

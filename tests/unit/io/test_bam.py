@@ -180,11 +180,61 @@ def test_read_groups_distinguish_runs(tmp_path):
     assert [piece for _, piece in oracle.pieces_of_reads(found.reads)] == [SEQUENCES[i] for i in (2, 3, 0, 1)]
 
 
-def test_flags_without_pairs_are_noticed(tmp_path):
-    path = sam(tmp_path / "reads", [unaligned(f"r{i // 2}", UNMAPPED, SEQUENCES[i]) for i in range(10)])
+@pytest.mark.parametrize(("first", "second"), [("", ""), ("/1", "/2"), ("/2", "/1")])
+def test_neighbours_of_one_name_without_flags_are_mates(tmp_path, first, second):
+    lines = [unaligned(f"r{i // 2}{(first, second)[i % 2]}", UNMAPPED, SEQUENCES[i]) for i in range(10)]
+    found = read_reads(bam=[sam(tmp_path / "reads", lines)])
+    order = [i ^ (first == "/2") for i in range(10)]
+    assert [piece for _, piece in oracle.pieces_of_reads(found.reads)] == [SEQUENCES[i] for i in order]
+    assert found.n_pairs == 5
+    assert "5 pairs of records in a row have one name, and no flags of pairs" in found.files[0].warnings[0]
+    assert find_unpaired_files(found.files) == []
+
+
+@pytest.mark.parametrize("names", [["r"] * 7, ["r0", "r1"] * 3, ["r/1"] * 2, ["*"] * 2, ["a", "b", "b", "b", "b"]])
+def test_records_without_flags_that_are_no_mates(tmp_path, names):
+    lines = [unaligned(name, UNMAPPED, SEQUENCES[i]) for i, name in enumerate(names)]
+    found = read_reads(bam=[sam(tmp_path / "reads", lines)])
+    assert (found.n_pairs, found.files[0].warnings) == (0, ())
+    assert oracle.pieces_of_reads(found.reads) == list(enumerate(SEQUENCES[: len(names)]))
+
+
+@pytest.mark.parametrize("block", [1, 200, 500])
+def test_neighbours_across_blocks(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(bam, "_BLOCK_BYTES", block)
+    names = ["a", "b", "b", "c", "d", "d", "e", "e", "e", "f", "g", "g"]
+    lines = [unaligned(name, UNMAPPED, SEQUENCES[i]) for i, name in enumerate(names)]
+    found = read_reads(bam=[sam(tmp_path / "reads", lines)])
+    pieces = [piece for _, piece in oracle.pieces_of_reads(found.reads)]
+    assert found.n_pairs == 3
+    assert pieces == [SEQUENCES[i] for i in (1, 2, 4, 5, 10, 11, 0, 3, 6, 7, 8, 9)]
+
+
+def test_a_read_that_is_written_twice_is_no_pair(tmp_path):
+    lines = [unaligned(f"r{i}", UNMAPPED, SEQUENCES[i]) for i in (0, 0, 1, 2, 2)]
+    assert read_reads(bam=[sam(tmp_path / "reads", lines)]).n_pairs == 0
+
+
+def test_neighbours_of_two_read_groups_are_no_mates(tmp_path):
+    header = "@HD\tVN:1.6\n@RG\tID:a\n@RG\tID:b\n"
+    lines = [unaligned("r", UNMAPPED, SEQUENCES[i], f"\tRG:Z:{group}") for i, group in enumerate("ab")]
+    assert read_reads(bam=[sam(tmp_path / "reads", lines, header)]).n_pairs == 0
+
+
+def test_mates_apart_without_flags_are_noticed(tmp_path):
+    path = sam(tmp_path / "reads", [unaligned(f"r{i % 5}", UNMAPPED, SEQUENCES[i]) for i in range(10)])
     (lost,) = find_unpaired_files(read_reads(bam=[path]).files)
-    assert f"samtools fastq {path}" in lost.remedy
+    assert "mates without flags of pairs" in str(lost)
+    assert f"samtools collate -O {path} | samtools fastq" in lost.remedy
     assert find_unpaired_files(read_reads(bam=[written(tmp_path / "bam", unaligned_pairs())]).files) == []
+
+
+def test_a_pair_without_flags_among_pairs_with_flags(tmp_path):
+    flags = [FIRST_MATE, UNMAPPED, SECOND_MATE, UNMAPPED]
+    names = ["a", "b", "a", "b"]
+    lines = [unaligned(name, flag, SEQUENCES[i]) for i, (name, flag) in enumerate(zip(names, flags, strict=True))]
+    found = read_reads(bam=[sam(tmp_path / "reads", lines)])
+    assert (found.n_pairs, found.reads.n_reads) == (2, 4)
 
 
 def test_reverse_strand_without_qualities_or_sequence(tmp_path):

@@ -153,7 +153,7 @@ def test_the_same_stay_as_of_a_slow_oracle(places):
 
 
 def test_copies_are_distinguished_from_chance():
-    covered = drawn(30_000, seed=3, size=500)
+    covered = drawn(9000, seed=3, size=150)
     survey = survey_duplicates(reads_of(covered), len(covered))
     assert survey.share > 0.1
     assert survey.by_chance == pytest.approx(survey.share, rel=0.1)
@@ -166,8 +166,8 @@ def test_copies_are_distinguished_from_chance():
 
 
 def test_a_sample_estimates_the_share_of_all_pairs():
-    pairs = drawn(100_000, seed=5)
-    pairs += pairs[:20_000]
+    pairs = drawn(40_000, seed=5)
+    pairs += pairs[:8000]
     share = survey_duplicates(reads_of(pairs), len(pairs)).share
     assert share == pytest.approx(np.mean(find_duplicates(reads_of(pairs), len(pairs))), abs=0.01)
 

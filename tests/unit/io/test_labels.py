@@ -110,3 +110,15 @@ def test_a_first_line_is_a_number_of_vertices_by_its_form_alone(tmp_path):
         read(tmp_path, "3 2 2\n0 1 2\n")
     with pytest.raises(DataError, match="labels of 5 vertices"):
         read(tmp_path, "3 2 2\n0 1 2\n3 1 2\n")
+
+
+def test_other_columns_of_a_table(tmp_path):
+    text = "sample\tLatitude\tlongitude\tCountry\tdate\nbee\t1\t2\t?\t2020\nbee\t1\t2\tPeru\nant\t\t\tChile\t\n"
+    found = read(tmp_path, text, NAMED, columns=["country", "date", "city"])
+    assert found.columns == {"country": ["Chile", "Peru", None], "date": [None, "2020", None]}
+    assert read(tmp_path, text, NAMED).columns == {}
+    more = text + "dog\t3\t4\tCuba\t2021\n"
+    assert read(tmp_path, more, NAMED, columns=["country"], skip_unknown=True).columns == {
+        "country": ["Chile", "Peru", None]
+    }
+    assert read(tmp_path, "0 1 2\n", columns=["country"]).columns == {}
