@@ -37,6 +37,7 @@ SECTIONS = {
     "Samples": {
         "geolocate": "Infer where vertices or samples are from their neighbours.",
         "relate": "Compare samples by their k-mers: distances, graph, clusters, tree.",
+        "workflow": "Write the Snakemake workflow for many samples to a folder.",
     },
     "Maps": {
         "som": "Train self-organising maps of tables, and draw them.",

@@ -9,12 +9,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuasm.cli.naming import Naming, naming_options
 from gpuasm.cli.options import (
     CommonOptions,
     ReadInputs,
@@ -123,6 +123,8 @@ class _Named(click.ParamType):
     metavar="SECONDS",
     help="Least time between two checkpoints, which are written after a k; 0 writes one after each k.",
 )
+@click.option("--force", is_flag=True, help="Replace the results of other reads in DIR.")
+@naming_options
 @common_options
 def command(
     *,
@@ -135,7 +137,9 @@ def command(
     without: tuple[str, ...],
     resuming: bool,
     checkpoint_after: float,
+    force: bool,
     inputs: ReadInputs,
+    naming: Naming,
     common: CommonOptions,
 ) -> None:
     """Assemble short reads into contigs.
@@ -149,9 +153,11 @@ def command(
       gpuasm assemble -1 reads_1.fastq.gz -2 reads_2.fastq.gz -o assembly
       gpuasm assemble --bam unaligned.bam -t 8 --device cpu --memory 8G -o assembly
       gpuasm assemble --single reads.fastq -k 31,61,91 --resume -o assembly
+      gpuasm assemble -1 a_1.fastq.gz -2 a_2.fastq.gz --prefix a --topology -o a
     """
     from gpuasm.assembly.options import AssemblyOptions
     from gpuasm.cli.assembly_page import AssemblyPage
+    from gpuasm.cli.folders import check_reads
     from gpuasm.cli.inputs import read_ahead
     from gpuasm.cli.switch_interval import shorten_switch_interval
     from gpuasm.driver import driver_opening
@@ -165,6 +171,8 @@ def command(
         stop_after=stop_after,
         without=without,
     )
+    if not force:
+        check_reads(output, inputs.files)
     shorten_switch_interval()
     return_freed_memory()  # before anything is read
     with driver_opening(common.device), read_ahead(inputs, common.memory) as ahead:
@@ -179,14 +187,16 @@ def command(
             RunFolder(output, "assemble", is_own=False) as folder,
             contextlib.closing(AssemblyPage(folder)) as page,
         ):
-            run = _Run(folder, options, inputs, session, page=page, checkpoint_after=checkpoint_after)
+            run = _Run(folder, options, inputs, session, naming=naming, page=page, checkpoint_after=checkpoint_after)
             try:
                 assembly = run.assemble(ahead, resuming=resuming)
             except DataError as error:
                 run.write_empty(str(error))
                 raise
             run.write(assembly)
-    click.echo(_summary(output, assembly))
+    from gpuasm.cli.assembly_outputs import summary_of
+
+    click.echo(summary_of(output, assembly))
 
 
 def _warm_up(xp: Any, should_stop: Callable[[], bool]) -> None:
@@ -216,12 +226,14 @@ class _Run:
         inputs: ReadInputs,
         session: Session,
         *,
+        naming: Naming,
         page: AssemblyPage,
         checkpoint_after: float,
     ) -> None:
         from gpuasm.cli.checkpoint import Checkpoint, fingerprint
 
-        self.folder, self.options, self.inputs, self.session, self.page = folder, options, inputs, session, page
+        self.folder, self.options, self.inputs, self.session = folder, options, inputs, session
+        self.naming, self.page = naming, page
         self.checkpoint = Checkpoint(folder.path, fingerprint(inputs, options))
         self.files: list[dict[str, Any]] = []
         self.plan: dict[str, int] = {}
@@ -237,7 +249,7 @@ class _Run:
         if not stored:
             self.checkpoint.remove()
         self.page.begin(size_of_inputs(self.inputs))  # its start takes longer than reading the reads
-        _load_while_reading("gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.depth_outputs")
+        _load_while_reading("gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.assembly_outputs")
         least_k = self.options.k[0] if self.options.k else SHORTEST_READ
         read_set = read_inputs(self.inputs, self.session.stages, k=least_k, ahead=ahead)
         warn_about_reads(read_set)
@@ -277,55 +289,23 @@ class _Run:
 
     def write(self, assembly: Assembly) -> None:
         """Write every output."""
-        from gpuasm.cli.depth_outputs import write_contig_table, writers_of_checked
-        from gpuasm.cli.outputs import (
-            describe_spectrum,
-            write_graph,
-            write_spectrum,
-            write_together,
-            writers_of_scaffolds,
-        )
+        from gpuasm.cli.assembly_outputs import results_of, status_of, write_assembly
 
         with self.session.stages.stage("write results"):
-            write_contig_table(self.folder.files / "contigs.tsv", assembly.checked)
-            self.page.draw_contigs()
-            write_together(
-                [
-                    *writers_of_checked(self.folder.files, assembly.checked),
-                    *writers_of_scaffolds(self.folder.files, assembly.scaffolds),
-                    partial(write_graph, self.folder.files / "graph.gfa", assembly.graph, assembly.contigs),
-                    partial(write_spectrum, self.folder.files / "spectrum.tsv", assembly.spectrum.histogram),
-                ]
-            )
-        results = {
-            **_figures(assembly),
-            "k": assembly.k,
-            "mode": vars(assembly.mode),
-            "spectrum": describe_spectrum(assembly.spectrum),
-            "removed": assembly.removed,
-            "checked": assembly.checked.counts,
-        }
+            write_assembly(self.folder.files, assembly, self.naming, table_written=self.page.draw_contigs)
+        results = results_of(assembly)
         if assembly.state:
             with self.session.stages.stage("write checkpoint", k=assembly.state.kmer_graph.graph.k):
                 self.checkpoint.save(assembly.state)
-        self._finish(results, _status(assembly, self.options))
+        self._finish(results, status_of(assembly, self.options))
         if not assembly.state:
             self.checkpoint.remove()
 
     def write_empty(self, reason: str) -> None:
         """Write every output without content, and the reason into run.json."""
-        import numpy as np
+        from gpuasm.cli.assembly_outputs import write_no_assembly
 
-        from gpuasm.assembly.verification.contig_checks import Checked
-        from gpuasm.cli.depth_outputs import write_contig_table, writers_of_checked
-        from gpuasm.cli.outputs import write_spectrum, write_together, writers_of_scaffolds
-        from gpuasm.io import write_gfa
-
-        nothing = Checked.empty()
-        write_contig_table(self.folder.files / "contigs.tsv", nothing)
-        write_together([*writers_of_checked(self.folder.files, nothing), *writers_of_scaffolds(self.folder.files, [])])
-        write_gfa(self.folder.files / "graph.gfa", [], [])
-        write_spectrum(self.folder.files / "spectrum.tsv", np.zeros(1, np.int64))
+        write_no_assembly(self.folder.files, self.naming)
         self._finish({"contigs": 0, "total_length": 0}, reason)
 
     def _finish(self, results: dict[str, Any], status: str) -> None:
@@ -333,39 +313,13 @@ class _Run:
         session.write_manifest(
             self.folder.files / "run.json",
             command="assemble",
-            parameters={**vars(options), **self.inputs.cleaning, "memory": session.memory, "plan": self.plan},
+            parameters={
+                **vars(options), **self.inputs.cleaning, **vars(self.naming), "memory": session.memory,
+                "plan": self.plan,
+            },
             inputs=self.files,
             results=results,
             status=status,
-        )
+        )  # fmt: skip
         self.page.write()
         self.folder.replace()
-
-
-def _figures(assembly: Assembly) -> dict[str, int]:
-    from gpuasm.io.length_statistics import n50_and_l50
-
-    lengths = [contig.length for contig in assembly.contigs]
-    return {
-        "contigs": len(lengths),
-        "total_length": sum(lengths),
-        "longest": max(lengths, default=0),
-        "n50": n50_and_l50(lengths)[0],
-        "circular": sum(contig.is_circular for contig in assembly.contigs),
-        "scaffolds": len(assembly.scaffolds),
-        "scaffold_n50": n50_and_l50([scaffold.length for scaffold in assembly.scaffolds])[0],
-    }
-
-
-def _status(assembly: Assembly, options: AssemblyOptions) -> str:
-    if not assembly.contigs:
-        return "no contig reaches the least length"
-    return f"stopped after {options.stop_after}" if assembly.state else "done"
-
-
-def _summary(folder: Path, assembly: Assembly) -> str:
-    found = _figures(assembly)
-    return (
-        f"{folder / 'contigs.fasta'}: {found['contigs']} contigs, {found['total_length']} bases, "
-        f"longest {found['longest']}, N50 {found['n50']}, {found['circular']} circular"
-    )

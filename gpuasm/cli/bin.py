@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _LENGTH = Whole(1)
 _FOLDER = OutputFolder(
-    "bins/bin_*.fasta", "unbinned.fasta", "bins.tsv", "contigs.tsv", "map.npz", "map.tsv", "training.tsv", "run.json",
-    "report.html",
+    "bins/bin_*.fasta", "unbinned.fasta", "bins.tsv", "contigs.tsv", "contigs2bin.tsv", "map.npz", "map.tsv",
+    "training.tsv", "run.json", "report.html",
 )  # fmt: skip
 
 
@@ -84,9 +84,9 @@ def command(
 ) -> None:
     """Sort the contigs of an assembly into bins, one for each genome, by composition and depth.
 
-    DIR receives bins/bin_001.fasta and so on, unbinned.fasta, bins.tsv, contigs.tsv, map.npz, map.tsv, training.tsv,
-    run.json and report.html. All of them are always written; where there are no bins, run.json contains the
-    reason. With --stop-after map it is map.npz, map.tsv, training.tsv and run.json.
+    DIR receives bins/bin_001.fasta and so on, unbinned.fasta, bins.tsv, contigs.tsv, contigs2bin.tsv, map.npz, map.tsv,
+    training.tsv, run.json and report.html. All of them are always written; where there are no bins, run.json contains
+    the reason. With --stop-after map it is map.npz, map.tsv, training.tsv and run.json.
 
     \b
     Examples:

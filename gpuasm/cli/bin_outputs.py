@@ -11,7 +11,7 @@ import numpy as np
 from gpuasm.cli.contig_map_file import save_contig_map
 from gpuasm.clustering.bins.bins import Binning, ContigMap
 from gpuasm.clustering.bins.windows import Contigs
-from gpuasm.io import write_fasta, write_tsv
+from gpuasm.io import atomic_output, write_fasta, write_tsv
 from gpuasm.report.statistics import summarise_lengths
 
 _BIN_FILE = re.compile(r"bin_\d+\.fasta")
@@ -57,6 +57,7 @@ def write_binning(
     depth_columns = ["depth"] if len(samples) == 1 else [f"depth_{name}" for name in samples]
     rows = [_bin_row(contigs, b, gc, binning) for b in range(binning.n_bins)] if binning else []
     _write_bins(folder, contigs, bin_of_contig, n_bins=len(rows))
+    _write_bin_of_contigs(folder / "contigs2bin.tsv", contigs, bin_of_contig)
     _write_rows(folder / "bins.tsv", (*_BIN_COLUMNS, *depth_columns), [tuple(row.values()) for row in rows])
     _write_contig_table(folder / "contigs.tsv", (contigs, gc, depth_columns), found)
     names = (*_BIN_COLUMNS, *depth_columns)
@@ -80,6 +81,14 @@ def _write_contigs(path: Path, contigs: Contigs, chosen: np.ndarray) -> None:
         [f"length={contigs.length[c]}{d} circular={s}" for c, d, s in zip(chosen, depth, shape, strict=True)],
         [contigs.codes[contigs.start[c] : contigs.start[c + 1]] for c in chosen],
     )
+
+
+def _write_bin_of_contigs(path: Path, contigs: Contigs, bin_of_contig: np.ndarray) -> None:
+    """Write the name and the bin of each contig in a bin, without titles, as DAS Tool reads it."""
+    with atomic_output(path) as file:
+        file.writelines(
+            f"{name}\t{bin_name(b)}\n" for name, b in zip(contigs.names, bin_of_contig.tolist(), strict=True) if b >= 0
+        )
 
 
 def _gc(contigs: Contigs) -> np.ndarray:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpuasm.assembly.coverage.contig_depth import window_means
+from gpuasm.cli.naming import PLAIN, Naming
 from gpuasm.io import write_fasta, write_tsv
 
 if TYPE_CHECKING:
@@ -18,19 +19,19 @@ WINDOW = 1000
 """Bases of a window of depth_windows.tsv."""
 
 
-def writers_of_checked(folder: Path, checked: Checked) -> list[Callable[[], None]]:
+def writers_of_checked(folder: Path, checked: Checked, naming: Naming) -> list[Callable[[], None]]:
     """Return what writes contigs.fasta, depth.tsv and depth_windows.tsv, one each."""
     return [
-        partial(write_contigs, folder / "contigs.fasta", checked.contigs),
-        partial(write_depth, folder / "depth.tsv", checked),
+        partial(write_contigs, folder / "contigs.fasta", checked.contigs, naming),
+        partial(write_depth, folder / "depth.tsv", checked, sample=naming.sample),
         partial(write_windows, folder / "depth_windows.tsv", checked),
     ]
 
 
-def write_contigs(path: Path | str, contigs: list[Contig]) -> None:
+def write_contigs(path: Path | str, contigs: list[Contig], naming: Naming = PLAIN) -> None:
     """Write contigs as FASTA: ``>contig_000001 length=327139 depth=58.3 copies=1 circular=no``."""
     descriptions = [
-        f"length={c.length} depth={c.depth:.1f} copies={c.copies} circular={'yes' if c.is_circular else 'no'}"
+        f"length={c.length} depth={c.depth:.1f} copies={c.copies} {naming.shape(is_circular=c.is_circular)}"
         for c in contigs
     ]
     write_fasta(path, [c.name for c in contigs], descriptions, [c.codes for c in contigs])
@@ -55,7 +56,7 @@ def write_contig_table(path: Path | str, checked: Checked) -> None:
     )
 
 
-def write_depth(path: Path | str, checked: Checked) -> None:
+def write_depth(path: Path | str, checked: Checked, *, sample: str) -> None:
     """Write the depth of each contig in the columns of jgi_summarize_bam_contig_depths for one sample: for binners."""
     depth = [f"{c.depth:.4f}" for c in checked.contigs]
     write_tsv(
@@ -64,8 +65,8 @@ def write_depth(path: Path | str, checked: Checked) -> None:
             "contigName": [c.name for c in checked.contigs],
             "contigLen": [c.length for c in checked.contigs],
             "totalAvgDepth": depth,
-            "reads": depth,
-            "reads-var": [f"{variance:.4f}" for variance in checked.table.variance.tolist()],
+            sample: depth,
+            f"{sample}-var": [f"{variance:.4f}" for variance in checked.table.variance.tolist()],
         },
     )
 

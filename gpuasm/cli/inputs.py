@@ -53,10 +53,7 @@ def size_of_inputs(inputs: ReadInputs) -> int | None:
     """
     from gpuasm.io.sources import total_size
 
-    groups = [
-        item if isinstance(item, tuple) else (item,) for items in inputs.as_arguments().values() for item in items
-    ]
-    return total_size([str(path) for group in groups for path in group])
+    return total_size([str(path) for path in inputs.files])
 
 
 def read_inputs(inputs: ReadInputs, stages: Stages, *, k: int, ahead: ReadAhead | None = None) -> ReadSet:

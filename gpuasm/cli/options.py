@@ -69,6 +69,12 @@ class ReadInputs:
         }
 
     @property
+    def files(self) -> list[Path]:
+        """All files, in the order of `as_arguments`."""
+        items = [item for group in self.as_arguments().values() for item in group]
+        return [path for item in items for path in (item if isinstance(item, tuple) else (item,))]
+
+    @property
     def cleaning(self) -> dict[str, Any]:
         """The keyword arguments of :func:`gpuasm.io.read_cleaning.clean_reads`."""
         return {"trim": self.trim, "deduplicate": self.deduplicate, "remove_phix": self.remove_phix}
@@ -76,12 +82,12 @@ class ReadInputs:
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of every command that computes, as its keyword argument ``common``."""
-    return _gathered(command, CommonOptions, "common", _COMMON)
+    return gathered(command, CommonOptions, "common", _COMMON)
 
 
 def read_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that name reads, as its keyword argument ``inputs``."""
-    return _gathered(command, ReadInputs, "inputs", _READS)
+    return gathered(command, ReadInputs, "inputs", _READS)
 
 
 def cleaned_read_options(*, trim: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -104,7 +110,7 @@ def cleaned_read_options(*, trim: str) -> Callable[[Callable[..., Any]], Callabl
         click.option("--deduplicate", is_flag=True, help="Remove pairs that are duplicates of another one."),
         click.option("--remove-phix", is_flag=True, help="Remove reads of phage PhiX174, the control of sequencers."),
     ]
-    return lambda command: _gathered(command, ReadInputs, "inputs", options)
+    return lambda command: gathered(command, ReadInputs, "inputs", options)
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
@@ -138,10 +144,10 @@ def parse_min_count(text: str) -> int | None:
     return count
 
 
-def _gathered(
+def gathered(
     command: Callable[..., Any], kind: type, name: str, options: list[Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """Let ``command`` take all the parameters of ``options`` as one object of class ``kind``."""
+    """Let ``command`` take the parameters of ``options`` as its argument ``name``, an object of class ``kind``."""
 
     @functools.wraps(command)
     def gathering(**arguments: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpuasm.cli.naming import PLAIN, Naming
 from gpuasm.io import Link, Segment, atomic_output, write_fasta, write_gfa, write_tsv
 from gpuasm.parallel import ordered_map
 
@@ -18,18 +19,20 @@ if TYPE_CHECKING:
     from gpuasm.kmers.spectrum import Spectrum
 
 
-def segment_names(graph: UnitigGraph, contigs: list[Contig]) -> list[str]:
+def segment_names(graph: UnitigGraph, contigs: list[Contig], naming: Naming) -> list[str]:
     """Name the unitigs of a graph: a contig's name where the unitig is one, so that names agree across files."""
-    names = [f"unitig_{u + 1:06d}" for u in range(graph.n)]
+    names = [naming.name(f"unitig_{u + 1:06d}") for u in range(graph.n)]
     for contig in contigs:
         if contig.unitig >= 0:
             names[contig.unitig] = contig.name
     return names
 
 
-def write_graph(path: Path | str, graph: UnitigGraph, contigs: list[Contig] | None = None) -> None:
+def write_graph(
+    path: Path | str, graph: UnitigGraph, contigs: list[Contig] | None = None, *, naming: Naming = PLAIN
+) -> None:
     """Write a unitig graph as GFA 1, and with it contigs that are no unitig of it; a circle has a link to itself."""
-    names = segment_names(graph, contigs or [])
+    names = segment_names(graph, contigs or [], naming)
     depth, counts = graph.depth.tolist(), (graph.count // graph.unit).tolist()
     for contig in contigs or []:
         if contig.unitig >= 0:
@@ -52,7 +55,7 @@ def _links(graph: UnitigGraph, names: list[str]) -> Iterator[Link]:
 
 def write_unitigs(path: Path | str, graph: UnitigGraph) -> None:
     """Write the unitigs of a graph as FASTA; of a circular one the first k - 1 bases are repeated at its end."""
-    names = segment_names(graph, [])
+    names = segment_names(graph, [], PLAIN)
     circular = ["yes" if c else "no" for c in graph.is_circular.tolist()]
     write_fasta(
         path,
@@ -71,20 +74,20 @@ def write_together(writers: Iterable[Callable[[], None]]) -> None:
         pass
 
 
-def writers_of_scaffolds(folder: Path, scaffolds: list[Scaffold]) -> list[Callable[[], None]]:
+def writers_of_scaffolds(folder: Path, scaffolds: list[Scaffold], naming: Naming) -> list[Callable[[], None]]:
     """Return what writes scaffolds.fasta, scaffolds.agp and gaps.tsv, one each."""
     return [
-        partial(write_scaffolds, folder / "scaffolds.fasta", scaffolds),
+        partial(write_scaffolds, folder / "scaffolds.fasta", scaffolds, naming),
         partial(write_agp, folder / "scaffolds.agp", scaffolds),
         partial(write_gap_table, folder / "gaps.tsv", scaffolds),
     ]
 
 
-def write_scaffolds(path: Path | str, scaffolds: list[Scaffold]) -> None:
+def write_scaffolds(path: Path | str, scaffolds: list[Scaffold], naming: Naming = PLAIN) -> None:
     """Write scaffolds as FASTA: ``>scaffold_000001 length=285805 contigs=2 gaps=116 circular=no``, gaps as N."""
     descriptions = [
         f"length={s.length} contigs={len(s.parts)} gaps={sum(part.gap for part in s.parts)} "
-        f"circular={'yes' if s.is_circular else 'no'}"
+        f"{naming.shape(is_circular=s.is_circular)}"
         for s in scaffolds
     ]
     write_fasta(path, [s.name for s in scaffolds], descriptions, [s.codes for s in scaffolds])

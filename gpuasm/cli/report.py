@@ -28,6 +28,12 @@ _FILES_OF_RUNS = ("run.json", "contigs.tsv", "spectrum.tsv", "bins.tsv", "map.ts
 @click.option("--locations", type=INPUT, metavar="FILE", help="GeoJSON of gpuasm geolocate: a map of the samples.")
 @click.option("--summary", type=NAMED_OUTPUT, metavar="FILE", help="Write a tab-separated line for each run here.")
 @click.option(
+    "--multiqc",
+    type=NAMED_OUTPUT,
+    metavar="FILE",
+    help="Write the same as a section of MultiQC here; its name ends in _mqc.tsv.",
+)
+@click.option(
     "-o", "--output", type=NAMED_OUTPUT, default=Path("report.html"), show_default=True, help="The HTML page."
 )
 def command(
@@ -39,6 +45,7 @@ def command(
     bins: tuple[str, ...],
     locations: Path | None,
     summary: Path | None,
+    multiqc: Path | None,
     output: Path,
 ) -> None:
     """Write an HTML page about RUNs: folders that 'gpuasm assemble -o' wrote, or NAME=FOLDER.
@@ -53,6 +60,10 @@ def command(
     from gpuasm import report
     from gpuasm.io.output import outputs_together
 
+    if multiqc is not None and not multiqc.name.endswith(report.MULTIQC_SUFFIX):
+        raise UsageError(
+            f"a name that ends in {report.MULTIQC_SUFFIX}", repr(multiqc.name), "rename it, as MultiQC finds no others"
+        )
     read = [_read(text) for text in runs]
     names = [run.name for run in read]
     repeated = [name for name, times in Counter(names).items() if times > 1]
@@ -67,6 +78,8 @@ def command(
         report.write_report(read, output, located=located)
         if summary is not None:
             report.write_summary(read, summary)
+        if multiqc is not None:
+            report.write_multiqc(read, multiqc)
 
 
 def _located(path: Path) -> LocatedSamples:

@@ -8,10 +8,12 @@ import warnings
 from gpuasm.cache_folders import set_matplotlib_folder
 from gpuasm.report.bin_tables import add_bins, read_bin_run
 from gpuasm.report.inputs import Run, add_benchmarks, add_checks, add_status, read_run
+from gpuasm.report.multiqc import MULTIQC_SUFFIX, write_multiqc
 from gpuasm.report.page import render, write_bin_report, write_report, write_run_report, write_summary
 from gpuasm.report.world import LocatedSamples, read_located
 
 __all__ = [
+    "MULTIQC_SUFFIX",
     "LocatedSamples",
     "Run",
     "add_benchmarks",
@@ -23,6 +25,7 @@ __all__ = [
     "read_run",
     "render",
     "write_bin_report",
+    "write_multiqc",
     "write_report",
     "write_run_report",
     "write_summary",

@@ -104,11 +104,12 @@ def write_summary(runs: Sequence[Run], path: str | Path) -> None:
 
     text = io.StringIO()
     rows = csv.writer(text, delimiter="\t", lineterminator="\n")
-    rows.writerows(map(for_spreadsheet, line) for line in (SUMMARY_COLUMNS, *map(_summary_line, runs)))
+    rows.writerows(map(for_spreadsheet, line) for line in (SUMMARY_COLUMNS, *map(summary_line, runs)))
     _write(path, text.getvalue())
 
 
-def _summary_line(run: Run) -> tuple[str, ...]:
+def summary_line(run: Run) -> tuple[str, ...]:
+    """Return the cells of a run in the summary: see ``SUMMARY_COLUMNS``."""
     lengths = summarise_lengths([contig.length for contig in run.contigs])
     values = {
         "sample": run.name,

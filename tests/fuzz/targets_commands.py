@@ -116,7 +116,7 @@ def _option_seeds(*lines: str) -> Callable[[Path], list[bytes]]:
 _GENBANK = targets_tables.GENBANK.replace(b" 4 bp", b" 56 bp").replace(b"acgt", b"acgttgcattgacc" * 4)
 _LABELS = b"a\t10\t20\nb\t-30\t170\n"
 _FILES: dict[str, tuple[Callable[[Path], None], Callable[[Path], list[bytes]]]] = {
-    "assemble": (command("assemble --single {input} -o {folder}/assembly"), _reads),
+    "assemble": (command("assemble --single {input} -o {folder}/assembly --force"), _reads),
     "assemble --resume": (_resume, _checkpoints),
     "assemble --bam": (
         command("assemble --bam {input} -o {folder}/bam"),

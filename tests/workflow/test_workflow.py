@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
+import io
 import json
 import os
+import re
 import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -48,6 +52,23 @@ def snakemake(folder, *args, entry_point="Snakefile"):
     return run(list(map(str, command)), folder)
 
 
+@pytest.fixture
+def planned(monkeypatch):
+    """Return a function that runs Snakemake in this process and no job: what it plans, or why it refuses."""
+    from snakemake.cli import main
+
+    def plan(folder, *args, entry_point="Snakefile"):
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        out, err = io.StringIO(), io.StringIO()
+        command = ["-s", ROOT / entry_point, "--directory", folder, "--cores", "2", "-n", "-p", *args]
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
+            main(list(map(str, command)))
+        return SimpleNamespace(returncode=int(end.value.code or 0), stdout=out.getvalue(), stderr=err.getvalue())
+
+    return plan
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """Return a folder with a genome, reads of it, and the same reads with the second file cut off."""
@@ -81,23 +102,30 @@ def project(tmp_path, data):
     return make
 
 
+def table(path, key):
+    with path.open(newline="") as file:
+        return {row[key]: row for row in csv.DictReader(file, delimiter="\t")}
+
+
 def summary(folder):
-    with (folder / "results" / "summary.tsv").open(newline="") as file:
-        return {row["sample"]: row for row in csv.DictReader(file, delimiter="\t")}
+    return table(folder / "results" / "summary.tsv", "sample")
 
 
-def test_a_bad_sample_does_not_stop_the_others(project):
-    folder = project(
-        "cut\tcut_1.fastq.gz\tcut_2.fastq.gz\t\t\t",
-        "good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t-12.5\t30.25",
-    )
-    done = snakemake(folder)
+def test_a_bad_sample_does_not_stop_the_others(project, planned):
+    """The bad one has braces in a path, which are no wildcards; the good one is unpaired."""
+    bad = "p{1}/a{x}.fq"
+    folder = project(f"cut\t{bad}\t\t\t\t", "good\tgood_1.fastq.gz\t\t\t-12.5\t30.25")
+    (folder / "p{1}").mkdir()
+    shutil.copy(folder / "cut_2.fastq.gz", folder / bad)
+    assert f"check --single '{bad}'" in planned(folder).stdout
+    done = snakemake(folder, entry_point="workflow/Snakefile")
     assert done.returncode == 0, done.stderr
     rows = summary(folder)
     assert rows["good"]["status"] == "ok"
     assert (rows["good"]["contigs"], rows["good"]["bases"], rows["good"]["circular"]) == ("1", "4000", "1")
     assert rows["cut"]["status"] == "failed"
-    assert "cut_2.fastq.gz" in rows["cut"]["reason"]
+    assert rows["cut"]["reason"].startswith(f"check_reads: {bad}")
+    assert "cut off" in rows["cut"]["reason"]
     assert rows["cut"]["reason"] in (folder / "results" / "report.html").read_text()
     steps = {path.stem: json.loads(path.read_text()) for path in (folder / "results" / "cut" / "status").iterdir()}
     assert {step: status["status"] for step, status in steps.items()} == {
@@ -109,11 +137,11 @@ def test_a_bad_sample_does_not_stop_the_others(project):
     assert (folder / "results" / "good" / "benchmarks" / "assemble_contigs.tsv").exists()
     header, tour = (folder / "results" / "good" / "tours" / "tours.tsv").read_text().splitlines()
     row = dict(zip(header.split("\t"), tour.split("\t"), strict=True))
-    assert (row["tour"], row["walk"]) == ("circuit", "contig_000001+")
+    assert (row["tour"], row["walk"]) == ("circuit", "good_contig_000001+")
     assert (folder / "results" / "cut" / "tours" / "tours.tsv").read_text() == ""
     ranks = (folder / "results" / "good" / "ranks" / "ranks.tsv").read_text().splitlines()
     assert ranks[0] == "segment\tlength\tdepth\tlinks\trank"
-    assert [line.split("\t")[0::4] for line in ranks[1:]] == [["contig_000001", "1"]]
+    assert [line.split("\t")[0::4] for line in ranks[1:]] == [["good_contig_000001", "1"]]
     assert "<svg" in (folder / "results" / "good" / "ranks" / "ranks.svg").read_text()
     assert (folder / "results" / "cut" / "ranks" / "ranks.tsv").read_text() == ""
     tangle = folder / "results" / "good" / "tangle"
@@ -132,26 +160,42 @@ def test_a_bad_sample_does_not_stop_the_others(project):
         assert (folder / "results" / "good" / "benchmarks" / f"{rule}.tsv").exists()
 
 
-def test_without_euler_paths(project):
-    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", euler_paths="false")
-    done = snakemake(folder, "-n")
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+@pytest.mark.parametrize(
+    ("settings", "left_out"),
+    [
+        ({}, set()),
+        ({"euler_paths": "false"}, {"euler_paths"}),
+        ({"ranks": "false"}, {"pagerank"}),
+        ({"tangle": "0"}, {"densest_subgraph"}),
+        ({"bins": "false"}, {"train_som", "bin_contigs"}),
+        ({"geolocate": "false"}, {"geolocate_samples"}),
+        ({"relate": "false"}, {"relate_samples", "geolocate_samples"}),
+        ({"multiqc": "true"}, set()),
+    ],
+    ids=str,
+)
+def test_steps_that_the_configuration_leaves_out(project, planned, settings, left_out, entry_point):
+    lines = ["good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t-12.5\t30.25", "other\tgood_1.fastq.gz\t\t\t\t"]
+    done = planned(project(*lines, **settings), entry_point=entry_point)
     assert done.returncode == 0, done.stderr
-    assert "rule assemble_contigs" in done.stdout
-    assert "rule euler_paths" not in done.stdout
+    steps = {"euler_paths", "pagerank", "densest_subgraph", "train_som", "bin_contigs", "relate_samples"}
+    steps |= {"assemble_contigs", "geolocate_samples", "report"}
+    assert {step for step in steps if f"rule {step}:" in done.stdout} == steps - left_out
+    assert ("rule multiqc:" in done.stdout) == ("multiqc" in settings)
 
 
-def test_without_ranks(project):
-    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", ranks="false"), "-n")
-    assert done.returncode == 0, done.stderr
-    assert "rule euler_paths" in done.stdout
-    assert "rule pagerank" not in done.stdout
+def test_rules_declare_every_file_of_their_commands(project, planned):
+    """Snakemake knows these only."""
+    from tests.read_files import OUTPUTS
 
-
-def test_without_tangles(project):
-    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", tangle="0"), "-n")
-    assert done.returncode == 0, done.stderr
-    assert "rule euler_paths" in done.stdout
-    assert "rule densest_subgraph" not in done.stdout
+    done = planned(project("good\tgood_1.fastq.gz\t\t\t\t"))
+    outputs = dict(re.findall(r"^rule (\w+):\n(?:    .*\n)*?    output: (.*)$", done.stdout, re.MULTILINE))
+    in_folder = {rule: {Path(name).name for name in names.split(", ")} for rule, names in outputs.items()}
+    assert set(OUTPUTS) <= in_folder["assemble_contigs"]
+    of_bins = {"bins", "bins.tsv", "contigs.tsv", "contigs2bin.tsv", "map.tsv", "report.html", "run.json"}
+    assert of_bins | {"training.tsv", "unbinned.fasta"} <= in_folder["bin_contigs"]
+    assert "assemble --single good_1.fastq.gz --trim auto --mode auto --prefix good --topology" in done.stdout
 
 
 def test_a_report_describes_the_tangle():
@@ -159,61 +203,24 @@ def test_a_report_describes_the_tangle():
     assert "bound that no segments in as great a number exceed" in caption
 
 
-def test_without_bins(project):
-    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", bins="false"), "-n")
+@pytest.mark.parametrize(("n", "known"), [(1, True), (2, False)], ids=["one sample", "no place"])
+def test_what_takes_two_samples_or_a_place(project, planned, n, known):
+    place = "-12.5\t30.25" if known else "\t"
+    done = planned(project(*[f"{name}\tgood_1.fastq.gz\t\t\t{place}" for name in ("good", "other")[:n]]))
     assert done.returncode == 0, done.stderr
-    assert "rule report" in done.stdout
-    assert "rule train_som" not in done.stdout
-    assert "rule bin_contigs" not in done.stdout
+    assert ("rule relate_samples:" in done.stdout) == (n == 2)
+    assert "rule geolocate_samples:" not in done.stdout
 
 
-def test_one_sample_or_by_default_samples_are_not_related(project):
-    lines = [f"{name}\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t" for name in ("good", "other")]
-    folder = project(*lines)
-    assert "rule relate_samples" in snakemake(folder, "-n").stdout
-    sheet = folder / "config" / "samples.tsv"
-    sheet.write_text(HEADER + lines[0] + "\n")
-    assert "rule relate_samples" not in snakemake(folder, "-n").stdout
-    sheet.write_text(HEADER + "\n".join(lines) + "\n")
-    assert "rule relate_samples" not in snakemake(folder, "-n", "--config", "relate=false").stdout
-
-
-def test_second_entry_point_with_samples_that_are_simulated_unpaired_and_without_a_place(project):
-    lines = ["single\tgood_1.fastq.gz\t\t\t\t", "simulated\t\t\tgenome.fasta\t-12.5\t30.25"]
-    folder = project(*lines)
-    assert "rule geolocate_samples" not in snakemake(folder, "-n", "--config", "geolocate=false").stdout
-    assert "rule geolocate_samples" not in snakemake(folder, "-n", "--config", "relate=false").stdout
-    done = snakemake(folder, entry_point="workflow/Snakefile")
-    assert done.returncode == 0, done.stderr
-    assert {name: row["status"] for name, row in summary(folder).items()} == {"single": "ok", "simulated": "ok"}
-    with (folder / "results" / "samples" / "samples.tsv").open(newline="") as file:
-        rows = {row["sample"]: row for row in csv.DictReader(file, delimiter="\t")}
-    assert {name: (row["nearest"], row["distance"]) for name, row in rows.items()} == {
-        "single": ("simulated", "0"), "simulated": ("single", "0"),
-    }  # fmt: skip
-    assert (folder / "results" / "samples" / "tree.nwk").read_text() == "(single:0,simulated:0);\n"
-    assert (folder / "results" / "samples" / "benchmarks" / "relate_samples.tsv").exists()
-    assert (folder / "results" / "simulated" / "graph" / "unitigs.gfa").read_text().startswith("H\t")
-    with (folder / "results" / "samples" / "locations.tsv").open(newline="") as file:
-        rows = {row["vertex"]: row for row in csv.DictReader(file, delimiter="\t")}
-    placed = {name: [row[key] for key in ("latitude", "longitude", "status")] for name, row in rows.items()}
-    assert placed == {
-        "simulated": ["-12.500000", "30.250000", "known"], "single": ["-12.500000", "30.250000", "inferred"],
-    }  # fmt: skip
-    page = (folder / "results" / "report.html").read_text()
-    assert "Where the samples are" in page
-    assert "inferred (1)" in page
-    assert "<svg" in (folder / "results" / "samples" / "locations.svg").read_text()
-    (folder / "config" / "samples.tsv").write_text(HEADER + lines[0] + "\n")
-    assert "rule geolocate_samples" not in snakemake(folder, "-n").stdout
-
-
-def test_lines_of_one_name_are_lanes_of_one_sample(project):
+def test_a_module_with_a_prefix_another_interpreter_lanes_and_a_simulated_sample(project, planned, tmp_path_factory):
     folder = project(
         "# a comment moves no line number",
         "12-a.7\tlane-1_R1.fastq.gz\tlane-1_R2.fastq.gz\t\t47.5\t8.25",
-        "other\tgood_1.fastq.gz\t\t\t\t",
+        "simulated\t\t\tgenome.fasta\t\t",
         "12-a.7\tlane-2_R1.fastq.gz\tlane-2_R2.fastq.gz\t\t\t",
+        euler_paths="false",
+        ranks="false",
+        tangle="0",
     )
     for mate in (1, 2):
         lines = gzip.decompress((folder / f"good_{mate}.fastq.gz").read_bytes()).splitlines(keepends=True)
@@ -221,16 +228,46 @@ def test_lines_of_one_name_are_lanes_of_one_sample(project):
         for lane, part in ((1, lines[:half]), (2, lines[half:])):
             text = b"".join(line.lower() if lane == 2 and number % 4 == 1 else line for number, line in enumerate(part))
             (folder / f"lane-{lane}_R{mate}.fastq.gz").write_bytes(gzip.compress(text))
-    done = snakemake(folder, "results/samples/locations.tsv")
+    (folder / "Snakefile").write_text(
+        f'configfile: "config/config.yaml"\n\n\nmodule gpuasm:\n    snakefile:\n'
+        f'        "{ROOT}/workflow/Snakefile"\n    config:\n        config\n    prefix:\n        "sub"\n\n\n'
+        "use rule * from gpuasm as of_*\n"
+    )
+    own = folder / "Snakefile"
+    assert "--bins 'sub/results/*/bins'" in planned(folder, entry_point=own).stdout
+    (folder / "config" / "config.yaml").write_text(
+        (folder / "config" / "config.yaml").read_text().replace("bins: true", "bins: false")
+    )
+    done = snakemake(folder, entry_point=own)
     assert done.returncode == 0, done.stderr
-    contigs = (folder / "results" / "12-a.7" / "assembly" / "contigs.tsv").read_text().splitlines()
+    results = folder / "sub" / "results"
+    assert {name: row["status"] for name, row in summary(folder / "sub").items()} == {"12-a.7": "ok", "simulated": "ok"}
+    contigs = (results / "12-a.7" / "assembly" / "contigs.tsv").read_text().splitlines()
     assert [line.split("\t")[1] for line in contigs[1:]] == ["4000"]
-    manifest = json.loads((folder / "results" / "12-a.7" / "assembly" / "run.json").read_text())
+    manifest = json.loads((results / "12-a.7" / "assembly" / "run.json").read_text())
     assert [Path(entry["path"]).name for entry in manifest["inputs"] if "n_reads" in entry] == [
         "lane-1_R1.fastq.gz", "lane-1_R2.fastq.gz", "lane-2_R1.fastq.gz", "lane-2_R2.fastq.gz",
     ]  # fmt: skip
-    places = (folder / "results" / "samples" / "locations.tsv").read_text().splitlines()
-    assert places[1].split("\t")[:4] == ["12-a.7", "47.500000", "8.250000", "known"]
+    assert (results / "simulated" / "graph" / "unitigs.gfa").read_text().startswith("H\t")
+    rows = table(results / "samples" / "samples.tsv", "sample")
+    assert {name: (row["nearest"], row["distance"]) for name, row in rows.items()} == {
+        "12-a.7": ("simulated", "0"), "simulated": ("12-a.7", "0"),
+    }  # fmt: skip
+    assert (results / "samples" / "tree.nwk").read_text() == "(12-a.7:0,simulated:0);\n"
+    assert (results / "samples" / "benchmarks" / "relate_samples.tsv").exists()
+    rows = table(results / "samples" / "locations.tsv", "vertex")
+    placed = {name: [row[key] for key in ("latitude", "longitude", "status")] for name, row in rows.items()}
+    assert placed == {
+        "12-a.7": ["47.500000", "8.250000", "known"], "simulated": ["47.500000", "8.250000", "inferred"],
+    }  # fmt: skip
+    assert "<svg" in (results / "samples" / "locations.svg").read_text()
+    page = (results / "report.html").read_text()
+    assert "Where the samples are" in page
+    assert "inferred (1)" in page
+    python = tmp_path_factory.mktemp("other") / "environment"
+    python.symlink_to(sys.prefix)
+    again = run([str(python / "bin" / "python"), "-m", "snakemake", "--cores", "1", "-n"], folder)
+    assert "Nothing to be done" in again.stdout + again.stderr
 
 
 def test_a_bad_sample_fails_the_workflow_if_configured(project):
@@ -291,8 +328,8 @@ def test_all_mistakes_of_a_sheet_are_named_before_anything_runs(project):
         ({"samples": "none.tsv"}, "none.tsv: no such sample sheet"),
     ],
 )
-def test_a_wrong_configuration_is_refused(project, settings, message):
-    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings), "-n")
+def test_a_wrong_configuration_is_refused(project, planned, settings, message):
+    done = planned(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings))
     assert done.returncode == 1
     assert message in done.stdout + done.stderr
 
@@ -339,10 +376,46 @@ def test_what_is_no_configuration_is_described(tmp_path, content, found):
     assert functions["problem_of_configuration"](path).startswith(found)
 
 
-def test_what_is_no_configuration_ends_in_one_line(project):
+def values_of_many_names(n_levels):
+    values = ["x"]
+    for _ in range(n_levels):
+        values = [values] * 10
+    return values
+
+
+def values_within_themselves():
+    values = []
+    values.append({"k": values})
+    return values
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"k": values_of_many_names(11)}, "too many values"),
+        ({"k": values_within_themselves()}, "nested values"),
+        ({str(number): 0 for number in range(5000)}, "too many values"),
+        ({"k": 31, "samples": "a.tsv"}, None),
+    ],
+    ids=["names", "circle", "long", "good"],
+)
+def test_values_of_the_command_line_are_bounded(tmp_path, capsys, values, found):
+    check = runpy.run_path(str(ROOT / "workflow" / "rules" / "configuration.smk"))["check_configuration"]
+    check.__globals__["config"] = values
+    if found is None:
+        check(tmp_path / "config.yaml")
+        return
+    with pytest.raises(SystemExit):
+        check(tmp_path / "config.yaml")
+    assert capsys.readouterr().err == (
+        f"--config or --configfile: expected names and values in YAML, found {found}; correct it\n"
+    )
+
+
+def test_what_is_no_configuration_ends_in_one_line(project, planned):
     folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
     (folder / "config" / "config.yaml").write_bytes(b"k: {\n" + b"#" * 500)
-    done = snakemake(folder, "-n")
+    done = planned(folder)
     assert done.returncode == 1
     assert "config/config.yaml: expected names and values in YAML, found another file" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
@@ -350,19 +423,20 @@ def test_what_is_no_configuration_ends_in_one_line(project):
     assert max(map(len, done.stderr.splitlines())) <= 400
 
 
-def test_two_columns_of_one_name_are_refused(project):
+def test_two_columns_of_one_name_are_refused(project, planned):
     folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
     sheet = folder / "config" / "samples.tsv"
     sheet.write_text(sheet.read_text().replace("genome", "sample", 1))
-    done = snakemake(folder, "-n")
+    done = planned(folder)
     assert done.returncode == 1
     assert "two columns sample; remove one of the two" in done.stderr
 
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS)
-def test_lint_finds_nothing(entry_point):
-    done = run([sys.executable, "-m", "snakemake", "-s", entry_point, "--lint"], ROOT)
+def test_lint_finds_nothing(planned, entry_point):
+    done = planned(ROOT, "--lint", entry_point=entry_point)
     assert done.returncode == 0, done.stderr
+    assert "in a good condition" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -374,16 +448,16 @@ def test_lint_finds_nothing(entry_point):
         ({"deduplicate": "true"}, "--trim auto --deduplicate -"),
     ],
 )
-def test_the_configuration_sets_the_cleaning_of_reads(project, settings, options):
-    done = snakemake(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings), "-n", "-p")
+def test_the_configuration_sets_the_cleaning_of_reads(project, planned, settings, options):
+    done = planned(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings))
     assert done.stdout.count(options) == 3
 
 
-def test_devices_follow_the_resources(project):
+def test_devices_follow_the_resources(project, planned):
     folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", device="cuda")
-    on_device = snakemake(folder, "-n", "-p").stdout
+    on_device = planned(folder).stdout
     assert on_device.count("--device cuda") == 4
-    sent_away = snakemake(folder, "-n", "-p", "--set-resources", "assemble_contigs:gpu=0").stdout
+    sent_away = planned(folder, "--set-resources", "assemble_contigs:gpu=0").stdout
     # Four of those on the CPU make tours, ranks and tangles and cut the map, which is never done elsewhere.
     assert (sent_away.count("--device cuda"), sent_away.count("--device cpu")) == (3, 5)
 
@@ -397,47 +471,18 @@ def test_profiles_name_rules_that_exist(profile):
     assert all(f"rule {name}:" in rules for name in settings["set-resources"])
 
 
-def test_the_example_is_complete():
-    done = run([sys.executable, "-m", "snakemake", "--cores", "2", "-n"], ROOT)
+def test_the_example_is_complete(planned):
+    done = planned(ROOT)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("content", [b"sample\treads_1\xff\n", b"s\0x\n", b'sample\t"' + b"x" * 200_000 + b"\n"])
-def test_a_sheet_that_is_no_table_ends_in_one_line(project, content):
+def test_a_sheet_that_is_no_table_ends_in_one_line(project, planned, content):
     folder = project()
     (folder / "config" / "samples.tsv").write_bytes(content)
-    done = snakemake(folder, "-n", "-q")
+    done = planned(folder, "-q")
     text = done.stdout + done.stderr
     assert done.returncode == 1
     assert "expected a table in UTF-8, tab-separated" in text
     assert "Traceback" not in text
     assert "File " not in text.replace("Config file", "")
-
-
-def test_braces_in_a_path_are_no_wildcards(project):
-    folder = project("braces\tp{1}/a{x}.fq\t\t\t\t", "plain\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
-    (folder / "p{1}").mkdir()
-    shutil.copy(folder / "good_1.fastq.gz", folder / "p{1}" / "a{x}.fq")
-    done = snakemake(folder, "-n", "-p")
-    assert done.returncode == 0, done.stderr
-    assert "check --single 'p{1}/a{x}.fq'" in done.stdout
-    made = snakemake(folder, "results/braces/check.json")
-    assert made.returncode == 0, made.stderr
-    assert json.loads((folder / "results" / "braces" / "status" / "check_reads.json").read_text())["status"] == "ok"
-
-
-def test_a_module_with_a_prefix_and_another_interpreter(project, tmp_path_factory):
-    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
-    (folder / "Snakefile").write_text(
-        f'configfile: "config/config.yaml"\n\n\nmodule gpuasm:\n    snakefile:\n'
-        f'        "{ROOT}/workflow/Snakefile"\n    config:\n        config\n    prefix:\n        "sub"\n\n\n'
-        "use rule * from gpuasm as of_*\n"
-    )
-    done = snakemake(folder, entry_point=folder / "Snakefile")
-    assert done.returncode == 0, done.stderr
-    with (folder / "sub" / "results" / "summary.tsv").open(newline="") as file:
-        assert [row["status"] for row in csv.DictReader(file, delimiter="\t")] == ["ok"]
-    python = tmp_path_factory.mktemp("other") / "environment"
-    python.symlink_to(sys.prefix)
-    again = run([str(python / "bin" / "python"), "-m", "snakemake", "--cores", "1", "-n"], folder)
-    assert "Nothing to be done" in again.stdout + again.stderr

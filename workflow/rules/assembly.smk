@@ -78,6 +78,9 @@ rule assemble_contigs:
             category="Contigs",
             labels={"sample": "{sample}", "file": "contigs"},
         ),
+        scaffolds="results/{sample}/assembly/scaffolds.fasta",
+        parts="results/{sample}/assembly/scaffolds.agp",
+        gaps="results/{sample}/assembly/gaps.tsv",
         graph="results/{sample}/assembly/graph.gfa",
         table=report(
             "results/{sample}/assembly/contigs.tsv",
@@ -85,6 +88,8 @@ rule assemble_contigs:
             category="Contigs",
             labels={"sample": "{sample}", "file": "table"},
         ),
+        depth="results/{sample}/assembly/depth.tsv",
+        windows="results/{sample}/assembly/depth_windows.tsv",
         spectrum="results/{sample}/assembly/spectrum.tsv",
         run="results/{sample}/assembly/run.json",
         page="results/{sample}/assembly/report.html",
@@ -109,7 +114,8 @@ rule assemble_contigs:
         folder=subpath(output.run, parent=True),
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
-        " --output {output.contigs:q} --output {output.graph:q} --output {output.table:q}"
+        " --output {output.contigs:q} --output {output.scaffolds:q} --output {output.parts:q} --output {output.gaps:q}"
+        " --output {output.graph:q} --output {output.table:q} --output {output.depth:q} --output {output.windows:q}"
         " --output {output.spectrum:q} --output {output.run:q} --output {output.page:q}"
-        " -- assemble {params.reads} {params.cleaning} --mode {params.mode} -t {threads} --device {params.device}"
-        " -o {params.folder:q} > {log:q} 2>&1"
+        " -- assemble {params.reads} {params.cleaning} --mode {params.mode} --prefix {wildcards.sample} --topology"
+        " -t {threads} --device {params.device} -o {params.folder:q} > {log:q} 2>&1"

@@ -51,6 +51,8 @@ rule bin_contigs:
             category="Bins",
             labels={"sample": "{sample}", "file": "contigs"},
         ),
+        members="results/{sample}/bins/contigs2bin.tsv",
+        genomes=directory("results/{sample}/bins/bins"),
         unbinned="results/{sample}/bins/unbinned.fasta",
         surface="results/{sample}/bins/map.tsv",
         training="results/{sample}/bins/training.tsv",
@@ -73,8 +75,10 @@ rule bin_contigs:
         min_bin=config["min_bin"],
         folder=subpath(output.run, parent=True),
     shell:
-        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.trained:q}"
-        " --output {output.bins:q} --output {output.contigs:q} --output {output.unbinned:q} --output {output.surface:q}"
+        "mkdir -p {output.genomes:q} && {params.guard} --sample {wildcards.sample} --status {output.status:q}"
+        " --after {input.trained:q}"
+        " --output {output.bins:q} --output {output.contigs:q} --output {output.members:q}"
+        " --output {output.unbinned:q} --output {output.surface:q}"
         " --output {output.training:q} --output {output.run:q} --output {output.page:q}"
         " -- bin {input.contigs:q} --map {input.map:q} --min-bin {params.min_bin} -t {threads} --device cpu"
         " -o {params.folder:q} > {log:q} 2>&1"

@@ -270,6 +270,11 @@ def places_requested(wildcards):
     )
 
 
+def multiqc_requested(wildcards):
+    """Return the page of MultiQC, if the configuration requests it."""
+    return "results/multiqc/multiqc_report.html" if config["multiqc"] else []
+
+
 def folders_of_runs(wildcards, input):
     """Return the runs that a report is about, NAME=FOLDER for each sample."""
     folders = [Path(path).parent for path in input.runs]

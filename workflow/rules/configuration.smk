@@ -8,6 +8,7 @@ MOST_CHARACTERS = 400
 MOST_LINES = 20
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 20
+MOST_VALUES = 1000
 
 
 def refuse(*lines):
@@ -47,8 +48,29 @@ def problem_of_configuration(path):
     return None
 
 
+def problem_of_values(values):
+    """Return what keeps values from being a configuration, or None; names for the same values make few bytes many."""
+    waiting, n = [(values, 0)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        n += 1
+        if depth > MOST_DEPTH or n > MOST_VALUES:
+            return "nested values" if depth > MOST_DEPTH else "too many values"
+        parts = value.values() if isinstance(value, dict) else value
+        if isinstance(value, (dict, list)):
+            waiting += [(part, depth + 1) for part in list(parts)[: MOST_VALUES + 1]]
+    return None
+
+
 def check_configuration(path):
-    """Refuse a configuration that is no YAML of plain values; a missing one is left to Snakemake."""
+    """Refuse a configuration that is no YAML of plain values; a missing one is left to Snakemake.
+
+    The same holds for values of the command line, which Snakemake has read before.
+    """
+    if problem := problem_of_values(config):
+        refuse(
+            f"--config or --configfile: expected names and values in YAML, found {problem}; correct it"
+        )
     problem = problem_of_configuration(path) if os.path.isfile(path) else None
     if problem:
         refuse(

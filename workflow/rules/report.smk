@@ -1,4 +1,4 @@
-# One page about all samples, those that failed included.
+# One page about all samples, those that failed included; and MultiQC's, if the configuration requests it.
 
 
 rule report:
@@ -16,6 +16,7 @@ rule report:
         summary=report(
             "results/summary.tsv", caption="../report/summary.rst", category="Report"
         ),
+        multiqc="results/gpuasm_mqc.tsv",
     log:
         "logs/report.log",
     conda:
@@ -36,4 +37,30 @@ rule report:
     shell:
         "{params.gpuasm} report {params.runs:q} --status {params.status:q} --checks {params.checks:q}"
         " --benchmarks {params.benchmarks:q} {params.bins} {params.places} -o {output.page:q}"
-        " --summary {output.summary:q} > {log:q} 2>&1"
+        " --summary {output.summary:q} --multiqc {output.multiqc:q} > {log:q} 2>&1"
+
+
+rule multiqc:
+    input:
+        table="results/gpuasm_mqc.tsv",
+    output:
+        page=report(
+            "results/multiqc/multiqc_report.html",
+            caption="../report/multiqc.rst",
+            category="Report",
+        ),
+        data=directory("results/multiqc/multiqc_report_data"),
+    log:
+        "logs/multiqc.log",
+    conda:
+        "../envs/multiqc.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=2000,
+        runtime=30,
+    params:
+        results=subpath(input.table, parent=True),
+        folder=subpath(output.page, parent=True),
+    shell:
+        "multiqc --force --outdir {params.folder:q} --filename multiqc_report.html {params.results:q} > {log:q} 2>&1"

@@ -89,6 +89,6 @@ rule geolocate_samples:
         gpuasm=gpuasm_command,
         sheet=sheet_argument,
     shell:
-        "{params.gpuasm} geolocate {input.graph:q} {params.sheet} --skip-unknown --complete -t {threads} --device cpu"
+        "{params.gpuasm} geolocate {input.graph:q} {params.sheet} --skip-unknown -t {threads} --device cpu"
         " --geojson {output.places:q} --map {output.picture:q} --json {output.run:q} -o {output.table:q}"
         " > {log:q} 2>&1"

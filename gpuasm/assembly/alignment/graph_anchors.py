@@ -130,9 +130,12 @@ class AnchorIndex:
         with_longer
             Whether there are longer k-mers.
         reads
-            The only reads that will be anchored, where `xp` keeps its arrays: other k-mers are left out.
+            The only reads that will be anchored, where `xp` keeps its arrays: where they are shorter than the unitigs
+            together, other k-mers are left out.
         """
         text, names, own_names = text_of_unitigs(graph, xp), None, None
+        if reads is not None and reads.n_bases >= graph.bases.size:
+            reads = None
         tables: list[KmerTable] = []
         for k in (ANCHOR_K, *(k for k in ALIGNMENT.anchor_longer_k if with_longer and k <= graph.k)):
             k0 = tables[-1].dictionary.k if tables else 0

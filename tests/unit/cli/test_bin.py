@@ -14,7 +14,10 @@ from gpuasm.io.contigs import read_contigs
 from tests.communities import community
 from tests.tables import rows_of
 
-FILES = {"bins.tsv", "contigs.tsv", "map.npz", "map.tsv", "report.html", "run.json", "training.tsv", "unbinned.fasta"}
+FILES = {
+    "bins.tsv", "contigs.tsv", "contigs2bin.tsv", "map.npz", "map.tsv", "report.html", "run.json", "training.tsv",
+    "unbinned.fasta",
+}  # fmt: skip
 OPTIONS = ("--min-bin", 100_000, "--device", "cpu", "-q")
 
 
@@ -57,6 +60,8 @@ def test_bins_hold_the_genomes(run_cli, tmp_path, contigs, contigs_and_owner):
     assert status(out) == "done"
     bin_of = {row["contig"]: row["bin"] for row in rows_of(out / "contigs.tsv")}
     assert list(bin_of) == found.names
+    pairs = [line.split("\t") for line in (out / "contigs2bin.tsv").read_text().splitlines()]
+    assert pairs == [[name, b] for name, b in bin_of.items() if b]
     genomes = [{bin_of[name] for name, o in zip(found.names, owner, strict=True) if o == g} - {""} for g in range(3)]
     assert [len(bins) for bins in genomes] == [1, 1, 1]
     assert set.union(*genomes) == {"bin_001", "bin_002", "bin_003"}

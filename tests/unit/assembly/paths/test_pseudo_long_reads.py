@@ -167,7 +167,12 @@ def test_one_chimeric_pair_joins_nothing():
     assert all(text in genome or reverse_complement(text) in genome for text in found)
 
 
-def assert_same_anchors(expected, found):
+def assert_few_reads_have_the_same_anchors(reads, graph):
+    few = reads.select(np.arange(0, reads.n_segments, 1 + 2 * reads.n_bases // graph.bases.size))
+    assert 2 < few.n_segments < few.n_bases < graph.bases.size
+    whole, own = AnchorIndex.of(graph, np, with_longer=True), AnchorIndex.of(graph, np, with_longer=True, reads=few)
+    assert not np.array_equal(own.kmers.dictionary.keys, whole.kmers.dictionary.keys)
+    expected, found = anchor_reads(few, whole), anchor_reads(few, own)
     for name in ("oriented", "base", "offset"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
@@ -177,7 +182,7 @@ def test_anchors_are_where_the_reads_are():
     reads = pairs_of(genome, fold=20)
     state = first_state(pairs_of(genome))
     anchored = anchor_reads(reads, AnchorIndex.of(state.kmer_graph.graph, np))
-    assert_same_anchors(anchored, anchor_reads(reads, AnchorIndex.of(state.kmer_graph.graph, np, reads=reads)))
+    assert_few_reads_have_the_same_anchors(reads, state.kmer_graph.graph)
     unitigs = [state.kmer_graph.graph.sequence(u) for u in range(state.kmer_graph.graph.n)]
     texts = texts_of(reads)
     placed = np.flatnonzero(anchored.oriented >= 0)
@@ -211,7 +216,7 @@ def test_reads_of_a_mosaic_of_other_copies_have_longer_anchors(k, is_reversed):
     reads = Reads.from_strings(texts)
     assert (anchor_reads(reads, AnchorIndex.of(graph, np)).oriented < 0).all()
     anchored = anchor_reads(reads, AnchorIndex.of(graph, np, with_longer=True))
-    assert_same_anchors(anchored, anchor_reads(reads, AnchorIndex.of(graph, np, with_longer=True, reads=reads)))
+    assert_few_reads_have_the_same_anchors(reads, graph)
     placed = np.flatnonzero(anchored.oriented >= 0)
     assert placed.size == (0 if k < 61 else len(texts))
     for r in placed:
