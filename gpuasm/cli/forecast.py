@@ -164,12 +164,13 @@ class Survey:
         windows, n_bases = count_windows(self._lengths, k), count_windows(self._lengths, 1)
         spectrum = analyse_spectrum(histogram, k, min_count=self._options.min_count)
         repeated, solid = (int(histogram[least:].sum()) for least in (2, spectrum.threshold))
-        share = _CROSSING_SHARE
-        if self._is_sparse(spectrum) or spectrum.is_low_coverage:
+        share, is_low = _CROSSING_SHARE, self._is_sparse(spectrum) or spectrum.is_low_coverage
+        if is_low:
             share = _AT_LOW_COVERAGE
             k, windows, repeated = self._with_smaller_k(spectrum, windows, repeated)
             solid = round(repeated / max(0.5, 1 - spectrum.rare_share()))  # k-mers that occur once bridge gaps
-        genome = solid if spectrum.valley is None else min(solid, int(histogram[spectrum.valley :].sum()))
+        # The valley at low coverage is that of dominant genomes.
+        genome = solid if is_low or spectrum.valley is None else min(solid, int(histogram[spectrum.valley :].sum()))
         if windows > _HIGH_COVERAGE * genome:
             share = 1.0
         share = max(share, self._share_with_errors(solid, genome, windows / max(1, genome)))
