@@ -164,14 +164,14 @@ def test_a_bad_sample_does_not_stop_the_others(project, planned):
 @pytest.mark.parametrize(
     ("settings", "left_out"),
     [
-        ({}, set()),
-        ({"euler_paths": "false"}, {"euler_paths"}),
-        ({"ranks": "false"}, {"pagerank"}),
-        ({"tangle": "0"}, {"densest_subgraph"}),
-        ({"bins": "false"}, {"train_som", "bin_contigs"}),
-        ({"geolocate": "false"}, {"geolocate_samples"}),
-        ({"relate": "false"}, {"relate_samples", "geolocate_samples"}),
-        ({"multiqc": "true"}, set()),
+        ({}, []),
+        ({"euler_paths": "false"}, ["euler_paths"]),
+        ({"ranks": "false"}, ["pagerank"]),
+        ({"tangle": "0"}, ["densest_subgraph"]),
+        ({"bins": "false"}, ["train_som", "bin_contigs"]),
+        ({"geolocate": "false"}, ["geolocate_samples"]),
+        ({"relate": "false"}, ["relate_samples", "geolocate_samples"]),
+        ({"multiqc": "true"}, []),
     ],
     ids=str,
 )
@@ -181,7 +181,7 @@ def test_steps_that_the_configuration_leaves_out(project, planned, settings, lef
     assert done.returncode == 0, done.stderr
     steps = {"euler_paths", "pagerank", "densest_subgraph", "train_som", "bin_contigs", "relate_samples"}
     steps |= {"assemble_contigs", "geolocate_samples", "report"}
-    assert {step for step in steps if f"rule {step}:" in done.stdout} == steps - left_out
+    assert {step for step in steps if f"rule {step}:" in done.stdout} == steps - set(left_out)
     assert ("rule multiqc:" in done.stdout) == ("multiqc" in settings)
 
 
