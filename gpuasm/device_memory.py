@@ -1,7 +1,7 @@
 """The memory of a device: small blocks from cupy's pool, large ones from the driver.
 
 The pool keeps blocks for later arrays. Large arrays are of many sizes, so that kept blocks would rarely fit the next
-array. The driver takes and frees large blocks in about a millisecond, which is short beside the work on them.
+array. The driver takes and frees a large block in far less time than work on it takes.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def tally_kmers(
     with_followers
         Whether to count the following bases.
     as_bytes
-        For plain k, whether to count followers in bytes, with the deep k-mers beside them, and to leave places out
+        For plain k, whether to count followers in bytes, with the frequent k-mers beside them, and to leave places out
         where memory is scarcest, on devices: k-mers of plain k spell themselves.
     in_text_order
         Whether to sort by position in the text, so that consecutive k-mers are adjacent in memory; `sorted_by_place`
@@ -104,7 +104,7 @@ def sorted_by_place(held: list[Tally], *, min_count: int = 1, keep_places: bool 
         Whether the result has places.
     """
     tally = held.pop()
-    k, histogram, deep, n = tally.k, tally.histogram, tally.deep, tally.n
+    k, histogram, frequent, n = tally.k, tally.histogram, tally.frequent, tally.n
     columns = [tally.keys, tally.count, tally.followers, tally.place]
     del tally
     xp = array_namespace(columns[0])
@@ -119,4 +119,4 @@ def sorted_by_place(held: list[Tally], *, min_count: int = 1, keep_places: bool 
                 columns[i] = column.reshape(n, -1)[order].ravel()
             del column
     keys, count, followers, place = columns
-    return Tally(k, keys, count, place, followers, histogram, deep)
+    return Tally(k, keys, count, place, followers, histogram, frequent)

@@ -1,7 +1,7 @@
 """The k-mer table: multiplicity, following bases on both strands, and one position of each distinct k-mer.
 
 Graphs of plain k ask whether a base follows often enough, of all k-mers, and how often it follows, of few. Their tables
-count followers in bytes, and the followers of *deep* k-mers, whose bytes could overflow, exactly beside them.
+count followers in bytes, and the followers of *frequent* k-mers, whose bytes could overflow, exactly beside them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Tally:
         At 8i + 4s + b: how often base b follows k-mer i on strand s. A byte of 255 stands for 255 and more.
     histogram : (65536,) int64
         Distinct k-mers of each multiplicity, including those below ``min_count``.
-    deep : Tally or None
+    frequent : Tally or None
         Where followers are bytes: the k-mers that may have bytes of 255, by ascending keys, with exact followers.
     """
 
@@ -47,7 +47,7 @@ class Tally:
     place: Array
     followers: Array
     histogram: np.ndarray
-    deep: Tally | None = None
+    frequent: Tally | None = None
 
     @property
     def n(self) -> int:
@@ -80,28 +80,28 @@ class Tally:
         if followers.size:
             followers = _moved_down(followers, rows)
         keys, count, place = (_moved_down(column, rows) for column in (self.keys, self.count, self.place))
-        return Tally(self.k, keys, count, place, followers.ravel(), self.histogram, self.deep)
+        return Tally(self.k, keys, count, place, followers.ravel(), self.histogram, self.frequent)
 
     def seen(self, edges: Array) -> Array:
         """Return how often edges occur, by their (m,) places in ``followers``: (m,) uint32."""
         xp = array_namespace(self.keys)
         seen = self.followers[edges].astype(np.uint32)
-        if self.deep is not None and self.deep.n:
+        if self.frequent is not None and self.frequent.n:
             rows = xp.flatnonzero(seen == MAX_BYTE)
-            row = xp.searchsorted(self.deep.keys, self.keys[edges[rows] >> 3])
-            seen[rows] = self.deep.followers[8 * row + (edges[rows] & 7)]
+            row = xp.searchsorted(self.frequent.keys, self.keys[edges[rows] >> 3])
+            seen[rows] = self.frequent.followers[8 * row + (edges[rows] & 7)]
         return seen
 
     def without_followers(self) -> Tally:
         """Return the tally without the following bases, more than half of its memory."""
-        return replace(self, followers=self.followers[:0].copy(), deep=None)
+        return replace(self, followers=self.followers[:0].copy(), frequent=None)
 
     def with_bytes(self) -> Tally:
-        """Return the tally with exact followers as bytes, and exactly for deep k-mers."""
+        """Return the tally with exact followers as bytes, and exactly for frequent k-mers."""
         xp, rows = array_namespace(self.keys), self.followers.reshape(-1, 8)
-        deep = self._taken(xp.flatnonzero((rows >= MAX_BYTE).any(axis=1)))
+        frequent = self._taken(xp.flatnonzero((rows >= MAX_BYTE).any(axis=1)))
         followers = xp.minimum(self.followers, MAX_BYTE).astype(np.uint8)
-        return replace(self, followers=followers, deep=replace(deep, place=deep.place[:0].copy()).by_keys())
+        return replace(self, followers=followers, frequent=replace(frequent, place=frequent.place[:0].copy()).by_keys())
 
     def by_keys(self) -> Tally:
         """Return the tally in the order of its keys."""
@@ -110,7 +110,7 @@ class Tally:
     def _taken(self, chosen: Array) -> Tally:
         followers = self.followers.reshape(-1, 8)[chosen].ravel() if self.followers.size else self.followers
         place = self.place[chosen] if self.place.size else self.place
-        return Tally(self.k, self.keys[chosen], self.count[chosen], place, followers, self.histogram, self.deep)
+        return Tally(self.k, self.keys[chosen], self.count[chosen], place, followers, self.histogram, self.frequent)
 
 
 def joined(parts: list[Array]) -> Array:

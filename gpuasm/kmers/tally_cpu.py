@@ -40,14 +40,14 @@ def tally_cpu(
     return_small_arrays()
     if not parts[0]:
         return Tally.empty(np, k)
-    deep = None
-    deep_followers, deep_keys = joined(parts.pop()), joined(parts.pop())
-    if deep_keys.size:
-        deep_counts, no_places = np.full(deep_keys.size, MAX_BYTE, np.uint32), np.empty(0, np.int64)
-        deep = Tally(k, deep_keys, deep_counts, no_places, deep_followers.ravel(), histogram).by_keys()
+    frequent = None
+    frequent_followers, frequent_keys = joined(parts.pop()), joined(parts.pop())
+    if frequent_keys.size:
+        frequent_counts, no_places = np.full(frequent_keys.size, MAX_BYTE, np.uint32), np.empty(0, np.int64)
+        frequent = Tally(k, frequent_keys, frequent_counts, no_places, frequent_followers.ravel(), histogram).by_keys()
     followers = joined(parts.pop()).ravel()  # the largest first
     place, count, keys = (joined(parts.pop()) for _ in range(3))
-    return Tally(k, keys, count, place, followers, histogram, deep)
+    return Tally(k, keys, count, place, followers, histogram, frequent)
 
 
 def _tally_groups(
@@ -59,7 +59,7 @@ def _tally_groups(
 
     Returns
     -------
-    Keys, counts, places and followers of each group, keys and exact followers of its deep k-mers if followers are
+    Keys, counts, places and followers of each group, keys and exact followers of its frequent k-mers if followers are
     bytes, and the histogram of all.
     """
     return_small_arrays()
@@ -78,8 +78,8 @@ def _tally_groups(
         n = _tally_group(cut.records, cut.bucket_start[first : last + 1], source, min_count, with_followers, out)
         progress(int(cut.n_windows[first:last].sum()))
         columns: list[np.ndarray] = [part[:n].copy() for part in out[:4]]
-        deep = np.flatnonzero(columns[1] >= MAX_BYTE) if as_bytes else np.empty(0, np.int64)
-        columns += [columns[0][deep], columns[3][deep] if as_bytes else columns[3][:0].copy()]
+        frequent = np.flatnonzero(columns[1] >= MAX_BYTE) if as_bytes else np.empty(0, np.int64)
+        columns += [columns[0][frequent], columns[3][frequent] if as_bytes else columns[3][:0].copy()]
         if as_bytes:
             columns[3] = np.minimum(columns[3], MAX_BYTE).astype(np.uint8)
         return (*columns, out[4])

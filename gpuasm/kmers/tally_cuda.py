@@ -52,11 +52,11 @@ def tally_cuda(
     followers = xp.zeros(8 * keys.size if with_followers else 0, np.uint8 if as_bytes else np.uint32)
     if keys.size and (place.size or followers.size):
         _tally(source, (k, k - k0), keys, place, followers)
-    deep = _tally_deep(source, k, keys[count >= MAX_BYTE], histogram) if as_bytes and with_followers else None
-    return Tally(k, keys, count, place, followers, histogram, deep)
+    frequent = _tally_frequent(source, k, keys[count >= MAX_BYTE], histogram) if as_bytes and with_followers else None
+    return Tally(k, keys, count, place, followers, histogram, frequent)
 
 
-def _tally_deep(source: tuple[Reads, Tiles, Array], k: int, keys: Array, histogram: np.ndarray) -> Tally | None:
+def _tally_frequent(source: tuple[Reads, Tiles, Array], k: int, keys: Array, histogram: np.ndarray) -> Tally | None:
     """Return the exact followers of k-mers of plain k that are so frequent that bytes may not hold them."""
     if keys.size == 0:
         return None
@@ -215,8 +215,8 @@ def _tally(
     plain, pairs = cuda_functions(_CUDA, "tally_plain", "tally_pairs")
     grid, block = ((tiles.n + 127) // 128,), (128,)
     where = (tiles.position, tiles.count, tiles.is_first, tiles.is_last, np.int64(tiles.n), reads.packed)
-    wanted = np.int32((place.size > 0) | (followers.size > 0) << 1 | (followers.dtype == np.uint8) << 2)
-    counted = (keys, *build_index(keys), place, followers, wanted)
+    requested = np.int32((place.size > 0) | (followers.size > 0) << 1 | (followers.dtype == np.uint8) << 2)
+    counted = (keys, *build_index(keys), place, followers, requested)
     if k <= MAX_PLAIN_K:
         plain(grid, block, (*where, np.int32(k), *counted))
     else:
@@ -242,18 +242,18 @@ __device__ __forceinline__ void add(unsigned* followers, i64 number, int strand,
     } while (found != expected);
 }
 
-// wanted: 1 for places, 2 for followers, 4 for followers as bytes.
+// requested: 1 for places, 2 for followers, 4 for followers as bytes.
 __device__ __forceinline__ void note(i64 number, int strand, i64 p, int k, bool previous, bool next, const u64* packed,
-                                     i64* place, unsigned* followers, int wanted) {
-    if (wanted & 1) place[number] = (p << 1) | strand;  // any occurrence: all have the same sequence
-    if (!(wanted & 2)) return;
-    if (next) add(followers, number, strand, base_at(packed, p + k), wanted & 4);
-    if (previous) add(followers, number, 1 - strand, 3 - base_at(packed, p - 1), wanted & 4);
+                                     i64* place, unsigned* followers, int requested) {
+    if (requested & 1) place[number] = (p << 1) | strand;  // any occurrence: all have the same sequence
+    if (!(requested & 2)) return;
+    if (next) add(followers, number, strand, base_at(packed, p + k), requested & 4);
+    if (previous) add(followers, number, 1 - strand, 3 - base_at(packed, p - 1), requested & 4);
 }
 
 extern "C" __global__ void tally_plain(const i64* position, const int* count, const bool* is_first, const bool* is_last,
     i64 n, const u64* packed, int k, const u64* keys, const int* slots, u64 n_slots, i64* place, unsigned* followers,
-    int wanted) {
+    int requested) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
     u64 kmer_mask = (1ull << (2 * k)) - 1, forward = 0, backward = 0;
@@ -271,13 +271,13 @@ extern "C" __global__ void tally_plain(const i64* position, const int* count, co
         i64 number = find(strand ? backward : forward, keys, slots, n_slots);
         if (number >= 0)
             note(number, strand, p0 + j, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place,
-                 followers, wanted);
+                 followers, requested);
     }
 }
 
 extern "C" __global__ void tally_pairs(const i64* position, const int* count, const bool* is_first, const bool* is_last,
     i64 n, const u64* packed, const int* names, int k, int shift, const u64* keys, const int* slots, u64 n_slots,
-    i64* place, unsigned* followers, int wanted) {
+    i64* place, unsigned* followers, int requested) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
     for (int j = 0; j < count[t]; j++) {
@@ -290,7 +290,7 @@ extern "C" __global__ void tally_pairs(const i64* position, const int* count, co
         i64 number = find(strand ? backward : forward, keys, slots, n_slots);
         if (number >= 0)
             note(number, strand, p, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place, followers,
-                 wanted);
+                 requested);
     }
 }
 """

@@ -205,15 +205,15 @@ def _find_all_seeds(targets: Targets, k: int, sample: Any, *, reads: Reads | Non
     """Return keys and places of all seeds in the order of the text, found in few windows at a time."""
     xp = array_namespace(targets.packed)
     tiles = tile_windows(targets.windows_once(k), k)
-    wanted = xp.empty(0, np.uint64) if reads is None else tally_kmers(reads, k, with_followers=False).keys
-    index = build_index(wanted)
+    requested = xp.empty(0, np.uint64) if reads is None else tally_kmers(reads, k, with_followers=False).keys
+    index = build_index(requested)
     found: tuple[list[Array], list[Array]] = ([xp.empty(0, np.uint64)], [xp.empty(0, np.int64)])
     for first in range(0, tiles.n, _BATCH):
         position, count = (column[first : first + _BATCH] for column in (tiles.position, tiles.count.astype(np.int64)))
         end = xp.cumsum(count)
         keys, place = (xp.empty(int(end[-1]), dtype) for dtype in (np.uint64, np.int64))
         where = (position, count, end - count, targets.packed, k, sample)
-        _find_seeds(position.size, *where, reads is None, wanted, *index, keys, place)
+        _find_seeds(position.size, *where, reads is None, requested, *index, keys, place)
         rows = xp.flatnonzero(place != _NO_WINDOW)
         found[0].append(keys[rows])
         found[1].append(place[rows])
@@ -236,7 +236,7 @@ def _sort_places(keys: Array, place: Array, is_first: Array) -> None:
 )
 @for_each
 def _find_seeds(
-    t, position, count, offset, packed, k, sample, all_wanted, wanted, slots, n_slots, keys, place
+    t, position, count, offset, packed, k, sample, all_requested, requested, slots, n_slots, keys, place
 ):  # fmt: skip
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
     forward = np.uint64(0)
@@ -249,5 +249,5 @@ def _find_seeds(
         at = offset[t] + j
         keys[at] = key
         place[at] = -1
-        if mix(key) & sample == np.uint64(0) and (all_wanted or find(key, wanted, slots, n_slots) >= 0):
+        if mix(key) & sample == np.uint64(0) and (all_requested or find(key, requested, slots, n_slots) >= 0):
             place[at] = 2 * (position[t] + j) + (1 if backward < forward else 0)

@@ -104,17 +104,17 @@ def add_mercy_kmers(held: list[Tally], segments: Reads, *, min_follow: int) -> T
         The least count of an edge: the edges of bridges get this count.
     """
     kept = held.pop()
-    k, histogram, deep = kept.k, kept.histogram, kept.deep
+    k, histogram, frequent = kept.k, kept.histogram, kept.frequent
     new = _new_kmers(kept, segments, min_follow)
-    if new.deep is not None and new.deep.n:
-        deep = new.deep if deep is None else _merged(deep, new.deep)
+    if new.frequent is not None and new.frequent.n:
+        frequent = new.frequent if frequent is None else _merged(frequent, new.frequent)
     columns = [kept.followers, kept.keys, kept.count]
     added = [new.followers, new.keys, new.count]
     del kept
     for i, column in enumerate(added):
         columns[i] = joined([columns[i], column])
     followers, keys, count = columns
-    return Tally(k, keys, count, new.place[:0].copy(), followers, histogram, deep)
+    return Tally(k, keys, count, new.place[:0].copy(), followers, histogram, frequent)
 
 
 def _new_kmers(kept: Tally, segments: Reads, min_follow: int) -> Tally:
@@ -128,11 +128,16 @@ def _new_kmers(kept: Tally, segments: Reads, min_follow: int) -> Tally:
     return replace(new, followers=new.followers * np.uint32(min_follow)).with_bytes()
 
 
-def _merged(deep: Tally, new: Tally) -> Tally:
-    """Return the deep k-mers of two tallies, which have none in common."""
-    pairs = ((deep.keys, new.keys), (deep.count, new.count), (deep.place, new.place), (deep.followers, new.followers))
+def _merged(frequent: Tally, new: Tally) -> Tally:
+    """Return the frequent k-mers of two tallies, which have none in common."""
+    pairs = (
+        (frequent.keys, new.keys),
+        (frequent.count, new.count),
+        (frequent.place, new.place),
+        (frequent.followers, new.followers),
+    )
     keys, count, place, followers = (joined(list(pair)) for pair in pairs)
-    return Tally(deep.k, keys, count, place, followers, deep.histogram).by_keys()
+    return Tally(frequent.k, keys, count, place, followers, frequent.histogram).by_keys()
 
 
 @signatures("uint64[::1], uint32[::1], uint64[::1], int32[::1], uint64, int64, uint8[::1], boolean[::1]")

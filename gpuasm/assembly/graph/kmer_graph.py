@@ -101,7 +101,7 @@ def make_kmer_graph(
     """
     xp, graph = array_namespace(unitigs.name), cleaned[0]
     tally, name = held.pop(), cleaned_names(unitigs, cleaned)
-    n, k, histogram, deep = int(graph.n_kmers.sum()), tally.k, tally.histogram, tally.deep
+    n, k, histogram, frequent = int(graph.n_kmers.sum()), tally.k, tally.histogram, tally.frequent
     columns = [tally.followers, tally.keys, tally.count]
     del tally
     for i, width in enumerate((8, 1, 1)):
@@ -111,7 +111,7 @@ def make_kmer_graph(
     followers, keys, count = columns
     strand = xp.empty(n, np.uint8)
     _take_strands(name.size, name, strand)
-    tally = Tally(k, keys, count, xp.empty(0, np.int64), followers, histogram, deep)
+    tally = Tally(k, keys, count, xp.empty(0, np.int64), followers, histogram, frequent)
     return KmerGraph.of(graph, strand, keys), tally
 
 

@@ -123,7 +123,7 @@ def test_text_order_keeps_the_values_of_each_kmer(xp):
     assert as_dicts(ordered, reads) == as_dicts(tally, reads)
 
 
-def test_followers_in_bytes_are_exact_for_deep_kmers(xp):
+def test_followers_in_bytes_are_exact_for_frequent_kmers(xp):
     rng = np.random.default_rng(7)
     genome = "".join(rng.choice(list("ACGT"), 90))
     texts = [*noisy_reads(3, 120), *[genome] * 270, *[genome[:60]] * 80]
@@ -137,6 +137,6 @@ def test_followers_in_bytes_are_exact_for_deep_kmers(xp):
     assert seen == expected
     assert found.followers.dtype == np.uint8
     assert max(map(max, expected.values())) > 255
-    assert {key for key, row in expected.items() if max(row) >= 255} <= set(to_host(found.deep.keys).tolist())
+    assert {key for key, row in expected.items() if max(row) >= 255} <= set(to_host(found.frequent.keys).tolist())
     again = exact.with_bytes()
     assert np.array_equal(to_host(again.seen(edges)), to_host(exact.followers))
