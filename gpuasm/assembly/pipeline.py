@@ -134,6 +134,8 @@ def resume(
         held[0] = with_fragments(held[0], stages)
         _build_all(held, stages, keep_state)
     state = held.pop()
+    if options.stop_after == STAGES[-1]:
+        state = state.without_windows()
     last = state
     if options.reaches("pairs") and state.mode.parameters.merges_final_variants:
         last = _merge_final_variants(state, stages)

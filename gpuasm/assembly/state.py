@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -110,6 +110,17 @@ class AssemblyState:
     def k_done(self) -> tuple[int, ...]:
         """The values of k so far."""
         return tuple(k for k in self.k_values if k <= self.kmer_graph.graph.k)
+
+    def without_windows(self) -> AssemblyState:
+        """Return the state without what only the next k needs: names of windows, and junction-spanning reads."""
+        reads, none = self.junction_reads, slice(0)
+        packed, names = reads.packed[:1].copy(), self.names[:32].copy()
+        return replace(
+            self,
+            kmer_graph=self.kmer_graph.without_windows(),
+            junction_reads=replace(reads.select(none), packed=packed),
+            names=names,
+        )
 
 
 _GRAPH = ("start", "count", "is_circular", "arc_start", "arc_to", "arc_count")

@@ -22,7 +22,7 @@ def tally_kmers(
     k0: int = 0,
     min_count: int = 1,
     with_followers: bool = True,
-    as_bytes: bool = False,
+    min_follow: int = 0,
     in_text_order: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Tally:
@@ -43,9 +43,9 @@ def tally_kmers(
         Rarer k-mers are omitted (the histogram includes them).
     with_followers
         Whether to count the following bases.
-    as_bytes
-        For plain k, whether to count followers in bytes, with the frequent k-mers beside them, and to leave places out
-        where memory is scarcest, on devices: k-mers of plain k spell themselves.
+    min_follow
+        For plain k, if not 0: the tally has edges, of bases that follow at least so often, in place of followers. On
+        devices, where memory is scarcest, it has no places: k-mers of plain k spell themselves.
     in_text_order
         Whether to sort by position in the text, so that consecutive k-mers are adjacent in memory; `sorted_by_place`
         does so later.
@@ -81,7 +81,7 @@ def tally_kmers(
         k0=k0,
         min_count=min_count,
         with_followers=with_followers,
-        as_bytes=as_bytes,
+        min_follow=min_follow,
         progress=progress or (lambda _windows: None),
     )
     if not in_text_order:
@@ -104,8 +104,8 @@ def sorted_by_place(held: list[Tally], *, min_count: int = 1, keep_places: bool 
         Whether the result has places.
     """
     tally = held.pop()
-    k, histogram, frequent, n = tally.k, tally.histogram, tally.frequent, tally.n
-    columns = [tally.keys, tally.count, tally.followers, tally.place]
+    k, histogram, has_edges, n = tally.k, tally.histogram, tally.edges is not None, tally.n
+    columns = [tally.keys, tally.count, tally.followers if tally.edges is None else tally.edges, tally.place]
     del tally
     xp = array_namespace(columns[0])
     order = xp.flatnonzero(columns[1] >= min_count) if min_count > 1 else None
@@ -118,5 +118,30 @@ def sorted_by_place(held: list[Tally], *, min_count: int = 1, keep_places: bool 
             if column.size:
                 columns[i] = column.reshape(n, -1)[order].ravel()
             del column
-    keys, count, followers, place = columns
-    return Tally(k, keys, count, place, followers, histogram, frequent)
+    keys, count, edges, place = columns
+    if has_edges:
+        return Tally(k, keys, count, place, xp.empty(0, np.uint32), histogram, edges)
+    return Tally(k, keys, count, place, edges, histogram)
+
+
+def count_followers(reads: Reads, k: int, keys: Array) -> Array:
+    """Count how often each base follows a few k-mers of plain k in reads.
+
+    Parameters
+    ----------
+    reads
+        Packed reads.
+    k
+        Odd, at most 31.
+    keys : (n,) uint64
+        All different, in any order, in the memory of the reads' arrays.
+
+    Returns
+    -------
+    (8n,) uint32: at 8i + 4s + b, how often base b follows k-mer i on strand s.
+    """
+    if array_namespace(reads.packed) is np:
+        from gpuasm.kmers.tally_cpu import count_followers_cpu as count  # noqa: PLC0415 - only one of the two is needed
+    else:
+        from gpuasm.kmers.tally_cuda import count_followers_cuda as count  # noqa: PLC0415
+    return count(reads, k, keys)

@@ -50,7 +50,7 @@ def cut_superkmers(reads: Reads, k: int, progress: Callable[[int], None] = lambd
     """Cut the reads' windows of k bases into super-k-mers and sort them by bucket, in two linear passes."""
     total = int(np.maximum(reads.length.astype(np.int64) - k + 1, 0).sum())
     n_buckets = 1 << max(0, min((total // _WINDOWS_PER_BUCKET).bit_length(), _MAX_BUCKETS.bit_length() - 1))
-    chunks = _chunk_bounds(reads, k)
+    chunks = chunk_bounds(reads, k)
 
     def cut_chunk(c: int) -> tuple[np.ndarray, ...]:
         found = _cut_chunk(reads, k, n_buckets, chunks[c], chunks[c + 1])
@@ -68,7 +68,8 @@ def cut_superkmers(reads: Reads, k: int, progress: Callable[[int], None] = lambd
     return SuperKmers(records, bucket_start, n_windows)
 
 
-def _chunk_bounds(reads: Reads, k: int) -> np.ndarray:
+def chunk_bounds(reads: Reads, k: int) -> np.ndarray:
+    """Return where chunks of segments with about as many windows of k bases begin and end: (n_chunks + 1,) int64."""
     windows = np.cumsum(np.maximum(reads.length.astype(np.int64) - k + 1, 0))
     if windows.size == 0 or windows[-1] == 0:
         return np.array([0, 0])

@@ -1,7 +1,7 @@
 """The k-mer table: multiplicity, following bases on both strands, and one position of each distinct k-mer.
 
-Graphs of plain k ask whether a base follows often enough, of all k-mers, and how often it follows, of few. Their tables
-count followers in bytes, and the followers of *frequent* k-mers, whose bytes could overflow, exactly beside them.
+Graphs of plain k ask of all k-mers whether a base follows often enough, and of few how often it does. Their tables have
+*edges*, a bit for each base, in place of counts; `gpuasm.kmers.counting.count_followers` counts those of few k-mers.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace
+from gpuasm.arrays import Array, array_namespace, to_host
 
 MAX_MULTIPLICITY = 65535
 """The last class of a histogram includes all higher multiplicities."""
-MAX_BYTE = 255
-"""The most that a byte of followers counts."""
 _ROWS_AT_A_TIME = 1 << 20
 
 
@@ -33,12 +31,12 @@ class Tally:
         Occurrences in the reads, both strands together.
     place : (n,) int64, or (0,) if not kept
         One occurrence: text position << 1 | strand; strand 1: the text contains the reverse complement of the key.
-    followers : (8n,) uint32 or uint8, or (0,) if not counted
-        At 8i + 4s + b: how often base b follows k-mer i on strand s. A byte of 255 stands for 255 and more.
+    followers : (8n,) uint32, or (0,) if not counted
+        At 8i + 4s + b: how often base b follows k-mer i on strand s.
     histogram : (65536,) int64
         Distinct k-mers of each multiplicity, including those below ``min_count``.
-    frequent : Tally or None
-        Where followers are bytes: the k-mers that may have bytes of 255, by ascending keys, with exact followers.
+    edges : (n,) uint8, or None
+        In place of counted followers: bit 4s + b tells whether base b follows k-mer i on strand s often enough.
     """
 
     k: int
@@ -47,7 +45,7 @@ class Tally:
     place: Array
     followers: Array
     histogram: np.ndarray
-    frequent: Tally | None = None
+    edges: Array = None
 
     @property
     def n(self) -> int:
@@ -63,6 +61,7 @@ class Tally:
             place=xp.empty(0, np.int64),
             followers=xp.empty(0, np.uint32),
             histogram=np.zeros(MAX_MULTIPLICITY + 1, np.int64),
+            edges=xp.empty(0, np.uint8),
         )
 
     def at_least(self, min_count: int) -> Tally:
@@ -80,37 +79,32 @@ class Tally:
         if followers.size:
             followers = _moved_down(followers, rows)
         keys, count, place = (_moved_down(column, rows) for column in (self.keys, self.count, self.place))
-        return Tally(self.k, keys, count, place, followers.ravel(), self.histogram, self.frequent)
-
-    def seen(self, edges: Array) -> Array:
-        """Return how often edges occur, by their (m,) places in ``followers``: (m,) uint32."""
-        xp = array_namespace(self.keys)
-        seen = self.followers[edges].astype(np.uint32)
-        if self.frequent is not None and self.frequent.n:
-            rows = xp.flatnonzero(seen == MAX_BYTE)
-            row = xp.searchsorted(self.frequent.keys, self.keys[edges[rows] >> 3])
-            seen[rows] = self.frequent.followers[8 * row + (edges[rows] & 7)]
-        return seen
+        edges = None if self.edges is None else _moved_down(self.edges, rows)
+        return Tally(self.k, keys, count, place, followers.ravel(), self.histogram, edges)
 
     def without_followers(self) -> Tally:
         """Return the tally without the following bases, more than half of its memory."""
-        return replace(self, followers=self.followers[:0].copy(), frequent=None)
+        return replace(self, followers=self.followers[:0].copy())
 
-    def with_bytes(self) -> Tally:
-        """Return the tally with exact followers as bytes, and exactly for frequent k-mers."""
-        xp, rows = array_namespace(self.keys), self.followers.reshape(-1, 8)
-        frequent = self._taken(xp.flatnonzero((rows >= MAX_BYTE).any(axis=1)))
-        followers = xp.minimum(self.followers, MAX_BYTE).astype(np.uint8)
-        return replace(self, followers=followers, frequent=replace(frequent, place=frequent.place[:0].copy()).by_keys())
+    def aside(self, *columns: str) -> Tally:
+        """Return the tally with columns moved to host memory, where a device needs its memory for others."""
+        moved: dict[str, Any] = {name: to_host(getattr(self, name)) for name in columns}
+        return replace(self, **moved)
 
-    def by_keys(self) -> Tally:
-        """Return the tally in the order of its keys."""
-        return self._taken(array_namespace(self.keys).argsort(self.keys))
+    def with_edges(self, min_follow: int) -> Tally:
+        """Return the tally with edges, where a base follows at least so often, in place of followers."""
+        return replace(self, followers=self.followers[:0].copy(), edges=observed_edges(self.followers, min_follow))
 
     def _taken(self, chosen: Array) -> Tally:
         followers = self.followers.reshape(-1, 8)[chosen].ravel() if self.followers.size else self.followers
         place = self.place[chosen] if self.place.size else self.place
-        return Tally(self.k, self.keys[chosen], self.count[chosen], place, followers, self.histogram, self.frequent)
+        edges = None if self.edges is None else self.edges[chosen]
+        return Tally(self.k, self.keys[chosen], self.count[chosen], place, followers, self.histogram, edges)
+
+
+def observed_edges(followers: Array, min_follow: int) -> Array:
+    """Return which of (8n,) followers occur at least so often: (n,) uint8, bit j of byte i for the follower 8i + j."""
+    return array_namespace(followers).packbits(followers >= min_follow, bitorder="little")
 
 
 def joined(parts: list[Array]) -> Array:

@@ -8,10 +8,10 @@ import numpy as np
 
 from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
-from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKmers, cut_superkmers
-from gpuasm.kmers.tally import MAX_BYTE, MAX_MULTIPLICITY, Tally, joined
+from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKmers, chunk_bounds, cut_superkmers
+from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally, joined, observed_edges
 from gpuasm.parallel import compiled, inlined, ordered_map, signatures
-from gpuasm.primitives.hashing import mix
+from gpuasm.primitives.hashing import build_index, find, mix
 from gpuasm.resources import return_small_arrays
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -30,40 +30,36 @@ def tally_cpu(
     k0: int,
     min_count: int,
     with_followers: bool,
-    as_bytes: bool,
+    min_follow: int,
     progress: Callable[[int], None],
 ) -> Tally:
     """Count the k-mers of host reads; see `gpuasm.kmers.counting.tally_kmers`."""
     source = (reads.packed, names, k, k - k0)
-    settings = (min_count, with_followers, as_bytes and with_followers, progress)
+    settings = (min_count, with_followers, min_follow, progress)
     parts, histogram = _tally_groups(cut_superkmers(reads, k, progress), source, settings)
     return_small_arrays()
     if not parts[0]:
         return Tally.empty(np, k)
-    frequent = None
-    frequent_followers, frequent_keys = joined(parts.pop()), joined(parts.pop())
-    if frequent_keys.size:
-        frequent_counts, no_places = np.full(frequent_keys.size, MAX_BYTE, np.uint32), np.empty(0, np.int64)
-        frequent = Tally(k, frequent_keys, frequent_counts, no_places, frequent_followers.ravel(), histogram).by_keys()
-    followers = joined(parts.pop()).ravel()  # the largest first
+    followers = joined(parts.pop())  # the largest first
     place, count, keys = (joined(parts.pop()) for _ in range(3))
-    return Tally(k, keys, count, place, followers, histogram, frequent)
+    if min_follow:
+        return Tally(k, keys, count, place, np.empty(0, np.uint32), histogram, followers)
+    return Tally(k, keys, count, place, followers.ravel(), histogram)
 
 
 def _tally_groups(
     cut: SuperKmers,
     source: tuple[np.ndarray, np.ndarray, int, int],
-    settings: tuple[int, bool, bool, Callable[[int], None]],
+    settings: tuple[int, bool, int, Callable[[int], None]],
 ) -> tuple[list[list[np.ndarray]], np.ndarray]:
     """Count the k-mers of each group of buckets.
 
     Returns
     -------
-    Keys, counts, places and followers of each group, keys and exact followers of its frequent k-mers if followers are
-    bytes, and the histogram of all.
+    Keys, counts, places, and followers or edges, of each group, and the histogram of all.
     """
     return_small_arrays()
-    (min_count, with_followers, as_bytes, progress), bounds = settings, _group_bounds(cut)
+    (min_count, with_followers, min_follow, progress), bounds = settings, _group_bounds(cut)
 
     def run(group: int) -> tuple[np.ndarray, ...]:
         first, last = bounds[group], bounds[group + 1]
@@ -78,13 +74,11 @@ def _tally_groups(
         n = _tally_group(cut.records, cut.bucket_start[first : last + 1], source, min_count, with_followers, out)
         progress(int(cut.n_windows[first:last].sum()))
         columns: list[np.ndarray] = [part[:n].copy() for part in out[:4]]
-        frequent = np.flatnonzero(columns[1] >= MAX_BYTE) if as_bytes else np.empty(0, np.int64)
-        columns += [columns[0][frequent], columns[3][frequent] if as_bytes else columns[3][:0].copy()]
-        if as_bytes:
-            columns[3] = np.minimum(columns[3], MAX_BYTE).astype(np.uint8)
+        if min_follow:
+            columns[3] = observed_edges(columns[3].ravel(), min_follow)
         return (*columns, out[4])
 
-    parts: list[list[np.ndarray]] = [[], [], [], [], [], []]
+    parts: list[list[np.ndarray]] = [[], [], [], []]
     histogram = np.zeros(MAX_MULTIPLICITY + 1, np.int64)
     for *columns, counted in ordered_map(run, range(len(bounds) - 1)):
         histogram += counted
@@ -220,3 +214,53 @@ def _count_one(key, place, table):
     for j in range(8):
         followers_of[slot, j] = 0
     return -1 - slot
+
+
+def count_followers_cpu(reads: Reads, k: int, keys: np.ndarray) -> np.ndarray:
+    """Count the followers of a few k-mers; see `gpuasm.kmers.counting.count_followers`."""
+    followers, index = np.zeros(8 * keys.size, np.uint32), build_index(keys)
+    if keys.size == 0:
+        return followers
+    bounds = chunk_bounds(reads, k)
+
+    def find_chunk(chunk: int) -> np.ndarray:
+        first, last = bounds[chunk], bounds[chunk + 1]
+        room = 2 * int(np.maximum(reads.length[first:last].astype(np.int64) - k + 1, 0).sum())
+        found = np.empty(room, np.int64)
+        n = _find_followers(reads.packed, reads.start[first:last], reads.length[first:last], k, keys, *index, found)
+        return found[:n].copy()
+
+    for found in ordered_map(find_chunk, range(bounds.size - 1)):
+        _count_each(found, followers)
+    return followers
+
+
+@signatures("uint64[::1], int64[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int64[::1]")
+@compiled()
+def _find_followers(packed, start, length, k, keys, slots, n_slots, found):
+    """Write the place among the followers of each base that follows one of the k-mers; return how many."""
+    n = 0
+    for segment in range(start.size):
+        if length[segment] <= k:
+            continue
+        forward, backward = all_but_last(packed, start[segment], k)
+        for j in range(length[segment] - k + 1):
+            position = start[segment] + j
+            forward, backward = rolled(forward, backward, base_at(packed, position + k - 1), k)
+            strand = 1 if backward < forward else 0
+            number = find(backward if strand else forward, keys, slots, n_slots)
+            if number >= 0:
+                if j < length[segment] - k:
+                    found[n] = 8 * number + 4 * strand + np.int64(base_at(packed, position + k))
+                    n += 1
+                if j > 0:
+                    found[n] = 8 * number + 4 * (1 - strand) + 3 - np.int64(base_at(packed, position - 1))
+                    n += 1
+    return n
+
+
+@signatures("int64[::1], uint32[::1]")
+@compiled()
+def _count_each(found, followers):
+    for place in found:
+        followers[place] += np.uint32(1)

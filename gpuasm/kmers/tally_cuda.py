@@ -2,11 +2,12 @@
 
 Keys are sorted in parts, so that few of them are on the device at once. A part has all occurrences of its k-mers, so
 rare k-mers are dropped before the next part is counted. Each part reads all windows, which takes far less time than
-sorting them; so there are about 20 parts, and fewer where these would be small.
+sorting them; so there are about 40 parts, and fewer where these would be small.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -14,17 +15,19 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, cuda_functions, free_device_memory, to_host
 from gpuasm.kmers.keys import MAX_PLAIN_K, NO_KEY, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
-from gpuasm.kmers.tally import MAX_BYTE, MAX_MULTIPLICITY, Tally, joined
+from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally, joined, observed_edges
 from gpuasm.kmers.windows import Tiles, tile_windows
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import MIX_CUDA, build_index, mix
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
-_ONE, _HALF = np.uint64(1), np.uint64(32)
+_ONE, _HALF, _LOW = np.uint64(1), np.uint64(32), np.uint64(0xFFFFFFFF)
 _LEAST_PART, _MOST_PART = 1 << 20, (1 << 31) - 1
-_SMALL_PART, _PARTS = 1 << 24, 16
+_SMALL_PART, _PARTS = 1 << 24, 32
 """Windows of a part where the device has room: a share of all, and not less than so many."""
+_EDGE_GROUPS = 8
+"""Groups of parts whose followers are counted one after the other, where the tally has edges only."""
 _BYTES_PER_WINDOW = 40
 """Device memory per window of a sorted part: the key, its sorted copy, the sort's buffer, the run flags."""
 
@@ -37,7 +40,7 @@ def tally_cuda(
     k0: int,
     min_count: int,
     with_followers: bool,
-    as_bytes: bool,
+    min_follow: int,
     progress: Callable[[int], None],
 ) -> Tally:
     """Count the k-mers of device reads; see `gpuasm.kmers.counting.tally_kmers`."""
@@ -45,33 +48,48 @@ def tally_cuda(
     tiles = tile_windows(reads, k)
     if tiles.n == 0:
         return Tally.empty(xp, k)
-    keys, count, histogram = _count(reads, tiles, names, k=k, k0=k0, min_count=min_count)
+    keys, count, histogram, bounds = _count(reads, tiles, names, k=k, k0=k0, min_count=min_count)
     progress(2 * int(tiles.count.sum(dtype=np.int64)))
     source = (reads, tiles, names)
-    place = xp.zeros(0 if as_bytes else keys.size, np.int64)
-    followers = xp.zeros(8 * keys.size if with_followers else 0, np.uint8 if as_bytes else np.uint32)
-    if keys.size and (place.size or followers.size):
+    if min_follow:
+        edges = _find_edges(source, k, keys, bounds, min_follow)
+        return Tally(k, keys, count, xp.zeros(0, np.int64), xp.zeros(0, np.uint32), histogram, edges)
+    place = xp.zeros(keys.size, np.int64)
+    followers = xp.zeros(8 * keys.size if with_followers else 0, np.uint32)
+    if keys.size:
         _tally(source, (k, k - k0), keys, place, followers)
-    frequent = _tally_frequent(source, k, keys[count >= MAX_BYTE], histogram) if as_bytes and with_followers else None
-    return Tally(k, keys, count, place, followers, histogram, frequent)
+    return Tally(k, keys, count, place, followers, histogram)
 
 
-def _tally_frequent(source: tuple[Reads, Tiles, Array], k: int, keys: Array, histogram: np.ndarray) -> Tally | None:
-    """Return the exact followers of k-mers of plain k that are so frequent that bytes may not hold them."""
-    if keys.size == 0:
-        return None
-    xp, keys = array_namespace(keys), array_namespace(keys).sort(keys)
-    followers, none = xp.zeros(8 * keys.size, np.uint32), xp.zeros(0, np.int64)
-    _tally(source, (k, k), keys, none, followers)
-    return Tally(k, keys, xp.full(keys.size, MAX_BYTE, np.uint32), none, followers, histogram)
+def count_followers_cuda(reads: Reads, k: int, keys: Array) -> Array:
+    """Count the followers of a few k-mers; see `gpuasm.kmers.counting.count_followers`."""
+    xp, tiles = array_namespace(keys), tile_windows(reads, k)
+    followers = xp.zeros(8 * keys.size, np.uint32)
+    if keys.size and tiles.n:
+        _tally((reads, tiles, xp.empty(0, np.int32)), (k, k), keys, xp.zeros(0, np.int64), followers)
+    return followers
+
+
+def _find_edges(source: tuple[Reads, Tiles, Array], k: int, keys: Array, bounds: np.ndarray, min_follow: int) -> Array:
+    """Return the edges of k-mers of plain k, counted in bytes for a group of parts at a time: (n,) uint8."""
+    xp, n_parts = array_namespace(keys), bounds.size - 1
+    edges = xp.empty(keys.size, np.uint8)
+    groups = np.unique(np.linspace(0, n_parts, min(n_parts, _EDGE_GROUPS) + 1).astype(np.int64)).tolist()
+    for first, last in itertools.pairwise(groups):
+        own = slice(int(bounds[first]), int(bounds[last]))
+        followers = xp.zeros(8 * (own.stop - own.start), np.uint8)
+        if followers.size:
+            _tally(source, (k, k), keys[own], xp.zeros(0, np.int64), followers, parts=(first, last, n_parts))
+            edges[own] = observed_edges(followers, min_follow)
+    return edges
 
 
 def _count(
     reads: Reads, tiles: Tiles, names: Array, *, k: int, k0: int, min_count: int
-) -> tuple[Array, Array, np.ndarray]:
+) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """Return the distinct keys that occur often enough, their (n,) uint32 counts, and the histogram of all.
 
-    The keys are sorted within each part.
+    The keys are sorted within each part; (n_parts + 1,) int64 tells where each begins.
     """
     xp = array_namespace(reads.packed)
     total = int(tiles.count.sum(dtype=np.int64))
@@ -96,7 +114,8 @@ def _count(
         solid[0].append(keys[kept])
         solid[1].append(count[kept].astype(np.uint32))
         del keys, count, kept
-    return joined(solid[0]), joined(solid[1]), histogram
+    bounds = np.cumsum([0, *(keys.size for keys in solid[0])])
+    return joined(solid[0]), joined(solid[1]), histogram, bounds
 
 
 def _window_keys(reads: Reads, tiles: tuple[Array, Array], names: Array, *, k: int, k0: int) -> Array:
@@ -157,8 +176,8 @@ def _keys_of_part(
 
 @inlined()
 def _part_of(key, n_parts):
-    """Return the part of a key: the upper half of its hash, scaled."""
-    return ((mix(key) >> _HALF) * n_parts) >> _HALF
+    """Return the part of a key: the lower half of its hash, scaled, as the upper half is its slot in an index."""
+    return ((mix(key) & _LOW) * n_parts) >> _HALF
 
 
 @for_each
@@ -208,9 +227,18 @@ def _run_lengths(keys: Array) -> tuple[Array, Array]:
 
 
 def _tally(
-    source: tuple[Reads, Tiles, Array], lengths: tuple[int, int], keys: Array, place: Array, followers: Array
+    source: tuple[Reads, Tiles, Array],
+    lengths: tuple[int, int],
+    keys: Array,
+    place: Array,
+    followers: Array,
+    *,
+    parts: tuple[int, int, int] = (0, 1, 1),
 ) -> None:
-    """Find a place of each key, and count its followers, in the arrays that are not empty."""
+    """Find a place of each key, and count its followers, in the arrays that are not empty.
+
+    Of plain k, ``parts`` are the first part of the keys, the one behind their last, and the number of parts.
+    """
     (reads, tiles, names), (k, shift) = source, lengths
     plain, pairs = cuda_functions(_CUDA, "tally_plain", "tally_pairs")
     grid, block = ((tiles.n + 127) // 128,), (128,)
@@ -218,7 +246,7 @@ def _tally(
     requested = np.int32((place.size > 0) | (followers.size > 0) << 1 | (followers.dtype == np.uint8) << 2)
     counted = (keys, *build_index(keys), place, followers, requested)
     if k <= MAX_PLAIN_K:
-        plain(grid, block, (*where, np.int32(k), *counted))
+        plain(grid, block, (*where, np.int32(k), *counted, *map(np.uint64, parts)))
     else:
         pairs(grid, block, (*where, names, np.int32(k), np.int32(shift), *counted))
 
@@ -253,7 +281,7 @@ __device__ __forceinline__ void note(i64 number, int strand, i64 p, int k, bool 
 
 extern "C" __global__ void tally_plain(const i64* position, const int* count, const bool* is_first, const bool* is_last,
     i64 n, const u64* packed, int k, const u64* keys, const int* slots, u64 n_slots, i64* place, unsigned* followers,
-    int requested) {
+    int requested, u64 first_part, u64 end_part, u64 n_parts) {
     i64 t = blockIdx.x * (i64)blockDim.x + threadIdx.x;
     if (t >= n) return;
     u64 kmer_mask = (1ull << (2 * k)) - 1, forward = 0, backward = 0;
@@ -268,7 +296,12 @@ extern "C" __global__ void tally_plain(const i64* position, const int* count, co
         forward = ((forward << 2) | base) & kmer_mask;
         backward = (backward >> 2) | ((3 - base) << (2 * (k - 1)));
         int strand = backward < forward;
-        i64 number = find(strand ? backward : forward, keys, slots, n_slots);
+        u64 key = strand ? backward : forward;
+        if (n_parts > 1) {
+            u64 part = ((mix(key) & 0xFFFFFFFFull) * n_parts) >> 32;
+            if (part < first_part || part >= end_part) continue;
+        }
+        i64 number = find(key, keys, slots, n_slots);
         if (number >= 0)
             note(number, strand, p0 + j, k, j > 0 || !is_first[t], j < count[t] - 1 || !is_last[t], packed, place,
                  followers, requested);

@@ -16,6 +16,14 @@ _ZERO, _ONE, _HALF = np.uint64(0), np.uint64(1), np.uint64(32)
 _LEAST_SLOTS = 16
 
 
+def slots_for(n: int, xp: Any) -> int:
+    """Return how many slots an index of n keys has: half again as many on devices, where memory is scarcest, else 2n.
+
+    There are at least 16.
+    """
+    return max(_LEAST_SLOTS, 2 * n if xp is np else 3 * n // 2)
+
+
 @inlined()
 def mix(key):
     """Mix the bits of a uint64: the finaliser of MurmurHash3."""
@@ -58,11 +66,11 @@ def build_index(keys: Array) -> tuple[Array, Any]:
     slots : (n_slots,) int32
         The number of the key in each slot, -1 if the slot is free.
     n_slots : uint64
-        2n, at least 16, below 2^32. The slot of a key may differ between runs and devices; the result of `find` does
-        not.
+        As `slots_for` returns it, below 2^32. The slot of a key may differ between runs and devices; the result of
+        `find` does not.
     """
     xp = array_namespace(keys)
-    n_slots = max(_LEAST_SLOTS, 2 * keys.size)
+    n_slots = slots_for(keys.size, xp)
     slots = xp.full(n_slots, -1, dtype=np.int32)
     if keys.size == 0:
         return slots, np.uint64(n_slots)

@@ -90,3 +90,14 @@ def unpack(packed: np.ndarray, start: int, length: int) -> np.ndarray:
 def base_at(packed, position):
     """Return the code (uint64) of one packed base."""
     return (packed[position >> 5] >> np.uint64(62 - 2 * (position & 31))) & np.uint64(3)
+
+
+@inlined()
+def block_at(packed, position):
+    """Return the 32 packed bases (uint64) from a position on."""
+    i = position >> 5
+    shift = np.uint64(2 * (position & 31))
+    block = packed[i] << shift
+    if shift > np.uint64(0):
+        block |= packed[i + 1] >> (np.uint64(64) - shift)
+    return block

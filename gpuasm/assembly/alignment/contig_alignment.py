@@ -16,12 +16,13 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.alignment.multi_mapping import choose_places
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
-from gpuasm.assembly.alignment.ungapped import best_ungapped_alignment, block_at, leftmost
+from gpuasm.assembly.alignment.ungapped import best_ungapped_alignment, leftmost
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find, mix
 from gpuasm.primitives.searching import run_of
+from gpuasm.sequence.encoding import block_at
 from gpuasm.sequence.reads import Reads
 
 _BATCH = 1 << 22

@@ -7,7 +7,8 @@ anchor is the read's first unique 31-mer, or, if it has none, its first unique k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.rolling import rolled
+from gpuasm.kmers.text_index import TextIndex, find_window, window_at
 from gpuasm.parallel import for_each, signatures
-from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at, pack
 from gpuasm.sequence.reads import Reads
 
@@ -31,7 +32,7 @@ ANCHOR_K = MAX_PLAIN_K
 
 @dataclass(frozen=True)
 class KmerTable:
-    """The k-mers of the unitigs of a graph, or of reads, for one k.
+    """Longer k-mers of the unitigs of a graph, or of reads, for one k.
 
     Attributes
     ----------
@@ -45,15 +46,8 @@ class KmerTable:
     dictionary: Dictionary
     place: Array
 
-    def at(self, keys: Array) -> Array:
-        """Return the places of 31-mers by their keys: (n,) int64, -1 for those that do not occur exactly once."""
-        xp, d = array_namespace(keys), self.dictionary
-        place = xp.empty(keys.size, np.int64)
-        _find_places(keys.size, keys, d.keys, d.slots, d.n_slots, self.place, place)
-        return place
-
     @classmethod
-    def of(cls, text: Reads, k: int, *, names: Array | None = None, k0: int = 0) -> KmerTable:
+    def of(cls, text: Reads, k: int, *, names: Array, k0: int) -> KmerTable:
         """Index a text; see `gpuasm.kmers.counting.tally_kmers` for ``names``, those of the shorter k-mers."""
         tally = tally_kmers(text, k, names, k0=k0, with_followers=False)
         keys, place = tally.keys, tally.place
@@ -105,7 +99,7 @@ class AnchorIndex:
 
     Attributes
     ----------
-    kmers : KmerTable
+    kmers : TextIndex
         31-mers.
     longer : tuple of KmerTable
         Longer k-mers, of at most the graph's k: ascending.
@@ -113,7 +107,7 @@ class AnchorIndex:
         Where each unitig starts in the text.
     """
 
-    kmers: KmerTable
+    kmers: TextIndex
     longer: tuple[KmerTable, ...]
     start: Array
 
@@ -131,32 +125,35 @@ class AnchorIndex:
             Whether there are longer k-mers.
         reads
             The only reads that will be anchored, where `xp` keeps its arrays: where they are shorter than the unitigs
-            together, other k-mers are left out.
+            together, other longer k-mers are left out.
         """
-        text, names, own_names = text_of_unitigs(graph, xp), None, None
-        if reads is not None and reads.n_bases >= graph.bases.size:
-            reads = None
-        tables: list[KmerTable] = []
-        for k in (ANCHOR_K, *(k for k in ALIGNMENT.anchor_longer_k if with_longer and k <= graph.k)):
-            k0 = tables[-1].dictionary.k if tables else 0
-            if tables:
-                names = name_windows(text, tables[-1].dictionary, names)
-            if reads is None:
-                tables.append(KmerTable.of(text, k, names=names, k0=k0))
-                continue
-            if tables:
-                own_names = name_windows(reads, tables[-1].dictionary, own_names)
-            keys = tally_kmers(reads, k, own_names, k0=k0, with_followers=False).keys
-            dictionary = Dictionary.of(keys, k=k, k0=k0)
-            tables.append(KmerTable(dictionary, _unique_places(name_windows(text, dictionary, names), keys.size)))
-        return cls(tables[0], tuple(tables[1:]), to_namespace(xp, graph.start))
+        text, start = text_of_unitigs(graph, xp), to_namespace(xp, graph.start)
+        index = cls(TextIndex.of(text, ANCHOR_K), (), start)
+        lengths = [k for k in ALIGNMENT.anchor_longer_k if with_longer and k <= graph.k]
+        return replace(index, longer=_longer_tables(index.kmers, text, reads, lengths)) if lengths else index
 
-    def unique_positions(self) -> Array:
-        """Return the text positions of the 31-mers that occur once: (n_bases,) bool."""
-        place = self.kmers.place
-        is_unique = array_namespace(place).zeros(int(self.start[-1]), bool)
-        _mark(place.size, place, is_unique)
-        return is_unique
+
+def _longer_tables(index: TextIndex, text: Reads, reads: Reads | None, lengths: Sequence[int]) -> tuple[KmerTable, ...]:
+    """Index ascending lengths of k-mers of a text, all or only those of reads if these are shorter."""
+    if reads is not None and reads.n_bases >= text.n_bases:
+        reads = None
+    tables: list[KmerTable] = []
+    sources = (text,) if reads is None else (text, reads)
+    names = [index.name_windows(source) for source in sources]
+    for k in lengths:
+        k0 = tables[-1].dictionary.k if tables else index.k
+        if tables:
+            names = [
+                name_windows(source, tables[-1].dictionary, own) for source, own in zip(sources, names, strict=True)
+            ]
+        if reads is None:
+            tables.append(KmerTable.of(text, k, names=names[0], k0=k0))
+            continue
+        keys = tally_kmers(reads, k, names[1], k0=k0, with_followers=False).keys
+        dictionary = Dictionary.of(keys, k=k, k0=k0)
+        place = _unique_places(name_windows(text, dictionary, names[0]), keys.size)
+        tables.append(KmerTable(dictionary, place))
+    return tuple(tables)
 
 
 @dataclass(frozen=True)
@@ -178,21 +175,12 @@ class Anchored:
     offset: Array
 
 
-@signatures("int64[::1], boolean[::1]")
-@for_each
-def _mark(i, place, is_unique):
-    if place[i] >= 0:
-        is_unique[place[i] >> 1] = True
-
-
 def anchor_reads(reads: Reads, index: AnchorIndex) -> Anchored:
     """Anchor segments of reads by their first unique 31-mer, or by their first longer unique k-mer."""
     xp, n = array_namespace(reads.packed), reads.n_segments
     place, offset, size = xp.full(n, -1, np.int64), xp.zeros(n, np.int32), xp.full(n, ANCHOR_K, np.int64)
-    d = index.kmers.dictionary
-    _anchor(
-        n, reads.start, reads.length, reads.packed, d.k, d.keys, d.slots, d.n_slots, index.kmers.place, place, offset
-    )
+    where = (*index.kmers.where, index.kmers.is_unique)
+    _anchor(n, reads.start, reads.length, reads.packed, *where, place, offset)
     if index.longer:
         _anchor_by_longer_kmers(reads, index, (place, offset, size))
     position = xp.maximum(place, 0) >> 1
@@ -210,7 +198,7 @@ def _anchor_by_longer_kmers(reads: Reads, index: AnchorIndex, out: tuple[Array, 
     xp = array_namespace(place)
     rest = xp.flatnonzero(place < 0)
     left = repack(reads.select(rest))  # so that only their windows are named
-    names = name_windows(left, index.kmers.dictionary)
+    names = index.kmers.name_windows(left)
     for table in index.longer:
         k = table.dictionary.k
         names = name_windows(left, table.dictionary, names)
@@ -219,13 +207,6 @@ def _anchor_by_longer_kmers(reads: Reads, index: AnchorIndex, out: tuple[Array, 
         place[rest], offset[rest], size[rest] = found, at, k
         unplaced = xp.flatnonzero(found < 0)
         rest, left = rest[unplaced], left.select(unplaced)
-
-
-@signatures("uint64[::1], uint64[::1], int32[::1], uint64, int64[::1], int64[::1]")
-@for_each
-def _find_places(i, queries, keys, slots, n_slots, place, found):
-    number = find(queries[i], keys, slots, n_slots)
-    found[i] = place[number] if number >= 0 else -1
 
 
 @signatures("int64[::1], int32[::1], int32[::1], int64, int64[::1], int64[::1], int32[::1]")
@@ -241,17 +222,16 @@ def _anchor_named(r, start, length, names, k, place, found, offset):
 
 
 @signatures(
-    "int64[::1], int32[::1], uint64[::1], int64, uint64[::1], int32[::1], uint64, int64[::1], int64[::1], int32[::1]"
+    "int64[::1], int32[::1], uint64[::1], uint64[::1], int64, int32[::1], uint64, boolean[::1], int64[::1], int32[::1]"
 )
 @for_each
-def _anchor(r, start, length, packed, k, keys, slots, n_slots, place, found, offset):
+def _anchor(r, start, length, packed, text, k, slots, n_slots, is_unique, place, offset):
     forward, backward = np.uint64(0), np.uint64(0)
     for i in range(length[r]):
         forward, backward = rolled(forward, backward, base_at(packed, start[r] + i), k)
         if i >= k - 1:
-            number = find(min(forward, backward), keys, slots, n_slots)
-            if number >= 0 and place[number] >= 0:
-                strand = np.int64(1) if backward < forward else np.int64(0)
-                found[r] = (place[number] & ~np.int64(1)) | ((place[number] & 1) ^ strand)
+            position = find_window(min(forward, backward), text, k, slots, n_slots)
+            if position >= 0 and is_unique[position]:
+                place[r] = 2 * position + (0 if window_at(text, position, k) == forward else 1)
                 offset[r] = i - k + 1
                 break

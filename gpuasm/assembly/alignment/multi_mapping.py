@@ -12,12 +12,13 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
-from gpuasm.assembly.alignment.ungapped import best_ungapped_alignment, block_at, leftmost
+from gpuasm.assembly.alignment.ungapped import best_ungapped_alignment, leftmost
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import mix
 from gpuasm.primitives.searching import run_of
+from gpuasm.sequence.encoding import block_at
 from gpuasm.sequence.reads import Reads
 
 _MAX_PLACES, _MIN_SCORE = ALIGNMENT.multi_mapping_max_places, ALIGNMENT.alignment_min_score

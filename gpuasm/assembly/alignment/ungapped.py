@@ -10,21 +10,11 @@ import numpy as np
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import inlined
+from gpuasm.sequence.encoding import block_at
 
 _MISMATCH_COST = ALIGNMENT.alignment_mismatch_cost
 _ONE = np.uint64(1)
 _ODD = np.uint64(0x5555555555555555)
-
-
-@inlined()
-def block_at(packed, position):
-    """Return the 32 packed bases (uint64) from a position on."""
-    i = position >> 5
-    shift = np.uint64(2 * (position & 31))
-    block = packed[i] << shift
-    if shift > np.uint64(0):
-        block |= packed[i + 1] >> (np.uint64(64) - shift)
-    return block
 
 
 @inlined()

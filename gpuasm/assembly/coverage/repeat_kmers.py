@@ -25,7 +25,6 @@ from gpuasm.assembly.pairs.link_evidence import SIXTEENTHS, Evidence
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import COVERAGE, PATHS
 from gpuasm.kmers.counting import tally_kmers
-from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import count_between
 
 
@@ -63,27 +62,15 @@ def without_repeat_kmers(index: AnchorIndex, repeat_kmers: Array) -> tuple[Ancho
     -------
     AnchorIndex, and (n_unitigs,) bool, on the host: unitigs all of whose unique k-mers are repeat-derived.
     """
-    xp, place = array_namespace(repeat_kmers), index.kmers.place
-    found = index.kmers.at(repeat_kmers)
-    found = found[found >= 0] >> 1
-    is_found = xp.zeros(int(index.start[-1]), bool)
+    xp, is_unique = array_namespace(repeat_kmers), index.kmers.is_unique
+    found = index.kmers.unique_positions(repeat_kmers)
+    found = found[found >= 0]
+    is_found = xp.zeros(is_unique.size, bool)
     is_found[found] = True
-    n_repeat = count_between(is_found, index.start)
-    is_repeat = n_repeat == count_between(index.unique_positions(), index.start)
+    is_repeat = count_between(is_found, index.start) == count_between(is_unique, index.start)
     unitig = xp.searchsorted(index.start, found, side="right") - 1
     is_found[found[is_repeat[unitig]]] = False
-    del found, unitig  # the places take more memory
-    kept = xp.empty_like(place)
-    _leave_out(place.size, place, is_found, kept)
-    return replace(index, kmers=replace(index.kmers, place=kept)), to_host(is_repeat)
-
-
-@signatures("int64[::1], boolean[::1], int64[::1]")
-@for_each
-def _leave_out(i, place, is_excluded, kept):
-    kept[i] = place[i]
-    if place[i] >= 0 and is_excluded[place[i] >> 1]:
-        kept[i] = -1
+    return replace(index, kmers=replace(index.kmers, is_unique=is_unique & ~is_found)), to_host(is_repeat)
 
 
 def leads_from_repeat(links: Links, graph: UnitigGraph, is_repeat: np.ndarray) -> np.ndarray:

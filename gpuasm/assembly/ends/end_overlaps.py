@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, to_host, to_namespace
-from gpuasm.assembly.alignment.ungapped import block_at, mismatch_mask
+from gpuasm.assembly.alignment.ungapped import mismatch_mask
 from gpuasm.assembly.ends.clipped_ends import AlignedEnds
 from gpuasm.assembly.ends.end_sequences import EndSequences
 from gpuasm.assembly.parameters import ENDS
@@ -21,7 +21,7 @@ from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import compiled, for_each, inlined, signatures
 from gpuasm.primitives.counting import count_ones
 from gpuasm.primitives.row_of_edge import row_of_edge
-from gpuasm.sequence.encoding import base_at, pack, reverse_complement
+from gpuasm.sequence.encoding import base_at, block_at, pack, reverse_complement
 
 _MISMATCH_COST = ENDS.overlap_mismatch_cost
 _KEY_BITS = 64

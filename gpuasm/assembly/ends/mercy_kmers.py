@@ -90,62 +90,44 @@ def _mark_bridges(r, start, length, k, names, strand, unitig_of, first_window, l
         before = p
 
 
-def add_mercy_kmers(held: list[Tally], segments: Reads, *, min_follow: int) -> Tally:
+def add_mercy_kmers(held: list[Tally], segments: Reads) -> Tally:
     """Add the k-mers and edges of bridging segments to a tally.
 
     Parameters
     ----------
     held
-        The tally of the k-mers of the simplified graph, without places, its followers as bytes. It is taken out of its
-        list, so that each of its arrays is freed once it is copied.
+        The tally of the k-mers of the simplified graph, without places, with edges. It is taken out of its list, so
+        that each of its arrays is freed once it is copied.
     segments
         As `bridging_segments` returns them.
-    min_follow
-        The least count of an edge: the edges of bridges get this count.
     """
-    kept = held.pop()
-    k, histogram, frequent = kept.k, kept.histogram, kept.frequent
-    new = _new_kmers(kept, segments, min_follow)
-    if new.frequent is not None and new.frequent.n:
-        frequent = new.frequent if frequent is None else _merged(frequent, new.frequent)
-    columns = [kept.followers, kept.keys, kept.count]
-    added = [new.followers, new.keys, new.count]
-    del kept
+    kept, xp = held.pop(), array_namespace(segments.packed)
+    edges = to_namespace(xp, kept.edges)
+    k, histogram, new = kept.k, kept.histogram, _new_kmers(kept, edges, segments)
+    columns, added = [edges, kept.keys, kept.count], [new.edges, new.keys, new.count]
+    del kept, edges
     for i, column in enumerate(added):
-        columns[i] = joined([columns[i], column])
-    followers, keys, count = columns
-    return Tally(k, keys, count, new.place[:0].copy(), followers, histogram, frequent)
+        own, columns[i] = to_namespace(xp, columns[i]), None
+        columns[i] = joined([own, column])
+        del own
+    edges, keys, count = columns
+    return Tally(k, keys, count, new.place[:0].copy(), new.followers, histogram, edges)
 
 
-def _new_kmers(kept: Tally, segments: Reads, min_follow: int) -> Tally:
-    """Count the followers of known k-mers of segments in their tally, and return the tally of the other k-mers."""
-    found = tally_kmers(segments, kept.k)
+def _new_kmers(kept: Tally, edges: Array, segments: Reads) -> Tally:
+    """Add the edges of segments to those of the known k-mers, in place, and return the tally of the other k-mers."""
+    found = tally_kmers(segments, kept.k, min_follow=1)
     is_new = array_namespace(found.keys).zeros(found.n, dtype=bool)
     dictionary = Dictionary.of(kept.keys, k=kept.k, k0=0)
     index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
-    _add_followers(found.n, found.keys, found.followers, *index, np.int64(min_follow), kept.followers, is_new)
-    new = found.where(is_new)
-    return replace(new, followers=new.followers * np.uint32(min_follow)).with_bytes()
+    _add_edges(found.n, found.keys, found.edges, *index, edges, is_new)
+    return found.where(is_new)
 
 
-def _merged(frequent: Tally, new: Tally) -> Tally:
-    """Return the frequent k-mers of two tallies, which have none in common."""
-    pairs = (
-        (frequent.keys, new.keys),
-        (frequent.count, new.count),
-        (frequent.place, new.place),
-        (frequent.followers, new.followers),
-    )
-    keys, count, place, followers = (joined(list(pair)) for pair in pairs)
-    return Tally(frequent.k, keys, count, place, followers, frequent.histogram).by_keys()
-
-
-@signatures("uint64[::1], uint32[::1], uint64[::1], int32[::1], uint64, int64, uint8[::1], boolean[::1]")
+@signatures("uint64[::1], uint8[::1], uint64[::1], int32[::1], uint64, uint8[::1], boolean[::1]")
 @for_each
-def _add_followers(i, own_keys, own_followers, keys, slots, n_slots, min_follow, followers, is_new):
+def _add_edges(i, own_keys, own_edges, keys, slots, n_slots, edges, is_new):
     number = find(own_keys[i], keys, slots, n_slots)
     is_new[i] = number < 0
     if number >= 0:
-        for j in range(8):
-            if own_followers[8 * i + j] > 0 and followers[8 * number + j] < min_follow:
-                followers[8 * number + j] = min_follow
+        edges[number] = edges[number] | own_edges[i]

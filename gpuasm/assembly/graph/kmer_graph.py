@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.debruijn import oriented_base
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
@@ -61,6 +61,10 @@ class KmerGraph:
         """Return the graph without its dictionary, which is most of its memory."""
         return replace(self, dictionary=Dictionary.of(self.dictionary.keys[:0].copy(), k=self.graph.k, k0=0))
 
+    def without_windows(self) -> KmerGraph:
+        """Return the graph without arrays of its windows."""
+        return replace(self.without_keys(), strand=self.strand[:0].copy(), unitig_of=self.unitig_of[:0].copy())
+
     @property
     def rows(self) -> tuple[Array, ...]:
         """Strand and unitig of each k-mer, and the first window of each unitig."""
@@ -97,21 +101,23 @@ def make_kmer_graph(
 
     Returns
     -------
-    The graph, and the tally of its k-mers in the order of their numbers, which has its keys in common with it.
+    The graph, and the tally of its k-mers in the order of their numbers. It has its keys in common with the graph, and
+    its counts and edges in host memory.
     """
     xp, graph = array_namespace(unitigs.name), cleaned[0]
     tally, name = held.pop(), cleaned_names(unitigs, cleaned)
-    n, k, histogram, frequent = int(graph.n_kmers.sum()), tally.k, tally.histogram, tally.frequent
-    columns = [tally.followers, tally.keys, tally.count]
+    n, k, histogram = int(graph.n_kmers.sum()), tally.k, tally.histogram
+    columns = [tally.edges, tally.count, tally.keys]
     del tally
-    for i, width in enumerate((8, 1, 1)):
-        taken = xp.empty(n * width, columns[i].dtype)
-        _take_along(name.size, name, width, columns[i], taken)
-        columns[i] = taken
-    followers, keys, count = columns
+    for i, column in enumerate(columns):
+        taken = xp.empty(n, column.dtype)
+        _take_along(name.size, name, to_namespace(xp, column), taken)
+        columns[i] = to_host(taken) if i < 2 else taken
+        del column, taken
+    edges, count, keys = columns
     strand = xp.empty(n, np.uint8)
     _take_strands(name.size, name, strand)
-    tally = Tally(k, keys, count, xp.empty(0, np.int64), followers, histogram, frequent)
+    tally = Tally(k, keys, count, xp.empty(0, np.int64), xp.empty(0, np.uint32), histogram, edges)
     return KmerGraph.of(graph, strand, keys), tally
 
 
@@ -128,16 +134,14 @@ def cleaned_names(unitigs: Unitigs, cleaned: tuple[UnitigGraph, SourceUnitigs]) 
 
 
 @signatures(
-    "int32[::1], int64, uint8[::1], uint8[::1]",
-    "int32[::1], int64, uint64[::1], uint64[::1]",
-    "int32[::1], int64, uint32[::1], uint32[::1]",
+    "int32[::1], uint8[::1], uint8[::1]",
+    "int32[::1], uint64[::1], uint64[::1]",
+    "int32[::1], uint32[::1], uint32[::1]",
 )
 @for_each
-def _take_along(i, name, width, column, taken):
+def _take_along(i, name, column, taken):
     if name[i] >= 0:
-        to = width * (np.int64(name[i]) >> 1)
-        for j in range(width):
-            taken[to + j] = column[width * np.int64(i) + j]
+        taken[name[i] >> 1] = column[i]
 
 
 @signatures("int32[::1], uint8[::1]")

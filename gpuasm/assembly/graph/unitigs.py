@@ -124,7 +124,7 @@ def _write_unitigs(
     start = (walks.start if at is None else at[walks.start]) + (k - 1) * xp.arange(n + 1)
     bases = _spell_walks(packed, tally, walks, windows, start)
     count = _counts_of_walks(tally.count, walks, windows, weight=weight)
-    arc_start, arc_to, arc_count = _find_arcs(tally, links, walks)
+    arc_start, arc_to, arc_count = _find_arcs(links, walks)
     is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, weight * arc_count)
     return UnitigGraph(k, bases, to_host(start), count, is_circular, *arcs, unit)
 
@@ -153,7 +153,8 @@ def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows, *, wei
 
     Sums of few vertices at a time are on the device.
     """
-    (chains, at), xp, n = windows, array_namespace(count), walks.path.size
+    (chains, at), xp, n = windows, array_namespace(walks.path), walks.path.size
+    count = to_namespace(xp, count)
     end, before, sums = to_host(walks.start[1:]), 0, []
     for first in range(0, n, _BATCH):
         last = min(n, first + _BATCH)
@@ -223,24 +224,21 @@ def _write_bases(
                 bases[i] = old_bases[added if added < old_start[u + 1] else added - n_windows[u]]
 
 
-def _find_arcs(
-    tally: Tally, links: TableLinks | PlainLinks, walks: StrandWalks
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _find_arcs(links: TableLinks | PlainLinks, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the arcs between linear unitigs in compressed rows, on the host."""
-    xp, n = array_namespace(walks.path), walks.start.size - 1
+    xp = array_namespace(walks.path)
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]
     heads = xp.stack([first[: walks.n_linear], last[: walks.n_linear] ^ 1], axis=1).ravel()
     order = xp.argsort(heads)
     heads = heads[order]
     leaving = xp.stack([last, first ^ 1], axis=1).ravel().astype(np.int64)
-    follower = links.rows(leaving).ravel()
-    leaving = (4 * leaving[:, None] + xp.arange(4)).ravel()
+    follower, seen = links.edges_of(leaving)
+    follower = follower.ravel()
     at = xp.minimum(xp.searchsorted(heads, follower), max(0, heads.size - 1))
     to = xp.where(heads[at] == follower, order[at], -1) if heads.size else xp.full_like(follower, -1)
     to = to.astype(np.int32).reshape(-1, 4)
     to[2 * walks.n_linear :] = -1
-    seen = tally.seen(leaving) if tally.followers.size else xp.zeros(leaving.size, np.uint32)
-    to, seen = to_host(to), to_host(seen).reshape(2 * n, 4)
+    to, seen = to_host(to), to_host(seen)
     row, column = np.nonzero(to >= 0)
     order = np.lexsort((to[row, column], row))
     arc_start = np.concatenate([[0], np.cumsum((to >= 0).sum(axis=1))])

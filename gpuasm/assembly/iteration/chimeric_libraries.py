@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.arrays import array_namespace
+from gpuasm.arrays import array_namespace, to_namespace
 from gpuasm.assembly.alignment.ungapped import mismatch_mask
 from gpuasm.assembly.iteration.merged_mates import OverlappingMates
 from gpuasm.assembly.parameters import ITERATION
@@ -57,7 +57,7 @@ def count_chimeric_fragments(reads: Reads, mates: OverlappingMates, tally: Tally
         *text,
         tally.k,
         *index,
-        tally.count,
+        to_namespace(xp, tally.count),
         ITERATION.chimera_covering_reads,
         BOTH_MATES,
         seen,

@@ -33,7 +33,7 @@ from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs, spanning_pairs
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.assembly.simplification.engine import Removed, clean, note_simplified
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.names import name_windows
 from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stage, Stages
@@ -45,7 +45,7 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
     n_bases = count_windows(lengths, 1)
     counted, rules, first = _start(reads, lengths, options, stages)
     reads, k, is_low_coverage = counted.reads, counted.k, counted.is_low_coverage
-    k_values, spectrum, min_follow = counted.k_values, counted.spectrum, rules.min_follow
+    k_values, spectrum = counted.k_values, counted.spectrum
     aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
     steps = _steps(options)
     # At low coverage many true ends look like tips until gaps are bridged; clean-up would remove them too early.
@@ -57,9 +57,9 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
             before, held = first.removed, [first.tally]
             rules = replace(rules, mode=first.mode, merged=before.superbubbles)
             del first, aligned, junction_reads, names  # the next ones take as much memory
-            held = [add_mercy_kmers(held, segments, min_follow=min_follow)]
+            held = [add_mercy_kmers(held, segments)]
             keeps = is_low_coverage and step == 0  # isolated_unitigs may still be bridged to others
-            cleaned = _clean_graph(held[0], rules, stages=stages, has_mercy=True, keep_isolated=keeps)
+            cleaned = _clean_graph(held, reads, rules, stages=stages, has_mercy=True, keep_isolated=keeps)
             first = _index_kmers(held, cleaned)
             del cleaned
             first = replace(first, removed=before + first.removed)
@@ -95,17 +95,21 @@ def _start(
     The k-mers of the count are moved to the graph.
     """
     counted = count_first(reads, options, stages)
-    rules = _Rules.of(counted, options.mode, options.without)
-    cleaned = _clean_graph(counted.tally, rules, stages=stages, cleans=not counted.is_low_coverage)
-    if cleaned.mode.is_community and misses_minor_genomes(counted, cleaned.graph, options):
-        mode, counts = cleaned.mode, [counted]
-        del cleaned, counted  # the next ones take as much memory
-        counted = count_anew(counts, lengths, options, stages)
-        rules = _Rules.of(counted, mode, options.without)
-        cleaned = _clean_graph(counted.tally, rules, stages=stages, cleans=False)
-    held = [counted.tally]
-    counted = replace(counted, tally=Tally.empty(array_namespace(reads.packed), counted.k))
+    rules, (held, counted) = _Rules.of(counted, options.mode, options.without), _taken(counted)
+    cleaned = _clean_graph(held, counted.reads, rules, stages=stages, cleans=not counted.is_low_coverage)
+    if cleaned.mode.is_community and misses_minor_genomes(counted, held[0].n, cleaned.graph, options):
+        mode = cleaned.mode
+        del cleaned  # the next one takes as much memory
+        counted = count_anew(counted, held, lengths, options=options, stages=stages)
+        rules, (held, counted) = _Rules.of(counted, mode, options.without), _taken(counted)
+        cleaned = _clean_graph(held, counted.reads, rules, stages=stages, cleans=False)
     return counted, rules, _index_kmers(held, cleaned)
+
+
+def _taken(counted: FirstCount) -> tuple[list[Tally], FirstCount]:
+    """Return the tally of a count in a list of its own, and the count without it."""
+    empty = Tally.empty(array_namespace(counted.reads.packed), counted.k)
+    return [counted.tally], replace(counted, tally=empty)
 
 
 _Found = tuple[UnitigAlignments, Reads, Array]
@@ -192,7 +196,8 @@ class _Rules:
 
 
 def _clean_graph(
-    tally: Tally,
+    held: list[Tally],
+    reads: Reads,
     rules: _Rules,
     *,
     stages: Stages,
@@ -200,13 +205,14 @@ def _clean_graph(
     keep_isolated: bool = False,
     cleans: bool = True,
 ) -> _Cleaned:
-    k = tally.k
+    """Build the graph of the list's one tally, which stays there with its counts in host memory, and simplify it."""
+    k = held[0].k
     with stages.stage("build graph", k=k) as stage:
-        dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-        links = PlainLinks(tally, dictionary, rules.min_follow, is_two_sided=has_mercy)
-        weight = bounded_weight(tally, rules.weight)
-        unitigs = build_unitigs(None, tally, links, unit=DEPTH_SCALE, weight=weight)
-        del links, dictionary
+        weight = bounded_weight(held[0], rules.weight)
+        held.append(held.pop().aside("count"))
+        links = PlainLinks(held[0], reads, rules.min_follow, is_two_sided=has_mercy)
+        unitigs = build_unitigs(None, held[0], links, unit=DEPTH_SCALE, weight=weight)
+        del links
         stage.note(unitigs=unitigs.graph.n)
     mode = rules.mode
     if isinstance(mode, str):

@@ -187,9 +187,9 @@ def _k_values_by_useful_reads(
     return k_values if spectrum.peak is None or spectrum.is_low_coverage else longer
 
 
-def misses_minor_genomes(counted: FirstCount, graph: UnitigGraph, options: AssemblyOptions) -> bool:
-    """Return whether the first graph of a community shows minor genomes that need a smaller k than it has."""
-    if not _allows_smaller_k(options) or counted.k <= _smaller_k(counted.tally.n, is_sparse=True):
+def misses_minor_genomes(counted: FirstCount, n_kmers: int, graph: UnitigGraph, options: AssemblyOptions) -> bool:
+    """Return whether the first graph, of so many k-mers, shows minor genomes that need a smaller k than it has."""
+    if not _allows_smaller_k(options) or counted.k <= _smaller_k(n_kmers, is_sparse=True):
         return False
     missed = missed_share(graph, windows=DEPTH_SCALE / counted.weight)
     is_sparse = missed > ITERATION.missed_windows_share
@@ -200,13 +200,15 @@ def misses_minor_genomes(counted: FirstCount, graph: UnitigGraph, options: Assem
     return is_sparse
 
 
-def count_anew(held: list[FirstCount], lengths: np.ndarray, options: AssemblyOptions, stages: Stages) -> FirstCount:
-    """Count the smaller k of minor genomes; the earlier count is taken out of its list, so that it is freed."""
-    counted = held.pop()
-    k, text = _smaller_k(counted.tally.n, is_sparse=True), counted.reads
+def count_anew(
+    counted: FirstCount, held: list[Tally], lengths: np.ndarray, *, options: AssemblyOptions, stages: Stages
+) -> FirstCount:
+    """Count the smaller k of minor genomes; the tally of the earlier count is taken out of its list and freed."""
+    tally = held.pop()
+    k, text = _smaller_k(tally.n, is_sparse=True), counted.reads
     if not counted.is_low_coverage:
-        text = _fragments(text, counted.tally, counted.spectrum.threshold, options=options, stages=stages)
-    del counted
+        text = _fragments(text, tally, counted.spectrum.threshold, options=options, stages=stages)
+    del tally
     return _count_smaller_k(text, k, lengths, options=options, stages=stages)
 
 
@@ -246,7 +248,7 @@ def _count(
     windows = count_windows(lengths_of(reads), k)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         least = options.min_count or 2
-        held = [tally_kmers(reads, k, min_count=least, as_bytes=True, progress=stage.advance)]
+        held = [tally_kmers(reads, k, min_count=least, min_follow=min(2, least), progress=stage.advance)]
         spectrum = analyse_spectrum(held[0].histogram, k, min_count=options.min_count)
         if is_low_coverage and not options.min_count:
             spectrum = replace(spectrum, threshold=2, reason="2, as coverage is low, or that of some genomes")

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.alignment.ungapped import block_at, mismatch_mask
+from gpuasm.assembly.alignment.ungapped import mismatch_mask
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import for_each, signatures
+from gpuasm.sequence.encoding import block_at
 from gpuasm.sequence.reads import Reads
 
 _BASES_PER_MISMATCH = ITERATION.mate_bases_per_mismatch

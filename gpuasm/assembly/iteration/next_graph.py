@@ -101,7 +101,8 @@ def _link_and_compact(text: Text, tally: Tally, dictionary: Dictionary, before: 
     neighbour = find_next_neighbours(text.reads.packed, tally, dictionary, before)
     chains, vertex = find_chains(text, before.graph, tally, dictionary)
     link_chains(neighbour, text, before.graph, vertex, k=tally.k)
-    return build_unitigs(text.reads.packed, tally, TableLinks(neighbour), unit=DEPTH_SCALE, chains=chains), vertex
+    links = TableLinks(neighbour, tally)
+    return build_unitigs(text.reads.packed, tally, links, unit=DEPTH_SCALE, chains=chains), vertex
 
 
 def _passes_short(state: AssemblyState) -> bool:

@@ -46,7 +46,7 @@ class Reaches:
     @classmethod
     def of(cls, index: AnchorIndex) -> Reaches:
         """Measure the unitigs of an index; of a unitig without unique 31-mers, ``dead`` is its length."""
-        is_unique = index.unique_positions()
+        is_unique = index.kmers.is_unique
         count = count_between(is_unique, index.start)
         dead = array_namespace(count).empty(2 * count.size, np.int64)
         _measure_dead_ends(dead.size, index.start, count, is_unique, ANCHOR_K, dead)

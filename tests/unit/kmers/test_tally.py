@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host, to_namespace
-from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.counting import count_followers, tally_kmers
 from gpuasm.kmers.keys import doubling_chain
 from gpuasm.kmers.names import tally_by_doubling
-from gpuasm.kmers.tally import Tally
+from gpuasm.kmers.tally import Tally, observed_edges
 from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
 from tests.oracles import kmers as oracle
@@ -123,20 +123,28 @@ def test_text_order_keeps_the_values_of_each_kmer(xp):
     assert as_dicts(ordered, reads) == as_dicts(tally, reads)
 
 
-def test_followers_in_bytes_are_exact_for_frequent_kmers(xp):
-    rng = np.random.default_rng(7)
-    genome = "".join(rng.choice(list("ACGT"), 90))
-    texts = [*noisy_reads(3, 120), *[genome] * 270, *[genome[:60]] * 80]
-    reads = Reads.from_strings(texts).moved_to(xp)
-    exact, found = tally_kmers(reads, 21), tally_kmers(reads, 21, as_bytes=True)
-    edges = to_namespace(xp, np.arange(8 * exact.n))
-    expected, seen = (
-        dict(zip(to_host(t.keys).tolist(), to_host(t.seen(edges)).reshape(-1, 8).tolist(), strict=True))
-        for t in (exact, found)
+@pytest.mark.parametrize("min_follow", [1, 2, 3])
+@pytest.mark.parametrize("k", [9, 21, 31])
+def test_edges_are_the_followers_that_occur_often_enough(k, min_follow, xp):
+    reads = Reads.from_strings(noisy_reads(7, 120)).moved_to(xp)
+    exact, found = tally_kmers(reads, k), tally_kmers(reads, k, min_follow=min_follow)
+    followers = dict(zip(to_host(exact.keys).tolist(), to_host(exact.followers).reshape(-1, 8), strict=True))
+    assert found.followers.size == 0
+    assert found.n == exact.n
+    for key, edges in zip(to_host(found.keys).tolist(), to_host(found.edges).tolist(), strict=True):
+        assert [bool(edges >> j & 1) for j in range(8)] == (followers[key] >= min_follow).tolist()
+    assert np.array_equal(
+        to_host(exact.with_edges(min_follow).edges), to_host(observed_edges(exact.followers, min_follow))
     )
-    assert seen == expected
-    assert found.followers.dtype == np.uint8
-    assert max(map(max, expected.values())) > 255
-    assert {key for key, row in expected.items() if max(row) >= 255} <= set(to_host(found.frequent.keys).tolist())
-    again = exact.with_bytes()
-    assert np.array_equal(to_host(again.seen(edges)), to_host(exact.followers))
+
+
+@pytest.mark.parametrize("k", [9, 21, 31])
+def test_followers_of_few_kmers_are_those_of_the_tally(k, xp):
+    reads = Reads.from_strings([*noisy_reads(7, 120), "ACGT", "A" * 300]).moved_to(xp)
+    tally = tally_kmers(reads, k)
+    chosen = to_namespace(xp, np.random.default_rng(k).permutation(tally.n)[: tally.n // 3])
+    expected = tally.followers.reshape(-1, 8)[chosen]
+    assert int(expected.max()) > 1
+    assert np.array_equal(to_host(count_followers(reads, k, tally.keys[chosen])), to_host(expected).ravel())
+    assert count_followers(reads, k, tally.keys[:0]).size == 0
+    assert int(count_followers(reads.select(slice(0)), k, tally.keys).max()) == 0

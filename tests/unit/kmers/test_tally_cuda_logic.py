@@ -11,8 +11,9 @@ from gpuasm.kmers import tally_cuda
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import NO_KEY
 from gpuasm.kmers.names import Dictionary, name_windows
-from gpuasm.kmers.tally_cuda import _count, _keys_of_part, _run_lengths, _window_keys
+from gpuasm.kmers.tally_cuda import _count, _keys_of_part, _part_of, _run_lengths, _window_keys
 from gpuasm.kmers.windows import tile_windows
+from gpuasm.primitives.hashing import build_index
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import canonical, windows
 from tests.unit.kmers.test_tally import noisy_reads
@@ -78,13 +79,26 @@ def test_counts_in_parts_are_those_of_the_cpu(k, least, min_count, monkeypatch):
     if k <= 31:
         names = np.empty(0, np.int32)
     k0 = 31 if k > 31 else 0
-    keys, count, histogram = _count(reads, tile_windows(reads, k), names, k=k, k0=k0, min_count=min_count)
+    keys, count, histogram, bounds = _count(reads, tile_windows(reads, k), names, k=k, k0=k0, min_count=min_count)
     expected = tally_kmers(reads, k, names if k > 31 else None, k0=k0, min_count=min_count)
     order = np.argsort(expected.keys)
     found = np.argsort(keys)
     assert np.array_equal(keys[found], expected.keys[order])
     assert np.array_equal(count[found], expected.count[order])
     assert np.array_equal(histogram, expected.histogram)
+    n_parts = np.uint64(bounds.size - 1)
+    own = np.array([_part_of(key, n_parts) for key in keys])
+    assert np.array_equal(own, np.repeat(np.arange(bounds.size - 1), np.diff(bounds)))
+
+
+def test_keys_of_a_part_have_slots_of_the_whole_index():
+    keys = np.arange(1, 20_001, dtype=np.uint64)
+    own = keys[np.array([_part_of(key, np.uint64(40)) for key in keys]) < 5]
+    slots, n_slots = build_index(own)
+    assert n_slots == 2 * own.size
+    eighths = np.bincount(np.flatnonzero(slots >= 0) * 8 // slots.size)
+    assert eighths.size == 8
+    assert eighths.min() > 0.8 * eighths.max()
 
 
 @pytest.mark.parametrize("k", [31, 45])

@@ -79,10 +79,11 @@ def test_repeat_kmers_anchor_only_unitigs_of_nothing_else(xp, share):
         for key in own
         if times[key] == 1 and (stays or key not in repeat_kmers)
     }
-    place, keys = to_host(left.kmers.place), to_host(left.kmers.dictionary.keys)
-    assert set(keys[place >= 0].tolist()) == expected
+    keys = np.array(sorted(times), np.uint64)
+    place, before = (to_host(own.kmers.unique_positions(to_namespace(xp, keys))) for own in (left, index))
     kept = place >= 0
-    assert np.array_equal(place[kept], to_host(index.kmers.place)[kept])
+    assert set(keys[kept].tolist()) == expected
+    assert np.array_equal(place[kept], before[kept])
 
 
 def links_of(*rows, xp=np):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -24,15 +26,14 @@ TEXTS = [*noisy_reads(2, 150), *[(CIRCULAR * 3)[i : i + 80] for i in range(90)]]
 def graph_of_reads(xp, k, *, cleaned):
     reads = Reads.from_strings(TEXTS).moved_to(xp)
     tally = counted(reads, k)
-    dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-    unitigs = build_unitigs(None, tally, PlainLinks(tally, dictionary, min_follow=1))
+    unitigs = build_unitigs(None, tally, PlainLinks(tally, reads, min_follow=1))
     if cleaned:
         graph, sources, _ = clean(unitigs.graph)
     else:
         graph, sources = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n)
     kmer_graph, renumbered = make_kmer_graph(unitigs, [tally], (graph, sources))
-    for column in ("count", "followers"):
-        rows = (to_host(getattr(own, column)).reshape(own.n, -1).tolist() for own in (tally, renumbered))
+    for column in ("count", "edges"):
+        rows = (to_host(getattr(own, column)).tolist() for own in (tally, renumbered))
         before, after = (
             dict(zip(to_host(own.keys).tolist(), row, strict=True))
             for own, row in zip((tally, renumbered), rows, strict=True)
@@ -42,9 +43,9 @@ def graph_of_reads(xp, k, *, cleaned):
     return kmer_graph
 
 
-def counted(reads, k):
+def counted(reads, k, *, min_follow=1):
     """Return the k-mers as the first graph takes them."""
-    return sorted_by_place([tally_kmers(reads, k, min_count=2, as_bytes=True)], keep_places=False)
+    return sorted_by_place([tally_kmers(reads, k, min_count=2, min_follow=min_follow)], keep_places=False)
 
 
 def windows(graph):
@@ -105,29 +106,42 @@ def test_neighbours_follow_unitigs_and_arcs(xp, k, cleaned):
 @pytest.mark.parametrize("k", [9, 21, 31])
 def test_plain_links_equal_the_table(xp, k, min_follow):
     reads = Reads.from_strings(TEXTS).moved_to(xp)
-    tally = counted(reads, k)
-    dictionary = Dictionary.of(tally.keys, k=k, k0=0)
-    table = TableLinks(find_neighbours(reads.packed, tally, dictionary, min_follow=min_follow))
-    links, vertices = PlainLinks(tally, dictionary, min_follow), xp.arange(2 * tally.n)
+    exact, tally = tally_kmers(reads, k, min_count=2, in_text_order=True), counted(reads, k, min_follow=min_follow)
+    order = xp.argsort(exact.keys)[xp.argsort(xp.argsort(tally.keys))]  # the same k-mers in the order of the other
+    exact = replace(
+        exact,
+        **{name: getattr(exact, name)[order] for name in ("keys", "count", "place")},
+        followers=exact.followers.reshape(-1, 8)[order].ravel(),
+    )
+    dictionary = Dictionary.of(exact.keys, k=k, k0=0)
+    table = TableLinks(find_neighbours(reads.packed, exact, dictionary, min_follow=min_follow), exact)
+    links, vertices = PlainLinks(tally, reads, min_follow), xp.arange(2 * tally.n)
     assert np.array_equal(to_host(links.forced()), to_host(table.forced()))
-    assert np.array_equal(to_host(links.rows(vertices)), to_host(table.rows(vertices)))
-    assert bool((table.rows(vertices) >= 0).any())
+    (to, seen), (expected, counts) = links.edges_of(vertices), table.edges_of(vertices)
+    assert np.array_equal(to_host(to), to_host(expected))
+    is_edge = to_host(to) >= 0
+    assert np.array_equal(to_host(seen)[is_edge], to_host(counts)[is_edge])
+    assert is_edge.any()
+    some = vertices[::3]
+    to, is_known = to_host(links.edges_of(some)[0]), np.isin(to_host(expected)[::3] >> 1, to_host(some) >> 1)
+    assert np.array_equal(to, np.where(is_known, to_host(expected)[::3], -1))
 
 
 @pytest.mark.parametrize("k", [9, 31])
 def test_edge_observed_at_one_end_only_is_no_two_sided_edge(xp, k):
     reads = Reads.from_strings(TEXTS).moved_to(xp)
     tally = counted(reads, k)
-    links = PlainLinks(tally, Dictionary.of(tally.keys, k=k, k0=0), 1, is_two_sided=True)
-    before = to_host(links.rows(xp.arange(2 * tally.n)))
+    links = PlainLinks(tally, reads, 1, is_two_sided=True)
+    before = to_host(links.edges_of(xp.arange(2 * tally.n))[0])
     rng = np.random.default_rng(1)
-    tally.followers[:] *= to_namespace(xp, rng.integers(0, 2, 8 * tally.n).astype(np.uint8))
-    followers, after = to_host(tally.followers).reshape(-1, 4), to_host(links.rows(xp.arange(2 * tally.n)))
-    edges = {(v, int(w)) for v, w in zip(*np.nonzero(before >= 0), strict=True)}
+    tally.edges[:] &= to_namespace(xp, rng.integers(0, 256, tally.n).astype(np.uint8))
+    bits = np.unpackbits(to_host(tally.edges), bitorder="little").reshape(-1, 4)
+    after = to_host(links.edges_of(xp.arange(2 * tally.n))[0])
+    edges = {(v, int(b)) for v, b in zip(*np.nonzero(before >= 0), strict=True)}
     for v, b in edges:
         w = before[v, b]
         (back,) = np.flatnonzero(before[w ^ 1] == v ^ 1)
-        assert after[v, b] == (w if followers[v, b] and followers[w ^ 1, back] else -1)
+        assert after[v, b] == (w if bits[v, b] and bits[w ^ 1, back] else -1)
     only = {v: row[row >= 0] for v, row in enumerate(after)}
     for v, to in enumerate(to_host(links.forced()).tolist()):
         is_forced = only[v].size == 1 and only[v][0] != v ^ 1 and only[int(only[v][0]) ^ 1].size == 1
