@@ -19,6 +19,7 @@ from gpuasm.io.read_ahead import text_ahead
 from gpuasm.kmers.estimate import sampled_kmers, spectrum_of_sample
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum, chance_of_one
 from gpuasm.kmers.superkmers import MINIMIZER
+from gpuasm.primitives.hashing import slots_for
 from gpuasm.sequence.reads import Reads
 
 LATER_CODE = 54 << 20
@@ -31,11 +32,11 @@ CODE = 150 << 20
 _PARSED = 16 << 20
 """Parsed blocks of a file of reads that wait for those of the mates."""
 
-_TALLY = 8 + 4 + 8
-"""A k-mer: key, count, and counts of the bases that follow on both strands."""
+_TALLY, _EDGES, _KEY = 8 + 4 + 1, 1, 8
+"""A k-mer: key, count, and a bit for each base that follows on either strand; its edges alone, its key alone."""
 _COUNTED = 4 * 8
-"""The same in a group that is counted: followers are not bytes yet."""
-_PLACE, _FOLLOWERS, _ROW = 8, 8, 8
+"""Its followers in a group that is counted."""
+_PLACE, _ROW = 8, 8
 _RECORD, _BUCKET = 8, 2
 """A super-k-mer."""
 _BUCKET_OF_CHUNK = 40
@@ -68,14 +69,17 @@ _COPIED = 3 * 4 + 8
 
 _RANKED = 8 + 4 + 2
 """A k-mer on a device while walks are ranked: the successors of both strands, vertices, marks."""
-_ANCHORED = 8 + 8 + 8 + 5 + 4
-"""A k-mer on a device while pairs are anchored: key, place, the same without repeats, strand and unitig, marks."""
+_ANCHORED = 1 + 3 + 0.25
+"""A base of unitigs on a device while pairs are anchored, beside its index: its code, marks, itself."""
+_IN_GROUP = 8 + 8 + 6
+"""A k-mer of a group whose edges are found on a device: followers as bytes, which are edges, slots."""
+_EDGE_GROUPS = 8
 _SORTED_WINDOW = 40
 """A window on a device while it is counted: key, sorted copy, buffer of the sort, marks of runs."""
-_PART, _KEY = 8 + 4, 8
-"""A k-mer on a device while parts are joined: key and count, and a copy of the key."""
+_PART = 8 + 4
+"""A k-mer on a device while parts are counted: key and count."""
 _TILE = 14 / 64
-_SMALL_PART, _PARTS = 1 << 24, 16
+_SMALL_PART, _PARTS = 1 << 24, 32
 _POOL_SHARE, _IDLE = 0.03, 256 << 20
 """Blocks of the pool of a device that are free: too small for others, and kept until a large block is taken."""
 
@@ -220,13 +224,14 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool) -> int:
     """Return the bytes of arrays on the host in addition to the reads."""
     verified = _CONTIG * sample.genome
     if on_device:
-        return round(verified + _COPIED * sample.genome + _INSERTS * sample.n_segments)
+        aside = (_TALLY - _KEY) * sample.solid
+        return round(max(aside, verified + _COPIED * sample.genome) + _INSERTS * sample.n_segments)
     n, segments = sample.solid, sample.n_segments
     graph = _TALLY * n + _index(n)
     aligned = _ALIGNED * segments
     steps = (
         *_counting(sample, threads),
-        graph + _WALKED * n,
+        _TALLY * n + _WALKED * n,
         graph + _NAMED * n + aligned + _CROSSING * sample.crossing,
         _index(n) + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
         _index(n) + _KEYED * n + aligned + _PAIRED * segments + _CROSSING * _BRIDGED * sample.crossing,
@@ -252,8 +257,8 @@ def _counting(sample: Sample, threads: int) -> tuple[float, ...]:
     return (
         (2 * _RECORD + _BUCKET) * superkmers + tables,
         _RECORD * superkmers + (_TALLY + _PLACE) * repeated + (_TALLY + _PLACE + _COUNTED) * group,
-        (_TALLY + _PLACE + _FOLLOWERS) * repeated,
-        (_TALLY + _PLACE) * repeated + _FOLLOWERS * sample.solid + rows,
+        (_TALLY + _PLACE + _KEY) * repeated,
+        (_TALLY + _PLACE) * repeated + _KEY * sample.solid + rows,
     )
 
 
@@ -262,18 +267,19 @@ def device_bytes(sample: Sample) -> int:
     n, repeated, windows = sample.solid, sample.repeated, sample.windows
     part = min(windows, max(_SMALL_PART, windows // _PARTS))
     tiles = _TILE * windows
-    graph = _TALLY * n + _index(n)
+    index = _index(n, on_device=True)
     aligned = _ALIGNED * sample.n_segments
     steps = (
         tiles + _SORTED_WINDOW * part + _PART * repeated,
         tiles + (_PART + _KEY) * repeated,
-        tiles + _TALLY * repeated + _index(repeated),
-        _TALLY * repeated + (_FOLLOWERS + _ROW) * n,
-        graph + _RANKED * n,
-        graph + _NAMED * n + aligned + _CROSSING * sample.crossing,
-        _index(n) + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
-        _index(n) + _KEYED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
-        _index(sample.genome) + _ANCHORED * sample.genome,
+        tiles + (_TALLY + _IN_GROUP / _EDGE_GROUPS) * repeated,
+        _TALLY * repeated + (_KEY + _ROW) * n,
+        (_KEY + _EDGES + _RANKED) * n,
+        index + (_KEY + _NAMED) * n,
+        index + _KEYED * n + aligned + _CROSSING * sample.crossing,
+        index + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
+        index + _KEYED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
+        _index(sample.genome, on_device=True) + _ANCHORED * sample.genome,
         _CONTIG * sample.genome + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
     )
     return round((1 + _POOL_SHARE) * (sample.own + max(steps))) + _IDLE
@@ -289,6 +295,6 @@ def disk_bytes(sample: Sample) -> int:
     return round(max(2 * (kept + crossing), kept + crossing / 2 + outputs))
 
 
-def _index(n: int) -> int:
+def _index(n: int, *, on_device: bool = False) -> int:
     """Return the bytes of the slots of `gpuasm.primitives.hashing.build_index` for n keys."""
-    return 4 * max(16, 2 * n)
+    return 4 * slots_for(n, on_device=on_device)

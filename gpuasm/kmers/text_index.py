@@ -64,7 +64,7 @@ class TextIndex:
             raise ResourceError(expected, f"{n_bases:,}", "raise --min-count or assemble fewer reads at a time")
         tiles = tile_windows(text, k)
         n_windows = int(tiles.count.sum(dtype=np.int64))
-        n_slots = slots_for(n_windows, xp)
+        n_slots = slots_for(n_windows, on_device=xp is not np)
         slots, is_unique = xp.full(n_slots, -1, np.int32), xp.zeros(n_bases, bool)
         windows = (tiles.position, tiles.count, text.packed, k, slots, np.uint64(n_slots), is_unique)
         if xp is np:

@@ -16,12 +16,12 @@ _ZERO, _ONE, _HALF = np.uint64(0), np.uint64(1), np.uint64(32)
 _LEAST_SLOTS = 16
 
 
-def slots_for(n: int, xp: Any) -> int:
+def slots_for(n: int, *, on_device: bool) -> int:
     """Return how many slots an index of n keys has: half again as many on devices, where memory is scarcest, else 2n.
 
     There are at least 16.
     """
-    return max(_LEAST_SLOTS, 2 * n if xp is np else 3 * n // 2)
+    return max(_LEAST_SLOTS, 3 * n // 2 if on_device else 2 * n)
 
 
 @inlined()
@@ -70,7 +70,7 @@ def build_index(keys: Array) -> tuple[Array, Any]:
         `find` does not.
     """
     xp = array_namespace(keys)
-    n_slots = slots_for(keys.size, xp)
+    n_slots = slots_for(keys.size, on_device=xp is not np)
     slots = xp.full(n_slots, -1, dtype=np.int32)
     if keys.size == 0:
         return slots, np.uint64(n_slots)
