@@ -74,6 +74,8 @@ _ANCHORED = 1 + 3 + 0.25
 _IN_GROUP = 8 + 8 + 6
 """A k-mer of a group whose edges are found on a device: followers as bytes, which are edges, slots."""
 _EDGE_GROUPS = 8
+_CONTIG_ON_DEVICE, _COVERED = 20, 24
+"""A base of contigs on a device: three depths, seeds and their places; and what a segment and its fragment cover."""
 _SORTED_WINDOW = 40
 """A window on a device while it is counted: key, sorted copy, buffer of the sort, marks of runs."""
 _PART = 8 + 4
@@ -280,7 +282,9 @@ def device_bytes(sample: Sample) -> int:
         index + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
         index + _KEYED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
         _index(sample.genome, on_device=True) + _ANCHORED * sample.genome,
-        _CONTIG * sample.genome + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
+        _CONTIG_ON_DEVICE * sample.genome
+        + _COVERED * sample.n_segments
+        + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
     )
     return round((1 + _POOL_SHARE) * (sample.own + max(steps))) + _IDLE
 
