@@ -222,12 +222,15 @@ def count_followers_cpu(reads: Reads, k: int, keys: np.ndarray) -> np.ndarray:
     if keys.size == 0:
         return followers
     bounds = chunk_bounds(reads, k)
+    may_be_key = np.zeros(1 << _FILTER_BITS, bool)
+    may_be_key[(keys * _MIX) >> _FILTER_SHIFT] = True
 
     def find_chunk(chunk: int) -> np.ndarray:
         first, last = bounds[chunk], bounds[chunk + 1]
         room = 2 * int(np.maximum(reads.length[first:last].astype(np.int64) - k + 1, 0).sum())
         found = np.empty(room, np.int64)
-        n = _find_followers(reads.packed, reads.start[first:last], reads.length[first:last], k, keys, *index, found)
+        text = (reads.packed, reads.start[first:last], reads.length[first:last])
+        n = _find_followers(*text, k, may_be_key, keys, *index, found)
         return found[:n].copy()
 
     for found in ordered_map(find_chunk, range(bounds.size - 1)):
@@ -235,9 +238,14 @@ def count_followers_cpu(reads: Reads, k: int, keys: np.ndarray) -> np.ndarray:
     return followers
 
 
-@signatures("uint64[::1], int64[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int64[::1]")
+_FILTER_BITS = 18
+"""Bits of a table that fits the cache; few of the other k-mers pass it."""
+_FILTER_SHIFT, _MIX = np.uint64(64 - _FILTER_BITS), np.uint64(0x9E3779B97F4A7C15)
+
+
+@signatures("uint64[::1], int64[::1], int32[::1], int64, boolean[::1], uint64[::1], int32[::1], uint64, int64[::1]")
 @compiled()
-def _find_followers(packed, start, length, k, keys, slots, n_slots, found):
+def _find_followers(packed, start, length, k, may_be_key, keys, slots, n_slots, found):
     """Write the place among the followers of each base that follows one of the k-mers; return how many."""
     n = 0
     for segment in range(start.size):
@@ -248,7 +256,10 @@ def _find_followers(packed, start, length, k, keys, slots, n_slots, found):
             position = start[segment] + j
             forward, backward = rolled(forward, backward, base_at(packed, position + k - 1), k)
             strand = 1 if backward < forward else 0
-            number = find(backward if strand else forward, keys, slots, n_slots)
+            key = backward if strand else forward
+            if not may_be_key[(key * _MIX) >> _FILTER_SHIFT]:
+                continue
+            number = find(key, keys, slots, n_slots)
             if number >= 0:
                 if j < length[segment] - k:
                     found[n] = 8 * number + 4 * strand + np.int64(base_at(packed, position + k))
