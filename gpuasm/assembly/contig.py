@@ -39,6 +39,9 @@ class Contig:
     ends : (int, int)
         Its right and left end in the graph: 2u for the end of unitig u, 2u + 1 for that of its reverse complement; -1
         for none.
+    source : int
+        The oriented unitig of the graph that it was made of, also of a part: 2u, or 2u + 1 for the reverse complement;
+        -1 for a contig of an earlier graph.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Contig:
     free_ends: tuple[bool, bool] = (False, False)
     extended: tuple[int, int] = (0, 0)
     ends: tuple[int, int] = (-1, -1)
+    source: int = -1
 
     @property
     def length(self) -> int:
@@ -90,7 +94,7 @@ def make_contigs(
     contigs = _contigs_of(graph, end_cuts(graph), single, is_abandoned=is_abandoned)
     for own in isolated:
         alone = _contigs_of(own, np.zeros(2 * own.n, np.int64), single)
-        contigs += [changed(contig, unitig=-1, ends=(-1, -1)) for contig in alone]
+        contigs += [changed(contig, unitig=-1, ends=(-1, -1), source=-1) for contig in alone]
     contigs = [contig for contig in contigs if contig.length >= min_length]
     return numbered([contigs[i] for i in in_order(contigs)])
 
@@ -108,12 +112,16 @@ def _contigs_of(
     copies = np.maximum(1, np.rint(graph.depth / single)) if single > 0 else np.ones(graph.n)
     columns = (first, last, graph.depth, copies.astype(np.int64), graph.is_circular, is_free.reshape(-1, 2))
     rows = enumerate(zip(*(column.tolist() for column in columns), strict=True))
-    return [
-        Contig("", open_circular(graph.bases[a:b], graph.k), depth, n, is_circular, u)
-        if is_circular
-        else Contig("", graph.bases[a:b], depth, n, is_circular, u, (free[0], free[1]), ends=(2 * u, 2 * u + 1))
-        for u, (a, b, depth, n, is_circular, free) in rows
-    ]
+    contigs = []
+    for u, (a, b, depth, n, is_circular, free) in rows:
+        if is_circular:
+            codes, is_flipped = _opened(graph.bases[a:b], graph.k)
+            contigs.append(Contig("", codes, depth, n, is_circular, u, source=2 * u + is_flipped))
+        else:
+            ends = 2 * u, 2 * u + 1
+            codes = graph.bases[a:b]
+            contigs.append(Contig("", codes, depth, n, is_circular, u, (free[0], free[1]), ends=ends, source=2 * u))
+    return contigs
 
 
 def changed(contig: Contig, **values: Any) -> Contig:
@@ -157,10 +165,15 @@ def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
 
 def open_circular(codes: np.ndarray, k: int) -> np.ndarray:
     """Open a circular text before its least k-mer, on the strand of that k-mer, and remove the overlap."""
+    return _opened(codes, k)[0]
+
+
+def _opened(codes: np.ndarray, k: int) -> tuple[np.ndarray, bool]:
+    """Return the bases of `open_circular`, and whether they are those of the other strand."""
     found = canonical_order(codes, np.array([0, codes.size]), np.array([True]), k)
     circle = codes[: codes.size - k + 1]
     n, at = circle.size, int(found.rotation[0])
     if not found.is_flipped[0]:
-        return np.roll(circle, -at)
+        return np.roll(circle, -at), False
     # The least k-mer is the reverse complement of the window at `at`; it begins where that window ends.
-    return np.roll(reverse_complement(circle), -(n - (at + k) % n) % n)
+    return np.roll(reverse_complement(circle), -(n - (at + k) % n) % n), True

@@ -26,6 +26,7 @@ from gpuasm.assembly.iteration.fragment_graphs import with_fragments
 from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.options import STAGES, AssemblyOptions
 from gpuasm.assembly.pairs.gaps import Gap, Resolved, move_gaps
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.paths.dominant_paths import copy_shared_stretches, follow_dominant_paths
 from gpuasm.assembly.paths.repeat_resolution import resolve_pairs
 from gpuasm.assembly.scaffold import Scaffold, make_scaffolds
@@ -61,6 +62,8 @@ class Assembly:
         The mode of the sample.
     state : AssemblyState, or None
         The state to resume from, if the assembly was stopped before its last stage.
+    inserts : InsertSizes, or None
+        Insert sizes of pairs within unitigs, if enough were measured.
     """
 
     checked: Checked
@@ -71,6 +74,7 @@ class Assembly:
     scaffolds: list[Scaffold] = field(default_factory=list)
     mode: Mode = ISOLATE
     state: AssemblyState | None = None
+    inserts: InsertSizes | None = None
 
     @property
     def contigs(self) -> list[Contig]:
@@ -141,8 +145,8 @@ def resume(
         last = _merge_final_variants(state, stages)
     resolved = resolve_pairs(last, stages) if options.has("pairs") else Resolved(last.kmer_graph.graph)
     graph, gaps = resolved.graph, resolved.gaps
+    inserts = state.spanning.inserts if state.spanning else None
     if "gap-closing" in state.rules:
-        inserts = state.spanning.inserts if state.spanning else None
         isolated, rules = state.isolated, state.rules
         graph, gaps = close_gaps(resolved, reads, isolated=isolated, stages=stages, inserts=inserts, rules=rules)
     is_abandoned = None
@@ -153,7 +157,7 @@ def resume(
     checked = _check(contigs, reads, options, rules=state.rules, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph, within=checked.joins)
     kept = None if options.stop_after == STAGES[-1] else state
-    return Assembly(checked, graph, state.spectrum, state.k_done, state.removed, scaffolds, state.mode, kept)
+    return Assembly(checked, graph, state.spectrum, state.k_done, state.removed, scaffolds, state.mode, kept, inserts)
 
 
 def _merge_final_variants(state: AssemblyState, stages: Stages) -> AssemblyState:

@@ -22,7 +22,7 @@ OF_ITS_OWN = {
     # Windows of flanks hold an arc, and each is in one flank, or twice in its own mirror image, and given the same.
     ("passed_contigs.py", "_set_depth"): {"count", "followers"},
     ("read_correction.py", "_correct"): {"names", "packed"},  # each segment has entries of its own
-    ("mercy_kmers.py", "_add_followers"): {"followers"},  # the keys are distinct
+    ("mercy_kmers.py", "_add_edges"): {"edges"},  # the keys are distinct
     ("multi_mapping.py", "_choose_place"): {"found"},  # so are the rows
     ("path_choice.py", "_choose"): {"scores", "surprises"},  # of the walks of its own link
     ("graph_walks.py", "_search"): {"cursor", "place", "walk"},  # likewise

@@ -71,7 +71,8 @@ def find_self_alignments(
             if is_reversed
             else codes[shift + least : shift + most]
         )
-        one, two = _best_run((own != other) | (own >= NOT_A_BASE))
+        differs = (own != other) | (own >= NOT_A_BASE)
+        _, one, two = best_run(np.where(differs, -ALIGNMENT.self_alignment_mismatch_cost, 1))
         one, two = one + least, two + least
         begin, end = (shift - two + 1, shift - one + 1) if is_reversed else (shift + one, shift + two)
         if two - one >= ALIGNMENT.contained_end_min_bases and (end <= low or begin >= high):
@@ -110,11 +111,10 @@ def _diagonals(codes: np.ndarray, bounds: np.ndarray, stretches: Sequence[tuple[
     return found[:, is_first].T
 
 
-def _best_run(differs: np.ndarray) -> tuple[int, int]:
-    """Return begin and end of the run with the highest score, the first of several."""
-    if differs.size == 0:
-        return 0, 0
-    sums = np.concatenate([[0], np.cumsum(np.where(differs, -ALIGNMENT.self_alignment_mismatch_cost, 1))])
+def best_run(score: np.ndarray) -> tuple[float, int, int]:
+    """Return the sum, begin and end of the run with the highest sum of scores, the first of several."""
+    sums = np.concatenate([[0], np.cumsum(score)])
     least = np.minimum.accumulate(sums)
     end = int(np.argmax(sums - least))
-    return int(np.argmax(sums == least[end])), end
+    begin = int(np.argmax(sums == least[end]))
+    return float(sums[end] - sums[begin]), begin, end

@@ -66,6 +66,7 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
             protected_depth=_protected_depth(state, k),
             are_read=not state.has_fragments,
             merged=sum(of_one["superbubbles"] for of_one in state.removed.values()),
+            window=window_weight(state.counted_lengths, k, n_bases=state.n_bases) / DEPTH_SCALE,
         )
         note_simplified(stage, graph, removed)
         name_of = cleaned_names(unitigs, (graph, sources))

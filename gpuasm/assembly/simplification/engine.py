@@ -57,6 +57,7 @@ def clean(
     protected_depth: float = np.inf,
     are_read: bool = True,
     merged: int = 0,
+    window: float | None = None,
 ) -> tuple[UnitigGraph, SourceUnitigs, Removed]:
     """Remove errors, and variants that the mode does not keep, from a graph.
 
@@ -82,6 +83,8 @@ def clean(
         Whether k-mers are windows of reads; those of fragments may contain the bases of another copy.
     merged
         Unitigs of superbubbles removed from earlier graphs: if these are many, the sample is a mixture.
+    window
+        Depth that one read, or one fragment, gives each of its k-mers; None takes a third of ``few``.
 
     Returns
     -------
@@ -97,6 +100,7 @@ def clean(
         reach=reach,
         protected_depth=protected_depth,
         merged=merged if are_read else None,
+        window=few / COVERAGE.few_reads if window is None else window,
     )
     for strictness in SIMPLIFICATION.round_strictness:
         before = removed.total
@@ -120,6 +124,7 @@ class _Rules:
         reach: int | None,
         protected_depth: float,
         merged: int | None,
+        window: float,
     ) -> None:
         few_reads: dict[str, Any] = {"few": few, "judges_few": "few-reads" in active}
         self.parameters, self.active, self.protected_depth = mode.parameters, active, protected_depth
@@ -136,10 +141,10 @@ class _Rules:
             ("bubbles", partial(find_bubbles, **few_reads, **branches)),
         )
         self.local_rules = [(name, rule) for name, rule in every if name.replace("_", "-") in active]
-        self.few = few
+        self.window, self.error_rate = window, mode.error_rate
         self.merged = merged
         self._known: tuple[UnitigGraph, np.ndarray] | None = None
-        self.keeps_supported = windows_are_dense and "supported-branches" in active
+        self.keeps_supported = "supported-branches" in active
         self.merges_variants = "superbubbles" in active
         self.merges_dead_ends = self.parameters.merges_dead_ends and "dead-end-variants" in active
 
@@ -148,8 +153,9 @@ class _Rules:
     ) -> tuple[UnitigGraph, SourceUnitigs]:
         for name, rule in self.local_rules:
             marked = rule(graph, self._nearby(graph), strictness=strictness) & (graph.depth < self.protected_depth)
-            if self.keeps_supported:
-                marked &= ~find_supported(graph, few=self.few)
+            if self.keeps_supported and marked.any():
+                nearby = self._nearby(graph)
+                marked &= ~find_supported(graph, nearby, window=self.window, error_rate=self.error_rate)
             graph, sources = self._remove(marked, (graph, sources), name, removed)
         if strictness == 1.0 and self.merges_variants:
             marked = self._superbubble_variants(graph, removed)

@@ -2,8 +2,8 @@
 
 1. Index the contigs' seeds and align every read (`contig_alignment`).
 2. Sum up coverage, votes of mismatching bases, and breakpoints of clipped reads.
-3. Correct bases (`polishing`). Break joins at clipping breakpoints (`clipping_breaks`) and joins that fragments do not
-   support (`unsupported_joins`). Trim redundant ends (`redundant_ends`).
+3. Correct bases (`polishing`). Break joins that reads and fragments do not support (`unsupported_joins`). Trim
+   redundant ends (`redundant_ends`), and remove contigs without reads.
 4. Extend free ends by clipped read tails (`end_extension`).
 5. Choose the first base of circular contigs (`circular_start`).
 6. Compute depth and copies of each contig from its aligned reads (`contig_depth`).
@@ -11,14 +11,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.alignment.base_votes import count_votes
-from gpuasm.assembly.alignment.contained_ends import find_contained_ends
 from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads, batches
 from gpuasm.assembly.alignment.mate_rescue import rescue_mates
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets, targets_of
@@ -31,14 +30,14 @@ from gpuasm.assembly.pairs.fragments import Fragments, find_discordant_pairs, fi
 from gpuasm.assembly.pairs.spanning_fragments import BreakEvidence
 from gpuasm.assembly.parameters import ALIGNMENT, VERIFICATION
 from gpuasm.assembly.verification.circular_start import find_circular_starts
-from gpuasm.assembly.verification.clipping_breaks import ClippingBreakpoints, spaced_apart
+from gpuasm.assembly.verification.clipping_breaks import ClippingBreakpoints
 from gpuasm.assembly.verification.contig_splitting import Cuts, Join, split_contigs
-from gpuasm.assembly.verification.polishing import decide, least_votes
-from gpuasm.assembly.verification.redundant_ends import find_redundant_ends
+from gpuasm.assembly.verification.polishing import Tally, count_mixed, decide, least_votes
+from gpuasm.assembly.verification.redundant_ends import find_contained_contigs, find_redundant_ends
 from gpuasm.assembly.verification.unsupported_joins import (
     UNSUPPORTED_JOIN_RULES,
     ContigEvidence,
-    find_unsupported_joins,
+    find_breaks,
 )
 from gpuasm.kmers.tally import joined
 from gpuasm.sequence.encoding import NOT_A_BASE
@@ -118,32 +117,30 @@ def check_contigs(
     spans = BreakEvidence(read_length=typical) if set(UNSUPPORTED_JOIN_RULES) & set(rules) else None
     with_rescue = reads.paired and {"polishing", "mate-rescue"} <= set(rules)
     evidence = _collect_evidence(reads, targets, index, ends=ends, spans=spans, with_rescue=with_rescue)
-    fixes = decide(
-        evidence.votes[: 0 if "polishing" not in rules else None],
-        evidence.voters,
-        bounds,
-        least=least_votes(*evidence.error_rate),
-    )
+    tally = Tally.of(evidence.votes[: 0 if "polishing" not in rules else None])
+    fixes = decide(tally, evidence.voters, bounds, least=least_votes(*evidence.error_rate))
+    mismatches, n_aligned = evidence.error_rate
+    mixed = {}
+    if "polishing" in rules:
+        mixed = count_mixed(tally, evidence.voters, bounds, error_rate=mismatches / max(1, n_aligned))
+    del tally
     codes[fixes.place] = fixes.code
-    breaks = np.empty(0, np.int64)
-    if "clipping-breaks" in rules:
-        read_length = round(reads.n_bases / max(1, reads.n_segments))
-        breaks = spaced_apart(evidence.breakpoints.unsupported(targets), read_length=read_length)
-    depth = to_host(evidence.depth)
-    inside = [] if "unspanned-repeats" not in rules else find_contained_ends(contigs)
-    known = ContigEvidence(contigs, bounds, depth, inside, targets, typical)
-    broken = find_unsupported_joins(breaks, known, spans, rules=rules)
-    redundant = np.empty((0, 2), np.int64)
+    depth, mean_read = to_host(evidence.depth), reads.n_bases / max(1, reads.n_segments)
+    known = ContigEvidence(contigs, bounds, depth, targets, mean_read, evidence.breakpoints, spans or BreakEvidence())
+    broken = find_breaks(known, rules=rules)
     if "redundant-ends" in rules:
-        redundant = find_redundant_ends(
-            contigs, depth, to_host(evidence.own_depth), read_length=typical, spread=known.spread
-        )
-    is_redundant = _mark_within(redundant, depth.size)
+        own_depth = to_host(evidence.own_depth)
+        redundant = find_redundant_ends(contigs, depth, own_depth, read_length=typical, spread=known.spread)
+    else:
+        redundant = find_contained_contigs(contigs)
+    unread = _find_unread_contigs(depth, codes, bounds, counts=evidence.counts)
+    excluded = np.concatenate([redundant, unread])
+    is_excluded = _mark_within(excluded, depth.size)
     is_core = core_of(targets, index, bounds)
     found = extend_ends(contigs, evidence.tails, index, depth=depth, error_rate=evidence.error_rate)
-    cuts = Cuts.of(broken.place, redundant, broken.missing)
-    extended_contigs, (codes, depth, is_core, is_redundant), moved = extended(
-        contigs, found, (codes, depth, is_core, is_redundant), cuts=np.array(cuts.place, np.int64)
+    cuts = Cuts.of(broken.place, excluded, broken.missing)
+    extended_contigs, (codes, depth, is_core, is_excluded), moved = extended(
+        contigs, found, (codes, depth, is_core, is_excluded), cuts=np.array(cuts.place, np.int64)
     )
     sets_start = "circular-start" in rules
     first_base = (
@@ -155,15 +152,31 @@ def check_contigs(
         extended_contigs,
         codes,
         cuts.moved(moved),
-        is_excluded=is_redundant,
+        is_excluded=is_excluded,
         first_base=first_base,
         min_length=min_length,
     )
     codes, depth, is_core = codes[parts.places], depth[parts.places], is_core[parts.places]
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(parts.contigs))
-    counts = {**evidence.counts, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
+    counts = {**evidence.counts, **mixed, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
     counts |= {"joins_broken": int(broken.place.size), **broken.counts, "redundant_ends": len(redundant)}
+    counts["unread_contigs"] = len(unread)
     return Checked(_with_depth(parts.contigs, table), depth, table, counts, parts.joins)
+
+
+def _find_unread_contigs(
+    depth: np.ndarray, codes: np.ndarray, bounds: np.ndarray, *, counts: Mapping[str, int]
+) -> np.ndarray:
+    """Return the begin and end, (n, 2) int64, of contigs with reads on less than half of their bases.
+
+    All their reads align better elsewhere, so errors made them. If half of the reads do not align, depth shows nothing.
+    """
+    if bounds.size == 1 or 2 * counts["reads_aligned"] <= counts["reads"]:
+        return np.empty((0, 2), np.int64)
+    is_base = codes < NOT_A_BASE
+    bases, read = (np.add.reduceat(own, bounds[:-1], dtype=np.int64) for own in (is_base, is_base & (depth > 0)))
+    rows = np.flatnonzero(2 * read < bases)
+    return np.stack([bounds[rows], bounds[rows + 1]], axis=1)
 
 
 def _mark_within(stretches: np.ndarray, size: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Correct contig bases by the votes of aligned reads."""
+"""Correct contig bases by the votes of aligned reads, and count those at which reads of two variants lie."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
-from gpuasm.assembly.parameters import VERIFICATION
+from gpuasm.assembly.coverage.sample_mode import reads_of_one_error
+from gpuasm.assembly.parameters import COVERAGE, VERIFICATION
 from gpuasm.parallel import compiled, run_chunks, signatures
 
 
@@ -32,13 +33,38 @@ def least_votes(mismatches: int, bases: int) -> int:
     return VERIFICATION.polishing_min_votes + int(VERIFICATION.polishing_bases_per_error * mismatches > bases)
 
 
-def decide(votes: Array, voters: Array, bounds: np.ndarray, *, least: int) -> Fixes:
+@dataclass(frozen=True)
+class Tally:
+    """The votes of all reads, those for the same base of the same place together.
+
+    Attributes
+    ----------
+    vote : (n,) int64
+        ``4 * place + base``, ascending.
+    n_reads : (n,) int64
+        Reads that vote so.
+    """
+
+    vote: Array
+    n_reads: Array
+
+    @classmethod
+    def of(cls, votes: Array) -> Tally:
+        """Count the votes that `count_votes` returns, in any order."""
+        xp = array_namespace(votes)
+        votes = xp.sort(votes)
+        starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, votes.size), bool), votes[1:] != votes[:-1]]))
+        n_reads = xp.diff(xp.concatenate([starts, xp.full(1, votes.size, starts.dtype)]))
+        return cls(votes[starts], n_reads)
+
+
+def decide(tally: Tally, voters: Array, bounds: np.ndarray, *, least: int) -> Fixes:
     """Decide which bases to correct.
 
     Parameters
     ----------
-    votes : (n,) int64
-        Votes of all reads, in any order, as `count_votes` returns them.
+    tally
+        The votes.
     voters : (n_places,) int32
         Uniquely aligned or rescued reads over each base.
     bounds : (n + 1,) int64, on the host
@@ -54,11 +80,7 @@ def decide(votes: Array, voters: Array, bounds: np.ndarray, *, least: int) -> Fi
         `polishing_max_depth_ratio` times the voters of the contig's covered bases are left: where a contig ends in a
         repeat, the reads of the other copies would outvote its own.
     """
-    xp = array_namespace(votes)
-    votes = xp.sort(votes)
-    starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, votes.size), bool), votes[1:] != votes[:-1]]))
-    n_votes = xp.diff(xp.concatenate([starts, xp.full(1, votes.size, starts.dtype)]))
-    votes = votes[starts]
+    xp, votes, n_votes = array_namespace(voters), tally.vote, tally.n_reads
     numerator, denominator = VERIFICATION.polishing_min_share
     n_voters = voters[votes >> 2]
     chosen = (n_votes >= least) & (
@@ -67,11 +89,47 @@ def decide(votes: Array, voters: Array, bounds: np.ndarray, *, least: int) -> Fi
     )
     kept, depth = to_host(votes[chosen]), to_host(n_voters[chosen])
     place = kept >> 2
+    is_usual = _is_usual_depth(place, depth, voters, bounds)
+    return Fixes(place[is_usual], (kept[is_usual] & 3).astype(np.uint8))
+
+
+def count_mixed(tally: Tally, voters: Array, bounds: np.ndarray, *, error_rate: float) -> dict[str, int]:
+    """Count the places at which reads of two variants lie, as those of two strains do.
+
+    Parameters
+    ----------
+    tally
+        The votes.
+    voters : (n_places,) int32
+        As `decide` takes them.
+    bounds : (n + 1,) int64, on the host
+        The places where each contig begins, and the end.
+    error_rate
+        Mismatches for each aligned base.
+
+    Returns
+    -------
+    "bases_compared": places with enough voters for two variants. "bases_mixed": those of them where more reads than
+    share an error have one base, and as many another. Places of more than the usual depth are not counted: reads of
+    copies of a repeat differ there.
+    """
+    few, share = int(COVERAGE.few_reads), COVERAGE.error_depth_share
+    rows = array_namespace(voters).flatnonzero(tally.n_reads >= few)
+    place = tally.vote[rows] >> 2
+    place, n, depth = (to_host(column) for column in (place, tally.n_reads[rows], voters[place]))
+    lesser = np.minimum(n, depth - n)
+    is_mixed = (lesser >= reads_of_one_error(depth.astype(np.float64), error_rate)) & (lesser > share * depth)
+    place, depth = place[is_mixed], depth[is_mixed]
+    mixed = np.unique(place[_is_usual_depth(place, depth, voters, bounds)])
+    return {"bases_compared": int((voters >= 2 * few).sum()), "bases_mixed": int(mixed.size)}
+
+
+def _is_usual_depth(place: np.ndarray, depth: np.ndarray, voters: Array, bounds: np.ndarray) -> np.ndarray:
+    """Mark the places whose depth is not far above that of their contig's covered bases: (n,) bool."""
     contig, row = np.unique(np.searchsorted(bounds, place, side="right") - 1, return_inverse=True)
     typical = np.empty(contig.size, np.float64)
     run_chunks(_means_of_covered, contig.size, contig, bounds, to_host(voters), typical)
-    is_usual_depth = depth <= VERIFICATION.polishing_max_depth_ratio * typical[row]
-    return Fixes(place[is_usual_depth], (kept[is_usual_depth] & 3).astype(np.uint8))
+    return np.asarray(depth <= VERIFICATION.polishing_max_depth_ratio * typical[row])
 
 
 @signatures("int64, int64, int64[::1], int64[::1], int32[::1], float64[::1]")

@@ -11,6 +11,8 @@ with a rest shorter than a read. Where depth varies more than Poisson's distribu
 overdispersion and must still reach `redundant_min_odds_dispersed`. Ends are removed in the order of their odds, since a
 removed one is no copy of the others any more. A contig without a unique read may be removed whole. Nothing is removed
 where molecules end: depth falls there for another reason.
+
+Where depth shows no copy number, as in a community, contigs are removed that another one contains whole.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from math import log
 
 import numpy as np
 
-from gpuasm.assembly.alignment.self_alignment import SelfAlignment, find_self_alignments
+from gpuasm.assembly.alignment.contained_ends import find_contained_ends
+from gpuasm.assembly.alignment.self_alignment import SelfAlignment, best_run, find_self_alignments
 from gpuasm.assembly.contig import Contig, bounds_of, single_copy_depth
 from gpuasm.assembly.coverage.copy_number import log_odds_of_one
 from gpuasm.assembly.parameters import VERIFICATION
@@ -83,6 +86,22 @@ def find_redundant_ends(
             odds[i] = copies.least_likely_part(ends[i], alignments[i])
 
 
+def find_contained_contigs(contigs: Sequence[Contig]) -> np.ndarray:
+    """Return the begin and end, (n, 2) int64, of contigs with a free end that another contig contains whole.
+
+    Of identical contigs the first is kept.
+    """
+    bounds = bounds_of(contigs)
+    contained = {
+        own.owner
+        for own in find_contained_ends(contigs)
+        if own.length == contigs[own.owner].length
+        and (-own.length, own.owner) > (-contigs[own.contig].length, own.contig)
+    }
+    rows = np.array(sorted(contained), np.int64)
+    return np.stack([bounds[rows], bounds[rows + 1]], axis=1)
+
+
 def _without_unique_reads(
     contigs: Sequence[Contig], own_depth: np.ndarray, bounds: np.ndarray, read_length: int
 ) -> list[tuple[int, int]]:
@@ -136,10 +155,7 @@ class EndCopies:
             others[own.low : own.high] += self.is_copy[own.begin : own.end][::step] * self._copy_depth(own.begin)
         odds = log_odds_of_one(reads, others, self._copy_depth(low))
         odds = np.where((others > 0) & self.is_copy[low:high], odds, VERIFICATION.redundant_excluded_odds)
-        sums = np.concatenate([[0.0], np.cumsum(odds / self.per_read)])
-        least = np.minimum.accumulate(sums)
-        end = int(np.argmax(sums - least))
-        begin = int(np.argmax(sums == least[end]))
+        best, begin, end = best_run(odds / self.per_read)
         outer = {low + begin: reads[:_OUTER], low + end: reads[-_OUTER:]}
         mean = float(reads[begin:end].mean()) if end > begin else 0.0
         if any(
@@ -148,7 +164,7 @@ class EndCopies:
             if at in self.bounds
         ):
             return 0.0, low, low
-        return float(sums[end] - sums[begin]), low + begin, low + end
+        return best, low + begin, low + end
 
     def _copy_depth(self, place: int) -> float:
         return float(self.copy_depth[int(np.searchsorted(self.bounds, place, side="right")) - 1])

@@ -1,4 +1,7 @@
-"""Break an isolate's contigs at joins that fragments do not support or contradict."""
+"""Break contigs at joins that reads and fragments do not support or contradict: one table of tests, in their order.
+
+Each test skips stretches with a break that an earlier one found. In a community only reads that are clipped are used.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,18 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuasm.assembly.alignment.contained_ends import ContainedEnd
+from gpuasm.assembly.alignment.contained_ends import find_contained_ends
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.coverage.copy_number import overdispersion
 from gpuasm.assembly.pairs.spanning_fragments import BreakEvidence
+from gpuasm.assembly.verification.clipping_breaks import ClippingBreakpoints, spaced_apart
 from gpuasm.assembly.verification.collapsed_repeats import MissingBases, find_collapsed_repeats
 from gpuasm.assembly.verification.discordant_pairs import find_discordant_joins
 from gpuasm.assembly.verification.unspanned_repeats import find_unspanned_repeats
 
 UNSUPPORTED_JOIN_RULES = ("discordant-pairs", "unspanned-repeats", "collapsed-repeats")
-"""The rules, in the order in which they are applied."""
+"""The rules that need fragments."""
 
 
 @dataclass(frozen=True)
@@ -33,25 +37,28 @@ class ContigEvidence:
         The places where each begins, and the end.
     depth : (n_places,) int32
         Reads over each base.
-    contained_ends : sequence of ContainedEnd
-        Free ends that contigs contain.
     targets : Targets
         What the reads are aligned to.
-    read_length : int
-        Bases of a typical read.
+    mean_read : float
+        Mean bases of a read.
+    breakpoints : ClippingBreakpoints
+        Where reads are clipped.
+    spans : BreakEvidence
+        Reads and fragments, where a rule needs them.
     """
 
     contigs: Sequence[Contig]
     bounds: np.ndarray
     depth: np.ndarray
-    contained_ends: Sequence[ContainedEnd]
     targets: Targets
-    read_length: int
+    mean_read: float
+    breakpoints: ClippingBreakpoints
+    spans: BreakEvidence
 
     @cached_property
     def spread(self) -> float:
         """Variance of read counts in terms of Poisson's."""
-        return overdispersion(self.depth, self.bounds, read_length=self.read_length)
+        return overdispersion(self.depth, self.bounds, read_length=int(self.mean_read))
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class Breaks:
     missing : dict of int to MissingBases
         The bases missing at some of them.
     counts : dict of str to int
-        Number of places that each rule found.
+        Number of places that each rule of fragments found.
     """
 
     place: np.ndarray
@@ -73,43 +80,38 @@ class Breaks:
     counts: dict[str, int]
 
 
-def find_unsupported_joins(
-    breaks: np.ndarray, known: ContigEvidence, spans: BreakEvidence | None, *, rules: Collection[str]
-) -> Breaks:
-    """Add the unsupported joins to the places at which contigs are broken.
+def find_breaks(known: ContigEvidence, *, rules: Collection[str]) -> Breaks:
+    """Find the places at which contigs are broken.
 
     Parameters
     ----------
-    breaks : (n,) int64, ascending
-        Places at which contigs are broken anyway.
     known
         The contigs, and what the aligned reads show of them.
-    spans
-        Reads and fragments, or None where no rule is used.
     rules
         The rules to use.
     """
-    counts = {rule.replace("-", "_"): 0 for rule in UNSUPPORTED_JOIN_RULES}
     missing: dict[int, MissingBases] = {}
-    if spans is None:
-        return Breaks(breaks, missing, counts)
 
-    def collapsed_repeats() -> np.ndarray:
-        missing.update(find_collapsed_repeats(*spans.fragments, known.targets, breaks))
+    def unspanned_repeats(place: np.ndarray) -> np.ndarray:
+        ends, length = find_contained_ends(known.contigs), int(known.mean_read)
+        stretches = find_unspanned_repeats(known.contigs, ends, known.depth, read_length=length, spread=known.spread)
+        return known.spans.unspanned(known.targets, stretches, place)
+
+    def collapsed_repeats(place: np.ndarray) -> np.ndarray:
+        missing.update(find_collapsed_repeats(*known.spans.fragments, known.targets, place))
         return np.array([*missing], np.int64)
 
-    def contained_repeats() -> np.ndarray:
-        ends = known.contigs, known.contained_ends, known.depth
-        return find_unspanned_repeats(*ends, read_length=known.read_length, spread=known.spread)
-
-    tests: dict[str, Callable[[], np.ndarray]] = {
-        "discordant-pairs": lambda: find_discordant_joins(spans, known.targets, breaks),
-        "unspanned-repeats": lambda: spans.unspanned(known.targets, contained_repeats(), breaks),
+    tests: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "clipping-breaks": lambda _: spaced_apart(
+            known.breakpoints.unsupported(known.targets), read_length=round(known.mean_read)
+        ),
+        "discordant-pairs": lambda place: find_discordant_joins(known.spans, known.targets, place),
+        "unspanned-repeats": unspanned_repeats,
         "collapsed-repeats": collapsed_repeats,
     }
-    for rule in UNSUPPORTED_JOIN_RULES:
+    place, found = np.empty(0, np.int64), dict.fromkeys(tests, 0)
+    for rule, test in tests.items():
         if rule in rules:
-            found = tests[rule]()
-            counts[rule.replace("-", "_")] = int(found.size)
-            breaks = np.union1d(breaks, found)
-    return Breaks(breaks, missing, counts)
+            own = test(place)
+            place, found[rule] = np.union1d(place, own), int(own.size)
+    return Breaks(place, missing, {rule.replace("-", "_"): found[rule] for rule in UNSUPPORTED_JOIN_RULES})

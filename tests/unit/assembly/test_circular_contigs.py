@@ -82,6 +82,7 @@ def test_output_files_agree(run_cli, tmp_path, chromosome):
     assert [f"{float(row[2]):.1f}" for row in depths] == [row[2] for row in rows]
     lines = [line.split("\t") for line in (tmp_path / "out/graph.gfa").read_text().splitlines()]
     segments = {line[1]: float(line[-1].rpartition(":")[2]) for line in lines if line[0] == "S"}
-    assert all(f"{segments[row[0]]:.1f}" == row[2] for row in rows)
+    paths = {line[1]: line[2][:-1] for line in lines if line[0] == "P"}
+    assert all(f"{segments[paths[row[0]]]:.1f}" == row[2] for row in rows)
     closed = {line[1] for line in lines if line[0] == "L" and line[1] == line[3]}
-    assert closed == {row[0] for row in rows if row[4] == "yes"}
+    assert closed == {paths[row[0]] for row in rows if row[4] == "yes"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from gpuasm.assembly.contig import Contig, make_contigs, open_circular, single_c
 from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.sequence.encoding import decode, encode
+from gpuasm.sequence.encoding import reverse_complement as codes_reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.graphs import graph_of
 from tests.oracles.kmers import reverse_complement
@@ -64,6 +67,17 @@ def test_single_copy_depth_is_that_of_long_unitigs():
     assert single_copy_depth(length, depth) == 20.0
     assert single_copy_depth(np.append(length, 1500), np.append(depth, 22.0)) == 22.0  # the shortest is half as long
     assert single_copy_depth(np.repeat([1000, 10], [10, 300]), np.repeat([20.0, 500.0], [10, 300])) == 20.0
+
+
+@pytest.mark.parametrize("strand", [0, 1])
+def test_source_is_the_unitig_on_the_strand_of_the_contig(strand):
+    circle = decode(np.random.default_rng(2).integers(0, 4, 200))
+    graph = unitigs_of_reads(Reads.from_strings([circle + circle[:40]]), 31, min_count=1)
+    codes = codes_reverse_complement(graph.bases) if strand else graph.bases
+    (contig,) = make_contigs(replace(graph, bases=codes), min_length=1)
+    assert contig.source == strand
+    text = reverse_complement(decode(codes)) if strand else decode(codes)
+    assert contig.sequence in 2 * text[:-30]
 
 
 def test_empty_graph_has_no_contigs():

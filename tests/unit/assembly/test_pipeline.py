@@ -199,9 +199,13 @@ def test_isolated_contig_too_short_for_the_next_k_is_kept(tmp_path):
         resumed = resume(state_from_arrays(state_to_arrays(state), np), reads, options, stages=Stages())
         assert summary(resumed) == summary(whole)
     write_graph(tmp_path / "graph.gfa", whole.graph, whole.contigs)
-    segments = [line.split("\t")[1:3] for line in (tmp_path / "graph.gfa").read_text().splitlines() if line[0] == "S"]
-    assert [own.name, own.sequence] in segments
-    assert len({name for name, _ in segments}) == len(segments) == whole.graph.n + 1
+    lines = [line.split("\t") for line in (tmp_path / "graph.gfa").read_text().splitlines()]
+    segments = {line[1]: line[2] for line in lines if line[0] == "S"}
+    assert len(segments) == sum(line[0] == "S" for line in lines) == whole.graph.n + 1
+    paths = {line[1]: line[2] for line in lines if line[0] == "P"}
+    assert paths.keys() == {contig.name for contig in whole.contigs}
+    assert paths[own.name] == f"unitig_{whole.graph.n + 1:06d}+"
+    assert segments[paths[own.name][:-1]] == own.sequence
 
 
 @pytest.mark.parametrize("beyond", [4, 8, 12, 40, 55, 70])

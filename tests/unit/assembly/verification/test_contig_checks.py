@@ -57,6 +57,26 @@ def test_true_contigs_are_unchanged(genome, pairs):
     assert checked.counts["bases_changed"] == checked.counts["joins_broken"] == 0
 
 
+@pytest.mark.parametrize(("n_true", "is_kept"), [(0, False), (800, False), (1200, True)])
+def test_contig_with_reads_on_less_than_half_of_its_bases_is_removed(genome, rng, n_true, is_kept):
+    """Its first bases are of another genome; the rest has errors, so that its reads fit the true contig better."""
+    genome, false = genome[:8000], genome[4000:6000].copy()
+    false[:n_true] = rng.integers(0, 4, n_true)
+    false[n_true + 30 :: 60] ^= 1
+    molecules = [Molecule("genome", genome), *([Molecule("other", false[:n_true])] if n_true else [])]
+    checked = check_contigs([contig(genome), contig(false)], reads_of(molecules, fold=20), min_length=1)
+    assert [own.length for own in checked.contigs] == [8000, 2000][: 1 + is_kept]
+    assert checked.contigs[0].codes.tobytes() == genome.tobytes()
+    assert checked.counts["unread_contigs"] == 1 - is_kept
+    assert checked.depth.size == sum(own.length for own in checked.contigs)
+
+
+def test_where_most_reads_do_not_align_contigs_without_reads_are_kept(genome):
+    reads = reads_of([Molecule("genome", genome[:2000]), Molecule("other", genome[4000:8000])], fold=20)
+    contigs = [contig(genome[:2000]), contig(genome[2000:4000])]
+    assert len(check_contigs(contigs, reads, min_length=1).contigs) == 2
+
+
 @pytest.mark.parametrize("paired", [True, False])
 def test_planted_errors_are_corrected(genome, pairs, rng, paired):
     places = rng.choice(np.arange(200, genome.size - 200), 60, replace=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -98,6 +99,13 @@ def test_circular_contigs_are_rotated_or_split_without_graph_ends(rng):
         (200, False, -1, (-1, -1)),
         (100, False, -1, (-1, -1)),
     ]
+
+
+def test_parts_name_the_unitig_of_the_whole(rng):
+    parts = parts_of(
+        [replace(contig(rng, 300), source=4), replace(contig(rng, 280, circular=True), source=7)], breaks=[100, 390]
+    )
+    assert [(own.length, own.source) for own in parts.contigs] == [(200, 4), (190, 7), (100, 4), (90, 7)]
 
 
 def test_no_contigs_have_no_parts():

@@ -40,6 +40,16 @@ def checked(contigs, genomes, *, rng, without=OTHERS, paired=True):
     return check_contigs(contigs, Reads.from_strings(texts, paired=paired), min_length=1, rules=rules_without(without))
 
 
+@pytest.mark.parametrize("is_flipped", [False, True])
+def test_where_depth_shows_nothing_contained_contigs_are_removed(rng, is_flipped):
+    whole, other = random_codes(rng, 900), random_codes(rng, 800)
+    parts = [whole[200:500], whole[600:], whole, whole[200:500], np.append(whole[300:400], other)]
+    own = [contig(reverse_complement(part) if is_flipped and i < 2 else part) for i, part in enumerate(parts)]
+    found = checked(own, [whole, parts[-1]], rng=rng, without=(*OTHERS, "redundant-ends"))
+    assert [one.length for one in found.contigs] == [900, 900]
+    assert found.counts["redundant_ends"] == 3
+
+
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("is_flipped", [False, True])
 def test_redundant_end_is_trimmed(rng, parts, is_flipped, paired):
