@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import click
 
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+_BASES = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)([kmg]?)", re.IGNORECASE | re.ASCII)
 MOST, MOST_ITEMS, MOST_SEED = (1 << 31) - 1, 1 << 40, (1 << 63) - 1
 
 
@@ -40,6 +43,19 @@ class Finite(_AsciiNumber, click.FloatRange):
 
     def _describe_range(self) -> str:
         return "" if self.min is None and self.max is None else super()._describe_range()
+
+
+class Bases(click.ParamType):
+    """A number of bases from 1 on, as 4600000, 4600k, 4.6M or 3.1G."""
+
+    name = "bases"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = _BASES.fullmatch(str(value))
+        number = int(float(match[1]) * _UNITS[match[2].lower()]) if match else 0
+        if number < 1:
+            self.fail(f"{value!r} is not a number of bases such as 4600000, 4600k or 4.6M.", param, ctx)
+        return number
 
 
 SEED = Whole(0, MOST_SEED)

@@ -137,19 +137,27 @@ def _name(first, last, first_segment, packed, start, length, offset, shift, ends
 
 
 @inlined()
+def size_and_hash(read, first_segment, packed, start, length):
+    """Return how many bases a read has, and a hash of them."""
+    size, name = np.int64(0), np.uint64(0)
+    for segment in range(first_segment[read], first_segment[read + 1]):
+        n = np.int64(length[segment])
+        size += n
+        for at in range(0, n, _COMPARED):
+            left = min(n - at, _COMPARED)
+            name = random_bits(name, window(packed, start[segment] + at) >> np.uint64(2 * (_COMPARED - left)))
+        name = random_bits(name, np.uint64(n))
+    return size, random_bits(_SALT, name)
+
+
+@inlined()
 def _size_and_text(pair, first_segment, packed, start, length):
     """Return how many bases a pair has, and a hash of them that does not depend on the order of the mates."""
     size, text = np.int64(0), np.uint64(0)
     for mate in range(2):
-        name = np.uint64(0)
-        for segment in range(first_segment[2 * pair + mate], first_segment[2 * pair + mate + 1]):
-            n = np.int64(length[segment])
-            size += n
-            for at in range(0, n, _COMPARED):
-                left = min(n - at, _COMPARED)
-                name = random_bits(name, window(packed, start[segment] + at) >> np.uint64(2 * (_COMPARED - left)))
-            name = random_bits(name, np.uint64(n))
-        text += random_bits(_SALT, name)
+        of_mate, name = size_and_hash(2 * pair + mate, first_segment, packed, start, length)
+        size += of_mate
+        text += name
     return size, text
 
 

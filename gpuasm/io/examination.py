@@ -77,7 +77,8 @@ class Examination:
                 "phix_fraction": self.phix.get(file.path, 0.0),
             }
             if file.path in self.duplicates:
-                found["duplicate_fraction"] = self.duplicates[file.path].share
+                survey = self.duplicates[file.path]
+                found |= {"duplicate_fraction": survey.share, "duplicates_by_chance": survey.by_chance}
             files.append({**file.as_dict(), **found})
         return {
             "usable": not self.problems,

@@ -95,10 +95,28 @@ def fasta_records(path: str | Path, *, acgt_only: bool = False) -> Iterator[Reco
     NoInputError
         If it is not there.
     """
+    yield from _records(_fasta(path), "fasta", path, ACGT_CODE_OF_BYTE if acgt_only else CODE_OF_BYTE)
+
+
+def fasta_texts(path: str | Path, text: bytes | None = None) -> list[tuple[str, str]]:
+    """Return the name and the letters of each sequence of a FASTA file; errors are those of `fasta_records`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    text
+        Its content, if it has been read.
+    """
+    records = enumerate(_parsed(_fasta(path) if text is None else text, "fasta", path), start=1)
+    return [(record.id, _bases_of(record, record.id, path, number).decode("latin-1")) for number, record in records]
+
+
+def _fasta(path: str | Path) -> bytes:
     text = read_whole(path, copies=_TIMES_TEXT)
     if not text.lstrip().startswith(b">"):
         raise DataError("FASTA, whose first letter is >", _beginning(text), "give a FASTA file", path=path)
-    yield from _records(text, "fasta", path, ACGT_CODE_OF_BYTE if acgt_only else CODE_OF_BYTE)
+    return text
 
 
 def _beginning(text: bytes) -> str:

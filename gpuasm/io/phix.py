@@ -7,21 +7,14 @@ from importlib import resources
 
 import numpy as np
 
-from gpuasm.io.read_through import first_segment_of_reads, window
-from gpuasm.parallel import compiled, inlined, run_chunks
-from gpuasm.sequence.encoding import encode, reverse_complement
+from gpuasm.io.reference_kmers import K, ReferenceKmers, reads_of_reference
+from gpuasm.sequence.encoding import BYTE_OF_CODE, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 
-K = 21
-"""Long enough that random bases contain none of the genome's k-mers, short enough for reads with errors."""
-
-_LOG_SLOTS = 15
-_EMPTY = ~np.uint64(0)
-_END_BASES = 9
-"""Last bases of a 21-mer, by which few places are worth a closer look."""
-_END = np.uint64((1 << 2 * _END_BASES) - 1)
-_ENDS_A_WINDOW = 32 - _END_BASES + 1
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+MOST_BASES = 2 * 5386
+"""Of a contig of PhiX174: two genomes."""
+_WINDOWS = 20
+"""Places of a contig that are compared: it is of one origin."""
 
 
 def phix_reads(reads: Reads, n_pairs: int) -> np.ndarray:
@@ -40,13 +33,7 @@ def phix_reads(reads: Reads, n_pairs: int) -> np.ndarray:
     -------
     (n_reads,) bool
     """
-    first_segment = first_segment_of_reads(reads)
-    covered, total = np.zeros(reads.n_reads, np.int64), np.zeros(reads.n_reads, np.int64)
-    arrays = first_segment, reads.packed, reads.start, reads.length
-    run_chunks(_cover, reads.n_reads, *arrays, *_tables(), covered, total)
-    surplus = 2 * covered - total
-    mates = surplus[: 2 * n_pairs].reshape(-1, 2).sum(axis=1)
-    return np.concatenate([np.repeat(mates, 2), surplus[2 * n_pairs :]]) > 0
+    return reads_of_reference(reads, n_pairs, _kmers())
 
 
 def phix_genome() -> str:
@@ -55,61 +42,28 @@ def phix_genome() -> str:
     return "".join(text.splitlines()[1:])
 
 
+def is_phix(sequence: str) -> bool:
+    """Return whether a contig is of PhiX174, in part or whole: most of some of its 21-mers are the genome's.
+
+    One longer than `MOST_BASES` is not.
+    """
+    if not K <= len(sequence) <= MOST_BASES:
+        return False
+    known = _texts()
+    places = range(0, len(sequence) - K + 1, max(1, (len(sequence) - K) // _WINDOWS))
+    return 2 * sum(sequence[place : place + K] in known for place in places) > len(places)
+
+
 @functools.cache
-def _tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return a hash table of the 21-mers of both strands, and which bases they end with."""
+def _texts() -> frozenset[str]:
+    """Return the 21-mers of both strands: twice as many as the genome has bases."""
     genome = phix_genome()
-    codes = encode(genome + genome[: K - 1])
-    table = np.full(1 << _LOG_SLOTS, _EMPTY)
-    for strand in (codes, reverse_complement(codes)):
-        _insert(strand.astype(np.uint64), table)
-    is_end = np.zeros(1 << 2 * _END_BASES, np.bool_)
-    is_end[(table[table != _EMPTY] & _END).astype(np.int64)] = True
-    return table, is_end
+    other = BYTE_OF_CODE[reverse_complement(encode(genome))].tobytes().decode("ascii")
+    circles = [strand + strand[: K - 1] for strand in (genome, other)]
+    return frozenset(circle[place : place + K] for circle in circles for place in range(len(genome)))
 
 
-@inlined()
-def _slot(name):
-    return np.int64((name * _FACTOR) >> np.uint64(64 - _LOG_SLOTS))
-
-
-@compiled()
-def _insert(codes, table):
-    mask = (np.uint64(1) << np.uint64(2 * K)) - np.uint64(1)
-    name = np.uint64(0)
-    for i in range(codes.size):
-        name = (name << np.uint64(2) | codes[i]) & mask
-        if i + 1 >= K:
-            slot = _slot(name)
-            while table[slot] != _EMPTY and table[slot] != name:
-                slot = (slot + 1) & (table.size - 1)
-            table[slot] = name
-
-
-@compiled()
-def _cover(first, last, first_segment, packed, start, length, table, is_end, covered, total):
-    """Count the bases of each read, and those in 21-mers of the table."""
-    for read in range(first, last):
-        for segment in range(first_segment[read], first_segment[read + 1]):
-            total[read] += length[segment]
-            covered[read] += _covered(packed, start[segment], length[segment] - K + 1, table, is_end)
-
-
-@compiled()
-def _covered(packed, first, n, table, is_end):
-    """Return the bases in 21-mers of the table, of those that begin at n places."""
-    top, behind = 64 - 2 * _END_BASES, K - _END_BASES
-    covered = done = 0
-    for at in range(0, n, _ENDS_A_WINDOW):
-        bases = window(packed, first + at + behind)
-        for i in range(min(_ENDS_A_WINDOW, n - at)):
-            if not is_end[bases >> np.uint64(top - 2 * i) & _END]:
-                continue
-            name = window(packed, first + at + i) >> np.uint64(64 - 2 * K)
-            slot = _slot(name)
-            while table[slot] != _EMPTY and table[slot] != name:
-                slot = (slot + 1) & (table.size - 1)
-            if table[slot] == name:
-                covered += at + i + K - max(done, at + i)
-                done = at + i + K
-    return covered
+@functools.cache
+def _kmers() -> ReferenceKmers:
+    genome = phix_genome()
+    return ReferenceKmers.of(Reads.from_codes([encode(genome + genome[: K - 1])]))

@@ -106,7 +106,7 @@ def _count_bits(x):
 
 
 @inlined()
-def _reverse_complement(bases):
+def reverse_complement_of_window(bases):
     """Return the reverse complement of 32 bases."""
     x = ~bases
     x = (x >> np.uint64(2)) & np.uint64(0x3333333333333333) | (x & np.uint64(0x3333333333333333)) << np.uint64(2)
@@ -121,11 +121,11 @@ def _flip(packed, first, n, flipped):
     """Write the reverse complement of n bases, and zeros after it."""
     slots = n >> 5
     for slot in range(slots):
-        flipped[slot] = _reverse_complement(window(packed, first + n - 32 * (slot + 1)))
+        flipped[slot] = reverse_complement_of_window(window(packed, first + n - 32 * (slot + 1)))
     rest = np.uint64(2 * (n & 31))
     if rest:
         unused = np.uint64(64) - rest
-        flipped[slots] = _reverse_complement(window(packed, first) >> unused) >> unused << unused
+        flipped[slots] = reverse_complement_of_window(window(packed, first) >> unused) >> unused << unused
     else:
         flipped[slots] = 0
     flipped[slots + 1] = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -52,13 +53,18 @@ def trim_reads(reads: Reads, survey: AdapterSurvey, *, every_kit: bool = False) 
 
 def cut_reads(reads: Reads, keep: np.ndarray) -> Reads:
     """Return the reads with at most their first (n_reads,) ``keep`` bases; letters that are no bases do not count."""
-    ends = np.cumsum(reads.length, dtype=np.int64)
-    first_segment = first_segment_of_reads(reads)
-    segment_start = ends - reads.length
-    before_read = np.concatenate([segment_start, ends[-1:]])[first_segment[:-1]] if ends.size else segment_start
-    before = segment_start - before_read[reads.read] if ends.size else segment_start
-    length = np.clip(keep[reads.read] - before, 0, reads.length).astype(np.int32)
+    length = np.clip(keep[reads.read] - bases_before_segments(reads), 0, reads.length).astype(np.int32)
     return replace(reads, length=length).select(length > 0)
+
+
+def bases_before_segments(reads: Reads) -> np.ndarray:
+    """Return the bases of its read before each segment: (n_segments,) int64."""
+    ends = np.cumsum(reads.length, dtype=np.int64)
+    segment_start = ends - reads.length
+    if not ends.size:
+        return segment_start
+    before_read = np.concatenate([segment_start, ends[-1:]])[first_segment_of_reads(reads)[:-1]]
+    return segment_start - before_read[reads.read]
 
 
 def _search(reads: Reads, sequences: list[str], keep: np.ndarray) -> None:
@@ -66,24 +72,32 @@ def _search(reads: Reads, sequences: list[str], keep: np.ndarray) -> None:
     from cutadapt.adapters import BackAdapter  # noqa: PLC0415 - only where there are adapters
 
     adapters = [BackAdapter(sequence, max_errors=_ERRORS, min_overlap=_LEAST_MATCH) for sequence in sequences]
-    first_segment = first_segment_of_reads(reads)
     seeds = Seeds.of(sequences, error_rate=_ERRORS, shortest=_LEAST_MATCH)
     chosen = np.flatnonzero((keep == _ALL) & may_contain_adapter(reads, seeds))
-    for at in range(0, chosen.size, _CHUNK):
-        numbers = chosen[at : at + _CHUNK]
-        text, offsets = _spell(reads, first_segment, numbers)
-        for i, number in enumerate(numbers.tolist()):
+    for numbers, text, offsets in spelled_reads(reads, chosen):
+        for i, number in enumerate(numbers):
             read = text[offsets[i] : offsets[i + 1]]
             starts = [match.rstart for adapter in adapters if (match := adapter.match_to(read)) is not None]
             if starts:
                 keep[number] = min(starts) - read.count("N", 0, min(starts))
 
 
+def spelled_reads(reads: Reads, chosen: np.ndarray) -> Iterator[tuple[list[int], str, list[int]]]:
+    """Yield the text of some reads by parts: their numbers, the letters, an N between segments, and where each begins.
+
+    The last offset is where the last read ends.
+    """
+    first_segment = first_segment_of_reads(reads)
+    for at in range(0, chosen.size, _CHUNK):
+        numbers = chosen[at : at + _CHUNK]
+        yield numbers.tolist(), *_spell(reads, first_segment, numbers)
+
+
 def _spell(reads: Reads, first_segment: np.ndarray, numbers: np.ndarray) -> tuple[str, list[int]]:
     """Return the text of some reads, an N between their segments, and the offset of each read in it."""
     ends = np.concatenate([[0], np.cumsum(reads.length, dtype=np.int64)])
     first, last = first_segment[numbers], first_segment[numbers + 1]
-    sizes = ends[last] - ends[first] + (last - first - 1)
+    sizes = ends[last] - ends[first] + np.maximum(last - first - 1, 0)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     letters = np.full(offsets[-1], ord("N"), np.uint8)
     _write(reads.packed, reads.start, reads.length, first, last, offsets, BYTE_OF_CODE, letters)

@@ -189,6 +189,7 @@ def test_an_examination_reports_duplicates(tmp_path):
         (tmp_path / folder).mkdir()
         found = examine({"pairs": [write_pairs(tmp_path / folder, some)]})
         fractions = [file["duplicate_fraction"] for file in found.as_dict()["files"]]
+        assert all(file["duplicates_by_chance"] < 0.05 for file in found.as_dict()["files"])
         texts = [text for text in found.warnings if "duplicates" in text]
         if folder == "clean":
             assert (fractions, texts) == ([0.0, 0.0], [])

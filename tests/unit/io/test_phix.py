@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.io.phix import K, phix_genome, phix_reads
+from gpuasm.io.phix import is_phix, phix_genome, phix_reads
 from gpuasm.io.read_cleaning import clean_reads
+from gpuasm.io.reference_kmers import K
 from gpuasm.io.summary import ReadSet
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
@@ -70,3 +71,10 @@ def test_removal_keeps_the_numbers_of_reads():
     assert pieces_of_reads(left) == [(2, OTHERS[0]), (3, OTHERS[1])]
     assert (left.n_reads, left.paired) == (4, True)
     assert stages.records[0].counts == {"removed_reads": 2}
+
+
+def test_contigs_of_both_strands_and_of_parts():
+    contigs = [CIRCLE[2000:7386], reverse_complement(GENOME), GENOME[:300], GENOME[:3000] + "".join(OTHERS)[:1000]]
+    assert all(map(is_phix, contigs))
+    others = ["".join(OTHERS), "".join(OTHERS) + GENOME[:500], GENOME[: K - 1], CIRCLE + GENOME[:100], ""]
+    assert not any(map(is_phix, others))
