@@ -13,6 +13,7 @@ from gpuasm.io.parsing import Statistics
 from gpuasm.sequence.reads import Reads
 
 _LOWEST_SOLEXA, _LOWEST_ILLUMINA_1, _HIGHEST_SANGER, _HIGHEST_ILLUMINA_1 = 59, 64, 84, 104
+_GOOD_QUALITY = 30
 _NOT_IN_JSON = {"length_histogram", "first_names", "warnings"}
 
 
@@ -41,6 +42,8 @@ class FileSummary:
         Mean Phred quality of a sample of the reads; None where there are none or their coding is unclear.
     expected_errors : float or None
         Errors expected in 100 bases by the same qualities.
+    q30_share : float or None
+        Share of the bases in that sample with a quality of at least 30.
     quality_offset : int or None
         33 or 64; None where there are no qualities or it is unclear.
     quality_range : tuple of int or None
@@ -66,6 +69,7 @@ class FileSummary:
     max_length: int
     mean_quality: float | None
     expected_errors: float | None
+    q30_share: float | None
     quality_offset: int | None
     quality_range: tuple[int, int] | None
     length_histogram: np.ndarray = field(repr=False, compare=False)
@@ -97,7 +101,7 @@ class ReadSet:
     n_pairs : int
         Pairs of mates: reads 0 to 2 * n_pairs - 1.
     removed : tuple of str
-        What was removed from the reads: "adapters", "PhiX174".
+        What was removed from the reads: "adapters", "PhiX174", "reads of host.fasta".
     """
 
     reads: Reads
@@ -130,12 +134,13 @@ def summarize(
     n_letters = int(lengths @ n_of_length)
     present = np.flatnonzero(counts)
     offset = quality_offset(counts)
-    quality = expected = None
+    quality = expected = q30 = None
     if offset is not None:
         total = counts.sum()
         phred = np.maximum(np.arange(256) - offset, 0)
         quality = round(float(counts @ phred / total), 2)
         expected = round(float(100 * (counts @ np.power(10.0, -phred / 10)) / total), 4)
+        q30 = round(float(counts[phred >= _GOOD_QUALITY].sum() / total), 4)
     return FileSummary(
         path=path,
         format=kind[0],
@@ -150,6 +155,7 @@ def summarize(
         max_length=int(lengths[-1]) if lengths.size else 0,
         mean_quality=quality,
         expected_errors=expected,
+        q30_share=q30,
         quality_offset=offset,
         quality_range=(int(present[0]), int(present[-1])) if present.size else None,
         length_histogram=statistics.length_histogram,

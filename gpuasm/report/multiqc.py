@@ -18,16 +18,14 @@ _SHARE = {"format": "{:.2%}", "min": 0, "max": 1}
 _FORMATS: dict[str, dict[str, Any]] = {
     "contigs": _WHOLE, "bases": _BASES, "longest": _BASES, "n50": _BASES, "l50": _WHOLE, "gc": _SHARE,
     "circular": _WHOLE, "depth": {"format": "{:,.1f}", "suffix": "x"}, "reads": _WHOLE, "reads_aligned": _SHARE,
-    "bins": _WHOLE,
+    "adapters": _SHARE, "duplicates": _SHARE, "mixed_bases": {"format": "{:.4%}", "min": 0, "max": 1}, "bins": _WHOLE,
 }  # fmt: skip
 _TITLES = {"n50": "N50", "l50": "L50", "gc": "GC"}
-_RULES = {
-    "cond_formatting_rules": {
-        "pass": [{"s_eq": "ok"}],
-        "warn": [{"s_eq": "empty"}],
-        "fail": [{"s_eq": "failed"}],
-    }
+_COLOURS = {
+    "status": {"pass": "ok", "warn": "empty", "fail": "failed"},
+    "verdict": {"pass": "pass", "warn": "warn", "fail": "fail"},
 }
+"""Texts of columns by the colour that MultiQC gives them."""
 
 
 def write_multiqc(runs: Sequence[Run], path: str | Path) -> None:
@@ -62,7 +60,9 @@ def write_multiqc(runs: Sequence[Run], path: str | Path) -> None:
 
 def _header(column: str) -> dict[str, Any]:
     title = _TITLES.get(column, column.replace("_", " "))
-    return {"title": title, "scale": False, **_FORMATS.get(column, {}), **(_RULES if column == "status" else {})}
+    rules = {colour: [{"s_eq": text}] for colour, text in _COLOURS.get(column, {}).items()}
+    coloured = {"cond_formatting_rules": rules} if rules else {}
+    return {"title": title, "scale": False, **_FORMATS.get(column, {}), **coloured}
 
 
 def _cell(text: str) -> str:

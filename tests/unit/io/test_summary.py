@@ -71,7 +71,7 @@ def test_mean_quality_and_expected_errors(tmp_path):
     (file,) = read_reads(single=[path]).files
     assert file.mean_quality == 22.5
     assert file.expected_errors == pytest.approx(100 * (2 + 0.2 + 0.0004) / 8, abs=1e-3)
-    assert (file.quality_offset, file.quality_range) == (33, (33, 73))
+    assert (file.quality_offset, file.quality_range, file.q30_share) == (33, (33, 73), 0.5)
     path.write_text(">a\nACGT\n")
     (file,) = read_reads(single=[path]).files
     assert (file.format, file.mean_quality, file.expected_errors, file.quality_range) == ("fasta", None, None, None)

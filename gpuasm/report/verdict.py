@@ -1,0 +1,166 @@
+"""The verdict on a sample: pass, warn or fail, with the reasons, from evidence and thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gpuasm.report.inputs import Run
+from gpuasm.report.verdict_evidence import Evidence, evidence_of
+from gpuasm.report.verdict_thresholds import Threshold, shipped_thresholds, stored_thresholds
+
+LEVELS = ("pass", "warn", "fail")
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.{1 if value >= 0.01 else 2}f} %"
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _fold(value: float) -> str:
+    return f"{value:.1f}-fold"
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}"
+
+
+@dataclass(frozen=True)
+class _Wording:
+    """How a value is called and written, and what may be behind it."""
+
+    name: str
+    write: Callable[[float], str]
+    cause: str = ""
+
+
+WORDING = {
+    "depth": _Wording("mean depth", _fold, "too few reads"),
+    "size": _Wording("assembled bases for each expected base", _number, "bases are missing, or more than one genome"),
+    "contigs": _Wording("contigs of 500 bases and more", _whole, "low depth, contamination, or a damaged library"),
+    "n50": _Wording("N50 in bases", _whole, "low depth, contamination, or a damaged library"),
+    "reads_aligned": _Wording("reads in the assembly", _share, "reads of a host or of another organism, or bad reads"),
+    "auto_community": _Wording("several organisms by auto", _whole, "contamination, or very uneven depth"),
+    "bins": _Wording("bases outside of the largest bin", _share, "contamination by another organism"),
+    "depth_peaks": _Wording("bases of another depth than most", _share, "contamination, or large plasmids"),
+    "gc_peaks": _Wording("bases of another GC content than most", _share, "contamination by another organism"),
+    "mixed_bases": _Wording("bases with reads of two variants", _share, "two strains of one organism"),
+    "phix": _Wording("reads of PhiX174", _share, "the control of the sequencer"),
+    "adapters": _Wording("reads that run into an adapter", _share, "fragments shorter than the reads"),
+    "duplicates": _Wording("duplicate pairs", _share, "much amplification of little DNA"),
+    "quality": _Wording("mean quality of the reads", _number, "a bad run of the sequencer"),
+    "unknown_bases": _Wording("letters of the reads that are no bases", _share, "a bad run of the sequencer"),
+}
+"""Of each of `gpuasm.report.verdict_thresholds.CHECKS`."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One value that was judged.
+
+    Attributes
+    ----------
+    name : str
+        One of `gpuasm.report.verdict_thresholds.CHECKS`.
+    value : float
+        What was found.
+    level : str
+        "pass", "warn" or "fail".
+    reason : str
+        In words; empty if it passes.
+    """
+
+    name: str
+    value: float
+    level: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a sample is good.
+
+    Attributes
+    ----------
+    level : str
+        "pass", "warn" or "fail": the worst of its checks.
+    reasons : list of str
+        What is behind it, the worst first.
+    checks : list of Check
+        All values that were judged.
+    not_judged : list of str
+        Checks whose value is not known, or that do not hold for a community.
+    evidence : Evidence
+        All that is known.
+    thresholds : tuple of Threshold
+        By which the values were judged.
+    """
+
+    level: str
+    reasons: list[str]
+    checks: list[Check]
+    not_judged: list[str]
+    evidence: Evidence
+    thresholds: tuple[Threshold, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as run.json has it."""
+        return {
+            "level": self.level,
+            "reasons": self.reasons,
+            "checks": [{"check": c.name, "value": float(f"{c.value:.6g}"), "level": c.level} for c in self.checks],
+            "not_judged": self.not_judged,
+            "thresholds": [threshold.as_dict() for threshold in self.thresholds],
+        }
+
+
+def verdict_of(run: Run) -> Verdict:
+    """Judge a run by its own thresholds: those that were given for it, those in its run.json, or the shipped ones."""
+    stored = run.result("verdict")
+    rows = stored.get("thresholds") if isinstance(stored, dict) else None
+    return judge(evidence_of(run), run.thresholds or stored_thresholds(rows) or shipped_thresholds())
+
+
+def judge(evidence: Evidence, thresholds: Iterable[Threshold]) -> Verdict:
+    """Judge a sample.
+
+    Parameters
+    ----------
+    evidence
+        What is known of it.
+    thresholds
+        What it must reach; what has no threshold is not judged.
+    """
+    thresholds = tuple(thresholds)
+    checks, not_judged = [], []
+    for threshold in thresholds:
+        value = evidence.values.get(threshold.check)
+        if value is None or (evidence.is_community and not threshold.communities):
+            not_judged.append(threshold.check)
+        else:
+            checks.append(_checked(threshold, value, evidence.details.get(threshold.check, "")))
+    found = [(check.level, check.reason) for check in checks if check.reason]
+    if evidence.stopped:
+        found.insert(0, ("warn", f"the contigs are not final: {evidence.stopped}"))
+    if evidence.failure:
+        found.insert(0, ("fail", evidence.failure))
+    found.sort(key=lambda item: -LEVELS.index(item[0]))
+    level = found[0][0] if found else "pass"
+    return Verdict(level, [reason for _, reason in found], checks, not_judged, evidence, thresholds)
+
+
+def _checked(threshold: Threshold, value: float, detail: str) -> Check:
+    level, missed = threshold.level(value)
+    if not missed:
+        return Check(threshold.check, value, level)
+    wording, limit = WORDING[threshold.check], getattr(threshold, missed)
+    if threshold.check == "auto_community":
+        return Check(threshold.check, value, level, detail)
+    side = "less" if missed.endswith("below") else "more"
+    shown = f"{wording.name}: {wording.write(value)}, {side} than {wording.write(limit)}"
+    more = f" ({detail})" if detail else ""
+    return Check(threshold.check, value, level, f"{shown}{more}; {wording.cause}")
