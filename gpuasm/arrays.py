@@ -196,6 +196,14 @@ def device_memory_used() -> int:
         return 0
 
 
+def release_device_memory() -> None:
+    """Return the idle memory of the current device to it, and begin a new peak of `device_memory_used`."""
+    cupy = _imported()
+    if cupy is not None:
+        with contextlib.suppress(Exception):  # cupy without a driver or device
+            _allocator(cupy).release()
+
+
 def sparse_linear_algebra(xp: Any) -> Any:
     """Return scipy.sparse.linalg for numpy, cupyx.scipy.sparse.linalg for cupy."""
     if xp is np:

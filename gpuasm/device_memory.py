@@ -40,6 +40,11 @@ class DeviceAllocator:
         self._peak = max(self._peak, self.total)
         return self._peak
 
+    def release(self) -> None:
+        """Return idle blocks to the device, and begin a new peak."""
+        self._pool.free_all_blocks()
+        self._peak = self.total
+
     def __call__(self, size: int) -> Any:
         """Return the memory of an array of ``size`` bytes.
 

@@ -140,6 +140,12 @@ def return_small_arrays() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def begin_new_peak() -> None:
+    """Let the peak of the resident memory of this process begin at what it has now, where the system can do so."""
+    with suppress(OSError):
+        (_PROCESS / "clear_refs").write_text("5")
+
+
 def require_address_space() -> None:
     """Raise an error if the limit of the process (``ulimit -v``) leaves too little for compiled loops and threads.
 

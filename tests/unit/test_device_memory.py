@@ -98,3 +98,14 @@ def test_the_limit_of_the_pool_holds_for_large_blocks():
         allocate(2 * LARGE + 1)
     kept.free()
     assert allocate.peak() == 3 * LARGE
+
+
+def test_released_memory_begins_a_new_peak():
+    device = Device(8 * LARGE)
+    allocate = DeviceAllocator(device)
+    kept = allocate(LARGE // 4)
+    for idle in [allocate(2 * LARGE), allocate(LARGE // 2)]:
+        idle.free()
+    allocate.release()
+    assert allocate.peak() == allocate.total == device.pool_total == LARGE // 4
+    kept.free()
