@@ -30,13 +30,22 @@ def read_contigs_with_depth(path: Path, depth_paths: tuple[Path, ...], *, use_de
     if depth_paths:
         tables = [read_depth_table(table, names) for table in depth_paths]
         samples = [name for found, _ in tables for name in found]
-        return _joined(records, np.concatenate([depth for _, depth in tables], axis=1)), samples
+        return _joined(records, np.concatenate([depth for _, depth in tables], axis=1)), _numbered(samples)
     depths = [record.depth for record in records if record.depth is not None]
     if use_depth and records and len(depths) == len(records):
         return _joined(records, np.array(depths)[:, None]), ["reads"]
     if use_depth and records:
         _LOG.warning("no depth of %d contigs in %s: bins follow composition alone", len(records) - len(depths), path)
     return _joined(records, np.zeros((len(records), 0))), []
+
+
+def _numbered(samples: list[str]) -> list[str]:
+    """Return names of samples with a number behind those that were there before, as each has columns of its own."""
+    found: list[str] = []
+    for sample in samples:
+        others = (f"{sample}_{number}" for number in range(2, len(samples) + 2))
+        found.append(next(name for name in (sample, *others) if name not in {*found, *(set(samples) - {sample})}))
+    return found
 
 
 def _joined(records: list[ContigRecord], depth: np.ndarray) -> Contigs:

@@ -106,6 +106,22 @@ class AlignmentFile:
         return not is_marked or self._tail.endswith(_END_OF_BGZIP)
 
 
+def is_alignment_file(path: str) -> bool:
+    """Return whether a file is BAM, CRAM or SAM by its first bytes.
+
+    Raises
+    ------
+    NoInputError, ReadWriteError
+        If the file cannot be opened, or a read fails.
+    """
+    source = Source(path, block_bytes=1 << 16)
+    chunks = source.raw_chunks()
+    try:
+        return bool(_format_of(next(chunks, b""), source.compression)[0])
+    finally:
+        chunks.close()  # type: ignore[attr-defined]
+
+
 def _is_end_of_cram(tail: bytes, version: tuple[int, int]) -> bool:
     if version < (2, 1):
         return True  # these versions have no marker

@@ -134,7 +134,8 @@ def _sample_columns(header: list[str]) -> list[int]:
         found = quoted("\t".join(titles)) if titles else "nothing"
         raise DataError("a header with a column of names and a column of depth", found, "add it, tabs between")
     if tuple(titles[:3]) == _JGI:
-        columns = [i for i in range(3, len(titles)) if not titles[i].endswith("-var")]
+        variances = {f"{title}-var" for title in titles[3:]}
+        columns = [i for i in range(3, len(titles)) if titles[i] not in variances]
     elif known := next((title for begin, title in _PROGRAMS.items() if tuple(titles[: len(begin)]) == begin), None):
         columns = [i for i, title in enumerate(titles) if title == known]
     elif titles[0].lower() in _COVERM and any(title.endswith(_COVERM_METHODS) for title in titles):
