@@ -19,12 +19,13 @@ SEQUENCE_OUTPUTS = [
     "depth_windows.tsv",
     "gaps.tsv",
     "graph.gfa",
+    "insert_sizes.tsv",
     "scaffolds.agp",
     "scaffolds.fasta",
     "spectrum.tsv",
 ]
-OUTPUTS = sorted([*SEQUENCE_OUTPUTS, "report.html", "run.json"])
-"""Those whose bytes depend on reads and options only."""
+OUTPUTS = sorted([*SEQUENCE_OUTPUTS, "assemble.log", "report.html", "run.json"])
+"""All that `gpuasm assemble` writes; the bytes of those above depend on reads and options only."""
 
 
 def genome_text(*, length: int = 4000, seed: int = 3, repeats: int = 0) -> str:

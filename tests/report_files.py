@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -24,6 +25,31 @@ contig_000001	5386	40.1	1	yes	0.447
 contig_000002	500	80.0	2	no	0.5
 """
 SPECTRUM = "multiplicity\tkmers\n1\t900\n2\t20\n3\t0\n39\t2000\n40\t2500\n41\t1900\n"
+WINDOWS = "contig\tstart\tend\tdepth\n" + "".join(
+    f"{name}\t{start}\t{min(start + 1000, length)}\t{depth + start % 7}.5\n"
+    for name, length, depth in (("contig_000001", 5386, 40), ("contig_000002", 500, 80))
+    for start in range(0, length, 1000)
+)
+INSERT_SIZES = "insert_size\tpairs\n" + "".join(f"{size}\t{1 + size % 50}\n" for size in range(200, 400))
+GRAPH = "H\tVN:Z:1.0\n" + "".join(
+    f"S\t{name}\t*\tLN:i:{length}\tdp:f:{depth}\n"
+    for name, length, depth in (("left_1", 900, 40), ("left_2", 800, 40), ("repeat", 300, 80), ("right_1", 700, 40),
+                                ("right_2", 600, 40), ("circle", 500, 40))
+) + "".join(
+    f"L\t{a}\t+\t{b}\t+\t30M\n"
+    for a, b in (("left_1", "repeat"), ("left_2", "repeat"), ("repeat", "right_1"), ("repeat", "right_2"),
+                 ("circle", "circle"))
+)  # fmt: skip
+
+
+def write_files(folder, *, with_figures=True):
+    """Write the files of a run into a new folder."""
+    folder.mkdir(parents=True)
+    files = {"run.json": json.dumps(MANIFEST), "contigs.tsv": CONTIGS, "spectrum.tsv": SPECTRUM}
+    if with_figures:
+        files |= {"depth_windows.tsv": WINDOWS, "insert_sizes.tsv": INSERT_SIZES, "graph.gfa": GRAPH}
+    for name, text in files.items():
+        (folder / name).write_text(text)
 
 
 class Tags(HTMLParser):
@@ -41,7 +67,7 @@ class Tags(HTMLParser):
             self.open.append(tag)
         if "id" in attributes:
             self.ids.append(attributes["id"])
-        if tag in {"script", "link", "img", "iframe"} or "src" in attributes:
+        if tag in {"link", "img", "iframe"} or "src" in attributes:
             self.fetched.append(tag)
 
     def handle_startendtag(self, tag, attrs):

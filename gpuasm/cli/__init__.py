@@ -29,13 +29,16 @@ from gpuasm.errors import GpuasmError, one_line
 SECTIONS = {
     "Assembly": {
         "assemble": "Assemble reads into contigs.",
+        "batch": "Assemble the samples of a sheet, several at a time.",
         "check": "Examine reads before work starts: mates, lengths, quality, truncation.",
         "count": "Count k-mers and write their spectrum.",
         "unitigs": "Build the compacted de Bruijn graph of reads.",
+        "depth": "Compute the depth of contigs in the reads of several samples.",
         "bin": "Sort contigs into bins, one for each genome.",
     },
     "Samples": {
         "geolocate": "Infer where vertices or samples are from their neighbours.",
+        "identify": "Name the species of contigs, bins and reads by a database of sketches.",
         "relate": "Compare samples by their k-mers: distances, graph, clusters, tree.",
         "workflow": "Write the Snakemake workflow for many samples to a folder.",
     },
@@ -77,7 +80,7 @@ EXIT_CODES = {
     143: "terminated (SIGTERM), as by a batch system",
 }
 
-_WITHOUT_MATRICES = {"assemble", "check", "count", "unitigs"}
+_WITHOUT_MATRICES = {"assemble", "batch", "check", "count", "depth", "unitigs"}
 """Subcommands that multiply none: importing numpy would make a thread for each core, which wait for work in a loop."""
 
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")

@@ -8,7 +8,7 @@ import importlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,25 +23,29 @@ from gpuasm.cli.options import (
     parse_ks,
     parse_min_count,
 )
-from gpuasm.cli.paths import OutputFolder
+from gpuasm.cli.paths import IndexedOutput, OutputFolder, check_parent
 from gpuasm.cli.ranges import Finite, Whole
+from gpuasm.cli.verdicts import describe_verdict, read_verdict_thresholds, thresholds_option, verdict_of_assembly
 from gpuasm.errors import DataError
 
 if TYPE_CHECKING:
-    from gpuasm.assembly import Assembly, AssemblyOptions
+    from gpuasm.assembly import Assembly, AssemblyOptions, Contig
     from gpuasm.assembly.state import AssemblyState
     from gpuasm.cli.assembly_page import AssemblyPage
     from gpuasm.cli.run_folder import RunFolder
     from gpuasm.cli.session import Session
     from gpuasm.io.read_ahead import ReadAhead
+    from gpuasm.report.verdict_thresholds import Threshold
     from gpuasm.sequence.reads import Reads
 
 _LOG = logging.getLogger(__name__)
 _RUN_PER_CHECKPOINT = 10
 """Least time between two checkpoints, as a multiple of the time to write one."""
+LOG = "assemble.log"
+"""The log file, to which each run in a folder appends."""
 _FOLDER = OutputFolder(
-    "contigs.fasta", "scaffolds.fasta", "scaffolds.agp", "gaps.tsv", "graph.gfa", "contigs.tsv", "depth.tsv",
-    "depth_windows.tsv", "spectrum.tsv", "run.json", "report.html", ".checkpoint.npz",
+    LOG, "contigs.fasta", "scaffolds.fasta", "scaffolds.agp", "gaps.tsv", "graph.gfa", "contigs.tsv", "depth.tsv",
+    "depth_windows.tsv", "spectrum.tsv", "insert_sizes.tsv", "run.json", "report.html", ".checkpoint.npz",
 )  # fmt: skip
 
 
@@ -123,6 +127,13 @@ class _Named(click.ParamType):
     metavar="SECONDS",
     help="Least time between two checkpoints, which are written after a k; 0 writes one after each k.",
 )
+@click.option(
+    "--bam-out",
+    type=IndexedOutput(),
+    metavar="FILE",
+    help="Also align all reads to the contigs, and write them here as sorted BAM with its index.",
+)
+@thresholds_option
 @click.option("--force", is_flag=True, help="Replace the results of other reads in DIR.")
 @naming_options
 @common_options
@@ -137,6 +148,8 @@ def command(
     without: tuple[str, ...],
     resuming: bool,
     checkpoint_after: float,
+    bam_out: Path | None,
+    verdict_thresholds: Path | None,
     force: bool,
     inputs: ReadInputs,
     naming: Naming,
@@ -145,8 +158,9 @@ def command(
     """Assemble short reads into contigs.
 
     DIR receives contigs.fasta, scaffolds.fasta with their gaps.tsv and scaffolds.agp, graph.gfa, contigs.tsv,
-    depth.tsv, depth_windows.tsv, spectrum.tsv, run.json and report.html. All of them are always written; where there
-    are no contigs, run.json contains the reason.
+    depth.tsv, depth_windows.tsv, spectrum.tsv, insert_sizes.tsv, run.json and report.html. All of them are always
+    written; where there are no contigs, run.json contains the reason. assemble.log has the messages, also of a run
+    that failed.
 
     \b
     Examples:
@@ -171,23 +185,34 @@ def command(
         stop_after=stop_after,
         without=without,
     )
+    thresholds = read_verdict_thresholds(verdict_thresholds)
+    if bam_out is not None:
+        check_parent(bam_out, made=output)
     if not force:
         check_reads(output, inputs.files)
     shorten_switch_interval()
     return_freed_memory()  # before anything is read
     with driver_opening(common.device), read_ahead(inputs, common.memory) as ahead:
-        from gpuasm.assembly.iteration.first_kmer_size import check_k_values
+        from gpuasm.cli.log_file import RunLog
         from gpuasm.cli.run_folder import RunFolder
         from gpuasm.cli.session import run_session
 
         if options.k:
+            from gpuasm.assembly.iteration.first_kmer_size import check_k_values  # half of the assembler with it
+
             check_k_values(options.k)
         with (
-            run_session(common, warm_up=_warm_up) as session,
+            run_session(common, warm_up=warm_up_device) as session,
+            RunLog(session.stages) as log,
             RunFolder(output, "assemble", is_own=False) as folder,
             contextlib.closing(AssemblyPage(folder)) as page,
         ):
-            run = _Run(folder, options, inputs, session, naming=naming, page=page, checkpoint_after=checkpoint_after)
+            log.open(output / LOG)
+            run = _Run(
+                folder, options, inputs, session, naming=naming, page=page, checkpoint_after=checkpoint_after,
+                bam_out=bam_out,
+            )  # fmt: skip
+            run.thresholds, run.thresholds_file = thresholds, verdict_thresholds
             try:
                 assembly = run.assemble(ahead, resuming=resuming)
             except DataError as error:
@@ -197,9 +222,11 @@ def command(
     from gpuasm.cli.assembly_outputs import summary_of
 
     click.echo(summary_of(output, assembly))
+    click.echo(describe_verdict(run.verdict))
 
 
-def _warm_up(xp: Any, should_stop: Callable[[], bool]) -> None:
+def warm_up_device(xp: Any, should_stop: Callable[[], bool]) -> None:
+    """Load what assemblies need on a device; see `gpuasm.cli.session.WarmUp`."""
     from gpuasm.assembly.warmup import warm_up
 
     warm_up(xp, should_stop=should_stop)
@@ -229,6 +256,7 @@ class _Run:
         naming: Naming,
         page: AssemblyPage,
         checkpoint_after: float,
+        bam_out: Path | None,
     ) -> None:
         from gpuasm.cli.checkpoint import Checkpoint, fingerprint
 
@@ -237,6 +265,12 @@ class _Run:
         self.checkpoint = Checkpoint(folder.path, fingerprint(inputs, options))
         self.files: list[dict[str, Any]] = []
         self.plan: dict[str, int] = {}
+        self.bam_out = None if bam_out is None else folder.place_of(bam_out)
+        self.thresholds: tuple[Threshold, ...] | None = None
+        self.thresholds_file: Path | None = None
+        self.verdict: dict[str, Any] = {}
+        self.reads: Reads | None = None
+        """Those to write as BAM."""
         self.checkpoint_after, self.next_checkpoint = checkpoint_after, time.monotonic() + checkpoint_after
 
     def assemble(self, ahead: ReadAhead, *, resuming: bool) -> Assembly:
@@ -249,7 +283,9 @@ class _Run:
         if not stored:
             self.checkpoint.remove()
         self.page.begin(size_of_inputs(self.inputs))  # its start takes longer than reading the reads
-        _load_while_reading("gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.assembly_outputs")
+        _load_while_reading(
+            "gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.assembly_outputs", "gpuasm.report.verdict"
+        )
         least_k = self.options.k[0] if self.options.k else SHORTEST_READ
         read_set = read_inputs(self.inputs, self.session.stages, k=least_k, ahead=ahead)
         warn_about_reads(read_set)
@@ -260,15 +296,25 @@ class _Run:
         self.files = [file.as_dict() for file in read_set.files]
         if stored:
             _LOG.info("resuming after k = %d", stored.kmer_graph.graph.k)
-            reads = read_set.reads.moved_to(self.session.xp)
+            reads = self._moved(read_set.reads)
             return resume(stored, reads, self.options, stages=self.session.stages, keep_state=self._keep)
         self._plan(read_set.reads)
-        reads = read_set.reads.moved_to(self.session.xp)
+        reads = self._moved(read_set.reads)
         return assemble(reads, self.options, stages=self.session.stages, keep_state=self._keep)
+
+    def _moved(self, reads: Reads) -> Reads:
+        """Return the reads in the memory of the device, and keep them if they are to be written."""
+        moved = reads.moved_to(self.session.xp)
+        self.reads = moved if self.bam_out else None
+        return moved
 
     def _plan(self, reads: Reads) -> None:
         from gpuasm.cli.planning import plan_assembly
 
+        if self.bam_out:
+            from gpuasm.cli.aligned_reads import require_memory_for
+
+            require_memory_for(reads, self.session.memory)
         k = self.options.k[0] if self.options.k else 31
         with self.session.stages.stage("estimate memory", k=k) as stage:
             self.plan = plan_assembly(
@@ -293,33 +339,50 @@ class _Run:
 
         with self.session.stages.stage("write results"):
             write_assembly(self.folder.files, assembly, self.naming, table_written=self.page.draw_contigs)
+        self._write_bam(assembly)
         results = results_of(assembly)
         if assembly.state:
             with self.session.stages.stage("write checkpoint", k=assembly.state.kmer_graph.graph.k):
                 self.checkpoint.save(assembly.state)
-        self._finish(results, status_of(assembly, self.options))
+        self._finish(results, status_of(assembly, self.options), assembly.contigs)
         if not assembly.state:
             self.checkpoint.remove()
+
+    def _write_bam(self, assembly: Assembly | None) -> None:
+        """Write the reads on the contigs, if that is requested; without an assembly all are unaligned."""
+        if self.bam_out is None:
+            return
+        from gpuasm.cli.aligned_reads import write_aligned_reads
+        from gpuasm.cli.naming import renamed
+
+        with self.session.stages.stage("write aligned reads") as stage:
+            contigs = renamed(assembly, self.naming).contigs if assembly else []
+            stage.note(**write_aligned_reads(self.bam_out, contigs, self.reads, threads=self.session.threads))
 
     def write_empty(self, reason: str) -> None:
         """Write every output without content, and the reason into run.json."""
         from gpuasm.cli.assembly_outputs import write_no_assembly
 
         write_no_assembly(self.folder.files, self.naming)
-        self._finish({"contigs": 0, "total_length": 0}, reason)
+        self._write_bam(None)
+        self._finish({"contigs": 0, "total_length": 0}, reason, [])
 
-    def _finish(self, results: dict[str, Any], status: str) -> None:
+    def _finish(self, results: dict[str, Any], status: str, contigs: Sequence[Contig]) -> None:
         session, options = self.session, self.options
+        parameters = {
+            **vars(options), **self.inputs.cleaning, **vars(self.naming), "memory": session.memory,
+            "verdict_thresholds": self.thresholds_file, "plan": self.plan,
+        }  # fmt: skip
+        known: dict[str, Any] = {"parameters": parameters, "inputs": self.files, "results": results, "status": status}
+        known["stages"] = session.stages.records
+        self.verdict = verdict_of_assembly(contigs, known, self.thresholds)
         session.write_manifest(
             self.folder.files / "run.json",
             command="assemble",
-            parameters={
-                **vars(options), **self.inputs.cleaning, **vars(self.naming), "memory": session.memory,
-                "plan": self.plan,
-            },
+            parameters=parameters,
             inputs=self.files,
-            results=results,
+            results={**results, "verdict": self.verdict},
             status=status,
-        )  # fmt: skip
+        )
         self.page.write()
         self.folder.replace()

@@ -12,9 +12,18 @@ import numpy as np
 from gpuasm.assembly.verification.contig_checks import Checked
 from gpuasm.cli.depth_outputs import write_contig_table, writers_of_checked
 from gpuasm.cli.naming import Naming, renamed
-from gpuasm.cli.outputs import describe_spectrum, write_graph, write_spectrum, write_together, writers_of_scaffolds
+from gpuasm.cli.outputs import (
+    describe_spectrum,
+    write_graph,
+    write_insert_sizes,
+    write_spectrum,
+    write_together,
+    writers_of_scaffolds,
+)
 from gpuasm.io import write_gfa
 from gpuasm.io.length_statistics import n50_and_l50
+from gpuasm.io.phix import MOST_BASES, is_phix
+from gpuasm.io.signature_databases import NO_DATABASE
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Assembly, AssemblyOptions
@@ -43,6 +52,7 @@ def write_assembly(folder: Path, assembly: Assembly, naming: Naming, *, table_wr
             *writers_of_scaffolds(folder, named.scaffolds, naming),
             partial(write_graph, folder / "graph.gfa", named.graph, named.contigs, naming=naming),
             partial(write_spectrum, folder / "spectrum.tsv", named.spectrum.histogram),
+            partial(write_insert_sizes, folder / "insert_sizes.tsv", named.inserts),
         ]
     )
 
@@ -54,6 +64,7 @@ def write_no_assembly(folder: Path, naming: Naming) -> None:
     write_together([*writers_of_checked(folder, nothing, naming), *writers_of_scaffolds(folder, [], naming)])
     write_gfa(folder / "graph.gfa", [], [])
     write_spectrum(folder / "spectrum.tsv", np.zeros(1, np.int64))
+    write_insert_sizes(folder / "insert_sizes.tsv", None)
 
 
 def results_of(assembly: Assembly) -> dict[str, Any]:
@@ -65,7 +76,16 @@ def results_of(assembly: Assembly) -> dict[str, Any]:
         "spectrum": describe_spectrum(assembly.spectrum),
         "removed": assembly.removed,
         "checked": assembly.checked.counts,
+        "phix_share": _phix_share(assembly),
+        "species": NO_DATABASE,
     }
+
+
+def _phix_share(assembly: Assembly) -> float:
+    """Return the share of the aligned bases of reads on contigs of PhiX174."""
+    short = [contig for contig in assembly.contigs if contig.length <= MOST_BASES and is_phix(contig.sequence)]
+    on_phix, bases = (sum(c.length * c.depth for c in contigs) for contigs in (short, assembly.contigs))
+    return round(on_phix / bases, 6) if on_phix else 0.0
 
 
 def status_of(assembly: Assembly, options: AssemblyOptions) -> str:

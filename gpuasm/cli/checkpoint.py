@@ -39,7 +39,9 @@ def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
     """
     options = replace(options, stop_after=STAGES[-1])
     files = {kind: [_stamps(item) for item in items] for kind, items in inputs.as_arguments().items()}
-    text = json.dumps([__version__, repr(options), inputs.cleaning, files])
+    files |= {kind: [_stamps(paths)] for kind, paths in inputs.cleaning_files.items()}
+    cleaning = {name: value for name, value in inputs.cleaning.items() if name not in files}
+    text = json.dumps([__version__, repr(options), cleaning, files])
     return hashlib.sha256(text.encode()).hexdigest()
 
 

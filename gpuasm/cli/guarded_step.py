@@ -8,6 +8,7 @@ succeeds or refuses its data; then all promised outputs exist, empty ones if nee
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,17 +36,26 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--status", type=_FILE, required=True, help="File for the outcome; its name is that of the step.")
 @click.option("--after", type=_FILE, help="Status of an earlier step; if that is not ok, this one is skipped.")
 @click.option("--output", "outputs", multiple=True, type=_FILE, help="A file that is there afterwards, if only empty.")
+@click.option("--program", help="Run this program instead of gpuasm; each of its errors counts as one of the data.")
 @click.option("--fail", is_flag=True, help="Bad data fail the step too.")
 @click.argument("arguments", nargs=-1, required=True)
 def main(
-    *, sample: str, status: Path, after: Path | None, outputs: tuple[Path, ...], fail: bool, arguments: tuple[str, ...]
+    *,
+    sample: str,
+    status: Path,
+    after: Path | None,
+    outputs: tuple[Path, ...],
+    program: str | None,
+    fail: bool,
+    arguments: tuple[str, ...],
 ) -> None:
     """Run gpuasm with ARGUMENTS as one step of the workflow."""
-    earlier = _outcome_of(after) if after else {"status": "ok"}
+    earlier = outcome_of(after) if after else {"status": "ok"}
     if earlier["status"] == "ok":
-        exit_code, message = _run(arguments)
+        exit_code, message = run_command((program, *arguments) if program else (*_GPUASM, *arguments))
         outcome = {"status": "failed" if exit_code else "ok", "exit_code": exit_code, "message": message}
-        if exit_code and (fail or exit_code not in BAD_DATA):
+        is_of_data = exit_code > 0 if program else exit_code in BAD_DATA
+        if exit_code and (fail or not is_of_data):
             sys.exit(exit_code)
     else:
         outcome = {"status": "skipped", "exit_code": earlier["exit_code"], "message": earlier["message"]}
@@ -55,7 +65,7 @@ def main(
     status.write_text(json.dumps({"sample": sample, "step": status.stem, **outcome}, indent=2) + "\n")
 
 
-def _outcome_of(status: Path) -> dict[str, Any]:
+def outcome_of(status: Path) -> dict[str, Any]:
     """Return the outcome of an earlier step; end this one if its file is damaged."""
     try:
         earlier = json.loads(status.read_text(encoding="utf-8"))
@@ -66,10 +76,12 @@ def _outcome_of(status: Path) -> dict[str, Any]:
         sys.exit(65)
 
 
-def _run(arguments: tuple[str, ...]) -> tuple[int, str]:
-    """Run gpuasm, its messages passed on, and return its exit code and, if it failed, its last message."""
+def run_command(command: tuple[str, ...]) -> tuple[int, str]:
+    """Run a command, its messages passed on, and return its exit code and, if it failed, its last message."""
     error = last = ""
-    command = [*_GPUASM, *arguments]
+    if not shutil.which(command[0]):
+        sys.stderr.write(f"{_PREFIX}expected the program {command[0]}, found none on the PATH; install it\n")
+        sys.exit(69)
     with unfinished.MAKING:
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace")  # noqa: S603 - ours
         unfinished.register(process.terminate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpuasm.errors import UsageError
@@ -14,6 +15,22 @@ if TYPE_CHECKING:
     from gpuasm.stages import Stages
 
 _LOG = logging.getLogger(__name__)
+_begun: dict[tuple[str, ...], ReadAhead] = {}
+"""Files of later runs of this process, which are being read already."""
+
+
+def begin_ahead(files: tuple[str, ...], memory: int) -> None:
+    """Begin to read and decode the `first_files` of a later run of this process, within so many bytes."""
+    from gpuasm.io.read_ahead import ReadAhead
+
+    _begun[files] = ReadAhead(files, memory)
+
+
+def end_ahead(files: tuple[str, ...]) -> None:
+    """End the reading of files that no run has taken over."""
+    if ahead := _begun.pop(files, None):
+        with ahead:
+            pass
 
 
 def read_ahead(inputs: ReadInputs, memory: str | None) -> ReadAhead:
@@ -34,13 +51,18 @@ def read_ahead(inputs: ReadInputs, memory: str | None) -> ReadAhead:
     from gpuasm.io.read_ahead import ReadAhead
     from gpuasm.resources import parse_bytes
 
+    budget, files = parse_bytes(memory) if memory else None, first_files(inputs)
+    return _begun.pop(files, None) or ReadAhead(files, budget)
+
+
+def first_files(inputs: ReadInputs) -> tuple[str, ...]:
+    """Return the files that are parsed first: two mates, or one file."""
     named = inputs.as_arguments()
-    budget = parse_bytes(memory) if memory else None
     if named["pairs"]:
-        return ReadAhead(named["pairs"][0], budget)
+        return tuple(map(str, named["pairs"][0]))
     if named["interleaved"]:
-        return ReadAhead(named["interleaved"][:1], budget)
-    return ReadAhead([] if named["bam"] else named["single"][:1], budget)
+        return tuple(map(str, named["interleaved"][:1]))
+    return () if named["bam"] else tuple(map(str, named["single"][:1]))
 
 
 def size_of_inputs(inputs: ReadInputs) -> int | None:
@@ -57,7 +79,7 @@ def size_of_inputs(inputs: ReadInputs) -> int | None:
 
 
 def read_inputs(inputs: ReadInputs, stages: Stages, *, k: int, ahead: ReadAhead | None = None) -> ReadSet:
-    """Read all files, trim adapters and remove PhiX174 if requested.
+    """Read all files, clean the reads and sub-sample them as requested.
 
     Parameters
     ----------
@@ -74,13 +96,32 @@ def read_inputs(inputs: ReadInputs, stages: Stages, *, k: int, ahead: ReadAhead 
     ------
     DataError, NoInputError, ReadWriteError, ResourceError
         As `gpuasm.io.read_reads`; and if no read has k bases in a row.
+    UsageError
+        If primers have no bases.
     """
     from gpuasm.io import read_reads
     from gpuasm.io.read_cleaning import clean_reads
     from gpuasm.io.usability import require_bases
 
     read_set = read_reads(**inputs.as_arguments(), stages=stages, ahead=ahead)
-    read_set = clean_reads(read_set, **inputs.cleaning, stages=stages)
+    read_set = clean_reads(
+        read_set,
+        trim=inputs.trim,
+        primers=inputs.primers,
+        primers_reference=inputs.primers_reference,
+        deduplicate=inputs.deduplicate,
+        remove_phix=inputs.remove_phix,
+        remove=inputs.remove,
+        stages=stages,
+    )
+    if inputs.depth:
+        from gpuasm.cli.subsampling import subsampled
+
+        read_set = subsampled(read_set, inputs.depth, genome_size=inputs.genome_size, stages=stages)
+    if inputs.depth or inputs.remove:
+        from gpuasm.assembly.alignment.reads_on_unitigs import repack
+
+        read_set = replace(read_set, reads=repack(read_set.reads))  # the memory of the others is freed
     require_bases(read_set, k)
     return read_set
 

@@ -12,8 +12,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gpuasm.cli.paths import READS
-from gpuasm.cli.ranges import Whole
+from gpuasm.cli.paths import INPUT, READS
+from gpuasm.cli.ranges import Bases, Finite, Whole
 from gpuasm.errors import UsageError
 from gpuasm.io.numbers import whole_number
 
@@ -34,7 +34,8 @@ class CommonOptions:
 class ReadInputs:
     """The files of reads: the values of ``-1``, ``-2``, ``--interleaved``, ``--single``, ``--bam`` and READS.
 
-    And how to clean them, in commands that do: the values of ``--trim``, ``--deduplicate`` and ``--remove-phix``.
+    And how to clean them, in commands that do: the values of ``--trim``, ``--deduplicate``, ``--remove-phix``,
+    ``--remove``, ``--primers``, ``--primers-reference``, ``--depth`` and ``--genome-size``.
     """
 
     first: tuple[Path, ...] = ()
@@ -46,6 +47,11 @@ class ReadInputs:
     trim: str = "no"
     deduplicate: bool = False
     remove_phix: bool = False
+    remove: tuple[Path, ...] = ()
+    primers: Path | None = None
+    primers_reference: Path | None = None
+    depth: float | None = None
+    genome_size: int | None = None
 
     def __post_init__(self) -> None:
         if len(self.first) != len(self.second):
@@ -54,6 +60,8 @@ class ReadInputs:
                 f"{len(self.first)} and {len(self.second)}",
                 "give both files of each pair",
             )
+        if self.primers_reference and not self.primers:
+            raise UsageError("--primers with --primers-reference", "none", "give the primers, or leave it out")
         if not any(self.as_arguments().values()):
             raise UsageError(
                 "reads", "none", "name files with -1 and -2, --interleaved, --single or --bam; - is standard input"
@@ -76,8 +84,27 @@ class ReadInputs:
 
     @property
     def cleaning(self) -> dict[str, Any]:
-        """The keyword arguments of :func:`gpuasm.io.read_cleaning.clean_reads`."""
-        return {"trim": self.trim, "deduplicate": self.deduplicate, "remove_phix": self.remove_phix}
+        """How to clean the reads, for run.json; what is given rarely is there only if it is given."""
+        always = {"trim": self.trim, "deduplicate": self.deduplicate, "remove_phix": self.remove_phix}
+        files = {name: [str(path) for path in paths] for name, paths in self.cleaning_files.items()}
+        others = {"depth": self.depth, "genome_size": self.genome_size}
+        return {**always, **files, **{name: value for name, value in others.items() if value is not None}}
+
+    @property
+    def cleaning_files(self) -> dict[str, tuple[Path, ...]]:
+        """The files that are given to clean the reads, by option."""
+        named = {"remove": self.remove, "primers": (self.primers,), "primers_reference": (self.primers_reference,)}
+        found = {name: tuple(path for path in paths if path is not None) for name, paths in named.items()}
+        return {name: paths for name, paths in found.items() if paths}
+
+
+@dataclass(frozen=True)
+class OptionalReads(ReadInputs):
+    """The same where reads need not be given."""
+
+    def __post_init__(self) -> None:
+        if self.files or self.first or self.second:
+            super().__post_init__()
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -98,8 +125,16 @@ def cleaned_read_options(*, trim: str) -> Callable[[Callable[..., Any]], Callabl
     trim
         The default of ``--trim``: "auto", "yes" or "no".
     """
-    options = [
-        *_READS,
+    return lambda command: gathered(command, ReadInputs, "inputs", [*_READS, *_cleaning_options(trim)])
+
+
+def optional_read_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that name reads and clean them, as its argument ``inputs``; there may be none."""
+    return gathered(command, OptionalReads, "inputs", [*_READS[1:], *_cleaning_options("auto")])
+
+
+def _cleaning_options(trim: str) -> list[Callable[..., Any]]:
+    return [
         click.option(
             "--trim",
             type=click.Choice(["auto", "yes", "no"]),
@@ -109,8 +144,8 @@ def cleaned_read_options(*, trim: str) -> Callable[[Callable[..., Any]], Callabl
         ),
         click.option("--deduplicate", is_flag=True, help="Remove pairs that are duplicates of another one."),
         click.option("--remove-phix", is_flag=True, help="Remove reads of phage PhiX174, the control of sequencers."),
+        *_CLEANING,
     ]
-    return lambda command: gathered(command, ReadInputs, "inputs", options)
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
@@ -192,6 +227,40 @@ _READS = [
     click.option("--interleaved", multiple=True, type=READS, metavar="FILE", help="Mates in turn in one file."),
     click.option("--single", multiple=True, type=READS, metavar="FILE", help="Reads without mates, as READS are."),
     click.option("--bam", multiple=True, type=READS, metavar="FILE", help="Unaligned BAM or CRAM."),
+]
+
+_CLEANING = [
+    click.option(
+        "--remove",
+        multiple=True,
+        type=INPUT,
+        metavar="FASTA",
+        help="Remove reads of these sequences, as those of a host or a spike-in; may be repeated.",
+    ),
+    click.option(
+        "--primers",
+        type=INPUT,
+        metavar="FILE",
+        help="Cut these primers of amplicons, FASTA or BED, from the ends of reads.",
+    ),
+    click.option(
+        "--primers-reference",
+        type=INPUT,
+        metavar="FASTA",
+        help="Sequences that BED without a column of bases refers to.",
+    ),
+    click.option(
+        "--depth",
+        type=Finite(min=0, min_open=True),
+        metavar="N",
+        help="Keep a random choice of reads, about N-fold, if there are more.",
+    ),
+    click.option(
+        "--genome-size",
+        type=Bases(),
+        metavar="N",
+        help="Bases of the genome, as 4.6M, for --depth and verdicts.  [default: estimate by k-mers for --depth]",
+    ),
 ]
 
 

@@ -12,37 +12,44 @@ import numpy as np
 
 from gpuasm.cli.naming import PLAIN, Naming
 from gpuasm.io import Link, Segment, atomic_output, write_fasta, write_gfa, write_tsv
+from gpuasm.io import Path as Walk
 from gpuasm.parallel import ordered_map
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Contig, Scaffold, UnitigGraph
+    from gpuasm.assembly.pairs.insert_sizes import InsertSizes
     from gpuasm.kmers.spectrum import Spectrum
 
 
-def segment_names(graph: UnitigGraph, contigs: list[Contig], naming: Naming) -> list[str]:
-    """Name the unitigs of a graph: a contig's name where the unitig is one, so that names agree across files."""
-    names = [naming.name(f"unitig_{u + 1:06d}") for u in range(graph.n)]
-    for contig in contigs:
-        if contig.unitig >= 0:
-            names[contig.unitig] = contig.name
-    return names
+def segment_names(n: int, naming: Naming = PLAIN) -> list[str]:
+    """Name the segments of a graph by their order."""
+    return [naming.name(f"unitig_{u + 1:06d}") for u in range(n)]
 
 
 def write_graph(
     path: Path | str, graph: UnitigGraph, contigs: list[Contig] | None = None, *, naming: Naming = PLAIN
 ) -> None:
-    """Write a unitig graph as GFA 1, and with it contigs that are no unitig of it; a circle has a link to itself."""
-    names = segment_names(graph, contigs or [], naming)
+    """Write a unitig graph as GFA 1, with a path for each contig; a circular unitig has a link to itself.
+
+    Contigs of an earlier graph are segments behind the unitigs. The segment of a whole contig has the contig's depth.
+    """
     depth, counts = graph.depth.tolist(), (graph.count // graph.unit).tolist()
+    isolated: list[Contig] = []
+    paths = []
     for contig in contigs or []:
         if contig.unitig >= 0:
             depth[contig.unitig] = contig.depth
+        if contig.source < 0:
+            isolated.append(contig)
+        paths.append((contig.name, contig.source if contig.source >= 0 else 2 * (graph.n + len(isolated) - 1)))
+    names = segment_names(graph.n + len(isolated), naming)
     segments = [
         Segment(names[u], graph.bases[graph.start[u] : graph.start[u + 1]], counts[u], depth[u]) for u in range(graph.n)
     ]
-    earlier = [contig for contig in contigs or [] if contig.unitig < 0]
-    segments += [Segment(contig.name, contig.codes, None, contig.depth) for contig in earlier]
-    write_gfa(path, segments, _links(graph, names))
+    own_names = names[graph.n :]
+    segments += [Segment(own, c.codes, None, c.depth) for own, c in zip(own_names, isolated, strict=True)]
+    walks = [Walk(name, [names[source >> 1] + "+-"[source & 1]]) for name, source in paths]
+    write_gfa(path, segments, _links(graph, names), paths=walks)
 
 
 def _links(graph: UnitigGraph, names: list[str]) -> Iterator[Link]:
@@ -55,7 +62,7 @@ def _links(graph: UnitigGraph, names: list[str]) -> Iterator[Link]:
 
 def write_unitigs(path: Path | str, graph: UnitigGraph) -> None:
     """Write the unitigs of a graph as FASTA; of a circular one the first k - 1 bases are repeated at its end."""
-    names = segment_names(graph, [], PLAIN)
+    names = segment_names(graph.n)
     circular = ["yes" if c else "no" for c in graph.is_circular.tolist()]
     write_fasta(
         path,
@@ -138,6 +145,12 @@ def write_spectrum(path: Path | str, histogram: np.ndarray) -> None:
     """Write how many distinct k-mers there are of each multiplicity that occurs."""
     multiplicity, kmers = rows_of_spectrum(histogram)
     write_tsv(path, {"multiplicity": multiplicity, "kmers": kmers})
+
+
+def write_insert_sizes(path: Path | str, inserts: InsertSizes | None) -> None:
+    """Write how many pairs within unitigs have each insert size that occurs; none where too few were measured."""
+    sizes, pairs = rows_of_spectrum(inserts.histogram if inserts else np.zeros(1, np.int64))
+    write_tsv(path, {"insert_size": sizes, "pairs": pairs})
 
 
 def rows_of_spectrum(histogram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

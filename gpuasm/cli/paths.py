@@ -98,6 +98,18 @@ class OutputFile(_Path):
             _check_folder(target.parent, path)
 
 
+class IndexedOutput(OutputFile):
+    """A file to write with its index, FILE.bai; `check_parent` looks at its folder, which may be one that is made."""
+
+    def __init__(self) -> None:
+        super().__init__(allow_dash=False, makes_folder=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = super().convert(value, param, ctx)
+        note_output(Path(f"{path}.bai"))
+        return path
+
+
 class OutputFolder(_Path):
     """A folder to write to.
 
@@ -109,6 +121,18 @@ class OutputFolder(_Path):
 
     def __init__(self, *patterns: str) -> None:
         super().__init__(lambda folder: note_folder(folder, patterns), allow_dash=False)
+
+
+def check_parent(path: Path, *, made: Path) -> None:
+    """Refuse an output in a folder that is not there, other than ``made`` and what is within it.
+
+    Raises
+    ------
+    OutputError
+        If its folder is not there or may not be written to.
+    """
+    if not path.absolute().is_relative_to(made.absolute()):
+        _check_folder(Path(os.path.realpath(path)).parent, path)
 
 
 def _check_folder(folder: Path, path: Path) -> None:

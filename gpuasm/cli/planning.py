@@ -68,6 +68,7 @@ def plan_assembly(
         f"{sample.twice:,}",
         *(format_bytes(plan[f"{kind}_bytes"]) for kind in ("host", "device", "disk")),
     )
+    session.admit(plan)
     require_memory(plan["host_bytes"], session.memory, "assembling these reads")
     if on_device and plan["device_bytes"] > arrays.free_device_memory():
         raise ResourceError(

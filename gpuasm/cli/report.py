@@ -11,6 +11,7 @@ import click
 
 from gpuasm.cli.file_uses import note_input
 from gpuasm.cli.paths import INPUT, NAMED_OUTPUT
+from gpuasm.cli.verdicts import read_verdict_thresholds, thresholds_option
 from gpuasm.errors import DataError, NoInputError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ _FILES_OF_RUNS = ("run.json", "contigs.tsv", "spectrum.tsv", "bins.tsv", "map.ts
 @click.option("--checks", multiple=True, metavar="FILES", help="Files SAMPLE/check.json of gpuasm check, or a pattern.")
 @click.option("--benchmarks", multiple=True, metavar="FILES", help="Files SAMPLE/benchmarks/RULE.tsv, or a pattern.")
 @click.option("--bins", multiple=True, metavar="FOLDERS", help="Folders SAMPLE/bins of gpuasm bin, or a pattern.")
+@click.option(
+    "--identities", multiple=True, metavar="FOLDERS", help="Folders SAMPLE/identity of gpuasm identify, or a pattern."
+)
 @click.option("--locations", type=INPUT, metavar="FILE", help="GeoJSON of gpuasm geolocate: a map of the samples.")
+@thresholds_option
 @click.option("--summary", type=NAMED_OUTPUT, metavar="FILE", help="Write a tab-separated line for each run here.")
 @click.option(
     "--multiqc",
@@ -43,15 +48,18 @@ def command(
     checks: tuple[str, ...],
     benchmarks: tuple[str, ...],
     bins: tuple[str, ...],
+    identities: tuple[str, ...],
     locations: Path | None,
+    verdict_thresholds: Path | None,
     summary: Path | None,
     multiqc: Path | None,
     output: Path,
 ) -> None:
     """Write an HTML page about RUNs: folders that 'gpuasm assemble -o' wrote, or NAME=FOLDER.
 
+    Each run gets a verdict, by --verdict-thresholds, else by the thresholds that its assembly had.
     Nothing in the page comes from a network. A folder whose files are missing or empty is shown as failed. The
-    page of more than 40 runs has no figures; it links to the pages of each.
+    page of more than 12 runs has no figures; it links to the pages of each.
 
     \b
     gpuasm report assembly -o report.html
@@ -73,6 +81,10 @@ def command(
     report.add_checks(read, _expanded(checks))
     report.add_benchmarks(read, _expanded(benchmarks))
     report.add_bins(read, _expanded(bins))
+    report.add_identities(read, _expanded(identities))
+    thresholds = read_verdict_thresholds(verdict_thresholds)
+    for run in read:
+        run.thresholds = thresholds
     located = _located(locations) if locations is not None else None
     with outputs_together():
         report.write_report(read, output, located=located)

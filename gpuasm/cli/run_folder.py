@@ -92,9 +92,17 @@ class RunFolder:
     @property
     def name(self) -> str:
         """What the run is called in its page, as its folder."""
-        from gpuasm.report.inputs import name_of_run
+        from gpuasm.report.run_names import name_of_run
 
         return name_of_run(self.path, within="bins" if self._command == "bin" else "assembly")
+
+    def place_of(self, path: Path) -> Path:
+        """Return where to write a file: one within the folder appears with the others, any other where it belongs."""
+        if not path.absolute().is_relative_to(self.path.absolute()):
+            return path
+        place = self.files / path.absolute().relative_to(self.path.absolute())
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place
 
     def replace(self, *, is_old: Callable[[Path], bool] = lambda _: False) -> None:
         """Put all files in their places, ``run.json`` last.
@@ -109,7 +117,7 @@ class RunFolder:
         for name in names:
             self._check_place(self.path / name)
         for folder in (path.relative_to(self.files) for path in made if path.is_dir()):
-            (self.path / folder).mkdir(exist_ok=True)
+            (self.path / folder).mkdir(parents=True, exist_ok=True)
         with unfinished.MAKING:
             self._is_replaced = True
             self._before.unlink(missing_ok=True)

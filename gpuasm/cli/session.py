@@ -37,6 +37,13 @@ _FOLDER_REFUSED = (
 _OPENER = "open device"
 """The thread that opens the device and warms it up."""
 
+Admit = Callable[[Mapping[str, int]], None]
+"""Takes the forecast of a run, as `gpuasm.cli.planning.plan_assembly` returns it."""
+
+
+def _fits_alone(_: Mapping[str, int]) -> None:
+    """Return at once: no other process shares the memory."""
+
 
 @dataclass
 class Session:
@@ -58,6 +65,8 @@ class Session:
         The device as the user names it.
     is_requested
         Set when the device is requested.
+    admit
+        Waits until a run of this forecast fits beside those of other processes.
     """
 
     stages: Stages
@@ -67,6 +76,7 @@ class Session:
     namespace: Future[Any]
     requested: str
     is_requested: threading.Event = field(default_factory=threading.Event)
+    admit: Admit = _fits_alone
 
     @property
     def xp(self) -> Any:
@@ -104,6 +114,46 @@ WarmUp = Callable[[Any, Callable[[], bool]], None]
 """Loads the code that a device will need; takes its namespace, and a function that returns whether it is requested."""
 
 
+@dataclass(frozen=True)
+class _Setting:
+    """What successive runs of a process share: memory, device, and whether the device is requested."""
+
+    memory: int
+    namespace: Future[Any]
+    is_requested: threading.Event
+    admit: Admit
+
+
+_now: dict[str, _Setting | None] = {"shared": None}
+"""The setting of the block of `shared_setting` that is being run."""
+
+
+@contextmanager
+def shared_setting(common: CommonOptions, *, warm_up: WarmUp | None = None, admit: Admit) -> Iterator[None]:
+    """Let all runs of the block share the threads, the memory and the device of ``common``.
+
+    Parameters
+    ----------
+    common
+        The options that each run has too.
+    warm_up
+        As for `run_session`.
+    admit
+        The attribute of each `Session`.
+
+    Raises
+    ------
+    UsageError, DeviceError, ResourceError
+        As `run_session`.
+    """
+    with _opened(common, warm_up=warm_up, admit=admit) as setting:
+        _now["shared"] = setting
+        try:
+            yield
+        finally:
+            _now["shared"] = None
+
+
 @contextmanager
 def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iterator[Session]:
     """Set up a run as ``common`` requires, and show the timings when the block ends.
@@ -131,33 +181,51 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
     from gpuasm.compiled_cache import has_folder
     from gpuasm.io.output import outputs_together
 
+    shared = _now["shared"]
+    with nullcontext(shared) if shared else _opened(common, warm_up=warm_up) as setting:
+        display = make_progress("none" if common.quiet else common.progress)
+        stages = Stages(display)
+        try:
+            with messages_to(display, common) as handler:
+                threads = parallel.thread_count()
+                if common.threads and common.threads > threads:
+                    _LOG.warning("%d threads are used instead of %d", threads, common.threads)
+                if is_chosen_refused():
+                    _LOG.warning(_FOLDER_REFUSED)
+                if not has_folder():
+                    _LOG.warning(_COMPILED_ANEW)
+                with outputs_together():
+                    yield Session(
+                        stages, threads, setting.memory, handler.warnings, setting.namespace, common.device,
+                        setting.is_requested, setting.admit,
+                    )  # fmt: skip
+        finally:
+            display.finish(stages)
+
+
+@contextmanager
+def _opened(common: CommonOptions, *, warm_up: WarmUp | None, admit: Admit = _fits_alone) -> Iterator[_Setting]:
+    """Open the device and set threads and memory for the block."""
+    from gpuasm import parallel
+
     shorten_switch_interval()
     resources.require_address_space()
     memory = resources.memory_budget(common.memory)
     is_requested, is_running = threading.Event(), threading.Lock()
     namespace = _open_device(common.device, _WarmUp(warm_up, is_requested, is_running))
     parallel.set_threads(_usable_threads(common.threads))
-    display = make_progress("none" if common.quiet else common.progress)
-    stages = Stages(display)
     try:
-        with messages_to(display, common) as handler:
-            if common.threads and common.threads > parallel.thread_count():
-                _LOG.warning("%d threads are used instead of %d", parallel.thread_count(), common.threads)
-            if is_chosen_refused():
-                _LOG.warning(_FOLDER_REFUSED)
-            if not has_folder():
-                _LOG.warning(_COMPILED_ANEW)
-            threads = parallel.thread_count()
-            on_device = not namespace.done() or namespace.result().__name__ != "numpy"
-            capability = partial(compute_capability, common.device) if on_device else lambda: None
-            helpers = precompilation.compiling_in_background(threads=threads, memory=memory, capability=capability)
-            with resources.limited_memory(memory), helpers if warm_up else nullcontext(), outputs_together():
-                yield Session(stages, threads, memory, handler.warnings, namespace, common.device, is_requested)
+        on_device = not namespace.done() or namespace.result().__name__ != "numpy"
+        capability = partial(compute_capability, common.device) if on_device else lambda: None
+        helpers = precompilation.compiling_in_background(
+            threads=parallel.thread_count(), memory=memory, capability=capability
+        )
+        with resources.limited_memory(memory), helpers if warm_up else nullcontext():
+            yield _Setting(memory, namespace, is_requested, admit)
     finally:
         is_requested.set()  # ends the warm-up: a process must not end while its device works
         if is_running.acquire(timeout=_PATIENCE_S):
             is_running.release()
-        display.finish(stages)
 
 
 def _usable_threads(requested: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Reads of BAM, CRAM and SAM files: the only module that names pysam."""
+"""Reads of BAM, CRAM and SAM files. Only this module and `aligned_bam` name pysam."""
 
 from __future__ import annotations
 

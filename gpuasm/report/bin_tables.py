@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gpuasm.errors import DataError, GpuasmError
 from gpuasm.report.binned_contigs import BinnedContigs, PlacedContig
-from gpuasm.report.inputs import MANIFEST, Run, name_of_run, read_object
+from gpuasm.report.inputs import MANIFEST, Run, read_object
+from gpuasm.report.run_names import name_of_run
 from gpuasm.report.shapes import as_text
 from gpuasm.report.table_rows import Row, rows_of_table
 

@@ -74,7 +74,7 @@ def spectrum_figure(
         axes.set_yscale("log")
         axes.set_ylim(0.8, 3 * max(kmers))
         axes.set_xlim(0, max(found) * 1.02)
-        for value, height, label in ((threshold, 1.0, f" solid from {threshold}"), (peak, 0.9, f" peak {peak}")):
+        for value, height, label in ((threshold, 1.0, f"solid from {threshold}"), (peak, 0.9, f"peak {peak}")):
             if value:
                 _mark(axes, value, label, height)
         axes.set_xlabel("times a k-mer occurs")
@@ -90,7 +90,7 @@ def nx_figure(contigs: Sequence[ContigRow], name: str) -> str:
     def draw(axes: Axes) -> None:
         percent, length = nx_curve([contig.length for contig in contigs])
         axes.plot(percent, length, color=FIRST, linewidth=1.8)
-        _mark(axes, 50, f" N50 {_short(_rounded(summarise_lengths([c.length for c in contigs]).n50))}")
+        _mark(axes, 50, f"N50 {_short(_rounded(summarise_lengths([c.length for c in contigs]).n50))}")
         axes.set_yscale("log")
         axes.set_xlim(0, 100)
         axes.set_ylim(min(length) / 3, max(length) * 3)
@@ -117,7 +117,11 @@ def depth_figure(contigs: Sequence[ContigRow], name: str) -> str:
         _spread(axes, [c.length for c in drawn], [_positive(c.depth) for c in drawn])
         axes.set_xlabel("contig length (bases)")
         axes.set_ylabel("depth")
-        axes.legend(frameon=False, labelcolor=INK, fontsize=9, loc="best")
+        if len({c.circular for c in drawn}) > 1:
+            axes.legend(
+                frameon=False, labelcolor=INK, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), ncols=2,
+                borderaxespad=0,
+            )  # fmt: skip
         _plain_numbers(axes, x=True)
 
     return svg_figure(draw, f"{name}-depth", "depth over length of contigs")
@@ -132,7 +136,10 @@ def load_library() -> None:
 def _mark(axes: Axes, value: float, label: str, height: float = 1.0) -> None:
     """Mark a value of the x axis by a dashed line with a label at ``height`` of the axes."""
     axes.axvline(value, color=SECOND, linewidth=1.2, linestyle=(0, (4, 2)))
-    axes.annotate(label, (value, height), xycoords=("data", "axes fraction"), va="top", color=SECOND, fontsize=9)
+    axes.annotate(
+        label, (value, height), (5, 0), xycoords=("data", "axes fraction"), textcoords="offset points", va="top",
+        color=SECOND, fontsize=9,
+    )  # fmt: skip
 
 
 def _spread(axes: Axes, lengths: Sequence[int], depths: Sequence[float]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +12,17 @@ from gpuasm.errors import DataError, GpuasmError
 from gpuasm.io.json_text import read_json
 from gpuasm.io.numbers import real_number
 from gpuasm.report.binned_contigs import BinnedContigs
+from gpuasm.report.run_names import name_of_run
 from gpuasm.report.shapes import ANY, NUMBER, TEXT, Fitting, Shape, as_text, is_number
 from gpuasm.report.table_rows import rows_of_table
+from gpuasm.report.verdict_thresholds import Threshold
 
 T = TypeVar("T")
 
-STEPS = ("check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs", "train_som", "bin_contigs")
+STEPS = (
+    "check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs", "depth_of_contigs", "train_som",
+    "bin_contigs", "identify_contigs",
+)  # fmt: skip
 """The steps of the workflow whose status is known, in order."""
 
 SCHEMA_VERSION = 2
@@ -32,16 +36,17 @@ _STAGE: Shape = {
     **dict.fromkeys(("wall_s", "cpu_s", "depth", "peak_rss_bytes", "device_bytes"), NUMBER),
     "name": TEXT, "counts": _OBJECT, "parameters": _OBJECT,
 }  # fmt: skip
-_INPUT: Shape = dict.fromkeys(("n_reads", "n_bases", "mean_quality"), NUMBER)
+_INPUT: Shape = dict.fromkeys(("n_reads", "n_bases", "n_non_acgt", "mean_quality", "q30_share"), NUMBER)
 MANIFEST: Shape = {
     **dict.fromkeys(("command", "command_line", "status", "finished"), TEXT),
     **dict.fromkeys(("schema_version", "wall_s"), NUMBER),
     "warnings": [TEXT], "versions": {"*": TEXT}, "machine": {"device": _OBJECT}, "results": _OBJECT,
-    "stages": [_STAGE], "inputs": [_INPUT],
+    "parameters": _OBJECT, "stages": [_STAGE], "inputs": [_INPUT],
 }  # fmt: skip
 """What a page needs of run.json; keys that are not named may have any value."""
 
-_CHECK: Shape = {"warnings": [TEXT], "files": [{"phix_fraction": NUMBER}]}
+_SHARES = ("n_reads", "phix_fraction", "adapter_fraction", "duplicate_fraction", "duplicates_by_chance")
+_CHECK: Shape = {"warnings": [TEXT], "files": [dict.fromkeys(_SHARES, NUMBER)]}
 _STATUS: Shape = {"exit_code": NUMBER, **dict.fromkeys(("sample", "step", "status", "message"), TEXT)}
 
 
@@ -82,8 +87,12 @@ class Run:
         What ``gpuasm bin`` made of the contigs.
     check : dict
         What ``gpuasm check --json`` found in the reads, empty if that is not known.
+    identity : dict
+        The results of ``gpuasm identify``, empty if that is not known.
     pages : list of Path
         Pages about this run alone, if they are there.
+    thresholds : tuple of Threshold or None
+        By which the sample is judged; None for those of run.json, or else the shipped ones.
     """
 
     name: str
@@ -96,7 +105,9 @@ class Run:
     benchmarks: list[dict[str, Any]] = field(default_factory=list)
     binning: BinnedContigs | None = None
     check: dict[str, Any] = field(default_factory=dict)
+    identity: dict[str, Any] = field(default_factory=dict)
     pages: list[Path] = field(default_factory=list)
+    thresholds: tuple[Threshold, ...] | None = None
 
     @property
     def status(self) -> str:
@@ -143,12 +154,6 @@ def read_run(folder: str | Path, name: str | None = None) -> Run:
     run.spectrum = _read(run, "spectrum.tsv", _spectrum, [])
     run.pages = [path for path in (folder / "report.html",) if path.is_file()]
     return run
-
-
-def name_of_run(folder: str | Path, within: str = "assembly") -> str:
-    """Return what a run is called: as its folder, or as that of the folder around one named ``within``."""
-    path = Path(os.path.normpath(Path(folder).absolute()))  # a link keeps its own name
-    return as_text((path.parent if path.name == within else path).name)
 
 
 def add_status(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:

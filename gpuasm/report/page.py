@@ -5,28 +5,31 @@ from __future__ import annotations
 import csv
 import functools
 import io
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from gpuasm.report import figures, map_figures, tables, world
+from gpuasm.report import figures, tables, world
 from gpuasm.report.bin_tables import read_bin_run
+from gpuasm.report.cleaned_reads import tables_of_cleaning
+from gpuasm.report.identities import tables_of_identities
 from gpuasm.report.inputs import Run, read_run
-from gpuasm.report.remarks import aligned_share, remarks
-from gpuasm.report.shapes import as_text
-from gpuasm.report.statistics import mean_depth, mean_gc, summarise_lengths
+from gpuasm.report.links import files_of, link_to
+from gpuasm.report.remarks import remarks
+from gpuasm.report.run_figures import Figure, figures_of
+from gpuasm.report.statistics import aligned_share, mean_depth, mean_gc, summarise_lengths
+from gpuasm.report.verdict import verdict_of
+from gpuasm.report.verdict_shown import shown_verdict, table_of_checks
 from gpuasm.report.world import LocatedSamples
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 SUMMARY_COLUMNS = (
-    "sample", "status", "contigs", "bases", "longest", "n50", "l50", "gc", "circular", "depth", "reads",
-    "reads_aligned", "bins", "remarks", "reason",
+    "sample", "status", "verdict", "contigs", "bases", "longest", "n50", "l50", "gc", "circular", "depth", "reads",
+    "reads_aligned", "adapters", "duplicates", "mixed_bases", "bins", "mode", "remarks", "reason",
 )  # fmt: skip
-MAX_DRAWN = 40
+MAX_DRAWN = 12
 """The most runs whose figures are drawn in one page; of more each one's own page has them."""
 
 
@@ -38,7 +41,7 @@ def write_run_report(run_dir: str | Path, name: str | None = None) -> Path:
     run_dir
         The folder that ``gpuasm assemble -o`` writes.
     name
-        What to call the run; if None, as `gpuasm.report.inputs.name_of_run` does.
+        What to call the run; if None, as `gpuasm.report.run_names.name_of_run` does.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def write_bin_report(folder: str | Path, name: str | None = None) -> Path:
     folder
         The folder that ``gpuasm bin -o`` writes.
     name
-        What to call the run; if None, as `gpuasm.report.inputs.name_of_run` does.
+        What to call the run; if None, as `gpuasm.report.run_names.name_of_run` does.
 
     Returns
     -------
@@ -110,10 +113,12 @@ def write_summary(runs: Sequence[Run], path: str | Path) -> None:
 
 def summary_line(run: Run) -> tuple[str, ...]:
     """Return the cells of a run in the summary: see ``SUMMARY_COLUMNS``."""
-    lengths = summarise_lengths([contig.length for contig in run.contigs])
+    lengths, verdict = summarise_lengths([contig.length for contig in run.contigs]), verdict_of(run)
+    known = verdict.evidence.values
     values = {
         "sample": run.name,
         "status": run.status,
+        "verdict": verdict.level,
         "contigs": lengths.n,
         "bases": lengths.total,
         "longest": lengths.longest,
@@ -124,8 +129,12 @@ def summary_line(run: Run) -> tuple[str, ...]:
         "depth": _rounded(mean_depth(run), 1),
         "reads": run.amount("reads"),
         "reads_aligned": _rounded(aligned_share(run), 4),
+        "adapters": _rounded(known.get("adapters"), 4),
+        "duplicates": _rounded(known.get("duplicates"), 4),
+        "mixed_bases": _rounded(known.get("mixed_bases"), 6),
         "bins": len(run.binning.bins) if run.binning else None,
-        "remarks": "; ".join(remarks(run)),
+        "mode": verdict.evidence.mode.partition(",")[0],
+        "remarks": "; ".join(remark for remark in remarks(run, verdict) if remark != run.reason),
         "reason": " ".join(run.reason.split()),
     }
     return tuple("" if values[name] is None else str(values[name]) for name in SUMMARY_COLUMNS)
@@ -157,11 +166,15 @@ def render(runs: Sequence[Run], *, located: LocatedSamples | None = None, folder
     is to lie.
     """
     one = runs[0] if len(runs) == 1 else None
+    described = [_described(run, folder or Path(), brief=len(runs) > MAX_DRAWN) for run in runs]
+    filled = tables.filled_columns([run["cells"] for run in described])
+    for run in described:
+        run["cells"] = [run["cells"][column] for column in filled]
     return _template().render(
         title=_title(one) if one else "Assemblies of several samples",
         subtitle=_subtitle(runs),
-        summary_headers=tables.SUMMARY_HEADERS,
-        runs=[_described(run, folder or Path(), brief=len(runs) > MAX_DRAWN) for run in runs],
+        summary_headers=[tables.SUMMARY_HEADERS[column] for column in filled],
+        runs=described,
         n_failed=sum(run.status != "ok" for run in runs),
         places=_places(located) if located and (located.samples or located.note) else None,
     )
@@ -178,52 +191,28 @@ def _subtitle(runs: Sequence[Run]) -> str:
 
 def _described(run: Run, folder: Path, *, brief: bool) -> dict[str, Any]:
     warnings = [*run.manifest.get("warnings", []), *run.check.get("warnings", [])]
+    verdict = verdict_of(run) if run.manifest.get("command") != "bin" else None
+    drawn = [] if brief else [_figure(figure) for figure in figures_of(run)]  # notes what is damaged
     return {
         "name": run.name,
         "status": run.status,
         "reason": run.reason,
         "notes": [] if run.status == "failed" else run.notes,
         "warnings": list(dict.fromkeys(map(str, warnings))),
-        "remarks": "; ".join([*remarks(run), run.reason] if run.reason else remarks(run)),
+        "verdict": shown_verdict(run, verdict) if verdict else None,
+        "remarks": "; ".join(remarks(run, verdict)) if verdict else run.reason,
         "command": run.manifest.get("command_line", ""),
-        "cells": tables.summary_cells(run),
+        "cells": tables.summary_cells(run, verdict.evidence.values if verdict else {}),
         "tiles": tables.tiles(run) if run.manifest else [],
-        "figures": [] if brief else _figures(run),
-        "pages": [_link(page, folder) for page in run.pages] if brief else [],
-        "tables": tables.tables(run, brief=brief),
+        "figures": drawn,
+        "files": files_of(run, folder),
+        "pages": [link_to(page, folder, title=page.absolute().parent.name) for page in run.pages] if brief else [],
+        "tables": [
+            *([table_of_checks(verdict)] if verdict else []),
+            *([] if brief else tables_of_identities(run) + tables_of_cleaning(run)),
+            *tables.tables(run, brief=brief),
+        ],
     }
-
-
-def _link(page: Path, folder: Path) -> dict[str, str]:
-    """Return the title of a page, that of its folder, and how one comes to it from ``folder``."""
-    link = Path(os.path.relpath(page, folder))
-    return {"title": as_text(page.absolute().parent.name), "href": quote(os.fsencode(link.as_posix()))}
-
-
-def _figures(run: Run) -> list[dict[str, Any]]:
-    made = []
-    if any(kmers > 0 and times <= figures.MOST_TIMES for times, kmers in run.spectrum):
-        threshold, peak = run.amount("threshold"), run.amount("peak")
-        svg = figures.spectrum_figure(run.spectrum, run.name, threshold=threshold, peak=peak)
-        reason = run.result("threshold_reason") or threshold
-        made.append(("k-mer spectrum", svg, f"Least count of a solid k-mer: {reason}." if reason else ""))
-    if run.contigs:
-        caption = "How long the contigs are that hold so many percent of all bases."
-        made.append(("Nx curve", figures.nx_figure(run.contigs, run.name), caption))
-        made.append(
-            (
-                "Depth and length",
-                figures.depth_figure(run.contigs, run.name),
-                "Repeats and plasmids lie above the rest.",
-            )
-        )
-    if run.binning and run.binning.height:
-        caption = "Each genome is a plain between ridges. Dots are contigs, crosses those in no bin, numbers name bins."
-        made.append(("Map of contigs", map_figures.map_figure(run.binning, run.name), caption))
-    if run.binning and run.binning.training:
-        caption = "Distance of windows to their units, and the share whose two best units do not touch."
-        made.append(("Training of the map", map_figures.training_figure(run.binning, run.name), caption))
-    return [_figure(*figure) for figure in made]
 
 
 def _places(located: LocatedSamples) -> dict[str, Any]:
@@ -233,7 +222,10 @@ def _places(located: LocatedSamples) -> dict[str, Any]:
     right = ("latitude", "longitude", "radius in km")
     return {
         "note": located.note,
-        "figure": _figure("Map of samples", world.world_figure(located, "samples"), world.CAPTION) if rows else None,
+        "figure": _figure(Figure("Map of samples", world.world_figure(located, "samples"), world.CAPTION, is_wide=True))
+        if rows
+        else None,
+        "sortable": True,
         "headers": [
             tables.Header(title, number=title in right, label=title == "sample")
             for title in ("sample", "latitude", "longitude", "status", "radius in km")
@@ -247,11 +239,10 @@ def _places(located: LocatedSamples) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _figure(title: str, svg: str, caption: str) -> dict[str, Any]:
+def _figure(figure: Figure) -> dict[str, Any]:
     from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
 
-    is_wide = title.startswith("Map of")
-    return {"title": title, "svg": Markup(svg), "caption": caption, "wide": is_wide}  # noqa: S704 - ours
+    return {**figure._asdict(), "svg": Markup(figure.svg)}  # noqa: S704 - ours
 
 
 def _write(path: str | Path, text: str) -> None:

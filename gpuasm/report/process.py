@@ -5,19 +5,49 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from gpuasm import unfinished
-from gpuasm.report import figures
-from gpuasm.report.inputs import name_of_run, read_run
-from gpuasm.report.page import load_libraries, write_run_report
+from gpuasm.report.run_names import name_of_run
 
 _DONE = b"done\n"
+
+
+class _Drawing(NamedTuple):
+    """A process that draws, and its number in `gpuasm.unfinished`."""
+
+    process: subprocess.Popen[bytes]
+    number: int
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.kill()
+        with contextlib.suppress(OSError):  # of what it had no time to read
+            self.process.communicate()
+        unfinished.forget(self.number)
+
+
+_spare: queue.SimpleQueue[_Drawing] = queue.SimpleQueue()
+"""The process that the next page takes over, in a block of `shared_process`."""
+_now = {"is_shared": False}
+
+
+@contextlib.contextmanager
+def shared_process() -> Iterator[None]:
+    """Let the pages of successive runs in the block be made by one process, which loads matplotlib once."""
+    _now["is_shared"] = True
+    try:
+        yield
+    finally:
+        _now["is_shared"] = False
+        while not _spare.empty():
+            _spare.get().end()
 
 
 class ReportProcess:
@@ -32,14 +62,14 @@ class ReportProcess:
     run_dir
         The folder that the page is about.
     name
-        What to call the run; if None, as `gpuasm.report.inputs.name_of_run` does.
+        What to call the run; if None, as `gpuasm.report.run_names.name_of_run` does.
     """
 
     def __init__(self, run_dir: str | Path, name: str | None = None) -> None:
         self._folder = Path(run_dir).absolute()
         self._name = name or name_of_run(self._folder)
         self._talk = ThreadPoolExecutor(1, thread_name_prefix="gpuasm-report")  # nobody waits for a full pipe
-        self._process: subprocess.Popen[bytes] | None = None
+        self._drawing: _Drawing | None = None
         self._talk.submit(self._start)
 
     def __enter__(self) -> Self:
@@ -47,8 +77,8 @@ class ReportProcess:
 
     def __exit__(self, *_: object) -> None:
         self._talk.submit(self._end)
-        if self._process is not None:
-            self._process.kill()
+        if self._drawing is not None and not _now["is_shared"]:
+            self._drawing.process.kill()
         self._talk.shutdown()
 
     def draw_spectrum(self, spectrum: Iterable[Sequence[int]], *, threshold: int | None, peak: int | None) -> None:
@@ -69,56 +99,79 @@ class ReportProcess:
             If the page cannot be written.
         """
         if not self._talk.submit(self._ask).result():
+            from gpuasm.report.page import write_run_report  # noqa: PLC0415 - most runs do without
+
             write_run_report(self._folder, self._name)
 
     def _start(self) -> None:
-        # The same modules as here, whatever made them importable. In a session of its own, Ctrl-C is not for it.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
-        with contextlib.suppress(OSError, ValueError), unfinished.MAKING:
-            self._process = subprocess.Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-m", __name__, str(self._folder), self._name],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
-            self._number = unfinished.register(self._process.kill)
+        with contextlib.suppress(queue.Empty):
+            self._drawing = _spare.get_nowait()
+        if self._drawing is None:
+            with contextlib.suppress(OSError, ValueError):
+                self._drawing = _started()
+        with contextlib.suppress(OSError):
+            self._send({"run": [str(self._folder), self._name]})
 
     def _send(self, order: dict[str, Any]) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.write(json.dumps(order).encode() + b"\n")
-            self._process.stdin.flush()
+        if self._drawing is not None and self._drawing.process.stdin is not None:
+            self._drawing.process.stdin.write(json.dumps(order).encode() + b"\n")
+            self._drawing.process.stdin.flush()
 
     def _ask(self) -> bool:
         with contextlib.suppress(OSError):
             self._send({"page": True})
             return (
-                self._process is not None
-                and self._process.stdout is not None
-                and self._process.stdout.readline() == _DONE
+                self._drawing is not None
+                and self._drawing.process.stdout is not None
+                and self._drawing.process.stdout.readline() == _DONE
             )
         return False
 
     def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            with contextlib.suppress(OSError):  # of what it had no time to read
-                self._process.communicate()
-            unfinished.forget(self._number)
+        if self._drawing is None:
+            return
+        if _now["is_shared"] and self._drawing.process.poll() is None:
+            _spare.put(self._drawing)
+        else:
+            self._drawing.end()
 
 
-def serve(folder: Path, name: str) -> None:
-    """Follow the orders that come by standard input, a line each, until it is closed."""
+def _started() -> _Drawing:
+    """Start a process of the same modules as here, whatever made them importable.
+
+    In a session of its own, Ctrl-C is not for it.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
+    with unfinished.MAKING:
+        process = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
+        return _Drawing(process, unfinished.register(process.kill))
+
+
+def serve() -> None:
+    """Follow the orders that come by standard input, a line each, until it is closed; the first order names a run."""
+    from gpuasm.report import figures  # noqa: PLC0415 - for this process only
+    from gpuasm.report.inputs import read_run  # noqa: PLC0415
+    from gpuasm.report.page import load_libraries, write_run_report  # noqa: PLC0415
+
     load_libraries()
+    folder, name = Path(), ""
     for line in sys.stdin.buffer:
         order = json.loads(line)
-        if "spectrum" in order:
+        if "run" in order:
+            folder, name = Path(order["run"][0]), order["run"][1]
+        elif "spectrum" in order:
             rows = [(times, kmers) for times, kmers in order["spectrum"]]
             figures.spectrum_figure(rows, name, threshold=order["threshold"], peak=order["peak"])
         elif "contigs" in order:
             contigs = read_run(folder).contigs
-            if contigs:
+            if len(contigs) > 1:
                 figures.nx_figure(contigs, name)
                 figures.depth_figure(contigs, name)
         else:
@@ -128,4 +181,4 @@ def serve(folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]), sys.argv[2])
+    serve()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 TEXT, NUMBER, ANY = "text", "number", "any"
 """Shapes of single values. A list of one shape is a list of such, a dict an object; "*" is any other key of it."""
@@ -61,7 +61,7 @@ class Fitting:
         return ", ".join(place[:60] for place in self.places[:_MOST_PLACES]) + more
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Return whether a value is a number, finite and of a size that a page has room for."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _MOST
 

@@ -50,6 +50,12 @@ def mean_depth(run: Run) -> float | None:
     return _mean(run, [contig.depth for contig in run.contigs])
 
 
+def aligned_share(run: Run) -> float | None:
+    """Return the share of reads that align to a contig, from 0 to 1; None if unknown."""
+    reads, aligned = run.amount("reads"), run.amount("reads_aligned")
+    return aligned / reads if reads and aligned is not None else None
+
+
 def mean_gc(run: Run) -> float | None:
     """Return the share of G and C in the contigs, from 0 to 1; None without contigs."""
     return _mean(run, [contig.gc for contig in run.contigs])

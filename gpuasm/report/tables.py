@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpuasm.report.inputs import Run
-from gpuasm.report.remarks import aligned_share
-from gpuasm.report.statistics import mean_depth, mean_gc, summarise_lengths
+from gpuasm.report.statistics import aligned_share, mean_depth, mean_gc, summarise_lengths
 
 MAX_CONTIGS = 25
 """Rows of the contig table; contigs.tsv has them all."""
@@ -19,22 +18,37 @@ _MOST_LEVELS = 20
 
 @dataclass(frozen=True)
 class Header:
-    """A column's title, and whether it holds numbers, labels that do not break, or bars (widths in percent)."""
+    """A column's title, and whether it has numbers, labels that do not break, bars (in percent) or long texts."""
 
     text: str
     number: bool = False
     label: bool = False
     bar: bool = False
+    wrapped: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of texts; ``rest`` describes the rows that were left out."""
+    """A titled table of texts.
+
+    Attributes
+    ----------
+    title, headers, rows
+        What it holds.
+    rest
+        Describes the rows that were left out.
+    folded
+        Whether it is shown on request only.
+    sortable
+        Whether its titles sort it.
+    """
 
     title: str
     headers: Sequence[Header]
     rows: Sequence[Sequence[str]] = field(default_factory=list)
     rest: str = ""
+    folded: bool = False
+    sortable: bool = False
 
 
 def number(value: Any, digits: int = 0, unit: str = "") -> str:
@@ -100,21 +114,48 @@ def _assembly_tiles(run: Run) -> list[tuple[str, str]]:
     ]
 
 
-SUMMARY_HEADERS = ("contigs", "bases", "longest", "N50", "GC %", "circular", "depth", "reads aligned %", "seconds")
+SUMMARY_HEADERS = (
+    "contigs", "bases", "longest", "N50", "GC %", "circular", "bins", "depth", "reads aligned %", "adapters %",
+    "duplicates %", "Q30 %", "seconds",
+)  # fmt: skip
 """Titles of what ``summary_cells`` returns."""
 
 
-def summary_cells(run: Run) -> list[str]:
-    """Return the numbers of a run's line in the summary: see ``SUMMARY_HEADERS``."""
+def summary_cells(run: Run, known: Mapping[str, float]) -> list[str]:
+    """Return the numbers of a run's line in the summary: see ``SUMMARY_HEADERS``.
+
+    Parameters
+    ----------
+    run
+        The run.
+    known
+        Values of `gpuasm.report.verdict_evidence`.
+    """
     lengths = summarise_lengths([contig.length for contig in run.contigs])
     return [
         *(number(value) for value in (lengths.n, lengths.total, lengths.longest, lengths.n50)),
         percent(mean_gc(run)),
         number(sum(contig.circular for contig in run.contigs)),
+        number(len(run.binning.bins) if run.binning else None),
         number(mean_depth(run), 1),
         percent(aligned_share(run)),
+        *(percent(known.get(name)) for name in ("adapters", "duplicates")),
+        percent(_q30_share(run)),
         seconds(run.manifest.get("wall_s")),
     ]
+
+
+def filled_columns(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns in which a row has something."""
+    return [column for column, cells in enumerate(zip(*rows, strict=True)) if any(cell != _NOTHING for cell in cells)]
+
+
+def _q30_share(run: Run) -> float | None:
+    """Return the share of bases with a quality of at least 30, of all files that have qualities."""
+    files = [file for file in run.manifest.get("inputs", []) if isinstance(file, dict)]
+    known = [(file["q30_share"], file["n_bases"]) for file in files if {"q30_share", "n_bases"} <= file.keys()]
+    total = sum(n_bases for _, n_bases in known)
+    return sum(share * n_bases for share, n_bases in known) / total if total else None
 
 
 def tables(run: Run, *, brief: bool = False) -> list[Table]:
@@ -140,9 +181,8 @@ def _contigs(run: Run) -> Table:
     ]
     left = len(run.contigs) - MAX_CONTIGS
     rest = f"{left:,} shorter contigs are in contigs.tsv." if left > 0 else ""
-    return Table(
-        "Contigs", [Header("contig"), *(Header(name, number=True) for name in names), Header("circular")], rows, rest
-    )
+    headers = [Header("contig", label=True), *(Header(name, number=True) for name in names), Header("circular")]
+    return Table("Contigs", headers, rows, rest, sortable=True)
 
 
 def _bins(run: Run) -> Table:
@@ -164,10 +204,11 @@ def _bins(run: Run) -> Table:
     ]
     names = ("contigs", "bases", "N50", "GC %", "depth", "circular", "sure %", "silhouette", "border %", "apart")
     rest = f"{number(run.binning.total - run.binning.binned)} of {number(run.binning.total)} bases are in no bin."
-    return Table("Bins", [Header("bin"), *(Header(name, number=True) for name in names)], rows, rest)
+    return Table("Bins", [Header("bin"), *(Header(name, number=True) for name in names)], rows, rest, sortable=True)
 
 
 def _inputs(run: Run) -> Table:
+    checked = {str(file.get("path")): file for file in run.check.get("files", []) if isinstance(file, dict)}
     rows = [
         (
             str(entry.get("path", _NOTHING)),
@@ -175,13 +216,23 @@ def _inputs(run: Run) -> Table:
             number(entry.get("n_reads")),
             number(entry.get("n_bases")),
             number(entry.get("mean_quality"), 1),
+            percent(entry.get("q30_share")),
+            *(percent(checked.get(str(entry.get("path")), {}).get(f"{kind}_fraction")) for kind in _SHARES_OF_READS),
             str(entry.get("sha256") or _NOTHING)[:16],
         )
         for entry in run.manifest.get("inputs", [])
         if isinstance(entry, dict) and "n_reads" in entry
     ]
-    numbers = (Header(name, number=True) for name in ("reads", "bases", "mean quality"))
-    return Table("Reads", [Header("file"), Header("format"), *numbers, Header("sha256 begins")], rows)
+    titles = ("reads", "bases", "mean quality", "Q30 %", "adapters %", "duplicates %", "PhiX %")
+    numbers = [Header(name, number=True) for name in titles]
+    table = Table("Reads", [Header("file"), Header("format"), *numbers, Header("sha256 begins")], rows)
+    for column in reversed(range(5, 5 + 1 + len(_SHARES_OF_READS))):
+        table = _without_empty(table, column)
+    return table
+
+
+_SHARES_OF_READS = ("adapter", "duplicate", "phix")
+"""Of check.json, each with the ending _fraction."""
 
 
 def _stages(run: Run) -> Table:
@@ -202,13 +253,13 @@ def _stages(run: Run) -> Table:
     headers = [
         Header("stage", label=True),
         Header("seconds", number=True),
-        Header("", bar=True),
+        Header("share", bar=True),
         Header("CPU seconds", number=True),
         Header("memory (MiB)", number=True),
         Header("GPU memory (MiB)", number=True),
-        Header("result"),
+        Header("result", wrapped=True),
     ]
-    return _without_empty(Table("Stages", headers, rows), column=5)
+    return _without_empty(Table("Stages", headers, rows, folded=True), column=5)
 
 
 def _without_empty(table: Table, column: int) -> Table:
@@ -217,7 +268,7 @@ def _without_empty(table: Table, column: int) -> Table:
         return table
     headers = [*table.headers[:column], *table.headers[column + 1 :]]
     rows = [[*row[:column], *row[column + 1 :]] for row in table.rows]
-    return Table(table.title, headers, rows, table.rest)
+    return replace(table, headers=headers, rows=rows)
 
 
 def _counts(counts: dict[str, Any]) -> str:
@@ -233,7 +284,8 @@ def _stage_name(stage: dict[str, Any]) -> str:
 
 def _steps(run: Run) -> Table:
     rows = [(str(step["step"]), str(step["status"]), str(step["message"])) for step in run.steps]
-    return Table("Steps of the workflow", [Header("step"), Header("status"), Header("message")], rows)
+    headers = [Header("step", label=True), Header("status"), Header("message", wrapped=True)]
+    return Table("Steps of the workflow", headers, rows, folded=all(row[1] == "ok" for row in rows))
 
 
 def _benchmarks(run: Run) -> Table:
@@ -252,9 +304,8 @@ def _benchmarks(run: Run) -> Table:
     ]
     names = ("CPU seconds", "memory (MiB)", "read (MiB)", "written (MiB)")
     numbers = (Header(name, number=True) for name in names)
-    return Table(
-        "Rules", [Header("rule", label=True), Header("seconds", number=True), Header("", bar=True), *numbers], rows
-    )
+    headers = [Header("rule", label=True), Header("seconds", number=True), Header("share", bar=True), *numbers]
+    return Table("Rules", headers, rows, folded=True)
 
 
 def _environment(run: Run) -> Table:
@@ -268,4 +319,5 @@ def _environment(run: Run) -> Table:
         ("versions", ", ".join(f"{name} {value}" for name, value in versions.items())),
         ("finished", str(run.manifest.get("finished") or "")),
     ]
-    return Table("Where it ran", [Header("what"), Header("which")], [row for row in rows if row[1]])
+    shown = [row for row in rows if row[1]]
+    return Table("Where it ran", [Header("what", label=True), Header("which", wrapped=True)], shown, folded=True)

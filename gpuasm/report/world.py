@@ -17,8 +17,9 @@ import numpy as np
 from gpuasm.errors import DataError
 from gpuasm.io.graph_text import quoted
 from gpuasm.io.json_text import read_json
-from gpuasm.report.figures import FIRST, GRID, INK, SECOND, short_name, svg_figure
+from gpuasm.report.figures import FIRST, GRID, INK, SECOND, literal, short_name, svg_figure
 from gpuasm.report.shapes import as_text, is_number
+from gpuasm.report.world_places import Frame, borders, cities_in, countries_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +35,8 @@ MAX_ROWS = 500
 
 CAPTION = (
     "Dots are places that were given, diamonds those inferred from related samples, each in a circle that holds half of"
-    " its neighbours, or else in two that hold the true place with 50 % and 90 %; lines join neighbours. Outline of"
-    " land: Natural Earth."
+    " its neighbours, or else in two that hold the true place with 50 % and 90 %; lines join neighbours. Land, borders"
+    " and names: Natural Earth."
 )
 
 _LAND = Path(__file__).parent / "data" / "land_110m.json.gz"
@@ -192,9 +193,10 @@ def _draw(axes: Axes, located: LocatedSamples, colours: dict[str, str]) -> None:
     ink, first, second, grid = (colours.get(name, name) for name in (INK, FIRST, SECOND, GRID))
     outlines = [np.array(polygon[0]) for polygon in land()]
     axes.add_collection(PolyCollection(outlines, facecolor=grid, edgecolor="none", alpha=0.7, zorder=0))
+    known, inferred = located.placed("known"), located.placed("inferred")
+    _draw_places(axes, _frame_of([*known, *inferred]), ink)
     edges = [part for edge in located.edges[:MAX_EDGES] for part in _parts(great_circle(*edge))]
     axes.add_collection(LineCollection(edges, colors=ink, linewidths=0.6, alpha=0.25, zorder=1))
-    known, inferred = located.placed("known"), located.placed("inferred")
     for radius, width, alpha, label in ((_INNER, 1.0, 0.6, "holds 50 %"), (_OUTER, 0.6, 0.4, "holds 90 %")):
         if radius is _INNER or located.is_calibrated:
             circles = list(_circles(inferred[:MAX_CIRCLES], radius))
@@ -202,12 +204,13 @@ def _draw(axes: Axes, located: LocatedSamples, colours: dict[str, str]) -> None:
             lines = LineCollection(circles, colors=second, linewidths=width, alpha=alpha, zorder=2, label=shown)
             axes.add_collection(lines)
     blind = [sample for sample in inferred if located.is_calibrated and sample.radius_90_km is None]
-    for samples, colour, marker, label in (
-        (known, first, "o", "known"), (inferred, second, "D", "inferred"), (blind, ink, "x", "no idea how far off"),
+    for samples, colour, marker, size, label in (
+        (inferred, second, "D", 30, "inferred"), (known, first, "o", 16, "known"),
+        (blind, ink, "x", 22, "no idea how far off"),
     ):  # fmt: skip
         if samples:
             axes.scatter(
-                [s.longitude or 0.0 for s in samples], [s.latitude or 0.0 for s in samples], s=22, c=colour,
+                [s.longitude or 0.0 for s in samples], [s.latitude or 0.0 for s in samples], s=size, c=colour,
                 marker=marker, linewidth=0 if marker != "x" else 1, alpha=0.85, label=f"{label} ({len(samples)})",
                 zorder=3,
             )  # fmt: skip
@@ -217,7 +220,10 @@ def _draw(axes: Axes, located: LocatedSamples, colours: dict[str, str]) -> None:
             axes.annotate(
                 short_name(sample.name), at, (4, 3), textcoords="offset points", fontsize=7, color=ink, clip_on=True
             )
-    _frame(axes, [*known, *inferred])
+    west, east, south, north = _frame_of([*known, *inferred])
+    axes.set_xlim(west, east)
+    axes.set_ylim(south, north)
+    axes.set_aspect("equal", adjustable="box")
     axes.grid(visible=True, color=grid, linewidth=0.5)
     axes.set_xlabel("longitude")
     axes.set_ylabel("latitude")
@@ -232,8 +238,23 @@ def _circles(samples: Sequence[Located], radius: str) -> Iterator[np.ndarray]:
             yield from _parts(circle(sample.latitude or 0.0, sample.longitude or 0.0, kilometres))
 
 
-def _frame(axes: Axes, samples: Sequence[Located]) -> None:
-    """Show where the samples are, and the whole world if that is much of it."""
+def _draw_places(axes: Axes, frame: Frame, ink: str) -> None:
+    """Draw the borders, and the names that a map has room for."""
+    from matplotlib.collections import LineCollection  # noqa: PLC0415 - as in draw_world
+
+    axes.add_collection(LineCollection(borders(), colors=ink, linewidths=0.5, alpha=0.35, zorder=0.5))
+    style: dict[str, Any] = {"color": ink, "clip_on": True, "ha": "center", "zorder": 0.6}
+    for place in countries_in(frame):
+        axes.text(place.longitude, place.latitude, literal(place.name), fontsize=8, alpha=0.6, **style)
+    cities = cities_in(frame)
+    axes.scatter([c.longitude for c in cities], [c.latitude for c in cities], s=5, c=ink, alpha=0.6, zorder=0.6)
+    for city in cities:
+        at = (city.longitude, city.latitude)
+        axes.annotate(literal(city.name), at, (0, -8), textcoords="offset points", fontsize=6, alpha=0.7, **style)
+
+
+def _frame_of(samples: Sequence[Located]) -> Frame:
+    """Return where the samples are, and the whole world if that is much of it."""
     west, east, south, north = -180.0, 180.0, -90.0, 90.0
     if samples:
         longitudes = [s.longitude or 0.0 for s in samples]
@@ -243,9 +264,7 @@ def _frame(axes: Axes, samples: Sequence[Located]) -> None:
             x, y = (max(longitudes) + min(longitudes)) / 2, (max(latitudes) + min(latitudes)) / 2
             west, east = max(-180.0, x - width / 2), min(180.0, x + width / 2)
             south, north = max(-90.0, y - width / 4), min(90.0, y + width / 4)
-    axes.set_xlim(west, east)
-    axes.set_ylim(south, north)
-    axes.set_aspect("equal", adjustable="box")
+    return west, east, south, north
 
 
 @cache

@@ -106,6 +106,7 @@ def _write_inputs(folder: Path, *, length: int, seed: int) -> None:
 
 
 def files_of(folder: Path) -> Files:
-    """Return all files of a folder but checkpoints."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".checkpoint.npz")
+    """Return all files of a folder but checkpoints, and the log, to which each run appends."""
+    others = {".checkpoint.npz", "assemble.log"}
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in others)
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}

@@ -129,6 +129,15 @@ _FILES: dict[str, tuple[Callable[[Path], None], Callable[[Path], list[bytes]]]] 
     ),
     "count": (command("count {input} -k 21 -o {folder}/counts.npz --spectrum {folder}/s.tsv"), _reads),
     "unitigs": (command("unitigs {input} -k 21 -o {folder}/u.gfa --fasta {folder}/u.fasta"), _reads),
+    "depth": (_with("depth {input} s={folder}/reads -o {folder}/depth", reads=fastq(6)), _contigs),
+    "depth s=": (
+        _with("depth {folder}/contigs s={input} -o {folder}/depth", contigs=_contigs(Path())[0]),
+        _reads,
+    ),
+    "depth SHEET": (
+        _with("depth {folder}/contigs {input} -o {folder}/depth --skip-bad", contigs=_contigs(Path())[0]),
+        lambda _: [b"sample\treads_1\treads_2\na\tx_1\tx_2\nb\ty\t\n"],
+    ),
     "bin": (command("bin {input} -o {folder}/bins --no-depth --window 500"), _contigs),
     "bin --depth": (
         _with("bin {folder}/contigs -o {folder}/bins --depth {input} --window 500", contigs=_contigs(Path())[0]),

@@ -14,6 +14,7 @@ from gpuasm.io.labels import read_labels
 from gpuasm.io.matrices import read_classes, read_matrix
 from gpuasm.io.personalisation import read_personalisation
 from gpuasm.io.signatures import Signature, read_signatures, write_signatures
+from gpuasm.report.verdict_thresholds import read_thresholds
 from tests.fuzz.target import Target, Written, texts
 from tests.fuzz.targets_graphs import named_graph, numbered_graph
 
@@ -25,6 +26,7 @@ CONTIGS = b">a depth=3.5 circular=yes\nACGT\nAC\n>b\nNNACG\n"
 GENOME = b">a copies=3 circular=yes\nACGT\n"
 GENBANK = b"LOCUS       x 4 bp DNA circular\nORIGIN\n        1 acgt\n//\n"
 _LRN = b"% 2\n% 3\n% 9\t1\t1\n% Key\tx\ty\n1\t0.5\t2\n2\tNaN\t3\n"
+THRESHOLDS = b"# c\ncheck\twarn_below\tfail_below\twarn_above\tfail_above\tcommunities\ndepth\t9\t5.5\t\t\tno\n"
 TABLE = b"name\tx\ty\na\t1\t2.5\nb\tNA\t3\n"
 
 
@@ -70,6 +72,7 @@ TARGETS = {
     "matrix": Target(_KIND, read_matrix, _matrices),
     "classes": Target(_KIND, lambda p: read_classes(p, ["a", "b"]), texts(CLASSES, b"% 2\n% 1 fox 1 2 3\n1\t1\n")),
     "depth table": Target(_KIND, lambda p: read_depth_table(p, ["a", "b"]), texts(DEPTH, b"c\tdepth\na\t3\nb\t4\n")),
+    "thresholds": Target(_KIND, read_thresholds, texts(THRESHOLDS)),
     "contigs": Target(_KIND, read_contigs, texts(CONTIGS)),
     "genome": Target(_KIND, read_genome, texts(GENOME, GENBANK)),
 }

@@ -137,11 +137,11 @@ def test_a_bad_sample_does_not_stop_the_others(project, planned):
     assert (folder / "results" / "good" / "benchmarks" / "assemble_contigs.tsv").exists()
     header, tour = (folder / "results" / "good" / "tours" / "tours.tsv").read_text().splitlines()
     row = dict(zip(header.split("\t"), tour.split("\t"), strict=True))
-    assert (row["tour"], row["walk"]) == ("circuit", "good_contig_000001+")
+    assert (row["tour"], row["walk"]) == ("circuit", "good_unitig_000001+")
     assert (folder / "results" / "cut" / "tours" / "tours.tsv").read_text() == ""
     ranks = (folder / "results" / "good" / "ranks" / "ranks.tsv").read_text().splitlines()
     assert ranks[0] == "segment\tlength\tdepth\tlinks\trank"
-    assert [line.split("\t")[0::4] for line in ranks[1:]] == [["good_contig_000001", "1"]]
+    assert [line.split("\t")[0::4] for line in ranks[1:]] == [["good_unitig_000001", "1"]]
     assert "<svg" in (folder / "results" / "good" / "ranks" / "ranks.svg").read_text()
     assert (folder / "results" / "cut" / "ranks" / "ranks.tsv").read_text() == ""
     tangle = folder / "results" / "good" / "tangle"
@@ -152,7 +152,7 @@ def test_a_bad_sample_does_not_stop_the_others(project, planned):
     assert (folder / "results" / "cut" / "bins" / "bins.tsv").read_text() == ""
     assert len((folder / "results" / "good" / "bins" / "bins.tsv").read_text().splitlines()) == 2
     assert (folder / "results" / "good" / "bins" / "bins" / "bin_001.fasta").read_text().count(">") == 1
-    assert "Map of contigs" in (folder / "results" / "report.html").read_text()
+    assert "Map of contigs" not in (folder / "results" / "report.html").read_text()  # of one contig
     related = json.loads((folder / "results" / "samples" / "run.json").read_text())
     assert related["status"] == "nothing to compare: 1 sample"
     assert [row["sample"] for row in related["results"]["left_out"]] == ["cut"]
@@ -342,6 +342,8 @@ def test_a_wrong_configuration_is_refused(project, planned, settings, message):
         ("min_count", int("9" * 20), "auto or a number from 1 to 2147483647"),
         ("mode", "single", "auto, isolate or meta"),
         ("trim", "always", "auto, true or false"),
+        ("remove", "host.fasta", "a list of paths of FASTA files"),
+        ("genome_size", "big", "auto, or a number of bases such as 4600000 or 4.6M"),
         ("min_bin", "none", "a whole number from 1 to 2147483647"),
         ("tangle", 1, "0 or a whole number from 2 to 2147483647"),
     ],
@@ -446,11 +448,62 @@ def test_lint_finds_nothing(planned, entry_point):
         ({"trim": "false", "remove_phix": "true"}, "--trim no --remove-phix -"),
         ({"trim": "true"}, "--trim yes -"),
         ({"deduplicate": "true"}, "--trim auto --deduplicate -"),
+        ({"remove": "[genome.fasta]", "depth": "50"}, "--trim auto --remove genome.fasta --depth 50 -"),
+        ({"primers": "genome.fasta", "genome_size": "4.6M"}, "--primers genome.fasta --genome-size 4.6M -"),
     ],
 )
 def test_the_configuration_sets_the_cleaning_of_reads(project, planned, settings, options):
     done = planned(project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", **settings))
     assert done.stdout.count(options) == 3
+
+
+@pytest.mark.parametrize(("bins", "option"), [("true", "--bins results/good/bins/contigs2bin.tsv"), ("false", " -1")])
+def test_a_database_names_the_species(project, planned, bins, option):
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", database="known.sig", bins=bins)
+    (folder / "known.sig").write_text("")
+    commands = planned(folder).stdout
+    assert commands.count("-- identify results/good/assembly/contigs.fasta --database known.sig") == 1
+    (command,) = (line for line in commands.splitlines() if " -- identify " in line)
+    assert option in command.partition("known.sig")[2]
+    assert "-1 good_1.fastq.gz -2 good_2.fastq.gz --trim auto" in command
+    assert "--identities 'results/*/identity'" in commands
+
+
+def test_bins_follow_the_depth_in_all_samples(project, planned):
+    """Those of the sample itself are the first column of the table."""
+    lines = ["one\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", "two\tcut_1.fastq.gz\t\t\t\t", "made\t\t\tgenome.fasta\t\t"]
+    folder = project(*lines, bin_by="all")
+    commands = planned(folder).stdout
+    one, two = "one=good_1.fastq.gz,good_2.fastq.gz", "two=cut_1.fastq.gz"
+    made = "made=results/made/reads/reads_1.fastq.gz,results/made/reads/reads_2.fastq.gz"
+    for sample, reads in (("one", (one, two, made)), ("two", (two, one, made)), ("made", (made, one, two))):
+        expected = f"-- depth results/{sample}/assembly/contigs.fasta {' '.join(reads)} --trim auto --skip-bad"
+        assert commands.count(expected) == 1
+        option = f"-- bin results/{sample}/assembly/contigs.fasta --depth results/{sample}/depth/depth.tsv"
+        assert commands.count(option) == 2
+    assert "rule depth_of_contigs:" not in planned(folder, "--config", "bin_by=own").stdout
+    refused = planned(folder, "--config", "bin_by=some")
+    assert refused.returncode == 1
+    assert "own or all" in refused.stderr
+
+
+def test_fastp_runs_for_each_lane(project, planned):
+    two = "two\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t"
+    one = ["one\tcut_1.fastq.gz\t\t\t\t", "made\t\t\tgenome.fasta\t\t"]
+    folder = project(two, two.replace("good", "cut"), *one, fastp="true", multiqc="true")
+    commands = re.findall(r"-- (-i .*) --json", planned(folder).stdout)
+    assert sorted(commands) == [
+        "-i cut_1.fastq.gz --thread 2 --report_title one",
+        "-i cut_1.fastq.gz -I cut_2.fastq.gz --thread 2 --report_title two_lane2",
+        "-i good_1.fastq.gz -I good_2.fastq.gz --thread 2 --report_title two_lane1",
+        "-i results/made/reads/reads_1.fastq.gz -I results/made/reads/reads_2.fastq.gz --thread 2 --report_title made",
+    ]
+
+
+def test_the_configuration_names_the_thresholds_of_verdicts(project, planned):
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t", verdict_thresholds="own.tsv")
+    (folder / "own.tsv").write_text("")
+    assert planned(folder).stdout.count("--verdict-thresholds own.tsv") == 2
 
 
 def test_devices_follow_the_resources(project, planned):

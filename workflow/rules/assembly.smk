@@ -4,6 +4,7 @@
 rule count_kmers:
     input:
         reads=reads_of,
+        cleaning=cleaning_files,
         check="results/{sample}/status/check_reads.json",
     output:
         counts="results/{sample}/kmers/counts.npz",
@@ -37,6 +38,7 @@ rule count_kmers:
 rule de_bruijn_graph:
     input:
         reads=reads_of,
+        cleaning=cleaning_files,
         check="results/{sample}/status/check_reads.json",
     output:
         graph="results/{sample}/graph/unitigs.gfa",
@@ -70,6 +72,7 @@ rule de_bruijn_graph:
 rule assemble_contigs:
     input:
         reads=reads_of,
+        cleaning=cleaning_files,
         check="results/{sample}/status/check_reads.json",
     output:
         contigs=report(
@@ -91,8 +94,10 @@ rule assemble_contigs:
         depth="results/{sample}/assembly/depth.tsv",
         windows="results/{sample}/assembly/depth_windows.tsv",
         spectrum="results/{sample}/assembly/spectrum.tsv",
+        inserts="results/{sample}/assembly/insert_sizes.tsv",
         run="results/{sample}/assembly/run.json",
         page="results/{sample}/assembly/report.html",
+        messages="results/{sample}/assembly/assemble.log",
         status="results/{sample}/status/assemble_contigs.json",
     log:
         "logs/assemble_contigs/{sample}.log",
@@ -111,11 +116,14 @@ rule assemble_contigs:
         cleaning=CLEANING,
         device=device,
         mode=config["mode"],
+        verdict=verdict_argument,
         folder=subpath(output.run, parent=True),
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
         " --output {output.contigs:q} --output {output.scaffolds:q} --output {output.parts:q} --output {output.gaps:q}"
         " --output {output.graph:q} --output {output.table:q} --output {output.depth:q} --output {output.windows:q}"
-        " --output {output.spectrum:q} --output {output.run:q} --output {output.page:q}"
+        " --output {output.spectrum:q} --output {output.run:q} --output {output.page:q} --output {output.messages:q}"
+        " --output {output.inserts:q}"
         " -- assemble {params.reads} {params.cleaning} --mode {params.mode} --prefix {wildcards.sample} --topology"
+        " {params.verdict}"
         " -t {threads} --device {params.device} -o {params.folder:q} > {log:q} 2>&1"

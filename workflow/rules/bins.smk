@@ -1,10 +1,45 @@
 # Which genomes the contigs are of: a self-organising map of their composition and depth, and bins cut from it.
 
 
-rule train_som:
+# Only if the configuration bins by all samples. Samples whose reads cannot be used are left out.
+rule depth_of_contigs:
     input:
         contigs="results/{sample}/assembly/contigs.fasta",
         assembled="results/{sample}/status/assemble_contigs.json",
+        reads=reads_of_samples(SAMPLES),
+        cleaning=cleaning_files,
+    output:
+        depth="results/{sample}/depth/depth.tsv",
+        run="results/{sample}/depth/run.json",
+        status="results/{sample}/status/depth_of_contigs.json",
+    log:
+        "logs/depth_of_contigs/{sample}.log",
+    benchmark:
+        "results/{sample}/benchmarks/depth_of_contigs.tsv"
+    conda:
+        "../envs/gpuasm.yaml"
+    threads: 4
+    resources:
+        gpu=int(has_gpu()),
+        mem_mb=memory_mb_of_largest,
+        runtime=120 + 10 * len(SAMPLES),
+    params:
+        guard=guard_command,
+        samples=reads_of_each_sample,
+        cleaning=CLEANING,
+        device=device,
+    shell:
+        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"
+        " --output {output.depth:q} --output {output.run:q}"
+        " -- depth {input.contigs:q} {params.samples:q} {params.cleaning} --skip-bad -t {threads}"
+        " --device {params.device} -o {output.depth:q} --json {output.run:q} > {log:q} 2>&1"
+
+
+rule train_som:
+    input:
+        contigs="results/{sample}/assembly/contigs.fasta",
+        depth=depth_in_all_samples,
+        ready=step_before_bins,
     output:
         map="results/{sample}/map/map.npz",
         surface="results/{sample}/map/map.tsv",
@@ -25,17 +60,19 @@ rule train_som:
     params:
         guard=guard_command,
         device=device,
+        depth=depth_argument,
         folder=subpath(output.run, parent=True),
     shell:
-        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.assembled:q}"
+        "{params.guard} --sample {wildcards.sample} --status {output.status:q} --after {input.ready:q}"
         " --output {output.map:q} --output {output.surface:q} --output {output.training:q} --output {output.run:q}"
-        " -- bin {input.contigs:q} --stop-after map -t {threads} --device {params.device}"
+        " -- bin {input.contigs:q} {params.depth} --stop-after map -t {threads} --device {params.device}"
         " -o {params.folder:q} > {log:q} 2>&1"
 
 
 rule bin_contigs:
     input:
         contigs="results/{sample}/assembly/contigs.fasta",
+        depth=depth_in_all_samples,
         map="results/{sample}/map/map.npz",
         trained="results/{sample}/status/train_som.json",
     output:
@@ -73,6 +110,7 @@ rule bin_contigs:
     params:
         guard=guard_command,
         min_bin=config["min_bin"],
+        depth=depth_argument,
         folder=subpath(output.run, parent=True),
     shell:
         "mkdir -p {output.genomes:q} && {params.guard} --sample {wildcards.sample} --status {output.status:q}"
@@ -80,5 +118,5 @@ rule bin_contigs:
         " --output {output.bins:q} --output {output.contigs:q} --output {output.members:q}"
         " --output {output.unbinned:q} --output {output.surface:q}"
         " --output {output.training:q} --output {output.run:q} --output {output.page:q}"
-        " -- bin {input.contigs:q} --map {input.map:q} --min-bin {params.min_bin} -t {threads} --device cpu"
+        " -- bin {input.contigs:q} {params.depth} --map {input.map:q} --min-bin {params.min_bin} -t {threads} --device cpu"
         " -o {params.folder:q} > {log:q} 2>&1"

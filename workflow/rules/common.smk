@@ -6,17 +6,24 @@ import os
 import shlex
 import shutil
 import sys
+from collections import namedtuple
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 COLUMNS = ["sample", "reads_1", "reads_2", "latitude", "longitude"]
+FILES_OF_ASSEMBLY = ["scaffolds.fasta", "scaffolds.agp", "gaps.tsv", "graph.gfa"]
+FILES_OF_ASSEMBLY += ["depth.tsv", "depth_windows.tsv", "spectrum.tsv"]
+FILES_OF_ASSEMBLY += ["insert_sizes.tsv", "run.json", "report.html", "assemble.log"]
+Wildcards = namedtuple("Wildcards", "sample")
 STEPS = ["check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs"]
 TOUR_STEPS = ["euler_paths"]  # run only if the configuration requests them
 RANK_STEPS = ["pagerank"]  # likewise
 TANGLE_STEPS = ["densest_subgraph"]  # likewise
 BIN_STEPS = ["train_som", "bin_contigs"]  # likewise
+DEPTH_STEPS = ["depth_of_contigs"]  # likewise
+IDENTITY_STEPS = ["identify_contigs"]  # likewise
 
 
 def read_samples(path):
@@ -187,10 +194,13 @@ def reads_of(wildcards):
     """Return the read files of a sample, those of first mates before those of second ones."""
     row = SAMPLES[wildcards.sample]
     if row.get("genome"):
-        return [
-            f"results/{wildcards.sample}/reads/reads_{mate}.fastq.gz" for mate in (1, 2)
-        ]
+        return reads_of_genome(wildcards.sample)
     return files_given(row["reads_1"] + row["reads_2"])
+
+
+def reads_of_genome(sample):
+    """Return the files of reads that are simulated for a sample."""
+    return [f"results/{sample}/reads/reads_{mate}.fastq.gz" for mate in (1, 2)]
 
 
 def genome_of(wildcards):
@@ -211,6 +221,59 @@ def sheet_of(wildcards):
 def sheet_argument(wildcards, input):
     """Return the path of the sample sheet for a shell."""
     return shlex.quote(config["samples"])
+
+
+def thresholds_given(wildcards):
+    """Return the table of thresholds of verdicts, if the configuration names one."""
+    return files_given(
+        [config["verdict_thresholds"]] if config["verdict_thresholds"] else []
+    )
+
+
+def verdict_argument(wildcards, input):
+    """Return the option of gpuasm that names the thresholds of verdicts; another table runs no assembly again."""
+    path = config["verdict_thresholds"]
+    return f"--verdict-thresholds {shlex.quote(path)}" if path else ""
+
+
+def database_given(wildcards):
+    """Return the database of sketches, if the configuration names one."""
+    return files_given([config["database"]] if config["database"] else [])
+
+
+def database_argument(wildcards, input):
+    """Return the option of gpuasm that names the database of sketches."""
+    return f"--database {shlex.quote(config['database'])}"
+
+
+def members_of_bins(wildcards):
+    """Return the bin of each contig of a sample, if the configuration requests bins."""
+    return f"results/{wildcards.sample}/bins/contigs2bin.tsv" if config["bins"] else []
+
+
+def members_argument(wildcards, input):
+    """Return the option of gpuasm that names the bin of each contig."""
+    return f"--bins {shlex.quote(str(input.members))}" if config["bins"] else ""
+
+
+def identities_requested(wildcards):
+    """Return the tables of species of all samples, if the configuration names a database."""
+    return collect(
+        "results/{sample}/identity/identities.tsv",
+        sample=SAMPLES if config["database"] else [],
+    )
+
+
+def identities_argument(wildcards, input):
+    """Return the option of gpuasm report that names the folders of species."""
+    folders = files_of_samples("*/identity")(wildcards, input)
+    return f"--identities {shlex.quote(folders)}" if config["database"] else ""
+
+
+def cleaning_files(wildcards):
+    """Return the files that the configuration names to clean reads."""
+    named = [config["primers"], config["primers_reference"]]
+    return files_given(config["remove"] + [path for path in named if path])
 
 
 def files_given(paths):
@@ -251,6 +314,23 @@ def bins_requested(wildcards):
     return collect(
         "results/{sample}/bins/bins.tsv", sample=SAMPLES if config["bins"] else []
     )
+
+
+def depth_in_all_samples(wildcards):
+    """Return the depth of the contigs of a sample in all samples, if the configuration bins by these."""
+    by_all = config["bin_by"] == "all"
+    return f"results/{wildcards.sample}/depth/depth.tsv" if by_all else []
+
+
+def depth_argument(wildcards, input):
+    """Return the option of gpuasm bin that names this depth; without it the depth is that of the headers."""
+    return f"--depth {shlex.quote(str(input.depth))}" if input.depth else ""
+
+
+def step_before_bins(wildcards):
+    """Return the status of the step whose depth bins are made by."""
+    step = "depth_of_contigs" if config["bin_by"] == "all" else "assemble_contigs"
+    return f"results/{wildcards.sample}/status/{step}.json"
 
 
 def relation_requested(wildcards):
@@ -323,19 +403,137 @@ def cleaning_arguments():
     """Return the options of gpuasm that clean reads."""
     trim = {True: "yes", False: "no"}.get(config["trim"], "auto")
     flags = ("deduplicate", "remove_phix")
+    given = [("remove", path) for path in config["remove"]]
+    given += [(name, config[name]) for name in ("primers", "primers_reference")]
+    given += [("depth", config["depth"])]
+    given += [("genome_size", str(config["genome_size"]).replace("auto", ""))]
     return " ".join(
         [
             f"--trim {trim}",
             *(f"--{flag.replace('_', '-')}" for flag in flags if config[flag]),
+            *(
+                f"--{name.replace('_', '-')} {shlex.quote(str(value))}"
+                for name, value in given
+                if value
+            ),
         ]
     )
+
+
+def lanes_of(sample):
+    """Return {name: files} of the files of reads of each lane of a sample, which is the name if there is one lane."""
+    row = SAMPLES[sample]
+    first, second = row["reads_1"], row["reads_2"]
+    if row.get("genome"):
+        first, second = ([file] for file in reads_of_genome(sample))
+    lanes = (
+        list(zip(first, second, strict=True)) if second else [(file,) for file in first]
+    )
+    if len(lanes) == 1:
+        return {sample: lanes[0]}
+    return {f"{sample}_lane{number}": files for number, files in enumerate(lanes, 1)}
+
+
+def reads_of_lane(wildcards):
+    """Return the files of reads of a lane."""
+    files = lanes_of(wildcards.sample)[wildcards.lane]
+    is_made = SAMPLES[wildcards.sample].get("genome")
+    return list(files) if is_made else files_given(files)
+
+
+def lane_arguments(wildcards, input):
+    """Return the options of fastp that name the reads of a lane."""
+    row = SAMPLES[wildcards.sample]
+    files = (
+        input.reads if row.get("genome") else lanes_of(wildcards.sample)[wildcards.lane]
+    )
+    return " ".join(
+        f"{option} {shlex.quote(str(file))}"
+        for option, file in zip(("-i", "-I"), files)
+    )
+
+
+def fastp_requested(wildcards):
+    """Return what fastp finds in the reads of all lanes, if the configuration requests it."""
+    return [
+        f"results/{sample}/fastp/{lane}.fastp.json"
+        for sample in (SAMPLES if config["fastp"] else [])
+        for lane in lanes_of(sample)
+    ]
+
+
+def batches_of(size):
+    """Return the names of the samples of each batch; none if each sample has a job of its own."""
+    names = list(SAMPLES)
+    return [names[i : i + size] for i in range(0, len(names), size)] if size > 1 else []
+
+
+def reads_of_samples(names):
+    """Return the read files of several samples."""
+    return [path for name in names for path in reads_of(Wildcards(name))]
+
+
+def lines_of_batch(names):
+    """Return a function that returns the lines of a sheet of samples: the name and files of each lane."""
+
+    def lines(wildcards, input):
+        found = []
+        for name in names:
+            for files in lanes_of(name).values():
+                if SAMPLES[name].get("genome"):
+                    folder = Path(input.checks[0]).parents[2]
+                    files = [
+                        folder / Path(file).relative_to("results") for file in files
+                    ]
+                found.append("\t".join(map(str, [name, *files])))
+        return found
+
+    return lines
+
+
+def reads_of_each_sample(wildcards, input):
+    """Return the lanes of all samples, NAME=FILES for each, those of the sample itself first."""
+    results = Path(input.contigs).parents[2]
+    found = []
+    for name in sorted(SAMPLES, key=lambda name: name != wildcards.sample):
+        for files in lanes_of(name).values():
+            if SAMPLES[name].get("genome"):
+                files = [results / Path(file).relative_to("results") for file in files]
+            found.append(f"{name}={','.join(map(str, files))}")
+    return found
+
+
+def results_of_batch(wildcards, input):
+    """Return the folder of the results of all samples, wherever it is."""
+    return str(Path(input.checks[0]).parents[2])
+
+
+def memory_mb_of_batch(names):
+    """Return a function that returns the memory to ask a cluster for, in MB: that of the largest sample, and of code."""
+
+    def memory(wildcards, input, attempt):
+        largest = max(size_mb(reads_of(Wildcards(name))) for name in names)
+        return attempt * int(
+            max(2000, 20 * largest + 8 * size_mb(config["remove"])) + 8000
+        )
+
+    return memory
 
 
 def memory_mb(wildcards, input, attempt):
     """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure."""
     row = SAMPLES[wildcards.sample]
     paths = input.reads if row.get("genome") else row["reads_1"] + row["reads_2"]
-    return attempt * int(max(2000, 20 * size_mb(paths)))
+    return attempt * int(max(2000, 20 * size_mb(paths) + 8 * size_mb(config["remove"])))
+
+
+def memory_mb_of_largest(wildcards, input, attempt):
+    """Return the memory to ask a cluster for where the samples are read one after another, in MB."""
+    largest = max(size_mb(reads_of(Wildcards(name))) for name in SAMPLES)
+    contigs = size_mb([input.contigs])
+    return attempt * int(
+        max(2000, 20 * largest + 100 * contigs + 8 * size_mb(config["remove"]))
+    )
 
 
 def memory_mb_of_contigs(wildcards, input, attempt):
@@ -383,15 +581,24 @@ def guard_command(wildcards, input):
     return f"{python_command()} -m gpuasm.cli.guarded_step{stop}"
 
 
+def batch_guard_command(wildcards, input):
+    """Return what runs gpuasm batch so that samples with bad data are recorded and do not stop the others."""
+    stop = " --fail" if config["fail_on_bad_sample"] else ""
+    return f"{python_command()} -m gpuasm.cli.guarded_batch{stop}"
+
+
 for problem in disagreement(config, "../schemas/config.schema.yaml"):
     refuse(f"the configuration cannot be used: {problem}")
 STEPS += TOUR_STEPS if config["euler_paths"] else []
 STEPS += RANK_STEPS if config["ranks"] else []
 STEPS += TANGLE_STEPS if config["tangle"] else []
+STEPS += DEPTH_STEPS if config["bins"] and config["bin_by"] == "all" else []
 STEPS += BIN_STEPS if config["bins"] else []
+STEPS += IDENTITY_STEPS if config["database"] else []
 SAMPLES = read_samples(config["samples"])
 CLEANING = cleaning_arguments()
 
 
 wildcard_constraints:
     sample="[A-Za-z0-9][A-Za-z0-9._-]*",
+    lane="[A-Za-z0-9][A-Za-z0-9._-]*",

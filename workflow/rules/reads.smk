@@ -52,3 +52,38 @@ rule check_reads:
     shell:
         "{params.guard} --sample {wildcards.sample} --status {output.status:q} --output {output.check:q}"
         " -- check {params.reads} -t {threads} --json {output.check:q} > {log:q} 2>&1"
+
+
+# Reads are examined as they are, and none is written. Of a file that fastp cannot read the outputs are empty.
+rule fastp:
+    input:
+        reads=reads_of_lane,
+        check="results/{sample}/status/check_reads.json",
+    output:
+        figures="results/{sample}/fastp/{lane}.fastp.json",
+        page=report(
+            "results/{sample}/fastp/{lane}.fastp.html",
+            caption="../report/fastp.rst",
+            category="Reads",
+            labels={"sample": "{sample}", "file": "{lane}"},
+        ),
+        status="results/{sample}/fastp/{lane}.status.json",
+    log:
+        "logs/fastp/{sample}/{lane}.log",
+    benchmark:
+        "results/{sample}/fastp/{lane}.benchmark.tsv"
+    conda:
+        "../envs/fastp.yaml"
+    threads: 4
+    resources:
+        gpu=0,
+        mem_mb=2000,
+        runtime=60,
+    params:
+        guard=guard_command,
+        reads=lane_arguments,
+    shell:
+        "{params.guard} --program fastp --sample {wildcards.sample} --status {output.status:q} --after {input.check:q}"
+        " --output {output.figures:q} --output {output.page:q}"
+        " -- {params.reads} --thread {threads} --report_title {wildcards.lane}"
+        " --json {output.figures:q} --html {output.page:q} > {log:q} 2>&1"

@@ -8,7 +8,9 @@ rule report:
             "results/{sample}/status/{step}.json", sample=SAMPLES, step=STEPS
         ),
         bins=bins_requested,
+        identities=identities_requested,
         places=places_requested,
+        thresholds=thresholds_given,
     output:
         page=report(
             "results/report.html", caption="../report/report.rst", category="Report"
@@ -33,16 +35,19 @@ rule report:
         checks=files_of_samples("*/check.json"),
         benchmarks=files_of_samples("*/benchmarks/*.tsv"),
         bins=bins_argument,
+        identities=identities_argument,
         places=places_argument,
+        verdict=verdict_argument,
     shell:
         "{params.gpuasm} report {params.runs:q} --status {params.status:q} --checks {params.checks:q}"
-        " --benchmarks {params.benchmarks:q} {params.bins} {params.places} -o {output.page:q}"
-        " --summary {output.summary:q} --multiqc {output.multiqc:q} > {log:q} 2>&1"
+        " --benchmarks {params.benchmarks:q} {params.bins} {params.identities} {params.places} {params.verdict}"
+        " -o {output.page:q} --summary {output.summary:q} --multiqc {output.multiqc:q} > {log:q} 2>&1"
 
 
 rule multiqc:
     input:
         table="results/gpuasm_mqc.tsv",
+        fastp=fastp_requested,
     output:
         page=report(
             "results/multiqc/multiqc_report.html",
@@ -63,4 +68,4 @@ rule multiqc:
         results=subpath(input.table, parent=True),
         folder=subpath(output.page, parent=True),
     shell:
-        "multiqc --force --outdir {params.folder:q} --filename multiqc_report.html {params.results:q} > {log:q} 2>&1"
+        "multiqc --force --cl-config 'use_filename_as_sample_name: [fastp]' --outdir {params.folder:q} --filename multiqc_report.html {params.results:q} > {log:q} 2>&1"

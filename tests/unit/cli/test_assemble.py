@@ -100,7 +100,7 @@ def test_a_circular_genome_is_one_circular_contig(of_pairs):
 
 def test_another_process_makes_the_same_page_of_many_reads(assemble, pair, of_pairs, monkeypatch):
     monkeypatch.setattr("gpuasm.cli.assembly_page.LEAST_BYTES_APART", 0)
-    monkeypatch.setattr("gpuasm.report.process.write_run_report", lambda _: pytest.fail("made here"))
+    monkeypatch.setattr("gpuasm.report.page.write_run_report", lambda _: pytest.fail("made here"))
     copy = assemble("-1", pair[0], "-2", pair[1], into="copy/sample")
     assert outputs_of(copy) == outputs_of(of_pairs)
     figures = [
@@ -141,11 +141,13 @@ def test_the_graph_holds_the_contigs_and_its_links_overlap_by_k_minus_1(branchin
     assert lines[0] == ["H", "VN:Z:1.0"]
     segments = {line[1]: line[2] for line in lines if line[0] == "S"}
     links = [line[1:] for line in lines if line[0] == "L"]
+    paths = {line[1]: line[2] for line in lines if line[0] == "P"}
     for header, contig in fasta_records(branching / "contigs.fasta"):
-        segment = segments[header.split()[0]]
+        step = paths[header.split()[0]]
+        segment = segments[step[:-1]] if step[-1] == "+" else reverse_complement(segments[step[:-1]])
         if header.endswith("circular=yes"):  # a circular segment: its first k - 1 bases are repeated at its end
             assert segment[: k - 1] == segment[1 - k :]
-            assert is_rotation(segment[: 1 - k], contig)
+            assert contig in 2 * segment[: 1 - k]
         else:
             # The overlap of neighbours, at most k - 1 bases, is in one of them only; reads extend dead ends.
             assert segment[k - 1 : 1 - k] in contig
@@ -172,6 +174,11 @@ def test_the_spectrum_and_the_manifest(branching, branching_reads):
     assert sum(kmers for _, kmers in rows) == run["results"]["spectrum"]["distinct_kmers"]
     windows = sum(file["n_bases"] - 30 * file["n_reads"] for file in run["inputs"])
     assert sum(multiplicity * kmers for multiplicity, kmers in rows) == windows
+    lines = (branching / "insert_sizes.tsv").read_text().splitlines()
+    assert lines[0] == "insert_size\tpairs"
+    sizes = [tuple(map(int, line.split("\t"))) for line in lines[1:]]
+    assert sum(pairs for _, pairs in sizes) > 200
+    assert all(195 <= size <= 305 for size, _ in sizes)
     records = fasta_records(branching / "contigs.fasta")
     assert run["results"]["contigs"] == len(records)
     assert run["results"]["total_length"] == sum(len(contig) for _, contig in records)

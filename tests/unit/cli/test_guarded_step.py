@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from gpuasm.cli import guarded_step
+
+READS = Path(__file__).parents[2] / "golden" / "reads.fastq.gz"
 
 
 @pytest.fixture
@@ -19,9 +23,9 @@ def guarded(tmp_path, monkeypatch, capsys):
     """Return a function that runs Python code as a guarded step: its exit code, its status, its messages."""
     monkeypatch.setattr(guarded_step, "_GPUASM", (sys.executable, "-c"))
 
-    def run(code, *options, step="step"):
+    def run(code, *options, step="step", after=()):
         status, output = tmp_path / f"{step}.json", tmp_path / "folder" / f"{step}.txt"
-        arguments = ["--sample", "s", "--status", status, "--output", output, *options, "--", code]
+        arguments = ["--sample", "s", "--status", status, "--output", output, *options, "--", code, *after]
         with pytest.raises(SystemExit) as exit_:
             guarded_step.main(list(map(str, arguments)))
         found = json.loads(status.read_text()) if status.exists() else None
@@ -50,6 +54,30 @@ def test_bad_data_are_recorded_and_outputs_are_there(guarded, exit_code):
     assert status["message"] == "a.fq: expected reads, found none; give some"
     assert messages.startswith("working\n")
     assert output.read_text() == ""
+
+
+@pytest.mark.skipif(not shutil.which("fastp"), reason="needs fastp")
+def test_fastp_looks_at_reads(guarded, tmp_path):
+    """Its figures are those of the reads; reads that it does not take are a note in the status."""
+    out = tmp_path / "a.fastp.json"
+    outputs = ("--json", out, "--html", tmp_path / "a.html")
+    code, status, _, _ = guarded("-i", "--program", "fastp", after=(READS, *outputs))
+    assert (code, status["status"]) == (0, "ok")
+    assert json.loads(out.read_text())["summary"]["before_filtering"]["total_reads"] == 2174
+    code, status, _, _ = guarded("-i", "--program", "fastp", after=(tmp_path / "none.fastq", *outputs))
+    assert (code, status["status"]) == (0, "failed")
+
+
+@pytest.mark.parametrize(("exit_code", "options"), [(255, []), (3, []), (1, ["--fail"])])
+def test_each_error_of_another_program_is_one_of_the_data(guarded, exit_code, options):
+    code, status, _, _ = guarded("-c", "--program", sys.executable, *options, after=(failing(exit_code),))
+    assert (code, status and status["status"]) == ((1, None) if options else (0, "failed"))
+
+
+def test_a_program_that_is_not_there_fails(guarded):
+    code, status, messages, _ = guarded("-i", "--program", "no_such_program")
+    assert (code, status) == (69, None)
+    assert messages == "gpuasm: error: expected the program no_such_program, found none on the PATH; install it\n"
 
 
 @pytest.mark.parametrize("exit_code", [1, 2, 74, 75])

@@ -62,6 +62,7 @@ NEW_WORDS = {
     "depth_windows.tsv": CONTIG,
     "gaps.tsv": CONTIG | SCAFFOLD,
     "graph.gfa": CONTIG | {"unitig_": "a.1-b_unitig_"},
+    "insert_sizes.tsv": {},
     "scaffolds.agp": CONTIG | SCAFFOLD,
     "scaffolds.fasta": SCAFFOLD | SHAPES,
     "spectrum.tsv": {},

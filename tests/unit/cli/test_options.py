@@ -61,6 +61,7 @@ def test_common_options_become_one_object(run_cli: Run, seen: list[dict[str, Any
         (["r", "-t", "0"], "not in the range"),
         (["r", "--progress", "loud"], "loud"),
         (["r", "--trim", "always"], "always"),
+        (["r", "--primers-reference", "g"], "expected --primers with --primers-reference"),
     ],
 )
 def test_contradictions_are_usage_errors(run_cli: Run, seen: list[dict[str, Any]], args: list[str], text: str) -> None:

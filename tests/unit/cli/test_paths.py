@@ -30,6 +30,10 @@ INPUTS = {
     "check": "check BAD",
     "count": "count BAD",
     "unitigs": "unitigs BAD",
+    "depth": "depth BAD s=reads -o out",
+    "depth, sample": "depth fasta s=BAD -o out",
+    "depth, mates": "depth fasta s=reads,BAD -o out",
+    "depth, sheet": "depth fasta BAD -o out",
     "bin, depth": "bin fasta --depth BAD -o out",
     "relate": "relate BAD fasta -o out",
     "geolocate, graph": "geolocate BAD places",
@@ -52,7 +56,7 @@ INPUTS = {
 }
 WITHOUT_SETTING = ("graph", "simulate", "som draw")
 MAY_BE_EMPTY = {"bin", "bin, map", "geolocate, graph", "graph info", "graph draw, walk", "euler", "euler, assembly"}
-MAY_BE_EMPTY |= {"pagerank"}
+MAY_BE_EMPTY |= {"pagerank", "depth"}
 OUTPUTS = {
     "count": "count reads -o BAD",
     "count, spectrum": "count reads --spectrum BAD",

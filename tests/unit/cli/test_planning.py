@@ -68,8 +68,10 @@ def test_forecasts_grow_with_the_genome(forecast):
 def test_the_plan_is_refused_with_the_number_that_would_do():
     reads = simulated_reads(length=20_000, fold=30)
     stages = SimpleNamespace(peak_rss_bytes=1 << 33)
-    session = SimpleNamespace(device="cpu", memory=1 << 40, threads=2, stages=stages)
+    admitted = []
+    session = SimpleNamespace(device="cpu", memory=1 << 40, threads=2, stages=stages, admit=admitted.append)
     plan = plan_assembly(reads, AssemblyOptions(), session, Path("/tmp"))
+    assert admitted == [plan]
     assert plan["host_bytes"] == 1 << 33  # what reading took is known
     session.memory = plan["host_bytes"] - 1
     with pytest.raises(ResourceError, match="assembling these reads"):

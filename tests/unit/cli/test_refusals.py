@@ -74,7 +74,8 @@ def test_a_missing_file(refused, tmp_path):
     code, err = refused(path)
     assert code == 66
     assert f"{path}: expected a readable file, found no such file; check the path" in err
-    assert files_in(tmp_path / "out") == []
+    assert files_in(tmp_path / "out") == ["assemble.log"]
+    assert (tmp_path / "out" / "assemble.log").read_text().rstrip().endswith(err.rstrip())
 
 
 def test_a_folder_instead_of_a_file(refused, tmp_path):
@@ -188,7 +189,7 @@ def test_an_output_that_is_a_folder(refused, tmp_path):
     assert "contigs.fasta" in err
 
 
-@pytest.mark.parametrize("name", [".checkpoint.npz", *OUTPUTS])
+@pytest.mark.parametrize("name", [".checkpoint.npz", *OUTPUTS[1:]])
 def test_a_full_disk(refused, tmp_path, monkeypatch, name):
     first, second = write_pairs(tmp_path, simulated_pairs(genome_text()))
     sync = os.fsync
@@ -263,4 +264,5 @@ def test_ctrl_c_or_termination_during_work(tmp_path, number, code, message):
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, "", f"gpuasm: error: {message}\n")
-    assert files_in(tmp_path / "out") == [".checkpoint.npz"]
+    assert files_in(tmp_path / "out") == [".checkpoint.npz", "assemble.log"]
+    assert (tmp_path / "out" / "assemble.log").read_text().endswith("gpuasm: error: ended by a signal\n")

@@ -16,6 +16,7 @@ import pytest
 from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.options import STAGES
 from gpuasm.cli import main
+from gpuasm.cli.assemble import LOG
 from gpuasm.cli.checkpoint import NAME, Checkpoint, remove_leftovers
 from gpuasm.cli.run_folder import INCOMPLETE
 from tests.oracles.reads import fastq
@@ -95,7 +96,7 @@ def interrupted(run_cli, arguments, tmp_path, monkeypatch, checkpoints):
         with monkeypatch.context() as patch:
             patch.setattr(Checkpoint, "save", save_and_stop)
             assert run_cli("assemble", *arguments, "-o", tmp_path / "out")[0] == 130
-        assert files_in(tmp_path / "out") == [NAME]
+        assert files_in(tmp_path / "out") == [NAME, LOG]
         checkpoints[after] = (tmp_path / "out" / NAME).read_bytes()
         return tmp_path / "out"
 
@@ -114,7 +115,7 @@ def first_stages(folder):
 def test_kill_and_resume(run_cli, arguments, whole, uninterrupted, tmp_path):
     folder = tmp_path / "out"
     killed(KILLED_AFTER_SAVING, arguments, folder)
-    assert files_in(folder) == [NAME, INCOMPLETE, "run.json"]
+    assert files_in(folder) == [NAME, INCOMPLETE, LOG, "run.json"]
     assert json.loads((folder / "run.json").read_text())["status"] == "running"
     assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
     assert files_in(folder) == OUTPUTS
@@ -129,7 +130,7 @@ def test_kill_and_resume(run_cli, arguments, whole, uninterrupted, tmp_path):
 def test_kill_in_the_middle_of_writing_and_resume(run_cli, arguments, uninterrupted, tmp_path, name):
     folder = tmp_path / "out"
     killed(KILLED_WHILE_WRITING.format(name=name), arguments, folder)
-    assert not (set(files_in(folder)) & set(OUTPUTS)) - {"run.json", "report.html"}
+    assert not (set(files_in(folder)) & set(OUTPUTS)) - {LOG, "run.json", "report.html"}
     assert run_cli("assemble", *arguments, "--resume", "-o", folder)[0] == 0
     assert files_in(folder) == OUTPUTS
     assert outputs_of(folder) == uninterrupted
@@ -184,7 +185,7 @@ def test_resume_with_other_options_or_files_is_refused(run_cli, arguments, inter
     assert f"{folder / NAME}: expected a checkpoint of the same reads, options and version, found one of others" in err
     assert err.endswith("; run again without --resume, or into another folder\n")
     assert err.count("\n") == 1
-    assert files_in(folder) == [NAME]
+    assert files_in(folder) == [NAME, LOG]
     assert (folder / NAME).read_bytes() == checkpoint
 
 

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from tests.read_files import genome_text
 READS = Path(__file__).parents[2] / "golden" / "reads.fastq.gz"
 PAGE = Path(gpuasm.__file__).parents[1] / "docs" / "run_json.md"
 OF_EVERY_COMMAND, OF_READS, STAGES = "Every command", "Files of reads", "Stages"
-COMMANDS_WITH_READS = {"assemble", "count", "unitigs"}
+COMMANDS_WITH_READS = {"assemble", "count", "unitigs", "identify", "depth"}
+HAS_SOURMASH = find_spec("sourmash") is not None
+WITH_SOURMASH = {"identify", "open database", "search database", "sketch contigs", "sketch reads"}
 IN_LONG_RUNS_ONLY = {"merge mates", "close gaps", "merge final variants", "join dominant paths"}
 """Stages of communities and of chimeric libraries: their keys must be in the source instead."""
 WITH_A_GPU = {f"machine.device.{name}" for name in ("name", "compute_capability", "total_bytes", "free_bytes")}
@@ -118,11 +121,26 @@ def manifests(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("runs")
     write_inputs(folder)
     made = folder.joinpath
-    cleaning = ("--trim", "yes", "--deduplicate", "--remove-phix")
-    run("assemble", "--interleaved", READS, *cleaning, "--checkpoint-after", 0, "-o", made("assembly"))
+    (folder / "primers.fasta").write_text(">p\nACGTTGCATGCATTAGCCAT\n")
+    cleaning = ("--trim", "yes", "--deduplicate", "--remove-phix", "--primers", made("primers.fasta"))
+    host = made("genome_0.fasta")
+    cleaning = (*cleaning, "--primers-reference", host, "--remove", host, "--depth", 500, "--genome-size", "4k")
+    run(
+        "assemble",
+        "--interleaved",
+        READS,
+        *cleaning,
+        "--checkpoint-after",
+        0,
+        "-o",
+        made("assembly"),
+        "--bam-out",
+        made("r.bam"),
+    )
     run("count", READS, "-o", made("counts.npz"), "--json", made("count.json"))
     run("count", made("with_adapters.fastq"), "--trim", "yes", "-o", made("k.npz"), "--json", made("trimmed.json"))
     run("unitigs", READS, "-k", 61, "-o", made("unitigs.gfa"), "--json", made("unitigs.json"))
+    run("depth", made("genome_1.fasta"), "--single", READS, "-o", made("depth.tsv"), "--json", made("depth.json"))
     run("bin", made("contigs.fasta"), "--min-bin", 100_000, "-o", made("bins"))
     small = ("--size", "6x8", "--epochs", 2, "--lvq", 2)
     run("som", "train", made("table.tsv"), "--class-column", "sort", *small, "-o", made("map"))
@@ -130,6 +148,8 @@ def manifests(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         "relate", *(made(f"genome_{i}.fasta") for i in range(3)), "-o", made("relation"), "--sketches", made("some.sig")
     )
     run("relate", made("some.sig"), READS, "-o", made("relation_of_reads"))
+    if HAS_SOURMASH:
+        run("identify", host, "--database", made("some.sig"), "--single", READS, "-o", made("identity"))
     for name, *options in (
         ("k", "-k", 5),
         ("any",),
@@ -158,6 +178,7 @@ def test_every_listed_key_is_written(manifests: list[dict[str, Any]]) -> None:
     left -= {(OF_EVERY_COMMAND, key) for key in WITH_A_GPU}
     assert {name for stage, name in left if stage in IN_LONG_RUNS_ONLY} <= names_in_source()
     left = {key for key in left if key[0] not in IN_LONG_RUNS_ONLY}
+    left = {key for key in left if HAS_SOURMASH or key[0] not in WITH_SOURMASH}
     assert sorted(left) == []
 
 

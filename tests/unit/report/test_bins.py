@@ -50,6 +50,13 @@ def test_bins_are_on_the_page_of_the_assembly(folder):
     assert "114 of 6,000 bases are in no bin." in page
 
 
+def test_one_contig_has_no_map(folder):
+    (folder / "bins" / "contigs.tsv").write_text("\n".join(TABLES["contigs.tsv"].splitlines()[:2]) + "\n")
+    page = page_of(folder)
+    assert "<h3>Bins</h3>" in page
+    assert "Map of contigs" not in page
+
+
 def test_a_binning_has_a_page_of_its_own(folder):
     run = read_bin_run(folder / "bins")
     assert run.status == "ok"

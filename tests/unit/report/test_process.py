@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from gpuasm.errors import OutputError
-from gpuasm.report import figures, process, write_run_report
-from gpuasm.report.process import ReportProcess
+from gpuasm.report import figures, write_run_report
+from gpuasm.report import page as page_module
+from gpuasm.report.process import ReportProcess, shared_process
 from tests.report_files import CONTIGS, MANIFEST, SPECTRUM
 
 
@@ -38,7 +40,7 @@ def rows():
 
 
 def test_the_page_is_the_same_with_figures_drawn_ahead(folder, page, monkeypatch):
-    monkeypatch.setattr(process, "write_run_report", lambda _: pytest.fail("made here"))
+    monkeypatch.setattr(page_module, "write_run_report", lambda _: pytest.fail("made here"))
     with ReportProcess(folder) as other:
         other.draw_spectrum(rows(), threshold=3, peak=40)
         other.draw_contigs()
@@ -47,6 +49,21 @@ def test_the_page_is_the_same_with_figures_drawn_ahead(folder, page, monkeypatch
         (folder / "report.html").unlink()
         other.write()  # again, in the same process
     assert (folder / "report.html").read_text() == page
+
+
+def test_successive_pages_are_made_by_one_process(folder, page):
+    other_folder = folder.with_name("other")
+    shutil.copytree(folder, other_folder)
+    used = []
+    with shared_process():
+        for run in (other_folder, folder):
+            with ReportProcess(run) as other:
+                other.write()
+                used.append(other._drawing.process)
+    assert (folder / "report.html").read_text() == page
+    assert "other" in (other_folder / "report.html").read_text()
+    assert used[0] is used[1]
+    assert used[0].poll() is not None
 
 
 def test_other_figures_do_not_change_the_page(folder, page):
@@ -67,7 +84,7 @@ def test_without_another_process_the_page_is_made_here(folder, page, monkeypatch
 def test_where_the_other_process_dies_the_page_is_made_here(folder, page):
     with ReportProcess(folder) as other:
         other._talk.submit(int).result()  # it has been started
-        other._process.kill()
+        other._drawing.process.kill()
         other.draw_contigs()
         other.write()
     assert (folder / "report.html").read_text() == page
@@ -83,12 +100,13 @@ def test_leaving_ends_the_process_whatever_it_does(folder):
     with contextlib.suppress(KeyboardInterrupt), ReportProcess(folder) as other:
         other.draw_spectrum(((n, n) for n in range(1, 100_000)), threshold=3, peak=40)  # more than a pipe holds
         raise KeyboardInterrupt
-    assert other._process.poll() is not None
+    assert other._drawing.process.poll() is not None
 
 
 def test_the_process_ends_with_its_input(folder):
-    command = [sys.executable, "-m", "gpuasm.report.process", str(folder), "phage"]
-    done = subprocess.run(command, input=b'{"page": true}\n', capture_output=True, timeout=60, check=True)
+    orders = f'{json.dumps({"run": [str(folder), "phage"]})}\n{{"page": true}}\n'.encode()
+    command = [sys.executable, "-m", "gpuasm.report.process"]
+    done = subprocess.run(command, input=orders, capture_output=True, timeout=60, check=True)
     assert done.stdout == b"done\n"
 
 

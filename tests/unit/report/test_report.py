@@ -19,10 +19,10 @@ from gpuasm.report import (
     write_run_report,
     write_summary,
 )
-from gpuasm.report.binned_contigs import BinnedContigs
-from gpuasm.report.remarks import aligned_share, remarks
-from gpuasm.report.statistics import nx_curve, summarise_lengths
+from gpuasm.report.remarks import remarks
+from gpuasm.report.statistics import aligned_share, nx_curve, summarise_lengths
 from gpuasm.report.tables import bases, number, seconds
+from gpuasm.report.verdict import verdict_of
 from tests.report_files import CONTIGS, MANIFEST, SPECTRUM, parse
 
 
@@ -172,28 +172,26 @@ def checked(folder, reads=1000, aligned=990, mode="isolate", **manifest):
     return read_run(folder)
 
 
+def remarks_of(run):
+    return remarks(run, verdict_of(run))
+
+
 def test_remarks_name_what_needs_attention(folder):
     run = checked(folder)
-    assert remarks(run) == []
+    assert remarks_of(run) == []
     assert aligned_share(run) == 0.99
-    assert remarks(checked(folder, aligned=700)) == ["30 % of reads on no contig"]
-    assert remarks(checked(folder, warnings=["one", "two"])) == ["2 warnings"]
+    assert remarks_of(checked(folder, warnings=["one", "two"])) == ["2 warnings"]
     (folder / "contigs.tsv").write_text(CONTIGS.replace("40.1", "1.5").replace("80.0", "2.5"))
-    assert remarks(checked(folder)) == ["low depth, 1.6-fold"]
+    assert [text.partition(",")[0] for text in remarks_of(checked(folder))] == ["mean depth: 1.6-fold"]
 
 
-def test_remarks_of_bins_and_of_the_check(folder):
-    bins = BinnedContigs([{"bin": "bin_001"}, {"bin": "bin_002"}], [], [], [], 0, 0)
-    for mode, expected in (("isolate", ["2 bins in an isolate"]), ("meta", [])):
-        run = checked(folder, mode=mode)
-        run.binning = bins
-        assert remarks(run) == expected
+def test_remarks_of_the_check(folder):
     check = folder.parent / "phage" / "check.json"
     found = {"warnings": ["a_1.fq: 3.3% are of PhiX"], "files": [{"phix_fraction": 0.033}, {"phix_fraction": 0.01}]}
     check.write_text(json.dumps(found))
     run = checked(folder)
     add_checks([run], [check, folder / "absent.json"])
-    assert remarks(run) == ["3.3 % PhiX174"]
+    assert [text.partition(",")[0] for text in remarks_of(run)] == ["reads of PhiX174: 2.2 %"]
     page = render([run])
     assert "a_1.fq: 3.3% are of PhiX" in page
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuasm.errors import DataError, NoInputError
-from gpuasm.report import world
+from gpuasm.report import world, world_places
 from gpuasm.report.world import Located, LocatedSamples, draw_world, read_located, world_figure
 from tests.oracles.geolocation import haversine
 
@@ -97,3 +97,28 @@ def test_pages_show_where_samples_are(tmp_path):
         ["a", "50.0000", "10.0000", "known"],
     ]
     assert "Where the samples are" not in render([read_run(tmp_path, "a")])
+
+
+def test_maps_of_regions_have_borders_and_names_within_them():
+    near = LocatedSamples([Located("a", 47.0, 8.0, "known"), Located("b", 46.5, 7.0, "known")])
+    svg = world_figure(near, "near")
+    for name in ("Switzerland", "Bern"):
+        assert f">{name}<" in svg
+    assert ">Tokyo<" not in svg
+    assert ">Russia<" not in svg
+    whole = world_figure(SAMPLES, "samples")
+    assert ">Russia<" not in whole  # names would hide samples
+    assert whole.count("LineCollection") == svg.count("LineCollection")
+
+
+def test_borders_and_places_are_where_they_are():
+    lines = np.concatenate([np.array(line) for line in world_places.borders()])
+    assert (np.abs(lines) <= (180, 90)).all()
+    assert min(haversine((y, x), (47.55, 7.6)) for x, y in lines.tolist()) < 50  # three countries meet at Basel
+    frame = (5.0, 17.0, 44.0, 50.0)
+    cities = {place.name: place for place in world_places.cities_in(frame)}
+    assert haversine((cities["Vienna"].latitude, cities["Vienna"].longitude), (48.2, 16.4)) < 20
+    assert world_places.cities_in((-20.0, 60.0, 0.0, 40.0)) == []
+    countries = [place.name for place in world_places.countries_in((60.0, 150.0, 10.0, 60.0))]
+    assert countries[0] == "China"
+    assert "India" in countries
