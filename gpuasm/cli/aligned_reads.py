@@ -30,7 +30,7 @@ _UNIQUE, _BY_MATE, _SEVERAL = 60, 20, 0
 
 
 def require_memory_for(reads: Reads, budget: int) -> None:
-    """Raise an error if the budget does not suffice to write reads as BAM, beside what the process has now.
+    """Raise an error if the budget does not suffice to write reads as BAM, in addition to what the process has now.
 
     Raises
     ------

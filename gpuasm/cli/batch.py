@@ -126,15 +126,15 @@ class _Given:
     parameter: click.Parameter
     value: Any
 
-    def words(self, folder: Path) -> list[str]:
-        """Return the words of a command line for the sample of a folder."""
+    def arguments(self, folder: Path) -> list[str]:
+        """Return the arguments of a command line for the sample of a folder."""
         option, parameter = self.parameter.opts[-1], self.parameter
         if getattr(parameter, "is_flag", False):
             return [option if self.value else parameter.secondary_opts[-1]]
         values = self.value if parameter.multiple else [self.value]
         if isinstance(parameter.type, OutputFile):
             values = [folder / value for value in values]
-        return [word for value in values for word in (option, str(value))]
+        return [argument for value in values for argument in (option, str(value))]
 
 
 class _Run:
@@ -180,9 +180,9 @@ class _Run:
 
     def _arguments(self, sample: SheetSample) -> list[str]:
         """Return the arguments of ``gpuasm`` that decide the results of a sample."""
-        options = [word for given in self._options for word in given.words(self._folder(sample.name))]
+        options = [argument for given in self._options for argument in given.arguments(self._folder(sample.name))]
         prefix = ["--prefix", sample.name] if self._prefix_samples else []
-        return ["assemble", *options, *prefix, *sample.words()]
+        return ["assemble", *options, *prefix, *sample.arguments()]
 
     def _keep(self, sample: SheetSample) -> bool:
         """Return whether the sample is finished; its row is that of the earlier run then."""

@@ -31,10 +31,10 @@ class Need:
 
 
 class Ledger(Generic[Worker]):
-    """Admits the samples of workers in the order in which they ask, each as soon as it fits beside the others.
+    """Admits the samples of workers in the order in which they ask, each as soon as it fits together with the others.
 
-    A sample that does not fit beside others is admitted when it has the host, or its device, for itself: `assemble`
-    then decides.
+    A sample that does not fit together with others is admitted when it has the host, or its device, for itself:
+    `assemble` then decides.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from gpuasm.cli.options import CommonOptions
 Answer = dict[str, Any]
 _PATIENCE_S = 5.0
 """Seconds in which a process that is to end may undo what it has begun."""
-_BYTES_OF_LAST_WORDS = 2000
+_BYTES_OF_LAST_MESSAGE = 2000
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Setting:
     common: CommonOptions
     ahead: int
 
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """Return the options for the command line of a sample."""
         common = self.common
         memory = ["--memory", common.memory] if common.memory else []
@@ -83,7 +83,7 @@ class Worker:
     def take(self, task: Task) -> None:
         """Assemble a sample after those that the worker has."""
         self.tasks.append(task)
-        self._send({"arguments": [*task.arguments, *self.setting.words()], "files": task.files})
+        self._send({"arguments": [*task.arguments, *self.setting.arguments()], "files": task.files})
 
     def admit(self) -> None:
         """Let the sample that waits be assembled."""
@@ -105,10 +105,10 @@ class Worker:
             code = self._process.wait()
         return code
 
-    def last_words(self) -> str:
+    def last_message(self) -> str:
         """Return the last line that the process wrote to standard error."""
         size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - _BYTES_OF_LAST_WORDS))
+        self._errors.seek(max(0, size - _BYTES_OF_LAST_MESSAGE))
         lines = self._errors.read().decode(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 

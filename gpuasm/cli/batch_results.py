@@ -1,4 +1,4 @@
-"""What ``gpuasm batch`` finds in the folders of samples and tells of them: finished runs, a table, an exit code."""
+"""What ``gpuasm batch`` finds in the folders of samples and reports: finished runs, a table, an exit code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_finished(folder: Path, arguments: Sequence[str], files: Sequence[str]) ->
     """
     try:
         run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        words = shlex.split(run["command_line"])[1:]
+        line = shlex.split(run["command_line"])[1:]
         began = datetime.fromisoformat(run["started"]).timestamp()
         recorded = Counter((Path(file["path"]).name, file["size"]) for file in run["inputs"])
         found = [Path(path) for path in files]
@@ -40,7 +40,7 @@ def is_finished(folder: Path, arguments: Sequence[str], files: Sequence[str]) ->
             run["status"] != "running"
             and "n50" in run["results"]  # an assembly, not the refusal of the reads
             and (folder / "contigs.fasta").is_file()
-            and words[: len(arguments)] == list(arguments)
+            and line[: len(arguments)] == list(arguments)
             and recorded == Counter((path.name, path.stat().st_size) for path in found)
             and all(int(path.stat().st_mtime) <= began for path in found)
         )

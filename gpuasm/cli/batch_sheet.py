@@ -40,10 +40,10 @@ class SheetSample:
         """The files that are parsed first, as `gpuasm.cli.inputs.first_files` returns them."""
         return tuple(str(Path(path)) for path in self.lanes[0])
 
-    def words(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """Return the options of ``gpuasm assemble`` that name the files."""
         options = ("-1", "-2") if len(self.lanes[0]) == 2 else ("--single",)
-        return [word for lane in self.lanes for pair in zip(options, lane, strict=True) for word in pair]
+        return [argument for lane in self.lanes for pair in zip(options, lane, strict=True) for argument in pair]
 
 
 def read_sheet(path: Path) -> list[SheetSample]:

@@ -86,7 +86,7 @@ class Worker:
         self._send(event="end", code=code, message=messages.exception or messages.error)
 
     def _admit(self, plan: Mapping[str, int]) -> None:
-        """Wait until the sample fits beside those of other workers."""
+        """Wait until the sample fits together with those of other workers."""
         from gpuasm import arrays
         from gpuasm.resources import resident_bytes
 

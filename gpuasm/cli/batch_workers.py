@@ -73,7 +73,7 @@ class Workers:
 
     def _follow(self, worker: Worker, answer: Answer | None) -> Iterator[Outcome]:
         if answer is None:
-            yield from self._fail(worker, *_failure(worker.end(), worker.last_words()))
+            yield from self._fail(worker, *_failure(worker.end(), worker.last_message()))
         elif answer["event"] == "message":
             self._on_message(worker.tasks[0].name, answer["text"])
         elif answer["event"] == "forecast":
@@ -127,9 +127,9 @@ class Workers:
         return self._again.popleft() if self._again and is_alone else None
 
 
-def _failure(code: int, last_words: str) -> tuple[int, str]:
+def _failure(code: int, last_message: str) -> tuple[int, str]:
     """Return exit code and message of a sample whose process ended with a code; those below 0 are signals."""
     if code == -signal.SIGKILL:
         return _OUT_OF_RESOURCES, "the system killed the process, as for lack of memory; run with fewer --jobs"
     how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-    return _BUG, f"the process ended {how}: {last_words or 'no message'}; run gpuasm assemble on this sample"
+    return _BUG, f"the process ended {how}: {last_message or 'no message'}; run gpuasm assemble on this sample"

@@ -70,7 +70,7 @@ _COPIED = 3 * 4 + 8
 _RANKED = 8 + 4 + 2
 """A k-mer on a device while walks are ranked: the successors of both strands, vertices, marks."""
 _ANCHORED = 1 + 3 + 0.25
-"""A base of unitigs on a device while pairs are anchored, beside its index: its code, marks, itself."""
+"""A base of unitigs on a device while pairs are anchored, in addition to its index: its code, marks, itself."""
 _IN_GROUP = 8 + 8 + 6
 """A k-mer of a group whose edges are found on a device: followers as bytes, which are edges, slots."""
 _EDGE_GROUPS = 8

@@ -28,11 +28,11 @@ _FOLDER, _STEP, _CHECK = "assembly", "assemble_contigs", "check_reads"
 @click.option("--results", type=click.Path(path_type=Path), required=True, help="Folder of the samples.")
 @click.option("--file", "names", multiple=True, help="A file in the folder of each assembly, if only empty.")
 @click.option("--fail", is_flag=True, help="Bad data fail the job too.")
-@click.argument("words", nargs=-1, required=True)
-def main(*, results: Path, names: tuple[str, ...], fail: bool, words: tuple[str, ...]) -> None:
-    """Run gpuasm batch; WORDS are lines of a sheet, two dashes, and options."""
-    end = words.index("--")
-    rows, options = words[:end], words[end + 1 :]
+@click.argument("rows_and_options", nargs=-1, required=True)
+def main(*, results: Path, names: tuple[str, ...], fail: bool, rows_and_options: tuple[str, ...]) -> None:
+    """Run gpuasm batch; the arguments are lines of a sheet, two dashes, and options."""
+    end = rows_and_options.index("--")
+    rows, options = rows_and_options[:end], rows_and_options[end + 1 :]
     samples = list(dict.fromkeys(row.partition("\t")[0] for row in rows))
     outcomes = {sample: _skipped(outcome_of(_status(results, sample, _CHECK))) for sample in samples}
     left = {sample for sample, outcome in outcomes.items() if outcome["status"] == "ok"}

@@ -37,7 +37,7 @@ class RunLog:
 
     def __enter__(self) -> Self:
         self._display.message(f"version {__version__}: {command_line()}", "info")
-        self._stages.listener = self._tell
+        self._stages.listener = self._write_event
         self._handler.setLevel(min(self._logger.level or logging.INFO, logging.INFO))
         for shown in self._logger.handlers:  # they go on showing what they showed
             self._handler.filters += shown.filters
@@ -72,7 +72,7 @@ class RunLog:
             found = f"that it cannot be opened ({error.strerror})"
             raise OutputError("a log file to write", found, "rename what is there", path=path) from error
 
-    def _tell(self, event: StageEvent) -> None:
+    def _write_event(self, event: StageEvent) -> None:
         if self._listener is not None:
             self._listener(event)
         self._display(event)

@@ -66,7 +66,7 @@ class Session:
     is_requested
         Set when the device is requested.
     admit
-        Waits until a run of this forecast fits beside those of other processes.
+        Waits until a run of this forecast fits together with those of other processes.
     """
 
     stages: Stages

@@ -24,7 +24,7 @@ _TYPES: dict[str, type] = {
     "size": np.int32, "mismatches": np.int32, "quality": np.uint8,
 }  # fmt: skip
 BYTES_PER_READ = 200
-"""Memory for each read, beside the reads: placements, rows of records, and the keys that sort them."""
+"""Memory for each read, in addition to the reads: placements, rows of records, and the keys that sort them."""
 _SIXTY_TWO, _THREE = np.int64(62), np.uint64(3)
 
 

@@ -83,8 +83,8 @@ class SignatureDatabase:
         ks = sorted({size for size, _ in kinds})
         if not ks or (k is not None and k not in ks):
             found = f"k = {', '.join(map(str, ks))}" if ks else "none"
-            wanted = f"of k = {k}" if k else f"of k up to {_MOST_K}"
-            raise DataError(f"scaled sketches of DNA {wanted}", found, _REMEDY, path=path)
+            of_k = f"of k = {k}" if k else f"of k up to {_MOST_K}"
+            raise DataError(f"scaled sketches of DNA {of_k}", found, _REMEDY, path=path)
         self.k = k or ks[-1]
         self.scaled = max(scaled for size, scaled in kinds if size == self.k)
         with _damage_reported(path):

@@ -36,7 +36,7 @@ class Tally:
     histogram : (65536,) int64
         Distinct k-mers of each multiplicity, including those below ``min_count``.
     edges : (n,) uint8, or None
-        In place of counted followers: bit 4s + b tells whether base b follows k-mer i on strand s often enough.
+        In place of counted followers: bit 4s + b is 1 where base b follows k-mer i on strand s often enough.
     """
 
     k: int

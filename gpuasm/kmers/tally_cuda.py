@@ -89,7 +89,7 @@ def _count(
 ) -> tuple[Array, Array, np.ndarray, np.ndarray]:
     """Return the distinct keys that occur often enough, their (n,) uint32 counts, and the histogram of all.
 
-    The keys are sorted within each part; (n_parts + 1,) int64 tells where each begins.
+    The keys are sorted within each part; (n_parts + 1,) int64 has where each begins.
     """
     xp = array_namespace(reads.packed)
     total = int(tiles.count.sum(dtype=np.int64))

@@ -137,9 +137,9 @@ def _layout(part: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> tuple[np
     junctions, edges = np.unique(ends[part], return_inverse=True)
     edges = edges.reshape(-1, 2)
     m = junctions.size
-    wanted = 0.5 + np.log10(np.maximum(lengths[part], 30) / 10)
+    distance = 0.5 + np.log10(np.maximum(lengths[part], 30) / 10)
     if m <= len(_ENDS):
-        return junctions, np.array(_ENDS[:m]) * wanted[0]
+        return junctions, np.array(_ENDS[:m]) * distance[0]
     # Places are complex numbers; the sum over edges is that of each of their ends.
     place = np.sqrt(np.arange(1, m + 1)) * np.exp(2j * np.pi * _GOLDEN * np.arange(m))
     ends_of_edges = np.concatenate([edges[:, 0], edges[:, 1]])
@@ -147,7 +147,7 @@ def _layout(part: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> tuple[np
         apart = place[:, None] - place
         force = (apart / (apart.real**2 + apart.imag**2 + _SOFT)).sum(axis=1)
         along = place[edges[:, 1]] - place[edges[:, 0]]
-        pull = along * (1 - wanted / (np.abs(along) + _SOFT))
+        pull = along * (1 - distance / (np.abs(along) + _SOFT))
         both = np.concatenate([pull, -pull])
         force += np.bincount(ends_of_edges, both.real, m) + 1j * np.bincount(ends_of_edges, both.imag, m)
         size = np.abs(force) + _SOFT

@@ -64,7 +64,7 @@ class Chart:
             self._marks.append(f'<polygon points="{corners}" fill="{_FIRST}"/>')
 
     def mark(self, x: float, label: str) -> None:
-        """Mark a place of the x axis by a dashed line, with its label beside it."""
+        """Mark a place of the x axis by a dashed line, with its label next to it."""
         place, top = self.at(x, self.y_end).split(",")
         bottom = self.at(x, 0).split(",")[1]
         side, anchor = (-4, "end") if x > self.x_end / 2 else (4, "start")

@@ -66,7 +66,7 @@ def _density(places: Sequence[int], weights: Sequence[int]) -> tuple[int, list[f
 
 
 def _valleys(density: Sequence[float]) -> list[int]:
-    """Return the places of the valleys that are deep enough beside the peaks on both sides."""
+    """Return the places of the valleys that are low enough between the peaks on both sides."""
     found: list[int] = []
     top, low, place = 0.0, math.inf, 0
     for step, value in enumerate(density):

@@ -48,11 +48,11 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("paired", ["-1", "reads_1.fastq.gz", "-2", "reads_2.fastq.gz"]),
+    ("name", "arguments"), [("paired", ["-1", "reads_1.fastq.gz", "-2", "reads_2.fastq.gz"]),
                         ("lanes", ["--single", "lane_1.fastq", "--single", "lane_2.fastq"])],
 )  # fmt: skip
-def test_the_files_of_a_sample_are_those_of_assemble(folder, tmp_path, name, words):
-    reads = [word if word.startswith("-") else folder / word for word in words]
+def test_the_files_of_a_sample_are_those_of_assemble(folder, tmp_path, name, arguments):
+    reads = [own if own.startswith("-") else folder / own for own in arguments]
     alone = tmp_path / name
     assert not run("assemble", "-q", "--device", "cpu", "--min-contig", 300, "--prefix", name, *reads, "-o", alone)
     assert {path.name for path in (folder / "out" / name).iterdir()} == {path.name for path in alone.iterdir()}

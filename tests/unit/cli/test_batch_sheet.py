@@ -23,8 +23,8 @@ def sheet(tmp_path):
 def test_lanes_of_one_name_are_one_sample(sheet):
     samples = read_sheet(sheet(f"{HEADER}a\t./1.fq\t2.fq\nb\t5.fq\t\n# c\t7.fq\na\t3.fq\t4.fq\n"))
     assert samples == [SheetSample("a", (("./1.fq", "2.fq"), ("3.fq", "4.fq"))), SheetSample("b", (("5.fq",),))]
-    assert samples[0].words() == ["-1", "./1.fq", "-2", "2.fq", "-1", "3.fq", "-2", "4.fq"]
-    assert samples[1].words() == ["--single", "5.fq"]
+    assert samples[0].arguments() == ["-1", "./1.fq", "-2", "2.fq", "-1", "3.fq", "-2", "4.fq"]
+    assert samples[1].arguments() == ["--single", "5.fq"]
     assert samples[0].first_files == ("1.fq", "2.fq")
 
 

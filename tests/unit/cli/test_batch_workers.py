@@ -64,8 +64,8 @@ class Fake:
             Fake.alive.remove(self)
         return -9
 
-    def last_words(self):
-        return "words"
+    def last_message(self):
+        return "message"
 
 
 @pytest.fixture
@@ -155,12 +155,12 @@ def started(monkeypatch, tmp_path):
 
 
 def test_answers_and_the_end_of_a_process_are_events(started):
-    worker, events = started('read setting; read order; echo "$order"; echo last words >&2; kill -9 $$')
+    worker, events = started('read setting; read order; echo "$order"; echo last message >&2; kill -9 $$')
     worker.take(Task("a", ("assemble", "a.fq"), ("a.fq",)))
     order = events.get(timeout=20)[1]
     assert order["arguments"][:4] == ["assemble", "a.fq", "--threads", "1"]
     assert events.get(timeout=20) == (worker, None)
-    assert (worker.end(), worker.last_words()) == (-9, "last words")
+    assert (worker.end(), worker.last_message()) == (-9, "last message")
 
 
 def test_a_process_that_does_not_end_is_killed(started, monkeypatch):

@@ -31,9 +31,9 @@ def batch(tmp_path, monkeypatch):
 
         monkeypatch.setattr(guarded_batch, "run_command", run_command)
         lines = [line for name in [*codes, "unchecked"] for line in (f"{name}\t{name}_1.fq\t{name}_2.fq",) * 2]
-        words = ["--results", tmp_path, "--file", "contigs.fasta", *options, "--", *lines, "--", "--mode", "meta"]
+        arguments = ["--results", tmp_path, "--file", "contigs.fasta", *options, "--", *lines, "--", "--mode", "meta"]
         with pytest.raises(SystemExit) as end:
-            guarded_batch.main(list(map(str, words)))
+            guarded_batch.main(list(map(str, arguments)))
         return end.value.code, ran
 
     return run
