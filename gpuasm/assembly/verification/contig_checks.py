@@ -128,13 +128,14 @@ def check_contigs(
     depth, mean_read = to_host(evidence.depth), reads.n_bases / max(1, reads.n_segments)
     known = ContigEvidence(contigs, bounds, depth, targets, mean_read, evidence.breakpoints, spans or BreakEvidence())
     broken = find_breaks(known, rules=rules)
+    redundant = contained = np.empty((0, 2), np.int64)
     if "redundant-ends" in rules:
         own_depth = to_host(evidence.own_depth)
         redundant = find_redundant_ends(contigs, depth, own_depth, read_length=typical, spread=known.spread)
     else:
-        redundant = find_contained_contigs(contigs)
+        contained = find_contained_contigs(contigs)
     unread = _find_unread_contigs(depth, codes, bounds, counts=evidence.counts)
-    excluded = np.concatenate([redundant, unread])
+    excluded = np.concatenate([redundant, contained, unread])
     is_excluded = _mark_within(excluded, depth.size)
     is_core = core_of(targets, index, bounds)
     found = extend_ends(contigs, evidence.tails, index, depth=depth, error_rate=evidence.error_rate)
@@ -160,7 +161,7 @@ def check_contigs(
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(parts.contigs))
     counts = {**evidence.counts, **mixed, "bases_changed": int(fixes.place.size), "bases_added": found.n_bases}
     counts |= {"joins_broken": int(broken.place.size), **broken.counts, "redundant_ends": len(redundant)}
-    counts["unread_contigs"] = len(unread)
+    counts |= {"contained_contigs": len(contained), "unread_contigs": len(unread)}
     return Checked(_with_depth(parts.contigs, table), depth, table, counts, parts.joins)
 
 
