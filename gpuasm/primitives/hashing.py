@@ -17,11 +17,11 @@ _LEAST_SLOTS = 16
 
 
 def slots_for(n: int, *, on_device: bool) -> int:
-    """Return how many slots an index of n keys has: half again as many on devices, where memory is scarcest, else 2n.
+    """Return how many slots an index of n keys has: 3n, and half of that on devices, where memory is scarcest.
 
     There are at least 16.
     """
-    return max(_LEAST_SLOTS, 3 * n // 2 if on_device else 2 * n)
+    return max(_LEAST_SLOTS, 3 * n // 2 if on_device else 3 * n)
 
 
 @inlined()

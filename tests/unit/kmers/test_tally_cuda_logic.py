@@ -95,7 +95,7 @@ def test_keys_of_a_part_have_slots_of_the_whole_index():
     keys = np.arange(1, 20_001, dtype=np.uint64)
     own = keys[np.array([_part_of(key, np.uint64(40)) for key in keys]) < 5]
     slots, n_slots = build_index(own)
-    assert n_slots == 2 * own.size
+    assert n_slots == 3 * own.size
     eighths = np.bincount(np.flatnonzero(slots >= 0) * 8 // slots.size)
     assert eighths.size == 8
     assert eighths.min() > 0.8 * eighths.max()
