@@ -120,7 +120,7 @@ def run_single(samples: Sequence[SheetSample], batch: Path, into: Path, options:
     for sample in samples:
         folder = into / sample.name
         shutil.rmtree(folder, ignore_errors=True)
-        command = [*GPUASM, "assemble", *sample.words(), "-o", str(folder), "-q", *options]
+        command = [*GPUASM, "assemble", *sample.arguments(), "-o", str(folder), "-q", *options]
         began = time.perf_counter()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         seconds.append(time.perf_counter() - began)
@@ -151,25 +151,25 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Run all and write what was found."""
-    asked = _arguments()
-    sheet = asked.sheet or make_sheet(asked.genomes, asked.samples, asked.fold, asked.folder)
-    rows, options = [], ["--device", asked.device]
-    with process_service(asked.folder, is_used=asked.mps):
-        for jobs in asked.jobs:
-            rows.append(run_batch(sheet, asked.folder / "batch", jobs=jobs or None, options=options))
+    given = _arguments()
+    sheet = given.sheet or make_sheet(given.genomes, given.samples, given.fold, given.folder)
+    rows, options = [], ["--device", given.device]
+    with process_service(given.folder, is_used=given.mps):
+        for jobs in given.jobs:
+            rows.append(run_batch(sheet, given.folder / "batch", jobs=jobs or None, options=options))
             print(rows[-1], flush=True)
-    samples = read_sheet(sheet)[: asked.single]
-    single = run_single(samples, asked.folder / "batch", asked.folder / "single", options)
+    samples = read_sheet(sheet)[: given.single]
+    single = run_single(samples, given.folder / "batch", given.folder / "single", options)
     if single:
         print(f"alone: {median(single):.2f} s each; the same bytes", flush=True)
     parameters = {
         "samples": len(read_sheet(sheet)),
-        "device": asked.device,
-        "mps": asked.mps,
+        "device": given.device,
+        "mps": given.mps,
         "single_s": [round(s, 2) for s in single],
     }
-    record(asked.json, "batch", parameters, rows)
-    grown = [row for row in rows if row["late_mb"] > (1 + asked.slack) * row["early_mb"] and row["samples"] >= _ENOUGH]
+    record(given.json, "batch", parameters, rows)
+    grown = [row for row in rows if row["late_mb"] > (1 + given.slack) * row["early_mb"] and row["samples"] >= _ENOUGH]
     sys.exit(1 if grown or any(row["exit_code"] for row in rows) else 0)
 
 

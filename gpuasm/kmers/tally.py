@@ -91,10 +91,6 @@ class Tally:
         moved: dict[str, Any] = {name: to_host(getattr(self, name)) for name in columns}
         return replace(self, **moved)
 
-    def with_edges(self, min_follow: int) -> Tally:
-        """Return the tally with edges, where a base follows at least so often, in place of followers."""
-        return replace(self, followers=self.followers[:0].copy(), edges=observed_edges(self.followers, min_follow))
-
     def _taken(self, chosen: Array) -> Tally:
         followers = self.followers.reshape(-1, 8)[chosen].ravel() if self.followers.size else self.followers
         place = self.place[chosen] if self.place.size else self.place

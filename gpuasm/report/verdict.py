@@ -71,7 +71,7 @@ class Check:
     level : str
         "pass", "warn" or "fail".
     reason : str
-        In words; empty if it passes.
+        As text; empty if it passes.
     """
 
     name: str

@@ -36,7 +36,7 @@ class Evidence:
     values : dict of float
         By the names of `gpuasm.report.verdict_thresholds.CHECKS`; what is not known is absent.
     details : dict of str
-        What a value is made of, in words.
+        What a value is made of, as text.
     failure : str
         Why there are no contigs; empty if there are.
     stopped : str

@@ -32,7 +32,7 @@ from gpuasm.assembly.parameters import ALIGNMENT, VERIFICATION
 from gpuasm.assembly.verification.circular_start import find_circular_starts
 from gpuasm.assembly.verification.clipping_breaks import ClippingBreakpoints
 from gpuasm.assembly.verification.contig_splitting import Cuts, Join, split_contigs
-from gpuasm.assembly.verification.polishing import Tally, count_mixed, decide, least_votes
+from gpuasm.assembly.verification.polishing import VoteCounts, count_mixed, decide, least_votes
 from gpuasm.assembly.verification.redundant_ends import find_contained_contigs, find_redundant_ends
 from gpuasm.assembly.verification.unsupported_joins import (
     UNSUPPORTED_JOIN_RULES,
@@ -117,13 +117,13 @@ def check_contigs(
     spans = BreakEvidence(read_length=typical) if set(UNSUPPORTED_JOIN_RULES) & set(rules) else None
     with_rescue = reads.paired and {"polishing", "mate-rescue"} <= set(rules)
     evidence = _collect_evidence(reads, targets, index, ends=ends, spans=spans, with_rescue=with_rescue)
-    tally = Tally.of(evidence.votes[: 0 if "polishing" not in rules else None])
-    fixes = decide(tally, evidence.voters, bounds, least=least_votes(*evidence.error_rate))
+    counted = VoteCounts.of(evidence.votes[: 0 if "polishing" not in rules else None])
+    fixes = decide(counted, evidence.voters, bounds, least=least_votes(*evidence.error_rate))
     mismatches, n_aligned = evidence.error_rate
     mixed = {}
     if "polishing" in rules:
-        mixed = count_mixed(tally, evidence.voters, bounds, error_rate=mismatches / max(1, n_aligned))
-    del tally
+        mixed = count_mixed(counted, evidence.voters, bounds, error_rate=mismatches / max(1, n_aligned))
+    del counted
     codes[fixes.place] = fixes.code
     depth, mean_read = to_host(evidence.depth), reads.n_bases / max(1, reads.n_segments)
     known = ContigEvidence(contigs, bounds, depth, targets, mean_read, evidence.breakpoints, spans or BreakEvidence())

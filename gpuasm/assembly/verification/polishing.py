@@ -34,7 +34,7 @@ def least_votes(mismatches: int, bases: int) -> int:
 
 
 @dataclass(frozen=True)
-class Tally:
+class VoteCounts:
     """The votes of all reads, those for the same base of the same place together.
 
     Attributes
@@ -49,7 +49,7 @@ class Tally:
     n_reads: Array
 
     @classmethod
-    def of(cls, votes: Array) -> Tally:
+    def of(cls, votes: Array) -> VoteCounts:
         """Count the votes that `count_votes` returns, in any order."""
         xp = array_namespace(votes)
         votes = xp.sort(votes)
@@ -58,12 +58,12 @@ class Tally:
         return cls(votes[starts], n_reads)
 
 
-def decide(tally: Tally, voters: Array, bounds: np.ndarray, *, least: int) -> Fixes:
+def decide(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, least: int) -> Fixes:
     """Decide which bases to correct.
 
     Parameters
     ----------
-    tally
+    counted
         The votes.
     voters : (n_places,) int32
         Uniquely aligned or rescued reads over each base.
@@ -80,7 +80,7 @@ def decide(tally: Tally, voters: Array, bounds: np.ndarray, *, least: int) -> Fi
         `polishing_max_depth_ratio` times the voters of the contig's covered bases are left: where a contig ends in a
         repeat, the reads of the other copies would outvote its own.
     """
-    xp, votes, n_votes = array_namespace(voters), tally.vote, tally.n_reads
+    xp, votes, n_votes = array_namespace(voters), counted.vote, counted.n_reads
     numerator, denominator = VERIFICATION.polishing_min_share
     n_voters = voters[votes >> 2]
     chosen = (n_votes >= least) & (
@@ -93,12 +93,12 @@ def decide(tally: Tally, voters: Array, bounds: np.ndarray, *, least: int) -> Fi
     return Fixes(place[is_usual], (kept[is_usual] & 3).astype(np.uint8))
 
 
-def count_mixed(tally: Tally, voters: Array, bounds: np.ndarray, *, error_rate: float) -> dict[str, int]:
+def count_mixed(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, error_rate: float) -> dict[str, int]:
     """Count the places at which reads of two variants lie, as those of two strains do.
 
     Parameters
     ----------
-    tally
+    counted
         The votes.
     voters : (n_places,) int32
         As `decide` takes them.
@@ -114,9 +114,9 @@ def count_mixed(tally: Tally, voters: Array, bounds: np.ndarray, *, error_rate: 
     copies of a repeat differ there.
     """
     few, share = int(COVERAGE.few_reads), COVERAGE.error_depth_share
-    rows = array_namespace(voters).flatnonzero(tally.n_reads >= few)
-    place = tally.vote[rows] >> 2
-    place, n, depth = (to_host(column) for column in (place, tally.n_reads[rows], voters[place]))
+    rows = array_namespace(voters).flatnonzero(counted.n_reads >= few)
+    place = counted.vote[rows] >> 2
+    place, n, depth = (to_host(column) for column in (place, counted.n_reads[rows], voters[place]))
     lesser = np.minimum(n, depth - n)
     is_mixed = (lesser >= reads_of_one_error(depth.astype(np.float64), error_rate)) & (lesser > share * depth)
     place, depth = place[is_mixed], depth[is_mixed]

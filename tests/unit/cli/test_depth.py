@@ -144,7 +144,7 @@ def test_two_samples_separate_genomes_that_one_does_not(run_cli, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "message"),
+    ("samples_given", "code", "message"),
     [
         ((), 2, "expected samples, found none"),
         (("=reads",), 2, "expected a name of letters"),
@@ -164,11 +164,11 @@ def test_two_samples_separate_genomes_that_one_does_not(run_cli, tmp_path):
         (("s=reads", "-o", "reads"), 2, "the input reads, which is the same file"),
     ],
 )
-def test_what_cannot_be_used_is_refused(run_cli, tmp_path, monkeypatch, contigs, words, code, message):
+def test_what_cannot_be_used_is_refused(run_cli, tmp_path, monkeypatch, contigs, samples_given, code, message):
     monkeypatch.chdir(tmp_path)
     for name, text in (("reads", fastq(PAIRS[0])), ("empty", ""), ("short", fastq(["ACGT" * 7]))):
         Path(name).write_text(text)
-    found, _, err = run_cli("depth", contigs, "-o", "table", *words, *CPU)
+    found, _, err = run_cli("depth", contigs, "-o", "table", *samples_given, *CPU)
     assert found == code
     assert message in err
     assert not Path("table").exists()
