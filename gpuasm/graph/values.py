@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace
+from gpuasm.arrays import Array, array_namespace, cuda_functions
 from gpuasm.checks import array_of
 from gpuasm.errors import DataError
 from gpuasm.graph.csr_graph import CsrGraph
 from gpuasm.graph.rows import rows_of_slots
+from gpuasm.parallel import compiled
 
 MODERATE = 1e60
 """Products of four numbers between 1 / MODERATE and MODERATE, and sums of them, neither overflow nor vanish."""
@@ -70,18 +71,52 @@ def checked_places(places: Array, n: int) -> Array:
         If they have another shape or type, or one is half unknown or none on Earth.
     """
     array_of(places, "a latitude and a longitude for each vertex", "iuf", (n, 2))
-    xp = array_namespace(places)
     places = places.astype(np.float64, copy=False)
-    unknown = xp.isnan(places)
-    outside = ~(unknown | (xp.abs(places) <= xp.asarray(_DEGREES)))
-    wrong = outside.any(axis=1) | (unknown[:, 0] != unknown[:, 1])
-    if bool(wrong.any()):
-        at = int(wrong.argmax())
+    at = _first_misplaced(places)
+    if at < n:
         found = f"{float(places[at, 0])} and {float(places[at, 1])} at vertex {at}"
         raise DataError(
             "latitudes from -90 to 90 and longitudes from -180 to 180 degrees", found, "correct it, or make both NaN"
         )
     return places
+
+
+def _first_misplaced(places: Array) -> int:
+    """Return the first row that is half unknown or no place on Earth; the number of rows if there is none.
+
+    Each row is read once.
+    """
+    xp, n = array_namespace(places), len(places)
+    if xp is np:
+        return int(_find_misplaced(places))
+    first = xp.full(1, n, np.int64)
+    if n:
+        (find,) = cuda_functions(_CUDA, "find_misplaced")
+        find((min(-(-n // 256), 1 << 16),), (256,), (np.int64(n), xp.ascontiguousarray(places), first))
+    return int(first[0])
+
+
+@compiled()
+def _find_misplaced(places):
+    most_lat, most_lon = _DEGREES
+    for v in range(len(places)):
+        lat, lon = places[v, 0], places[v, 1]
+        is_place = abs(lat) <= most_lat and abs(lon) <= most_lon
+        if not is_place and not (np.isnan(lat) and np.isnan(lon)):
+            return v
+    return len(places)
+
+
+_CUDA = f"""
+typedef long long i64;
+extern "C" __global__ void find_misplaced(i64 n, const double2* places, i64* first) {{
+    for (i64 v = blockIdx.x * (i64)blockDim.x + threadIdx.x; v < n; v += (i64)gridDim.x * blockDim.x) {{
+        const double2 at = places[v];
+        const bool is_place = fabs(at.x) <= {_DEGREES[0]} && fabs(at.y) <= {_DEGREES[1]};
+        if (!is_place && !(isnan(at.x) && isnan(at.y))) atomicMin(first, v);
+    }}
+}}
+"""
 
 
 def checked_vertices(vertices: Array, n: int) -> Array:

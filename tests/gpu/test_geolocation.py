@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuasm import arrays
+from gpuasm.errors import DataError
 from gpuasm.geolocation import LocatingOptions, gunrock_locations, locate
 from gpuasm.geolocation.spread import radii_of_rounds
 from tests.unit.geolocation.test_gunrock import mutual
@@ -90,3 +91,16 @@ def test_changes_on_a_device():
     places = places.copy()
     places[7] = xp.asarray([1.0, 2.0])
     assert same(locate(graph, places, previous=before), locate(graph, places))
+
+
+@pytest.mark.parametrize("wrong", [(91.0, 0.0), (0.0, -180.5), (np.nan, 5.0), (np.inf, 0.0)], ids=str)
+def test_the_first_place_not_on_earth_is_named(wrong):
+    graph, places = skewed_case(n=20_000, m=60_000)
+    places[15_000], places[19_999] = wrong, (1.0, np.nan)
+
+    def run(xp):
+        with pytest.raises(DataError, match="vertex 15000"):
+            gunrock_locations(graph.moved_to(xp), arrays.to_namespace(xp, places))
+        return True
+
+    assert all(both(run))
