@@ -6,7 +6,8 @@
 Without a sheet, reads are simulated from the genomes in turn, each sample with its own seed and depth, and kept in
 FOLDER/reads. Each number of jobs is a batch of its own into an empty folder. ``--single`` assembles so many of the
 samples by ``gpuasm assemble``, one after another. Their files must be the same bytes. ``--slack`` is the share by which
-the peak memory of samples may grow from the second tenth to the last; with a larger one the exit code is 1.
+memory may grow: the peak of samples from the second tenth to the last, and what a worker holds from the 50th sample to
+the last. With a larger one the exit code is 1.
 
 ``--mps`` starts NVIDIA's Multi-Process Service for the batches, by which kernels of several processes run at the same
 time, and ends it; it changes no setting of the device.
@@ -24,17 +25,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
 
 from record import record
 
+from gpuasm.cli import simulate
 from gpuasm.cli.batch_sheet import SheetSample, read_sheet
 
 GPUASM = [sys.executable, "-m", "gpuasm"]
 _ENOUGH = 20
 """Samples from which on tenths of them are compared."""
+SETTLED, _AROUND = 50, 10
+"""Samples after which a worker has loaded all, and the number of samples of which its memory is the median."""
 TIMED = {"run.json", "report.html", "assemble.log"}
 """Files with times or paths."""
 _ENDED = re.compile(r"gpuasm: (?!warning:|error:)([^ ]+): ")
@@ -45,20 +49,23 @@ def make_sheet(genomes: Sequence[Path], n: int, fold: Sequence[float], folder: P
     reads = folder / "reads"
     reads.mkdir(parents=True, exist_ok=True)
     lines = ["sample\treads_1\treads_2"]
-    commands = []
+    tasks = []
     for number in range(n):
         pair = [reads / f"sample{number:03}_{mate}.fastq.gz" for mate in (1, 2)]
         lines.append(f"sample{number:03}\t{pair[0]}\t{pair[1]}")
         depth = fold[0] + (fold[-1] - fold[0]) * number / max(1, n - 1)
-        command = [*GPUASM, "simulate", "reads", str(genomes[number % len(genomes)]), "--fold", str(depth), "--seed",
-                   str(number + 1), "-t", "1", "-1", str(pair[0]), "-2", str(pair[1])]  # fmt: skip
+        options = ["--fold", str(depth), "--seed", str(number + 1), "-t", "1", "-1", str(pair[0]), "-2", str(pair[1])]
         if not pair[1].exists():
-            commands.append(command)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda command: subprocess.run(command, check=True), commands))
+            tasks.append(["reads", str(genomes[number % len(genomes)]), *options])
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(_simulate, tasks))
     sheet = folder / "samples.tsv"
     sheet.write_text("\n".join(lines) + "\n")
     return sheet
+
+
+def _simulate(arguments: list[str]) -> None:
+    simulate.command.main(arguments, standalone_mode=False)
 
 
 @contextlib.contextmanager
@@ -86,12 +93,14 @@ def run_batch(sheet: Path, into: Path, *, jobs: int | None, options: Sequence[st
     command = [*GPUASM, "batch", str(sheet), "-o", str(into), "--progress", "plain", *options]
     began = time.perf_counter()
     process = subprocess.Popen([*command, *(["--jobs", str(jobs)] if jobs else [])], stderr=subprocess.PIPE, text=True)
-    names, workers = list[str](), 0
+    names, held, workers = list[str](), list[float](), 0
     for line in process.stderr or ():
         sys.stderr.write(line)
         if ended := _ENDED.match(line):
             names.append(ended[1])
-            workers = max(workers, n_children(process.pid))
+            residents = [resident for child in children_of(process.pid) if (resident := resident_of(child))]
+            held.append(sum(residents) / max(1, len(residents)))
+            workers = max(workers, len(residents))
     _, status, usage = os.wait4(process.pid, 0)
     wall, n = time.perf_counter() - began, len(read_sheet(sheet))
     peaks = [json.loads((into / name / "run.json").read_text())["peak_rss_bytes"] for name in names]
@@ -106,12 +115,28 @@ def run_batch(sheet: Path, into: Path, *, jobs: int | None, options: Sequence[st
         "cpu_per_sample_s": round((usage.ru_utime + usage.ru_stime) / n, 2),
         "early_mb": round(median(early or [0]) / 2**20, 1),
         "late_mb": round(median(late or [0]) / 2**20, 1),
+        **held_by_worker(held),
     }
 
 
-def n_children(pid: int) -> int:
-    """Return the number of processes that a process has started."""
-    return sum(len((task / "children").read_text().split()) for task in Path(f"/proc/{pid}/task").iterdir())
+def held_by_worker(held: Sequence[float]) -> dict[str, float]:
+    """Return what a worker held around the 50th sample, and by how much more around the last, in MiB."""
+    early, late = (median(part[-_AROUND:] or [0]) / 2**20 for part in (held[:SETTLED], held))
+    return {"settled_mb": round(early, 1), "growth_mb": round(late - early, 1)}
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the numbers of the processes that a process has started."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(number) for task in tasks for number in (task / "children").read_text().split()]
+
+
+def resident_of(pid: int) -> int:
+    """Return the bytes of memory that a process holds; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
 
 
 def run_single(samples: Sequence[SheetSample], batch: Path, into: Path, options: Sequence[str]) -> list[float]:
@@ -170,6 +195,7 @@ def main() -> None:
     }
     record(given.json, "batch", parameters, rows)
     grown = [row for row in rows if row["late_mb"] > (1 + given.slack) * row["early_mb"] and row["samples"] >= _ENOUGH]
+    grown += [row for row in rows if row["growth_mb"] > given.slack * row["settled_mb"] and row["samples"] > SETTLED]
     sys.exit(1 if grown or any(row["exit_code"] for row in rows) else 0)
 
 

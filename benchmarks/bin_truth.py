@@ -115,6 +115,7 @@ def judge(bins: Mapping[str, Sequence[ContigRecord]], contigs: Sequence[ContigRe
                 "assembled": round(
                     truth.completeness(genome, [c.name for c in contigs if c.codes.size >= LEAST_LENGTH]), 2
                 ),
+                "f1": round(max((f1(genome, inside, truth) for inside in bins.values()), default=0.0), 4),
                 "is_good": completeness >= LEAST_COMPLETENESS and contamination < MOST_CONTAMINATION,
             }
         )
@@ -125,6 +126,14 @@ def judge(bins: Mapping[str, Sequence[ContigRecord]], contigs: Sequence[ContigRe
         "bases": sum(c.codes.size for c in contigs),
         "genomes": rows,
     }  # fmt: skip
+
+
+def f1(genome: str, inside: Sequence[ContigRecord], truth: Truth) -> float:
+    """Return the harmonic mean of the completeness of a genome in a bin and the purity of the bin."""
+    completeness = truth.completeness(genome, [c.name for c in inside]) / 100
+    own = sum(c.codes.size for c in inside if truth.owner.get(c.name) == genome)
+    purity = own / sum(c.codes.size for c in inside) if own else 0.0
+    return 2 * completeness * purity / (completeness + purity) if purity else 0.0
 
 
 def nearest_centre(contigs: Sequence[ContigRecord], truth: Truth) -> dict[str, float]:

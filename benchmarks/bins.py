@@ -2,12 +2,14 @@
 
     python benchmarks/bins.py SHEET --json benchmarks/results/bins.json
 
-The sheet has the columns name, contigs and genomes, separated by tabs. Contigs are as gpuasm assemble writes them,
-with depth in their headers; ``genomes`` names a sheet with the columns genome and reference. Minimap2 finds the true
-origin of contigs: a contig belongs to the genome that most of its bases match. A genome's completeness is the
-share of its bases that contigs of its own cover in one bin, and that bin's contamination the share of its bases in
-contigs of others; a contig that nothing matches is of no genome. A genome is good with 90 % completeness and below 5 %
-contamination. The completeness of all contigs of 500 bases and more is the upper limit.
+The sheet has the columns name, contigs and genomes, separated by tabs, and may have depth, a table of several samples
+as gpuasm depth writes it. Contigs without a table have depth in their headers, as gpuasm assemble writes them.
+``genomes`` names a sheet with the columns genome and reference. Minimap2 finds the true origin of contigs: a contig
+belongs to the genome that most of its bases match. A genome's completeness is the share of its bases that contigs of
+its own cover in one bin, and that bin's contamination the share of its bases in contigs of others; a contig that
+nothing matches is of no genome. A genome is good with 90 % completeness and below 5 % contamination. Its F1 is the
+harmonic mean of the completeness and purity of the bin in which that is the greatest. The completeness of all contigs
+of 500 bases and more is the upper limit.
 """
 
 from __future__ import annotations
@@ -72,14 +74,16 @@ def main(*, sheet: Path, only: tuple[str, ...], threads: int, path: Path | None)
             write_fasta(plain, [c.name for c in contigs], [""] * len(contigs), [c.codes for c in contigs])
             truth = find_truth(plain, file_of["genomes"], folder, threads=threads)
             shares = nearest_centre(contigs, truth) if len(truth.length) > 1 else {}
-            depth = write_depth(folder / "depth.tsv", contigs)
+            table = (sheet.parent / entry["depth"]).resolve(strict=True) if entry.get("depth") else None
+            depth = table or write_depth(folder / "depth.tsv", contigs)
             for name in names:
                 work = folder / name.replace(" ", "_")
                 work.mkdir()
                 if name == "metabat2":
                     usage, files = run_metabat(plain, work, threads=threads, depth=depth)
                 else:
-                    usage, files = run_gpuasm(file_of["contigs"], work, threads=threads, options=name.split()[1:])
+                    options = name.split()[1:] or (["--depth", str(table)] if table else [])
+                    usage, files = run_gpuasm(file_of["contigs"], work, threads=threads, options=options)
                 bins = {file.name: read_contigs(file) for file in files}
                 row = {"set": entry["name"], "binner": name, **usage.as_dict(), **judge(bins, contigs, truth)}
                 row |= {"nearest_centre": shares} if shares else {}

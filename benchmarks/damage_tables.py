@@ -1,4 +1,4 @@
-"""Make the table of ends by signals, and of many runs in one process and many samples in one workflow."""
+"""Make the table of ends by signals, and of many runs in one process or samples in one workflow or batch."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from typing import Any
 
 from table_text import Result, dated, markdown, of
 
-_HEAD = ["what", "times", "within 2 s", "twice", "by Python", "most s", "wrong", "MiB after ten", "MiB more at the end"]
+_HEAD = ["what", "times", "within 2 s", "twice", "by Python", "most s", "wrong", "MiB settled", "MiB more at the end"]
+
+_LONG_BATCH = 500
 
 
 def endurance(results: list[Result]) -> str:
-    """Signals by kind, those to the workflow apart, and the memory of soaks."""
-    used = [result for name in ("signals", "soak", "workflow_soak") for result in of(results, name)]
+    """Signals by kind, those to the workflow apart, and the memory of soaks and of batches."""
+    used = [result for name in ("signals", "soak", "workflow_soak", "batch") for result in of(results, name)]
     rows = list(_signals([row for result in of(results, "signals") for row in result["rows"]]))
     for result in of(results, "soak"):
-        rows += [_soak("runs in one process", row["runs"], row) for row in result["rows"]]
+        rows += [_soak("commands in one process", row["commands"], row) for row in result["rows"]]
     for result in of(results, "workflow_soak"):
         rows += [_soak("samples in one workflow: Snakemake", row["samples"], row) for row in result["rows"]]
         jobs = [{key.removeprefix("job_"): value for key, value in row.items()} for row in result["rows"]]
         rows += [_soak("samples in one workflow: largest job", row["samples"], row) for row in jobs]
+    for result in of(results, "batch"):
+        long = (row for row in result["rows"] if row["samples"] >= _LONG_BATCH)
+        rows += [_soak("samples in one batch: a worker", row["samples"], row) for row in long]
     return dated(used, markdown(_HEAD, rows))
 
 

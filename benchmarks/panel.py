@@ -3,9 +3,9 @@
     python benchmarks/panel.py OUT/sheet.tsv --variant all --variant fewer="--without tips" --json figures.json
     python benchmarks/panel.py OUT/sheet.tsv --variant new --variant before= --code before=OTHER_CHECKOUT --device cuda
 
-The panel is the first isolates of ``sets.tsv``, as many as ``--isolates`` says, in the order of the SHA-256 of their
+The panel is the first isolates of ``sets.tsv``, ``--isolates`` of them, in the order of the SHA-256 of their
 names, and the communities of ``--communities``, a sheet of the same columns whose references have all genomes of a
-community in one file. The sheet is that of ``make_sets.py``. A set that the sheet lacks is left out, and said.
+community in one file. The sheet is that of ``make_sets.py``. Sets that the sheet lacks are left out and counted.
 
 Each variant has options of ``gpuasm assemble``, and ``--code`` the checkout that it is run from, if it is another one.
 QUAST judges contigs; equal contigs are judged once. The summary compares each variant with the first: geometric means
@@ -153,7 +153,7 @@ def _row(of: ReadSet, variant: Variant, seconds: float, contigs: Path, figures: 
 @click.option("--json", "json_path", type=click.Path(path_type=Path))
 def main(sheet: Path, variants: Sequence[str], codes: Sequence[str], **options: Any) -> None:
     """Assemble the panel by each variant, judge the contigs, and print the comparison."""
-    start, asked = time.monotonic(), [Variant.of(text, codes) for text in variants]
+    start, compared = time.monotonic(), [Variant.of(text, codes) for text in variants]
     communities = read_sheet(options["communities"]) if options["communities"] else []
     kinds = {one.name: "community" for one in communities}
     sets = communities + panel_of(read_sheet(sheet), options["isolates"])  # communities first: they take longest
@@ -172,17 +172,17 @@ def main(sheet: Path, variants: Sequence[str], codes: Sequence[str], **options: 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with ThreadPoolExecutor(options["jobs"]) as pool:
-            list(pool.map(run, [(variant, of) for variant in asked for of in sets]))
+            list(pool.map(run, [(variant, of) for variant in compared for of in sets]))
         rows = [
             {"kind": kinds.get(of.name, "isolate"), **_row(of, variant, took, contigs, run.result())}
             for of, variant, took, contigs, run in judged
         ]
     summary = []
-    for variant in asked:
+    for variant in compared:
         for kind in sorted({row["kind"] for row in rows}):
             own, base = (
                 [row for row in rows if (row["variant"], row["kind"]) == (one.name, kind)]
-                for one in (variant, asked[0])
+                for one in (variant, compared[0])
             )
             entry = {"variant": variant.name, "options": " ".join(variant.options), "of": kind, **summarise(own, base)}
             print(entry, flush=True)

@@ -36,6 +36,8 @@ COMMANDS = {
     "report": "report {folder}/assembly -o {folder}/report.html",
 }
 """Each command of a run, in the order in which their inputs are made."""
+_SIMULATIONS = 2
+"""Commands that make the inputs of a run."""
 
 
 def soak(runs: int, folder: Path, *, kinds: Sequence[str] = tuple(COMMANDS)) -> Iterator[tuple[int, int, int]]:
@@ -67,6 +69,7 @@ def figures(memory: list[int], threads: list[int]) -> dict[str, float]:
     """Return the row of results: what the process held, and its threads."""
     return {
         "runs": len(memory),
+        "commands": len(memory) * (len(COMMANDS) + _SIMULATIONS),
         "settled_mb": round(_median(memory[SETTLED : SETTLED + 5]) / 2**20, 1),
         "growth_mb": round(growth(memory) / 2**20, 1),
         "most_mb": round(max(memory[SETTLED:]) / 2**20, 1),

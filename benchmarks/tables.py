@@ -1,4 +1,4 @@
-"""Make the tables of benchmarks in README and benchmarks/README from benchmarks/results/*.json.
+"""Make the tables of benchmarks in README, benchmarks/README and docs/scale from benchmarks/results/*.json.
 
     python benchmarks/tables.py            # rewrite the text between the markers
     python benchmarks/tables.py --check    # only check whether it is up to date
@@ -22,6 +22,7 @@ import damage_tables
 import forecast_tables
 import graph_tables
 import map_tables
+import scale_tables
 import speed_tables
 from ablation_tables import ablation
 from result_files import read_entries
@@ -52,6 +53,10 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "pagerank_exactness": graph_tables.pagerank_exactness,
     "densest": graph_tables.densest,
     "relate": graph_tables.relate,
+    "scale": scale_tables.scale,
+    "batches": scale_tables.batches,
+    "buckets": scale_tables.buckets,
+    "cluster": scale_tables.cluster,
 }
 
 
@@ -77,7 +82,8 @@ def filled(text: str, results: list[Result]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--document", type=Path, nargs="+", default=[HERE.parent / "README.md", HERE / "README.md"])
+    documents = [HERE.parent / "README.md", HERE / "README.md", HERE.parent / "docs" / "scale.md"]
+    parser.add_argument("--document", type=Path, nargs="+", default=documents)
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a table is out of date")
     options = parser.parse_args()

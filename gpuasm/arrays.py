@@ -177,6 +177,12 @@ def concurrent_streams(xp: Any, n: int, *, apart: bool = True) -> Iterator[list[
             main.wait_event(stream.record())
 
 
+def limit_device_memory(xp: Any, amount: int) -> None:
+    """Let arrays on the current device take at most so many bytes together, 0 for all; numpy has no limit."""
+    if xp is not np:
+        xp.get_default_memory_pool().set_limit(size=amount)
+
+
 def free_device_memory() -> int:
     """Return the bytes an allocation could get on the current device, the pool's idle blocks included.
 

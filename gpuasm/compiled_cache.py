@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from numbers import Number
@@ -77,6 +78,24 @@ class _LoopCache(FunctionCache):
             return None
 
 
+class _CacheOnDemand:
+    """What a dispatcher has instead of its cache until code is needed: a command calls few of the loops it imports."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        self._dispatcher, self._imported = dispatcher, time.time_ns()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._found(), name)
+
+    def _found(self) -> Any:
+        """Put the cache of the function in this one's place; a source that changed since it was imported has none."""
+        function = self._dispatcher.py_func
+        changed = (time_of_change for _, time_of_change, _ in _stamp_of_helpers(function, and_own=True))
+        is_changed = any(time_of_change > self._imported for time_of_change in changed)
+        self._dispatcher._cache = NullCache() if is_changed else _cache_of(function)
+        return self._dispatcher._cache
+
+
 def cached_dispatcher(function: Callable[..., Any], **options: Any) -> Any:
     """Return numba's dispatcher of a function, with compiled code kept on disk if there is a usable folder.
 
@@ -88,7 +107,7 @@ def cached_dispatcher(function: Callable[..., Any], **options: Any) -> Any:
         Numba's options of ``njit``.
     """
     dispatcher: Any = numba.njit(function, **options)
-    dispatcher._cache = _cache_of(function)
+    dispatcher._cache = _CacheOnDemand(dispatcher)
     return dispatcher
 
 
@@ -103,7 +122,7 @@ def helper_files(function: Callable[..., Any]) -> set[str]:
 
 
 def compiled_constants(function: Callable[..., Any]) -> list[tuple[str, str, str]]:
-    """Return the numbers that are compiled into a function and its helpers, each with the names of both.
+    """Return numbers and fields of tuples that are compiled into a function and its helpers, with the names of both.
 
     A number may come from another module, as thresholds do, whose change no time stamp of the function's file shows.
     """
@@ -113,6 +132,8 @@ def compiled_constants(function: Callable[..., Any]) -> list[tuple[str, str, str
             value = each.__globals__.get(name)
             if isinstance(value, (Number, tuple)):
                 found.add((f"{each.__module__}.{each.__name__}", name, repr(value)))
+            elif isinstance(value, type) and hasattr(value, "_fields"):
+                found.add((f"{each.__module__}.{each.__name__}", name, repr(value._fields)))
     return sorted(found)
 
 
@@ -155,8 +176,9 @@ def _cache_folder(folder: str) -> Iterator[None]:
             config.CACHE_DIR = before
 
 
-def _stamp_of_helpers(function: Callable[..., Any]) -> tuple[tuple[str, int, int], ...]:
-    """Return name, time and size of each file with helpers of a function."""
-    names = filter(os.path.exists, sorted(helper_files(function)))  # a function typed at a prompt has no file
+def _stamp_of_helpers(function: Callable[..., Any], *, and_own: bool = False) -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of each file with helpers of a function, and of its own file if ``and_own``."""
+    files = helper_files(function) | ({inspect.getfile(function)} if and_own else set())
+    names = filter(os.path.exists, sorted(files))  # a function typed at a prompt has no file
     stats = ((name, Path(name).stat()) for name in names)
     return tuple((name, status.st_mtime_ns, status.st_size) for name, status in stats)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import itertools
 import os
 import re
 import threading
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 import numba
 import numpy as np
@@ -55,12 +56,12 @@ _KINDS: dict[str | None, tuple[Kind | None, Kind | None]] = {
 """The code of a loop that a run on the CPU and a run on a device use."""
 
 _CPU_LOOP = """
-def {name}(loop_first, loop_last, {args}):
+def {name}(loop_first, loop_last, {names}):
     for loop_index in range(loop_first, loop_last):
         body(loop_index, {args})
 """
 _CUDA_LOOP = """
-def {name}(loop_size, {args}):
+def {name}(loop_size, {names}):
     for loop_index in range(cuda.grid(1), loop_size, cuda.gridsize(1)):
         body(loop_index, {args})
 """
@@ -242,6 +243,8 @@ class for_each:  # noqa: N801 - a decorator
 
     The body is plain Python on one-dimensional arrays and numbers. It writes only elements that belong to index i and
     reads none that another i writes in the same launch. Constants in expressions of uint64 are of type uint64.
+
+    A parameter annotated with a NamedTuple takes one of arrays and numbers. `signatures` list its fields one by one.
     """
 
     instances: list[for_each] = []
@@ -252,15 +255,28 @@ class for_each:  # noqa: N801 - a decorator
         functools.update_wrapper(self, body)
         for_each.instances.append(self)
 
-    def __call__(self, n: int, *args: Any) -> None:
+    def __call__(self, n: int, *grouped: Any) -> None:
         if n == 0:
             return
+        args = flattened(grouped)
         if _hooks.before_loops:
             _hooks.before_loops()
         if arrays.is_on_device(*args):
             self._launch(int(n), args)
         else:
             run_chunks(self.cpu_loop, int(n), *args)
+
+    @functools.cached_property
+    def groups(self) -> dict[str, Any]:
+        """The parameters behind the index, each with its NamedTuple if it is annotated with one, else None."""
+        hints = get_type_hints(self._body)
+        return {name: hints.get(name) for name in list(inspect.signature(self._body).parameters)[1:]}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the flattened arguments of a launch: those of a tuple's fields begin with its own."""
+        each = ([f"{name}_{field}" for field in own._fields] if own else [name] for name, own in self.groups.items())
+        return list(itertools.chain.from_iterable(each))
 
     @functools.cached_property
     def cpu_loop(self) -> Any:
@@ -327,18 +343,26 @@ class for_each:  # noqa: N801 - a decorator
     def _key(self, signature: tuple[str, ...], cc: Capability) -> str:
         # The files of the body, its helpers and this module, and the constants: a change of any invalidates the PTX.
         files = sorted({inspect.getfile(self._body), __file__} | helper_files(self._body))
-        text = repr((signature, cc, numba.__version__, self.kernel_name, compiled_constants(self._body))).encode()
+        names = self.kernel_name, *self.names
+        text = repr((signature, cc, numba.__version__, names, compiled_constants(self._body))).encode()
         return hashlib.sha256(b"\0".join([text, *(Path(f).read_bytes() for f in files)])).hexdigest()[:24]
 
     def _expand(self, template: str, **names: Any) -> Callable[..., None]:
         # Numba keys its disk cache on the file of the code, so the loop has the file and line of its body: numba reads
         # the source of a cached function, and from Python 3.13 on a wrong line may be an error.
-        args = ", ".join(list(inspect.signature(self._body).parameters)[1:])
-        scope = {**names, "__name__": self._body.__module__}
+        groups = {name: own for name, own in self.groups.items() if own}
+        scope = {**names, **{f"{name}_of": own for name, own in groups.items()}, "__name__": self._body.__module__}
         above = "\n" * (self._body.__code__.co_firstlineno - 1)
-        code = above + template.format(name=self.kernel_name, args=args).lstrip()
+        fields = {name: ", ".join(f"{name}_{field}" for field in own._fields) for name, own in groups.items()}
+        args = ", ".join(f"{name}_of({fields[name]})" if name in groups else name for name in self.groups)
+        code = above + template.format(name=self.kernel_name, names=", ".join(self.names), args=args).lstrip()
         exec(compile(code, inspect.getfile(self._body), "exec"), scope)  # noqa: S102 - our own template
         return scope[self.kernel_name]
+
+
+def flattened(args: Iterable[Any]) -> tuple[Any, ...]:
+    """Return arguments with each tuple replaced by its fields."""
+    return tuple(itertools.chain.from_iterable(arg if isinstance(arg, tuple) else (arg,) for arg in args))
 
 
 def signature_of(args: Iterable[Any]) -> tuple[str, ...]:
@@ -373,6 +397,7 @@ __all__ = [
     "available_cpus",
     "called_before_loops",
     "compiled",
+    "flattened",
     "for_each",
     "fused_multiply_add",
     "in_background",

@@ -99,6 +99,12 @@ def emulated_functions(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture
+def pages_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave figures out of pages: drawing takes most of the time of a small assembly, and other tests look at them."""
+    monkeypatch.setattr("gpuasm.report.page.figures_of", lambda _: [])
+
+
+@pytest.fixture
 def run_cli(capfd: pytest.CaptureFixture[str]) -> Any:
     """Return a function that runs the command line in this process: (exit code, stdout, stderr)."""
     from gpuasm.cli import main

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm import arrays
-from gpuasm.parallel import for_each
+from gpuasm.parallel import flattened, for_each
 
 Look = Callable[[for_each, int, tuple[Any, ...]], Callable[[], None] | None]
 """A function called before each launch that is not empty; the function it returns, if any, is called afterwards."""
@@ -20,7 +20,8 @@ def looked_at(look: Look) -> Iterator[None]:
     """Observe each launch in the block."""
     call = for_each.__call__
 
-    def looked_at_call(self: for_each, n: int, *args: Any) -> None:
+    def looked_at_call(self: for_each, n: int, *grouped: Any) -> None:
+        args = flattened(grouped)
         after = look(self, int(n), args) if n else None
         call(self, n, *args)
         if after:
@@ -65,8 +66,7 @@ class DeviceAndHost:
                 run_on_host(kernel, n, values)
             else:
                 kernel._launch(n, tuple(values))
-            body = kernel.__wrapped__.__code__  # type: ignore[attr-defined]
-            for name, own, other in zip(body.co_varnames[1:], args, values, strict=False):
+            for name, own, other in zip(kernel.names, args, values, strict=True):
                 if is_array(own) and arrays.to_host(own).tobytes() != arrays.to_host(other).tobytes():
                     n_unlike = int(np.count_nonzero(arrays.to_host(own) != arrays.to_host(other)))
                     self.unlike.setdefault(f"{name_of(kernel)}: {name}", f"{n_unlike} of {own.size}")

@@ -15,10 +15,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from numba import types
 
 from gpuasm.cli.assemble import command as assemble
+from gpuasm.cli.assembly_page import AssemblyPage
 from gpuasm.cli.simulate import command as simulate
 from gpuasm.parallel import for_each
 
@@ -47,7 +49,8 @@ def main(folder: Path) -> None:
         paths = sorted((folder / sample).iterdir())
         files = ["--single", str(paths[0])] if len(paths) == 1 else ["-1", str(paths[0]), "-2", str(paths[1])]
         arguments = [*files, "-q", "--device", "cpu", "-o", str(folder / sample / "assembly")]
-        assemble.main(arguments, standalone_mode=False, obj={"args": arguments})
+        with mock.patch.multiple(AssemblyPage, begin=mock.DEFAULT, write=mock.DEFAULT):  # drawing calls no loop
+            assemble.main(arguments, standalone_mode=False, obj={"args": arguments})
     print(json.dumps(dict(loops_in_use())))
 
 

@@ -7,6 +7,7 @@ of runs. It is also checked that each index lies within its array, which devices
 
 from __future__ import annotations
 
+import itertools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -88,17 +89,23 @@ class Races:
 
 def clashes(kernel: for_each, numbers: range, args: tuple[Any, ...]) -> dict[str, str]:
     """Run a kernel for some numbers on copies of its arrays; return the first clash in each array, or an empty text."""
-    body = kernel.__wrapped__  # type: ignore[attr-defined]
-    run = plain(body)
+    run = plain(kernel.__wrapped__)  # type: ignore[attr-defined]
     values = [np.int64(v) if type(v) is int else v for v in copied(args, Watched)]
     arrays = [value for value in values if isinstance(value, Watched)]
     with np.errstate(all="ignore"):
         for i in numbers:
             for array in arrays:
                 array.run = i
-            run(np.int64(i), *values)
-    named = zip(body.__code__.co_varnames[1:], values, strict=False)
+            run(np.int64(i), *grouped(kernel, values))
+    named = zip(kernel.names, values, strict=True)
     return {name: (value.clashes or [""])[0] for name, value in named if isinstance(value, Watched)}
+
+
+def grouped(kernel: for_each, values: list[Any]) -> Iterator[Any]:
+    """Yield the arguments of a body, from those of a launch."""
+    left = iter(values)
+    for own in kernel.groups.values():
+        yield own(*itertools.islice(left, len(own._fields))) if own else next(left)
 
 
 def plain(function: Callable[..., Any], made: dict[Any, Any] | None = None) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
+from gpuasm.assembly.pairs.links import SpanningPairs
 from gpuasm.sequence.encoding import decode, encode
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import reverse_complement

@@ -28,8 +28,8 @@ def recipe() -> dict[str, Any]:
 
 
 def in_conda(requirement: str) -> str:
-    """Return a requirement of PyPI as conda writes it."""
-    name, bounds = re.fullmatch(r"([\w-]+)(.*)", requirement).groups()  # type: ignore[union-attr]
+    """Return a requirement of PyPI as conda writes it: a package for all versions of Python has no markers."""
+    name, bounds = re.fullmatch(r"([\w.-]+)(.*)", requirement.partition(";")[0]).groups()  # type: ignore[union-attr]
     return f"{NAMES_IN_CONDA.get(name, name)} {bounds}"
 
 

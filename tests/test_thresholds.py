@@ -35,7 +35,6 @@ NAMED = {
 }
 ELSEWHERE = {
     ("options.py", 200): "the default of an option",
-    ("pairs/link_evidence.py", 5): "number of arrays",
     ("paths/link_acceptance.py", 1e-9): "avoids a division by zero",
 }
 

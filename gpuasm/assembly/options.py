@@ -10,56 +10,16 @@ from gpuasm.errors import UsageError
 
 STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
 """What an assembly consists of, in order; it can be stopped after each."""
-RULES = (
-    "low-coverage-k",
-    "merged-mates",
-    "mercy-kmers",
-    "overlapping-ends",
-    "tips",
-    "low-coverage-edges",
-    "bubbles",
-    "superbubbles",
-    "dead-end-variants",
-    "isolated-unitigs",
-    "few-reads",
-    "supported-branches",
-    "read-correction",
-    "larger-k",
-    "isolated-contigs",
-    "edge-support",
-    "foreign-paths",
-    "single-copy-kmers",
-    "short-paths",
-    "fragments",
-    "high-coverage-reads",
-    "long-anchors",
-    "anchor-checks",
-    "path-prefixes",
-    "pair-consistency",
-    "fragment-support",
-    "joins",
-    "repeat-kmers",
-    "linked-overlaps",
-    "unlinked-overlaps",
-    "direct-repeats",
-    "tandem-repeats",
-    "terminal-repeats",
-    "gap-closing",
-    "local-reads",
-    "fragment-choice",
-    "dominant-paths",
-    "minor-paths",
-    "contained-variants",
-    "check",
-    "polishing",
-    "mate-rescue",
-    "clipping-breaks",
-    "discordant-pairs",
-    "unspanned-repeats",
-    "collapsed-repeats",
-    "redundant-ends",
-    "end-extension",
-    "circular-start",
+RULES = tuple(
+    (
+        "low-coverage-k mercy-kmers overlapping-ends tips low-coverage-edges bubbles superbubbles"
+        " dead-end-variants isolated-unitigs few-reads supported-branches read-correction larger-k isolated-contigs"
+        " edge-support foreign-paths single-copy-kmers fragments high-coverage-reads long-anchors"
+        " anchor-checks path-prefixes fragment-support joins repeat-kmers linked-overlaps"
+        " unlinked-overlaps direct-repeats tandem-repeats terminal-repeats gap-closing local-reads fragment-choice"
+        " dominant-paths minor-paths check polishing mate-rescue clipping-breaks discordant-pairs"
+        " unspanned-repeats collapsed-repeats redundant-ends end-extension circular-start"
+    ).split()
 )
 """Rules that `--without` leaves out, to measure their effect."""
 MODES = ("auto", "isolate", "meta")

@@ -19,6 +19,9 @@ class CoverageParameters:
     two_reads: float = 1.75  # windows a position: distinguishes two reads from one that another touches
     single_copy_ratio: float = 1.5  # of one copy's depth: above it a sequence occurs more than once
     strict_single_copy_ratio: float = 1.25  # the same where copies must be excluded: one copy and a quarter
+    half_copy: float = 0.5  # of one copy's depth: a sequence of less is an error, as copies are whole numbers
+    two_copies_ratio: float = 2.0  # of what one copy explains: more is of several copies
+    copy_min_odds: int = 100  # odds of one number of copies to the next by Poisson's distribution
     long_unitig_kmers: int = 200  # k-mers: strains that differ in one base of a hundred seldom share longer sequence
     local_depth_arcs: int = 3  # arcs: from one branch of a bubble in a repeat to the flank of the repeat
     tangle_arcs: int = 12  # arcs: out of a tangle, where all unitigs near by are short
@@ -33,13 +36,10 @@ class CoverageParameters:
     error_max_reads: int = 64  # reads: `error_depth_share` of the depth is more
     dispersion_window_reads: int = 2  # read lengths of a window whose reads are counted
     dispersion_min_windows: int = 5  # windows: the median of fewer is unsure
-    dispersion_errors: int = 3  # standard errors by which the variance is taken to be less
-    dispersion_error: float = 2.33  # standard error of the variance from the median, times the root of the windows
+    dispersion_margin: float = 3 * 2.33  # three standard errors of the variance, times the root of the windows
     repeat_kmer_bits: int = 4  # log2 odds of two copies: some short unitigs of a tangle have more depth by chance
-    repeat_link_ratio: int = 2  # of the expected pairs: uneven depth alone gives half as many again
     core_min_bases: int = 1000  # bases of a linear contig's core: the depth of a shorter one is unsure
     long_contig_rank: int = 10  # contigs at least half as long as the one of this rank show the depth of one copy
-    residual_copies: float = 0.5  # copies that must remain of a unitig with a free end once its joins have copies
     missing_quarters: int = 3  # quarters of a copy that a junction's side must lack: half of one may be chance
     scaffold_min_gap: int = 10  # N of a gap: tools read fewer as bases that are unknown
 
@@ -50,25 +50,18 @@ class SimplificationParameters:
 
     round_strictness: tuple[float, ...] = (1 / 3, 2 / 3, *6 * (1.0,))  # share of the full thresholds in each round
     rare_share: float = 0.33  # of the local depth: a branch of less is rare
-    half_copy: float = 0.5  # of the local depth: a true copy next to a repeat has more
     negligible_ratio: float = 0.01  # of a competing branch: a hundred copies would have to lie side by side
     tip_competitor_ratio: float = 2.0  # of a tip's depth: a competing branch that proves it an error has as much
     bubble_length_difference: int = 2  # k-mers by which the branches of a bubble may differ
     bubble_depth_ratio: float = 0.5  # of the other branch: a rare branch has at most as much
     edge_competitor_ratio: float = 4.0  # of an edge's depth: competing branches at both ends have as much
     edge_competitor_ratio_few: float = 2.5  # the same of an edge of few reads: overlapping mates show one error twice
-    edge_negligible_ratio: float = 0.06  # of the lower competing branch: an edge of less is an error
-    isolated_depth_ratio: float = 0.5  # of the typical depth: an isolated unitig of less is an error
     variant_max_kmers: int = 1000  # k-mers of a variant: longer ones may be haplotypes
     superbubble_max_unitigs: int = 256  # unitigs between entrance and exit
-    variant_difference: tuple[int, int] = (1, 10)  # so many of so many bases may differ
     superbubble_spacing: int = 50_000  # k-mers: a mixture has a variant of both genomes more often
     tandem_max_unitigs: int = 64  # unitigs: more are a tangle
     tandem_depth_ratio: int = 2  # a path around the cycle has at least this part of the removed unitig's depth
     supported_alike_ratio: float = 3.0  # two branches of one minor genome differ in depth by at most so much
-    supported_shared_ratio: float = 2.0  # of a branch's depth: what it shares with the dominant genome has as much
-    contained_share: float = 0.95  # of the bases of a variant that align to a longer contig
-    contained_seed: int = 15  # bases: all but one of 200 texts of 200 bases share such a seed if a twelfth differs
 
 
 @dataclass(frozen=True)
@@ -78,14 +71,17 @@ class AlignmentParameters:
     alignment_mismatch_cost: int = 5  # score: +1 for a match and -4 for a mismatch, so a mismatch costs 5
     alignment_min_score: int = 31  # score: one seed without a mismatch
     alignment_bases_per_mismatch: int = 12  # bases: about 8 % of an alignment may differ
+    copy_bases_per_difference: int = 10  # bases: sequence of one copy has fewer differences, errors included
+    similar_bases_per_difference: int = 20  # bases: sequence of one molecule or of two strains has fewer
     alignment_max_shift: int = 15  # bases: two alignments of a read closer to each other are one with a gap
     alignment_min_rest: int = 5  # bases: a shorter clipped tail is an error near the end of a read
+    min_votes: int = 2  # reads that agree on a base: two seldom share an error
+    vote_agreement: tuple[int, int] = (4, 5)  # four of five reads agree: else reads come from two copies
     seed_min_k: int = 11  # bases: shorter seeds occur by chance
     seeds_per_read: int = 12  # windows: enough that an aligned read has a seed without an error
     multi_mapping_max_places: int = 256  # places: more are sampled, as of homopolymers
     anchor_longer_k: tuple[int, ...] = (61, 121)  # bases: each at most twice the one before, less one
     read_path_max_unitigs: int = 8  # unitigs: a read with more lies in a tangle
-    read_path_bases_per_mismatch: int = 10  # bases: a path with more mismatches is that of another copy
     false_anchor_deviations: int = 5  # standard deviations: errors cluster, so more than Poisson's tail
     false_anchor_free_mismatches: int = 1  # bases: the anchor often starts behind one error
     alternative_max_unitigs: int = 32  # unitigs: a longer backward path is in a tangle
@@ -94,7 +90,6 @@ class AlignmentParameters:
     contained_end_min_bases: int = 50  # bases: fewer agree by chance, or as motifs do
     contained_end_max_bases: int = 1 << 14  # bases: no repeat of a graph is longer
     self_alignment_max_places: int = 100  # places: a k-mer of more copies identifies none of them
-    self_alignment_mismatch_cost: int = 19  # score: at most one base in twenty of an alignment differs
 
 
 @dataclass(frozen=True)
@@ -113,6 +108,7 @@ class FragmentParameters:
     gap_deviations: int = 3  # standard errors by which the size of a gap may be wrong
     gap_margin: int = 5  # bases by which it may be wrong besides
     spanning_fragments: int = 2  # fragments that prove a place: one alone may be a chimera of two molecules
+    sample_min_fragments: int = 10  # fragments: mean and distribution of fewer are unsure
 
 
 @dataclass(frozen=True)
@@ -124,22 +120,17 @@ class PathParameters:
     walk_search_steps: int = 3000  # steps of the search for the walks of one link
     tangle_search_steps: int = 12_000  # steps of the search in a tangle, where reads exclude most branches
     tangle_max_unitigs: int = 96  # unitigs: a longer path in a tangle leaves its walks uncertain
-    consensus_min_pairs: int = 3  # pairs that fix a unitig of a walk: fewer may all be chimeric
     consensus_agreement: int = 10  # agreeing pairs for each that disagrees
     walk_lead_bits: int = 10  # bits by which the chosen walk is likelier than any other: 1,000 to 1
-    lone_pair_max_expected: int = 6  # pairs: where more are expected, one alone is an error in most cases
     read_conflict_bits: int = 12  # bits that a walk loses by a read on another branch: an error or a chimera
     expected_sixteenths: tuple[int, int] = (4, 24)  # 1/16 of the expected pairs, least and most: depth varies
     prefix_rounds: int = 4  # rounds in which chosen walks extend the known prefixes
-    consistent_percent: int = 95  # % of a link's pairs: the rest may be errors and chimeras
     single_min_anchors: int = 30  # 31-mers: fewer may be a variant of a repeat, or an error
-    single_copies: tuple[float, float] = (0.5, 1.5)  # copies, least and most: below is an error, above a repeat
-    join_min_pairs: int = 3  # pairs: fewer may be chimeras
+    join_min_pairs: int = 3  # pairs: fewer may all be chimeras
     join_min_percent: int = 15  # % of the expected pairs: fewer come from chimeras or a longer path
-    join_max_missing_beyond: int = 6  # pairs expected beyond all seen: six are missing by chance in 1 of 400
+    max_missing_pairs: int = 6  # expected pairs: if more are, none or one is hardly ever all that is seen
     join_max_competitor_percent: int = 35  # % of a join's pairs that a competing link may have
     join_max_self_link_percent: int = 15  # % of a join's pairs: a self-link may be a lost tandem unit
-    join_spread_sds: int = 3  # standard deviations of insert size by which a distance may be wrong
     join_overlap_min_percent: int = 50  # % of the expected pairs: fewer may hide a missing tandem unit
     join_gap_min_percent: int = 35  # % of the expected pairs where end k-mers occur elsewhere: a third copy may link
     join_deciding_pairs: int = 8  # expected pairs: where so many are expected, hardly ever is none present
@@ -148,26 +139,18 @@ class PathParameters:
     repeat_flank_depth_ratio: float = 1.2  # ratio of the flanks' depths: both are single copies
     tandem_max_copies: int = 10  # copies: one more changes the depth by too little
     tandem_min_odds: int = 1000  # likelihood ratio of the number of copies to any other
-    tandem_copy_tolerance: float = 0.5  # copies by which the closing unitig may be off: an error may close a cycle
-    dominant_min_ratio: float = 2.0  # ratio of a dominant branch's depth to any other branch's
-    minor_depth_ratio: float = 2.0  # ratio of minor incoming to minor outgoing depth: one genome passes through
+    dominant_min_ratio: float = 2.0  # ratio of a dominant genome's depth to any other's
     minor_min_depth: float = 7.0  # reads over a base: at lower depth the minor genome has holes
     minor_compared_bases: int = 100  # bases of a minor branch that are aligned to the dominant branch
     minor_min_compared: int = 20  # bases: fewer are similar by chance
-    minor_bases_per_difference: int = 20  # bases for each difference: strains are similar, repeats are not
 
 
 @dataclass(frozen=True)
 class EndParameters:
     """Which dead ends are joined, and how they are extended."""
 
-    extension_min_votes: int = 2  # reads that agree on a base where there are several
-    extension_agreement: tuple[int, int] = (4, 5)  # four of five reads agree: else reads come from two copies
-    extension_bases_per_strike: int = 12  # bases: a read that differs more often votes no longer
     extension_single_reads_per_error: int = 20  # bases of single reads are added until one of so many has an error
-    extension_shared_k: int = 21  # bases: ends that share so many are one position
     extension_tail: int = 60  # bases of an end that extensions are compared with: reads show longer overlaps
-    overlap_matches_per_mismatch: int = 12  # bases: reads have errors near their ends
     overlap_mismatch_cost: int = 4  # matches that outweigh a mismatch: one base, and its position
     overlap_base_reads: tuple[int, int] = (1, 2)  # reads: most with an error, least with the true base; else two copies
     overlap_seed_max_ends: int = 16  # ends: a seed at more of them does not distinguish these
@@ -175,14 +158,12 @@ class EndParameters:
     unlinked_chance: float = 1e-3  # wrong overlaps per sample: a wrong one joins unrelated ends
     dead_end_min_overlap: int = 12  # bases between ends that few pairs link: fewer occur in low complexity
     linked_dead_end_min_overlap: int = 10  # bases between ends that pairs link, in the first graph
-    linked_dead_end_min_pairs: int = 2  # pairs that link two dead ends
     gap_min_overlap: int = 7  # bases between ends of a gap: fewer occur in low complexity
     gap_walk_min_pairs: int = 5  # pairs: fewer may come from other copies of a long repeat
     junction_flank: int = 12  # bases of a read on either side of an overlap: a second unit may share fewer
     linked_min_overlap: int = 15  # bases that linked dead ends share exactly: fewer agree by chance
     unlinked_min_overlap: int = 50  # bases that unlinked dead ends share: shorter junctions are hardly ever lost
     unlinked_max_uncovered: float = 0.01  # share of junctions without a read: holes are rare
-    unlinked_depth_ratio: float = 1.5  # ratio of the two unitigs' depths: one copy of each
     local_reach_reads: int = 4  # read lengths before an end within which a read lies at it
     local_max_reads: int = 2000  # reads of one gap: bounds the time
     local_search_limits: tuple[int, int] = (64, 20_000)  # walks, and steps of one search: more leave the gap open
@@ -193,7 +174,6 @@ class EndParameters:
     local_min_lead: int = 2  # reads that support one walk but not another
     local_lead_ratio: int = 3  # ratio of those reads to the reads that support only the other
     fragment_lead_bits: int = 6  # bits by which fragments support the chosen walk: wrong in 1 of 64
-    fragment_min_count: int = 10  # fragments on the walks: fewer do not show their distribution
     fragment_max_bits_lost: float = 0.5  # bits per fragment below the sample's: else no walk is right
     fragment_bases_per_difference: int = 25  # bases of a read for each difference from a walk
 
@@ -219,29 +199,20 @@ class IterationParameters:
     least_fragment_windows: float = 2.5  # windows of fragments a base: with fewer, a larger k loses more than it gains
     most_read_weight: int = 16  # times a read may count among fragments: then it has hardly a window left
     community_least_k_values: int = 2  # values of k at which the reads of a community are used at least
-    chimera_covering_reads: int = 10  # reads: k-mers with so many enclose the chimeric k-mer of one fragment
-    chimeric_share: float = 0.02  # share of fragments with chimeric k-mers: from it on the library is chimeric
-    mate_bases_per_mismatch: int = 20  # bases: mates of one molecule differ by sequencing errors only
-    mate_ambiguity_ratio: int = 2  # longest to second longest overlap of mates: below it they lie in a repeat
     correction_agreeing_bases: int = 16  # bases after a correction that the graph contains: fewer agree by chance
-    most_flank_unitigs: int = 16  # short unitigs of one flank: more in a row are a tangle
     flanks_lost_by_chance: float = 0.4  # true flanks of a graph that may be cut, in the mean
     flank_least_reads: float = 2.0  # expected reads: with none of them a flank is unsupported
     flank_right_share: float = 0.2  # share of the removed flanks that may be right
     flank_least_fragments: int = 3  # fragments that must support the alternative
-    flank_fragment_share: float = 0.5  # of the fragments of one copy that must: fewer may be joined wrongly
-    protected_fragments: float = 2.75  # windows a position: distinguishes three fragments from two
 
 
 @dataclass(frozen=True)
 class VerificationParameters:
     """What the aligned reads correct, break and trim."""
 
-    polishing_min_votes: int = 2  # reads: two seldom share an error
+    written_min_share: float = 0.5  # of a contig's bases that reads cover: errors made a contig of less
     polishing_bases_per_error: int = 100  # bases: reads with more errors need one vote more
-    polishing_min_share: tuple[int, int] = (4, 5)  # of the voters
     polishing_max_dissenters: int = 2  # reads: at low coverage, fewer than those that agree
-    polishing_max_depth_ratio: float = 2.0  # of the contig's mean depth: more reads are of other copies
     clipping_min_bases: int = 20  # bases: a shorter clipped tail may be errors
     clipping_cover_before: int = 30  # bases: covered before the breakpoint by a read that continues
     clipping_cover_beyond: int = 10  # bases: covered beyond the breakpoint by a read that continues
@@ -251,12 +222,9 @@ class VerificationParameters:
     discordant_min_reads: int = 8  # reads: fewer may be chimeric or misaligned
     discordant_min_share: float = 0.8  # of the reads there whose mates align uniquely
     discordant_max_unknown: float = 0.7  # of the usual reads: more mates without a unique place mean two copies
-    discordant_max_reads: float = 2.0  # of the usual reads: more are of more than two copies
     discordant_max_rate: float = 0.2  # of all uniquely aligned mates: more mean files out of step
     discordant_fragment_quantile: float = 0.9  # of fragments: shorter ones end within the contig
     discordant_bases_per_mismatch: int = 50  # bases: a mate that fits nearly so well is concordant
-    unspanned_min_depth_ratio: float = 0.5  # of the contig's depth: ends of lower coverage are errors
-    unspanned_min_odds: int = 100  # odds of two copies to one between ends that do not overlap
     unspanned_window_ratio: tuple[int, int] = (4, 3)  # of the other windows' depth: two copies have more
     unspanned_windows_per_read: int = 4  # windows in a read's length: motifs of many copies are shorter
     collapsed_min_errors: float = 5.5  # standard errors: chance reaches it once in fifty million places
@@ -264,11 +232,8 @@ class VerificationParameters:
     collapsed_min_bases: int = 40  # bases: copies of a repeat differ by fewer
     collapsed_min_share: float = 0.5  # of the expected fragments: fewer are a biased sample
     collapsed_min_share_near_ends: float = 0.9  # of the expected fragments, near a contig end
-    collapsed_min_fragments: int = 10  # fragments: the mean of fewer is unsure
     collapsed_flank: int = 10  # bases: of a fragment on either side of a place that it spans
     collapsed_share_steps: int = 10  # steps of the share of fragments that lack bases
-    collapsed_min_likelihood: float = 1e-12  # keeps a logarithm finite
-    redundant_min_odds: int = 100  # odds of one copy less by Poisson's distribution
     redundant_min_odds_dispersed: int = 4  # odds of one copy less, as depth varies
     redundant_excluded_odds: float = -1e3  # log odds of a base that no other contig contains
     redundant_depth_min_reads: int = 10  # read lengths: the median depth of shorter contigs is unsure
@@ -311,20 +276,19 @@ class ModeParameters:
     mismatched_ends: bool = True  # dead ends that should overlap but differ may be joined
     minor_variant_share: float = 1 / 3  # of the major one's depth: variants of more are kept, except in a mixture
     superbubble_max_depth: float = inf  # depth: superbubbles of more are kept at each k
-    contained_variant_max_copies: float = 0.5  # copies: contigs of more are kept
 
 
 _NEED_ONE_GENOME = frozenset(
-    "isolated-unitigs read-correction short-paths tandem-repeats direct-repeats path-prefixes single-copy-kmers"
+    "isolated-unitigs read-correction tandem-repeats direct-repeats path-prefixes single-copy-kmers"
     " repeat-kmers discordant-pairs unspanned-repeats collapsed-repeats redundant-ends".split()
 )
-_NEED_DEPTH = frozenset({"long-anchors", "pair-consistency", "fragment-support"})
+_NEED_DEPTH = frozenset({"long-anchors", "fragment-support"})
 _OF_COMMUNITIES = frozenset("dominant-paths minor-paths foreign-paths high-coverage-reads supported-branches".split())
-_MERGE_VARIANTS = frozenset({"superbubbles", "dead-end-variants", "contained-variants"})
+_MERGE_VARIANTS = frozenset({"superbubbles", "dead-end-variants"})
 
 ISOLATE_MODE = ModeParameters(left_out=_OF_COMMUNITIES | {"dead-end-variants"})
 COMMUNITY_MODE = ModeParameters(
-    left_out=_NEED_ONE_GENOME | {"contained-variants"},
+    left_out=_NEED_ONE_GENOME,
     depth_model=DepthModel.LOCAL,
     keeps_minor_genomes=True,
     merges_final_variants=True,
@@ -346,5 +310,4 @@ POPULATION_MODE = ModeParameters(
     edges_by_rate=False,
     mismatched_ends=False,
     minor_variant_share=inf,
-    contained_variant_max_copies=inf,
 )

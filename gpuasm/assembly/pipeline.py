@@ -12,26 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import array_namespace
 from gpuasm.assembly.contig import Contig, make_contigs
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
-from gpuasm.assembly.ends.gap_closing import close_gaps
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.ends.end_joining import close_gaps
+from gpuasm.assembly.graph.unitig_graph import CountedGraph, UnitigGraph
 from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.assembly.iteration.fragment_graphs import with_fragments
 from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.options import STAGES, AssemblyOptions
-from gpuasm.assembly.pairs.gaps import Gap, Resolved, move_gaps
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
+from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
 from gpuasm.assembly.paths.dominant_paths import copy_shared_stretches, follow_dominant_paths
 from gpuasm.assembly.paths.repeat_resolution import resolve_pairs
 from gpuasm.assembly.scaffold import Scaffold, make_scaffolds
-from gpuasm.assembly.simplification.contained_variants import find_contained_variants, merge_final_variants
-from gpuasm.assembly.simplification.engine import note_simplified
+from gpuasm.assembly.simplification.engine import merge_final_variants, note_simplified
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.verification.contig_checks import Checked, check_contigs
 from gpuasm.errors import UsageError
@@ -88,6 +85,7 @@ def assemble(
     *,
     stages: Stages | None = None,
     keep_state: Callable[[AssemblyState], None] | None = None,
+    first_graph: CountedGraph | None = None,
 ) -> Assembly:
     """Assemble reads into contigs; the same bytes on every device, for any number of threads and order of reads.
 
@@ -101,6 +99,8 @@ def assemble(
         Where to report progress and timings.
     keep_state
         Called after each k with a state for `resume`.
+    first_graph
+        The first graph of the reads, if they were counted elsewhere.
 
     Raises
     ------
@@ -114,7 +114,8 @@ def assemble(
     if options is not None and not isinstance(options, AssemblyOptions):
         raise UsageError("AssemblyOptions", f"a {type(options).__name__}", "write AssemblyOptions(k=(31, 61))")
     options, stages = options or AssemblyOptions(), stages or Stages()
-    return resume(build_first_graph(reads, options, stages), reads, options, stages=stages, keep_state=keep_state)
+    held = [build_first_graph(reads, options, stages, graph=first_graph)]
+    return resume(held.pop(), reads, options, stages=stages, keep_state=keep_state)
 
 
 def resume(
@@ -153,7 +154,6 @@ def resume(
     if options.reaches("pairs") and "dominant-paths" in state.rules:
         graph, gaps, is_abandoned = _join_dominant_paths((graph, gaps), stages, rules=state.rules)
     contigs = make_contigs(graph, state.isolated, min_length=1, is_abandoned=is_abandoned)
-    contigs = _remove_contained(contigs, state, stages, xp=array_namespace(reads.packed))
     checked = _check(contigs, reads, options, rules=state.rules, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph, within=checked.joins)
     kept = None if options.stop_after == STAGES[-1] else state
@@ -180,15 +180,6 @@ def _join_dominant_paths(
         joined, sources, is_abandoned = follow_dominant_paths(shared)
         stage.note(shared=n, joined=shared.n - joined.n, abandoned=int(is_abandoned.sum()))
     return joined, move_gaps(gaps, joined, sources), is_abandoned
-
-
-def _remove_contained(contigs: list[Contig], state: AssemblyState, stages: Stages, *, xp: Any) -> list[Contig]:
-    if "contained-variants" not in state.rules:
-        return contigs
-    with stages.stage("remove contained variants") as stage:
-        is_variant = find_contained_variants(contigs, state.mode, xp=xp)
-        stage.note(variants=int(is_variant.sum()))
-    return [contig for contig, removed in zip(contigs, is_variant.tolist(), strict=True) if not removed]
 
 
 def _check(

@@ -10,7 +10,7 @@ import numpy as np
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.assembly.verification.contig_splitting import Join
 from gpuasm.primitives.strand_walks import strand_walks

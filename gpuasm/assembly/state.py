@@ -13,7 +13,7 @@ from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
+from gpuasm.assembly.pairs.links import SpanningPairs
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
 

@@ -33,6 +33,9 @@ SECTIONS = {
         "check": "Examine reads before work starts: mates, lengths, quality, truncation.",
         "count": "Count k-mers and write their spectrum.",
         "unitigs": "Build the compacted de Bruijn graph of reads.",
+        "partition": "Cut reads into buckets of super-k-mers, for compact.",
+        "compact": "Compact one bucket of super-k-mers into pieces of unitigs, for join.",
+        "join": "Join the pieces of all buckets to the first graph, for assemble --first-graph.",
         "depth": "Compute the depth of contigs in the reads of several samples.",
         "bin": "Sort contigs into bins, one for each genome.",
     },
@@ -80,7 +83,9 @@ EXIT_CODES = {
     143: "terminated (SIGTERM), as by a batch system",
 }
 
-_WITHOUT_MATRICES = {"assemble", "batch", "check", "count", "depth", "unitigs"}
+_WITHOUT_MATRICES = {
+    "assemble", "batch", "check", "compact", "count", "depth", "join", "partition", "unitigs",
+}  # fmt: skip
 """Subcommands that multiply none: importing numpy would make a thread for each core, which wait for work in a loop."""
 
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
@@ -89,6 +94,8 @@ _NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new
 _COMPLETION = "_GPUASM_COMPLETE"
 """The variable by which shells ask for completion; click's name for it."""
 
+_NEW_OBJECTS = 100_000
+"""New objects after which garbage is collected: libraries make several times as many, which all stay."""
 _COLLECT_LATER = {"assemble"}
 """Subcommands that load most of what they need by themselves, and have garbage collected when they have done so."""
 
@@ -166,10 +173,12 @@ def run() -> NoReturn:
     """Run the command line as a process does: as `main`, then exit without freeing the objects of the interpreter.
 
     The system frees the memory of the process and of its device faster than the interpreter would one by one. Functions
-    registered for the exit are called. Garbage is not collected while libraries load, as they produce none.
+    registered for the exit are called. Garbage is not collected while the module of a subcommand loads, and seldom
+    while its libraries do, as they produce none.
     """
     interruption.end_on_signals()
     gc.disable()
+    gc.set_threshold(_NEW_OBJECTS)
     prepare_standard_streams()
     if request := os.environ.get(_COMPLETION):  # by the shell, for the arguments that may follow
         sys.exit(shell_complete(cli, {}, "gpuasm", _COMPLETION, request))

@@ -23,7 +23,7 @@ from gpuasm.cli.options import (
     parse_ks,
     parse_min_count,
 )
-from gpuasm.cli.paths import IndexedOutput, OutputFolder, check_parent
+from gpuasm.cli.paths import INPUT, IndexedOutput, OutputFolder, check_parent
 from gpuasm.cli.ranges import Finite, Whole
 from gpuasm.cli.verdicts import describe_verdict, read_verdict_thresholds, thresholds_option, verdict_of_assembly
 from gpuasm.errors import DataError
@@ -118,6 +118,12 @@ class _Named(click.ParamType):
     metavar="RULE",
     help="Leave out one rule of the assembly, by its name in docs/modes.md; may be repeated.",
 )
+@click.option(
+    "--first-graph",
+    type=INPUT,
+    metavar="FILE",
+    help="The graph that gpuasm join wrote of the same reads, in place of counting the first k.",
+)
 @click.option("--resume", "resuming", is_flag=True, help="Continue a killed run of the same reads and options.")
 @click.option(
     "--checkpoint-after",
@@ -146,6 +152,7 @@ def command(
     mode: str,
     stop_after: str,
     without: tuple[str, ...],
+    first_graph: Path | None,
     resuming: bool,
     checkpoint_after: float,
     bam_out: Path | None,
@@ -198,7 +205,7 @@ def command(
         from gpuasm.cli.session import run_session
 
         if options.k:
-            from gpuasm.assembly.iteration.first_kmer_size import check_k_values  # half of the assembler with it
+            from gpuasm.assembly.iteration.k_values import check_k_values
 
             check_k_values(options.k)
         with (
@@ -210,7 +217,7 @@ def command(
             log.open(output / LOG)
             run = _Run(
                 folder, options, inputs, session, naming=naming, page=page, checkpoint_after=checkpoint_after,
-                bam_out=bam_out,
+                bam_out=bam_out, first_graph=first_graph,
             )  # fmt: skip
             run.thresholds, run.thresholds_file = thresholds, verdict_thresholds
             try:
@@ -257,12 +264,14 @@ class _Run:
         page: AssemblyPage,
         checkpoint_after: float,
         bam_out: Path | None,
+        first_graph: Path | None,
     ) -> None:
         from gpuasm.cli.checkpoint import Checkpoint, fingerprint
 
         self.folder, self.options, self.inputs, self.session = folder, options, inputs, session
         self.naming, self.page = naming, page
-        self.checkpoint = Checkpoint(folder.path, fingerprint(inputs, options))
+        self.first_graph = first_graph
+        self.checkpoint = Checkpoint(folder.path, fingerprint(inputs, options, first_graph=first_graph))
         self.files: list[dict[str, Any]] = []
         self.plan: dict[str, int] = {}
         self.bam_out = None if bam_out is None else folder.place_of(bam_out)
@@ -299,8 +308,12 @@ class _Run:
             reads = self._moved(read_set.reads)
             return resume(stored, reads, self.options, stages=self.session.stages, keep_state=self._keep)
         self._plan(read_set.reads)
-        reads = self._moved(read_set.reads)
-        return assemble(reads, self.options, stages=self.session.stages, keep_state=self._keep)
+        reads, first_graph = self._moved(read_set.reads), None
+        if self.first_graph:
+            from gpuasm.cli.bucket_files import read_first_graph
+
+            first_graph = read_first_graph(self.first_graph)
+        return assemble(reads, self.options, stages=self.session.stages, keep_state=self._keep, first_graph=first_graph)
 
     def _moved(self, reads: Reads) -> Reads:
         """Return the reads in the memory of the device, and keep them if they are to be written."""
@@ -371,7 +384,7 @@ class _Run:
         session, options = self.session, self.options
         parameters = {
             **vars(options), **self.inputs.cleaning, **vars(self.naming), "memory": session.memory,
-            "verdict_thresholds": self.thresholds_file, "plan": self.plan,
+            "verdict_thresholds": self.thresholds_file, "first_graph": self.first_graph, "plan": self.plan,
         }  # fmt: skip
         known: dict[str, Any] = {"parameters": parameters, "inputs": self.files, "results": results, "status": status}
         known["stages"] = session.stages.records

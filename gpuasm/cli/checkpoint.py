@@ -29,8 +29,8 @@ _TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 """Names that `gpuasm.io.atomic_output` gives to what is not complete; the number is that of the process."""
 
 
-def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
-    """Return what must be the same for a checkpoint to be of use: version, options and the files of reads.
+def fingerprint(inputs: ReadInputs, options: AssemblyOptions, *, first_graph: Path | None = None) -> str:
+    """Return what must be the same for a checkpoint to be of use: version, options and the files of reads and graph.
 
     Files are identified by size, time of change and the bytes at both ends, under whatever path: reading them again to
     compare their content would take longer than what a checkpoint saves. A pipe's time of change is its own, so that
@@ -40,6 +40,7 @@ def fingerprint(inputs: ReadInputs, options: AssemblyOptions) -> str:
     options = replace(options, stop_after=STAGES[-1])
     files = {kind: [_stamps(item) for item in items] for kind, items in inputs.as_arguments().items()}
     files |= {kind: [_stamps(paths)] for kind, paths in inputs.cleaning_files.items()}
+    files |= {"first_graph": [_stamps(first_graph)]} if first_graph else {}
     cleaning = {name: value for name, value in inputs.cleaning.items() if name not in files}
     text = json.dumps([__version__, repr(options), cleaning, files])
     return hashlib.sha256(text.encode()).hexdigest()

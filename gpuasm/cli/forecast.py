@@ -7,12 +7,11 @@ of the named arrays for each k-mer, segment, window or base.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuasm.assembly.coverage.depth_units import count_windows
-from gpuasm.assembly.iteration.first_kmer_size import choose_k, first_k, lengths_of
+from gpuasm.assembly.iteration.k_values import choose_k, first_k
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.io.read_ahead import text_ahead
@@ -20,7 +19,7 @@ from gpuasm.kmers.estimate import sampled_kmers, spectrum_of_sample
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum, chance_of_one
 from gpuasm.kmers.superkmers import MINIMIZER
 from gpuasm.primitives.hashing import slots_for
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, count_windows, lengths_of
 
 LATER_CODE = 54 << 20
 """Modules and compiled loops that are loaded after the reads."""
@@ -45,10 +44,19 @@ _WINDOWS_OF_CHUNK, _WINDOWS_OF_BUCKET, _MOST_BUCKETS = 1 << 21, 1 << 15, 1 << 14
 _WINDOWS_OF_GROUP = 1 << 22
 _WALKED = 8 + 8 + 4
 """A k-mer while walks are written: the successors of both strands, walks' lengths, vertices."""
-_NAMED = 1 + 4 + 4
-"""A k-mer of a cleaned graph, beside its tally: strand, unitig, name."""
 _KEYED = 8 + 1 + 4
-"""The same without its tally: key, strand, unitig."""
+"""A k-mer of a cleaned graph: key, strand, unitig."""
+_COLUMNS = 1 + 4 + 1
+"""A window of unitigs or of pieces of them: base, count, edges."""
+_JOINED = 2 * _COLUMNS + 1
+"""The same while pieces are joined: pieces, unitigs, and their bases in order."""
+_END, _INDEXED_ENDS = 2 * (8 + 1 + 4) + 4, 2
+"""A piece on a device while pieces are joined: first k-mers, edges and successors of both strands, and its place; how
+many keys of an index it has."""
+_SEGMENT = 8 + 4 + 1 + 2 + 8
+"""A super-k-mer of a bucket on a device: where it is, its flanks, its bucket, its read."""
+_CUT = 8 / 64
+"""A window while a bucket is cut: the place of what its tile writes."""
 _ALIGNED = 1 + 4 + 8 + 4 + 8
 """A segment: whether it lies within one unitig, and unitig and place of both ends."""
 _PAIRED = 110
@@ -222,19 +230,18 @@ def _gain(spectrum: Spectrum, more: float) -> float:
     return float((1 - chance_of_one(more * depth)) / (1 - chance_of_one(depth)))
 
 
-def host_bytes(sample: Sample, *, threads: int, on_device: bool) -> int:
-    """Return the bytes of arrays on the host in addition to the reads."""
+def host_bytes(sample: Sample, *, threads: int, on_device: bool, n_buckets: int = 1) -> int:
+    """Return the bytes of arrays on the host in addition to the reads, if these are counted in so many buckets."""
     verified = _CONTIG * sample.genome
     if on_device:
-        aside = (_TALLY - _KEY) * sample.solid
+        aside = max(_JOINED * sample.solid, _TALLY * sample.repeated if n_buckets > 1 else 0)
         return round(max(aside, verified + _COPIED * sample.genome) + _INSERTS * sample.n_segments)
     n, segments = sample.solid, sample.n_segments
-    graph = _TALLY * n + _index(n)
     aligned = _ALIGNED * segments
     steps = (
-        *_counting(sample, threads),
-        _TALLY * n + _WALKED * n,
-        graph + _NAMED * n + aligned + _CROSSING * sample.crossing,
+        *_counting(sample, threads, n_buckets),
+        _TALLY * n + _WALKED * n / n_buckets,
+        _index(n) + (_KEYED + _COLUMNS) * n + aligned + _CROSSING * sample.crossing,
         _index(n) + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
         _index(n) + _KEYED * n + aligned + _PAIRED * segments + _CROSSING * _BRIDGED * sample.crossing,
         verified + _VERIFIED * min(segments, _SEGMENTS_OF_BATCH),
@@ -248,10 +255,20 @@ def reading_bytes(sample: Sample) -> int:
     return min(text, 2 * text_ahead()) + 2 * _PARSED
 
 
-def _counting(sample: Sample, threads: int) -> tuple[float, ...]:
+def _superkmers(sample: Sample) -> float:
+    return 2 * sample.windows / max(2, sample.k - min(MINIMIZER, sample.k) + 2) + sample.n_segments
+
+
+def _counting(sample: Sample, threads: int, n_buckets: int) -> tuple[float, ...]:
     """Return the bytes of the steps of the first count on the host: cut, count groups, join them, sort by place."""
-    windows, k, repeated = sample.windows, sample.k, sample.repeated
-    superkmers = 2 * windows / max(2, k - min(MINIMIZER, k) + 2) + sample.n_segments
+    if n_buckets > 1:
+        part = replace(
+            sample, windows=sample.windows // n_buckets, n_segments=sample.n_segments // n_buckets,
+            repeated=sample.repeated // n_buckets, solid=sample.solid // n_buckets,
+        )  # fmt: skip
+        held = _TALLY * sample.repeated + _SEGMENT * _superkmers(part) + (_TILE + _CUT) * sample.windows
+        return tuple(held + step for step in _counting(part, threads, 1))
+    windows, repeated, superkmers = sample.windows, sample.repeated, _superkmers(sample)
     buckets = min(_MOST_BUCKETS, 1 << (windows // _WINDOWS_OF_BUCKET).bit_length())
     tables = _BUCKET_OF_CHUNK * buckets * (windows // _WINDOWS_OF_CHUNK + 1)
     group = min(repeated, threads * repeated * _WINDOWS_OF_GROUP / max(1, windows))
@@ -264,20 +281,13 @@ def _counting(sample: Sample, threads: int) -> tuple[float, ...]:
     )
 
 
-def device_bytes(sample: Sample) -> int:
-    """Return the bytes of the pool of a device, the context not included."""
-    n, repeated, windows = sample.solid, sample.repeated, sample.windows
-    part = min(windows, max(_SMALL_PART, windows // _PARTS))
-    tiles = _TILE * windows
+def device_bytes(sample: Sample, *, n_buckets: int = 1) -> int:
+    """Return the bytes of the pool of a device, the context not included, if k-mers are counted in so many buckets."""
+    n = sample.solid
     index = _index(n, on_device=True)
     aligned = _ALIGNED * sample.n_segments
     steps = (
-        tiles + _SORTED_WINDOW * part + _PART * repeated,
-        tiles + (_PART + _KEY) * repeated,
-        tiles + (_TALLY + _IN_GROUP / _EDGE_GROUPS) * repeated,
-        _TALLY * repeated + (_KEY + _ROW) * n,
-        (_KEY + _EDGES + _RANKED) * n,
-        index + (_KEY + _NAMED) * n,
+        *_steps_of_buckets(sample, n_buckets),
         index + _KEYED * n + aligned + _CROSSING * sample.crossing,
         index + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
         index + _KEYED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
@@ -287,6 +297,27 @@ def device_bytes(sample: Sample) -> int:
         + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
     )
     return round((1 + _POOL_SHARE) * (sample.own + max(steps))) + _IDLE
+
+
+def _steps_of_buckets(sample: Sample, n_buckets: int) -> tuple[float, ...]:
+    """Return the bytes of the steps of the first count on a device, and of its graph."""
+    n, repeated, windows = (size / n_buckets for size in (sample.solid, sample.repeated, sample.windows))
+    part = min(windows, max(_SMALL_PART, windows // _PARTS))
+    held, tiles, cut, pieces = 0.0, _TILE * windows, 0.0, 0.0
+    if n_buckets > 1:
+        superkmers = _superkmers(sample) / n_buckets
+        held, tiles = _SEGMENT * superkmers, 64 * _TILE * superkmers
+        cut = (_TILE + _CUT) * sample.windows + held
+        pieces = 2 * sample.solid / max(2, sample.k - min(MINIMIZER, sample.k) + 2)
+    return (
+        cut,
+        held + tiles + _SORTED_WINDOW * part + _PART * repeated,
+        held + tiles + (_PART + _KEY) * repeated,
+        held + tiles + (_TALLY + _IN_GROUP / _EDGE_GROUPS) * repeated,
+        _TALLY * repeated + (_KEY + _ROW) * n,
+        (_KEY + _EDGES + _RANKED) * n,
+        _END * pieces + _index(round(_INDEXED_ENDS * pieces), on_device=True),
+    )
 
 
 def disk_bytes(sample: Sample) -> int:

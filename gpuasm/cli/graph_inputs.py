@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpuasm.graph import DirectedGraph
 
 
-FORMATS = ("adjacency", "edges", "mtx", "gfa", "npz")
+FORMATS = ("adjacency", "edges", "mtx", "gfa", "graphml", "gml", "npz")
 """Formats of graphs: keys of `gpuasm.io.graphs.FORMATS`, which takes long to import."""
 
 

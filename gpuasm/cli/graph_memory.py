@@ -163,6 +163,8 @@ def bytes_to_read(size: GraphSize, *, weighted: bool = False, segments: bool = F
     weighted, segments
         As for `MemoryPlan.before_reading`.
     """
+    from gpuasm.io.graph_formats import TIMES_OF_NETWORKX
+
     n, m, names = size.n_vertices, size.n_edges, _bytes_of_names(size.n_names, 2 * size.name_bytes)
     has_weights = weighted and size.has_weights
     match size.file_format:
@@ -173,6 +175,8 @@ def bytes_to_read(size: GraphSize, *, weighted: bool = False, segments: bool = F
             return 16 * n + (62 if size.is_symmetric else 45) * m + 22 * m * has_weights
         case "edges":
             return 8 * n + 29 * m + 24 * m * has_weights + 120 * size.n_names + names
+        case "graphml" | "gml":
+            return (1 + TIMES_OF_NETWORKX) * size.text_bytes
         case "adjacency":
             return 260 * n + 200 * m + size.text_bytes
         case _:  # GFA: half as many segments and links

@@ -30,7 +30,6 @@ _LIBRARIES = (
     "pysam",
     "cutadapt",
     "isal",
-    "zstandard",
 )
 
 

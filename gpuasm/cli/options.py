@@ -20,11 +20,12 @@ from gpuasm.io.numbers import whole_number
 
 @dataclass(frozen=True)
 class CommonOptions:
-    """How to run: the values of ``--threads``, ``--device``, ``--memory``, ``--progress``, ``-q`` and ``-v``."""
+    """How to run: the values of ``--threads``, ``--device``, ``--memory``, ``--device-memory`` and so on."""
 
     threads: int | None = None
     device: str = "auto"
     memory: str | None = None
+    device_memory: str | None = None
     progress: str = "auto"
     quiet: bool = False
     verbose: bool = False
@@ -159,7 +160,7 @@ def parse_ks(text: str) -> tuple[int, ...]:
     parts = text.split(",")
     ks = tuple(k for part in parts if (k := whole_number(part.strip())) is not None)
     if len(ks) != len(parts) or list(ks) != sorted(set(ks)) or any(k % 2 == 0 for k in ks):
-        raise UsageError("rising odd numbers", repr(text), "write them as in -k 31,61,91")
+        raise UsageError("rising odd numbers of at most 18 digits", repr(text), "write them as in -k 31,61,91")
     return ks
 
 
@@ -175,7 +176,8 @@ def parse_min_count(text: str) -> int | None:
         return None
     count = whole_number(text)
     if not count:
-        raise UsageError("--min-count auto or a number of at least 1", repr(text), "write for example --min-count 3")
+        expected = "--min-count auto or a number of at least 1 and at most 18 digits"
+        raise UsageError(expected, repr(text), "write for example --min-count 3")
     return count
 
 
@@ -208,6 +210,11 @@ _COMMON = [
         "--memory",
         metavar="SIZE",
         help="Host memory to stay within, such as 4G.  [default: limit of container or job, else what is free]",
+    ),
+    click.option(
+        "--device-memory",
+        metavar="SIZE",
+        help="Device memory for arrays to stay within, such as 8G.  [default: what is free]",
     ),
     click.option(
         "--progress",

@@ -22,6 +22,7 @@ from gpuasm.cli.forecast import (
     reading_bytes,
 )
 from gpuasm.errors import ResourceError
+from gpuasm.kmers.buckets import buckets_for
 from gpuasm.resources import format_bytes, require_disk, require_memory, resident_bytes, return_small_arrays
 from gpuasm.sequence.reads import Reads
 
@@ -52,13 +53,16 @@ def plan_assembly(
     survey.add(reads)
     sample, on_device = survey.sample(), session.device != "cpu"
     return_small_arrays()
-    now, work = resident_bytes() + LATER_CODE, host_bytes(sample, threads=session.threads, on_device=on_device)
+    free = arrays.free_device_memory() - sample.own if on_device else session.memory - resident_bytes()
+    n_buckets = buckets_for(sample.windows, free)
+    now = resident_bytes() + LATER_CODE
+    work = host_bytes(sample, threads=session.threads, on_device=on_device, n_buckets=n_buckets)
     own = max(session.stages.peak_rss_bytes, now + (work if draws_apart else max(work, PAGE)))
     plan = {
         "distinct_kmers": sample.distinct,
         "repeated_kmers": sample.twice,
         "host_bytes": own + (PAGE_APART if draws_apart else 0),
-        "device_bytes": device_bytes(sample) if on_device else 0,
+        "device_bytes": device_bytes(sample, n_buckets=n_buckets) if on_device else 0,
         "disk_bytes": disk_bytes(sample),
     }
     _LOG.info(

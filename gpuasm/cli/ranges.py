@@ -10,6 +10,8 @@ import click
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _BASES = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)([kmg]?)", re.IGNORECASE | re.ASCII)
+_DIGITS = 20
+"""More than the greatest value has."""
 MOST, MOST_ITEMS, MOST_SEED = (1 << 31) - 1, 1 << 40, (1 << 63) - 1
 
 
@@ -27,6 +29,13 @@ class Whole(_AsciiNumber, click.IntRange):
 
     def __init__(self, least: int, most: int = MOST) -> None:
         super().__init__(least, most)
+        self.most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        text = str(value)
+        if text.isascii() and text.isdigit() and (len(text) > _DIGITS or int(text) > self.most):
+            self.fail(f"{text[:_DIGITS]}{'...' if len(text) > _DIGITS else ''} is more than {self.most}.", param, ctx)
+        return super().convert(value, param, ctx)
 
     def _describe_range(self) -> str:
         return f"x>={self.min}" if self.max in (MOST, MOST_ITEMS, MOST_SEED) else super()._describe_range()

@@ -266,13 +266,18 @@ def _check_name(sample: Sample, files_of: dict[str, str]) -> None:
             "a name of its own for each sample", f"{name!r} in {files_of[name]} too",
             "write NAME=FILE to name a sample, or rename it", path=path,
         )  # fmt: skip
-    if not name or name[0] in "#%" or any(letter.isspace() or letter == "," for letter in name):
+    if not name or name[0] in "#%" or any(_is_refused(letter) for letter in name):
         raise _NameError(
-            "a name without blanks and commas",
+            "a name without blanks and commas, of letters that can be shown",
             repr(name),
             "write NAME=FILE to name the sample, or rename it",
             path=path,
         )
+
+
+def _is_refused(letter: str) -> bool:
+    """Return whether a letter would break the rows of tables, or control the terminal that shows them."""
+    return letter.isspace() or letter == "," or not letter.isprintable()
 
 
 class _NameError(UsageError):

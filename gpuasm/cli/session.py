@@ -170,7 +170,7 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
     Raises
     ------
     UsageError
-        If ``--memory`` is no amount.
+        If ``--memory`` or ``--device-memory`` is no amount.
     DeviceError
         If the device is not available.
     ResourceError
@@ -212,7 +212,8 @@ def _opened(common: CommonOptions, *, warm_up: WarmUp | None, admit: Admit = _fi
     resources.require_address_space()
     memory = resources.memory_budget(common.memory)
     is_requested, is_running = threading.Event(), threading.Lock()
-    namespace = _open_device(common.device, _WarmUp(warm_up, is_requested, is_running))
+    device_memory = resources.parse_bytes(common.device_memory) if common.device_memory else 0
+    namespace = _open_device(common.device, _WarmUp(warm_up, is_requested, is_running), device_memory)
     parallel.set_threads(_usable_threads(common.threads))
     try:
         on_device = not namespace.done() or namespace.result().__name__ != "numpy"
@@ -226,6 +227,8 @@ def _opened(common: CommonOptions, *, warm_up: WarmUp | None, admit: Admit = _fi
         is_requested.set()  # ends the warm-up: a process must not end while its device works
         if is_running.acquire(timeout=_PATIENCE_S):
             is_running.release()
+        if device_memory and namespace.done() and namespace.exception() is None:
+            arrays.limit_device_memory(namespace.result(), 0)
 
 
 def _usable_threads(requested: int | None) -> int | None:
@@ -251,8 +254,11 @@ class _WarmUp:
                     self.warm_up(xp, self.is_requested.is_set)
 
 
-def _open_device(name: str, warm_up_run: _WarmUp) -> Future[Any]:
-    """Open the device in a thread; where that is quick, as on the CPU, or cannot succeed, at once."""
+def _open_device(name: str, warm_up_run: _WarmUp, memory: int) -> Future[Any]:
+    """Open the device in a thread; where that is quick, as on the CPU, or cannot succeed, at once.
+
+    Arrays may take ``memory`` bytes of the device, 0 for all.
+    """
     opened: Future[Any] = Future()
     if name == "cpu" or importlib.util.find_spec("cupy") is None or not has_driver():
         opened.set_result(arrays.namespace_of("cpu" if name == "auto" else name))
@@ -263,6 +269,8 @@ def _open_device(name: str, warm_up_run: _WarmUp) -> Future[Any]:
             xp = arrays.namespace_of(name)
             if xp.__name__ != "numpy":
                 arrays.disable_cub_reductions(xp)
+                if memory:
+                    arrays.limit_device_memory(xp, memory)
                 xp.zeros(1).sum()  # makes the context, and loads what every kernel needs
             opened.set_result(xp)
         except BaseException as error:  # raised where the device is requested

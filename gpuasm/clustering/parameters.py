@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import sys
 from typing import Any, Self
 
 from gpuasm.errors import UsageError
+
+
+def not_fitted(expected: str, found: str, remedy: str) -> UsageError:
+    """Return the error of an estimator without `fit`: where scikit-learn is loaded, also its NotFittedError."""
+    return (_not_fitted_of_scikit_learn() if "sklearn" in sys.modules else UsageError)(expected, found, remedy)
+
+
+@functools.cache
+def _not_fitted_of_scikit_learn() -> type[UsageError]:
+    from sklearn.exceptions import NotFittedError  # noqa: PLC0415 - only where it is loaded
+
+    return type("NotFittedUsageError", (UsageError, NotFittedError), {})
 
 
 class Parameters:

@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.errors import DataError
 
+_TABLE = "a table of at least one row and one column"
 _LEAST_SPREAD = 1e-15
 _LARGEST = 1e15
 """Sums of squares of larger values could exceed the range of float32."""
+
+
+class WrongTypeError(DataError, TypeError):
+    """A value that is neither a number nor text of one."""
+
+
+def as_array(values: Any) -> Array:
+    """Return lists, tables and objects that numpy takes as an array of numbers; arrays of them stay in their memory.
+
+    Some messages have the words that scikit-learn's `check_estimator` looks for.
+
+    Raises
+    ------
+    DataError
+        If they are no numbers, or a sparse matrix.
+    """
+    if hasattr(values, "tocsr"):
+        raise DataError("rows of numbers in a dense array", "a sparse matrix", "convert it by toarray")
+    is_array = hasattr(values, "dtype") and hasattr(values, "reshape") and values.dtype.kind != "O"
+    try:
+        array = values if is_array else np.asarray(values, dtype=np.float64)
+    except TypeError as error:
+        raise WrongTypeError("rows of numbers", str(error), "give a table of numbers") from error
+    except ValueError as error:
+        raise DataError("rows of numbers", str(error), "give a table of numbers") from error
+    if array.dtype.kind not in "iufb":
+        reason = ": Complex data not supported" if array.dtype.kind == "c" else ""
+        raise DataError("rows of numbers", f"an array of {array.dtype}{reason}", "give a table of numbers")
+    return array
 
 
 def checked_rows(rows: Array, *, n_columns: int | None = None) -> Array:
@@ -29,20 +61,25 @@ def checked_rows(rows: Array, *, n_columns: int | None = None) -> Array:
         or a column without any value.
     """
     xp = array_namespace(rows)
-    rows = xp.ascontiguousarray(xp.asarray(rows, dtype=np.float32))
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise DataError("a table of at least one row and one column", f"shape {rows.shape}", "give rows of numbers")
+    given = rows
+    with np.errstate(over="ignore"):  # infinite values are refused below
+        rows = xp.ascontiguousarray(xp.asarray(rows, dtype=np.float32))
+    if rows.ndim != 2:
+        raise DataError(_TABLE, f"shape {rows.shape}", "Reshape your data to rows and columns")
+    if 0 in rows.shape:
+        found = f"{rows.shape[1]} feature(s) (shape={rows.shape}) while a minimum of 1 is required"
+        raise DataError(_TABLE, found if rows.shape[0] else f"shape {rows.shape}", "give rows of numbers")
     if n_columns is not None and rows.shape[1] != n_columns:
-        raise DataError(
-            f"{n_columns} columns, as the map has", f"{rows.shape[1]}", "give the columns that it was trained with"
-        )
+        words = f"X has {rows.shape[1]} features, but SelfOrganisingMap is expecting {n_columns} features as input"
+        remedy = "give the columns that it was trained with"
+        raise DataError(f"{n_columns} columns, as the map has", f"{rows.shape[1]} ({words})", remedy)
     is_missing = xp.isnan(rows)
     bad = ~is_missing & ~(xp.abs(xp.where(is_missing, 0, rows)) <= _LARGEST)
     if bool(bad.any()):
         row, column = (int(place[0]) for place in xp.nonzero(bad))
         raise DataError(
             f"values up to {_LARGEST:g}, or NaN where one is missing",
-            f"{float(rows[row, column])}",
+            f"{float(given[row, column])}",
             "scale the column, or correct the value",
             place=f"row {row}, column {column}",
         )

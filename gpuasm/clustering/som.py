@@ -12,8 +12,8 @@ from gpuasm.checks import whole
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.memory import require_memory_for_map
 from gpuasm.clustering.normalising import Normalisation, fit_normalisation
-from gpuasm.clustering.parameters import Parameters
-from gpuasm.clustering.rows import check_spread, checked_rows
+from gpuasm.clustering.parameters import Parameters, not_fitted
+from gpuasm.clustering.rows import as_array, check_spread, checked_rows
 from gpuasm.clustering.search.search import BestUnits, Searcher
 from gpuasm.clustering.surfaces.density import density_around, pareto_radius
 from gpuasm.clustering.surfaces.immersion import u_star_clusters
@@ -24,7 +24,7 @@ from gpuasm.clustering.training.neighbourhood import neighbourhood_of
 from gpuasm.clustering.training.online import OnlineTraining
 from gpuasm.clustering.training.schedule import decayed, radii, rates
 from gpuasm.clustering.training.start import start_weights
-from gpuasm.errors import DataError, UsageError
+from gpuasm.errors import UsageError
 
 TRAININGS = ("batch", "online")
 _MOST_EPOCHS = 1_000_000
@@ -138,7 +138,7 @@ class SelfOrganisingMap(Parameters):
         bounds, falling_rate = radii(grid, self.radius), rates(self.rate)
         steps = [decayed(bounds, epoch, self.epochs, decay=self.decay) for epoch in range(self.epochs)]
         neighbourhood_of(MapGrid(2, 2), self.neighbourhood, 1.0)  # reports an unknown name before any computation
-        X = _as_array(X)  # noqa: N806
+        X = as_array(X)  # noqa: N806
         checked = checked_rows(X)
         normalisation = fit_normalisation(X, self.normalise)
         if self.normalise == "none":
@@ -182,7 +182,7 @@ class SelfOrganisingMap(Parameters):
         DataError
             If rows do not pass `checked_rows`.
         """
-        X = _as_array(X)  # noqa: N806
+        X = as_array(X)  # noqa: N806
         checked = checked_rows(X, n_columns=self._weights().shape[1])
         return checked if self.normalisation_.kind == "none" else self.normalisation_.apply(X)
 
@@ -259,11 +259,12 @@ class SelfOrganisingMap(Parameters):
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags for scikit-learn, which is the only caller and can thus be imported."""
-        from sklearn.utils import InputTags, Tags, TargetTags  # noqa: PLC0415
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags  # noqa: PLC0415
 
         return Tags(
             estimator_type="clusterer",
             target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]),
             input_tags=InputTags(allow_nan=True),
         )
 
@@ -276,17 +277,5 @@ class SelfOrganisingMap(Parameters):
 
     def _weights(self) -> Array:
         if not hasattr(self, "weights_"):
-            raise UsageError("a trained map", "one without weights", "call fit first, or load a map")
+            raise not_fitted("a trained map", "one without weights", "call fit first, or load a map")
         return self.weights_
-
-
-def _as_array(values: Any) -> Array:
-    """Return lists and tables as an array; arrays stay in their memory."""
-    try:
-        is_array = hasattr(values, "dtype") and hasattr(values, "reshape")
-        values = values if is_array else np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError("rows of numbers", str(error), "give a table of numbers") from error
-    if values.dtype.kind not in "iufb":
-        raise DataError("rows of numbers", f"an array of {values.dtype}", "give a table of numbers")
-    return values

@@ -148,6 +148,18 @@ def sizes_in_archive(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int,
     return found
 
 
+def names_in_archive(file: str | os.PathLike[str] | BinaryIO) -> set[str]:
+    """Return the names of the arrays of an .npz; nothing of them is read.
+
+    Raises
+    ------
+    DataError, NoInputError, ReadWriteError
+        As `load_archive`.
+    """
+    with _Damage(file if isinstance(file, (str, os.PathLike)) else None), zipfile.ZipFile(file) as archive:
+        return {name.removesuffix(_SUFFIX) for name in archive.namelist()}
+
+
 def checksum(arrays: Mapping[str, np.ndarray]) -> int:
     """Return a number that changes when a name, type, shape or value of the arrays does."""
     found = 0

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
-import zstandard
 from isal import igzip_lib, isal_zlib
 
 from gpuasm.errors import ResourceError
 from gpuasm.resources import format_bytes
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 MOST_TEXT = 2 << 20
 """Most bytes of text that a step gives."""
@@ -20,7 +25,7 @@ LEAST_WINDOW = 128 << 20
 
 DECODE_ERRORS: tuple[type[Exception], ...] = (
     cast("type[Exception]", igzip_lib.IsalError),  # the stub calls it an instance
-    zstandard.ZstdError,
+    zstd.ZstdError,
     lzma.LZMAError,
     OSError,
     EOFError,
@@ -29,12 +34,7 @@ DECODE_ERRORS: tuple[type[Exception], ...] = (
 """What decoders raise at bytes that are no such stream."""
 
 _GZIP_WINDOW_AND_HEADER = 31
-_MOST_ZSTD_WINDOW = 1 << 31
-_BLOCK_BYTES = 128 << 10  # of text: the most in a block of zstd
-_LONGEST_HEADER = 18
-_SKIPPABLE = b"\x2a\x4d\x18"  # behind the first byte of the frame
-_RLE = 1
-_CHECKSUM_FLAG = 4
+_WINDOW_TOO_LARGE = "too much memory"  # in the message of the library
 
 
 class Decoder(Protocol):
@@ -65,7 +65,7 @@ class _Gzip:
 
 
 class _WithMaxLength:
-    """Of bzip2 and xz, whose objects keep what they have not decoded yet."""
+    """Of bzip2, xz and zstd, whose objects keep what they have not decoded yet."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -78,94 +78,30 @@ class _WithMaxLength:
         return text
 
 
-class _Zstd:
-    """One frame, a few blocks at a time: four bytes may be a block of 128 KiB, and the library decodes all it gets."""
+class _Zstd(_WithMaxLength):
+    """One frame, whose window is bounded."""
 
     def __init__(self, most_window: int) -> None:
-        most_window = min(most_window, _MOST_ZSTD_WINDOW)
+        most = zstd.DecompressionParameter.window_log_max
+        bits = min(most_window.bit_length() - 1, most.bounds()[1])
+        super().__init__(zstd.ZstdDecompressor(options={most: bits}))
         self._most_window = most_window
-        self._stream: Any = zstandard.ZstdDecompressor(max_window_size=most_window).decompressobj()
-        self._data = b""  # not decoded yet
-        self._head = b""  # the beginning of the frame or of a block, as far as it is known
-        self._behind = 0  # bytes before the next header
-        self._has_header = self._has_last = self._has_checksum = False
-        self.is_complete, self.unused = False, b""
-
-    @property
-    def needs_data(self) -> bool:
-        return not self._data
 
     def step(self, data: bytes) -> bytes:
-        self._data += data
-        end = self._end_of_blocks(self._data)
-        text: bytes = self._stream.decompress(self._data[:end])
-        self.is_complete = self._stream.eof
-        if self.is_complete:
-            self.unused, self._data = self._stream.unused_data + self._data[end:], b""
-        else:
-            self._data = self._data[end:]
-        return text
-
-    def _end_of_blocks(self, data: bytes) -> int:
-        """Return how many of the bytes are decoded next."""
-        if self._has_last and self._behind == 0:
-            msg = "bytes after the last block"
-            raise ValueError(msg)
-        at = n_blocks = 0
-        while at < len(data) and n_blocks <= MOST_TEXT // _BLOCK_BYTES:
-            passed = min(self._behind, len(data) - at)
-            at, self._behind = at + passed, self._behind - passed
-            if self._has_last:
-                return at if self._behind == 0 else len(data)
-            if self._behind or at == len(data):
-                break
-            n = (3 if self._has_header else _LONGEST_HEADER) - len(self._head)
-            self._head, taken = self._head + data[at : at + n], min(n, len(data) - at)
-            if self._has_header:
-                at += taken
-                n_blocks += self._pass_block_header()
-            else:
-                at += self._pass_frame_header(taken)
-        return at
-
-    def _pass_frame_header(self, taken: int) -> int:
-        """Return how many of the bytes taken for a header are of it."""
-        head, before = self._head, len(self._head) - taken
-        is_skippable = head[1:4] == _SKIPPABLE
-        size = 8 if is_skippable else zstandard.frame_header_size(head) if len(head) >= 5 else _LONGEST_HEADER
-        if len(head) < size:
-            return taken
-        self._head, self._has_header = b"", True
-        if is_skippable:
-            self._behind, self._has_last = int.from_bytes(head[4:8], "little"), True
-        else:
-            parameters = zstandard.get_frame_parameters(head[:size])
-            _check_window(parameters.window_size, self._most_window)
-            self._has_checksum = bool(head[4] & _CHECKSUM_FLAG)
-        return size - before
-
-    def _pass_block_header(self) -> bool:
-        """Return whether a whole header of a block is known."""
-        if len(self._head) < 3:
-            return False
-        header, self._head = int.from_bytes(self._head, "little"), b""
-        self._behind = 1 if header >> 1 & 3 == _RLE else header >> 3
-        self._has_last = bool(header & 1)
-        self._behind += 4 * (self._has_last and self._has_checksum)
-        return True
+        try:
+            return super().step(data)
+        except zstd.ZstdError as error:
+            if _WINDOW_TOO_LARGE not in str(error):
+                raise
+            raise ResourceError(
+                "memory for the window of zstd data", f"a budget of {format_bytes(self._most_window)} for it",
+                "compress the file anew without --long, or run with a greater --memory",
+            ) from error  # fmt: skip
 
 
 def decoder_of(compression: str, most_window: int) -> Decoder:
     """Return a decoder of one stream, with a window of at most so many bytes."""
     return _MAKERS[compression](most_window)
-
-
-def _check_window(window: int, most: int) -> None:
-    if window > most:
-        raise ResourceError(
-            f"{format_bytes(window)} of memory for the window of zstd data", f"a budget of {format_bytes(most)} for it",
-            "compress the file anew without --long, or run with a greater --memory",
-        )  # fmt: skip
 
 
 _MAKERS: dict[str, Callable[[int], Decoder]] = {

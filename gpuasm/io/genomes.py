@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.io.diagnosis import shown
+from gpuasm.io.diagnosis import letter_error, shown
 from gpuasm.io.numbers import real_number
 from gpuasm.io.sources import read_whole
 from gpuasm.sequence.encoding import ACGT_CODE_OF_BYTE, CODE_OF_BYTE
@@ -27,6 +27,8 @@ _CIRCULAR = re.compile(r"\b(?:circular=(?:yes|true)|topology=circular)\b", re.IG
 _COPIES = re.compile(r"\bcopies=([^\s,;|\])}]*)", re.ASCII)
 _TIMES_TEXT = 6  # text, stream, lines and records of the parser, codes
 _WHITE_SPACE = b" \t\r\n"
+_ALL_BUT_AMINO_ACIDS = bytes(set(range(256)) - set(b"EFIJLOPQZefijlopqz"))
+"""Other letters for nucleotides, or for masked ones."""
 _FORMATS = {b">": "fasta", b"LOCUS ": "genbank", b"ID ": "embl"}
 _TITLES = {"fasta": "FASTA", "genbank": "GenBank", "embl": "EMBL"}
 
@@ -128,6 +130,7 @@ def _records(text: bytes, file_format: str, path: str | Path, code_of_byte: np.n
     for number, record in enumerate(_parsed(text, file_format, path), start=1):
         name = record.id if record.id not in ("", "<unknown id>") else f"sequence_{number}"
         bases = _bases_of(record, name, path, number)
+        _refuse_protein(bases, path, number)
         is_circular = record.annotations.get("topology") == "circular" or bool(_CIRCULAR.search(record.description))
         codes = code_of_byte[np.frombuffer(bases, dtype=np.uint8)]
         yield Record(name, record.description, codes, is_circular)
@@ -161,6 +164,13 @@ def _bases_of(record: Any, name: str, path: str | Path, number: int) -> bytes:
     if not bases:
         raise DataError("a sequence", f"none after the header {name}", "complete the file", path=path, place=place)
     return bases
+
+
+def _refuse_protein(bases: bytes, path: str | Path, number: int) -> None:
+    """Raise DataError if letters are those of amino acids only: all would be read as N."""
+    letters = bases.translate(None, delete=_ALL_BUT_AMINO_ACIDS)
+    if letters:
+        raise letter_error(np.frombuffer(bases, np.uint8), bases.index(letters[:1]), path=str(path), record=number)
 
 
 def _molecule(record: Record, path: str | Path, *, circular: bool) -> Molecule:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from gpuasm.errors import DataError
 from gpuasm.io.numbers import real_number
 
-TEXT_FORMATS = ("adjacency", "edges", "mtx", "gfa")
+TEXT_FORMATS = ("adjacency", "edges", "mtx", "gfa", "graphml", "gml")
 """Formats of text that a graph may have."""
 
 ARROW = b"->"
@@ -19,15 +19,21 @@ _SIGN_BYTES = 1 << 16
 _BETWEEN = re.compile(rb"[ \t\r\n,]+")
 _SEPARATES = re.compile(rb"[\s,;|{}]")
 _OUR_COMMENT = re.compile(rb"# vertices \d+ edges \d+\s")
+TIMES_OF_NETWORKX = 64
+"""Bytes that networkx takes for each byte of GraphML or GML."""
+
+_OF_NETWORKX = {
+    "graphml": re.compile(rb"\A\s*<[\s\S]*<graphml\b|\A\s*<graphml\b"),
+    "gml": re.compile(rb"(?im)^[ \t]*graph\s*\["),
+}
 _STRANDS = frozenset((b"+", b"-"))
 _LINK_COLUMNS = 5
 _OTHERS = {
     "DOT, the language of Graphviz": re.compile(
         rb'(?im)(?:^|\*/)[ \t]*(?:strict\s+)?(?:di|sub)?graph(?:\s+(?:"[^"\n]*"|[^\s{"]+))?\s*\{'
     ),
-    "GML": re.compile(rb"(?im)^[ \t]*graph\s*\["),
     "graph6 or its relatives": re.compile(rb"\A>>"),
-    "XML, as of GraphML or GEXF": re.compile(rb"\A\s*<"),
+    "XML other than GraphML, as of GEXF": re.compile(rb"\A\s*<"),
     "JSON": re.compile(rb"\A\s*[{\[]"),
     "Pajek's .net": re.compile(rb"(?i)\A\s*\*vertices\b"),
     "Matrix Market without its first line '%%MatrixMarket ...'": re.compile(rb"(?i)\A\s*%?\s*matrixmarket\b"),
@@ -35,10 +41,11 @@ _OTHERS = {
 
 
 def format_of_text(head: bytes) -> str:
-    """Return the format of a text by its first lines: adjacency, edges, mtx or gfa.
+    """Return the format of a text by its first lines, one of `TEXT_FORMATS`.
 
     Edge lists that we wrote begin with a comment of their own, Matrix Market with ``%%MatrixMarket``, and GFA with a
-    line H, a segment S whose third column is no number, or a link L with strands. Adjacency text has an arrow in each
+    line H, a segment S whose third column is no number, or a link L with strands. GraphML is XML with an element
+    graphml, and GML has a line that begins with ``graph [``. Adjacency text has an arrow in each
     line that is no name alone, or only names alone. All other text is an edge list.
 
     Parameters
@@ -54,9 +61,12 @@ def format_of_text(head: bytes) -> str:
     if head[: len(_BANNER)].lower() == _BANNER:
         return "mtx"
     beginning = head.lstrip()[:_SIGN_BYTES]
+    for name, sign in _OF_NETWORKX.items():
+        if sign.search(beginning):
+            return name
     for name, sign in _OTHERS.items():
         if sign.search(beginning):
-            raise DataError("a graph as adjacency text, edge list, Matrix Market or GFA", name, _REMEDY)
+            raise DataError("a graph as adjacency text, edge list, Matrix Market, GFA, GraphML or GML", name, _REMEDY)
     if _OUR_COMMENT.match(head):
         return "edges"
     lines = list(itertools.islice(_data_lines(head), _MOST_LINES))

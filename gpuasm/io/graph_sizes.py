@@ -22,10 +22,13 @@ _MAGIC_BYTES = 18
 _SAMPLES, _SAMPLE_BYTES = 64, 1 << 14
 _RAW_BYTES, _MOST_RAW = 1 << 16, 1 << 23  # of a compressed file: read at once, and at most
 _ARRAYS = ("row_offsets", "columns", "weights", "name_bytes", "name_offsets")
+_OF_SCIPY = {"indptr": "row_offsets", "indices": "columns", "data": "weights"}
 _COLUMN_BYTES = 4
 _OUR_COMMENT = re.compile(rb"# vertices (\d{1,18}) edges \d+\s")
 _SIZE_LINE = re.compile(rb"\n[ \t]*(\d{1,18})[ \t]+\d{1,18}[ \t]+(\d{1,18})[ \t\r]*\n")
 _BETWEEN = re.compile(rb"[ \t\r\n,]+")
+_NODE, _EDGE = re.compile(rb"<node\b|\bnode\s*\["), re.compile(rb"<edge\b|\bedge\s*\[")
+_NAME_BYTES = 16  # of a node of GraphML or GML, assumed
 _SHORTEST_ENTRY = 4  # bytes of the line "1 1"
 _LONGEST_NUMBER = 18
 _LINKS_PER_SEGMENT = 1.5  # in an assembly graph that is not seen whole
@@ -39,7 +42,7 @@ class GraphSize:
     Attributes
     ----------
     file_format
-        "npz", "adjacency", "edges", "mtx" or "gfa".
+        "npz", "adjacency", "edges", "mtx", "gfa", "graphml" or "gml".
     n_vertices, n_edges
         As the graph will have them. Adjacency text: lines, and names after arrows.
     text_bytes
@@ -109,6 +112,7 @@ def _size_of_npz(path: str | os.PathLike[str]) -> GraphSize | None:
         found = {name: (math.prod(shape), dtype.itemsize) for name, (shape, dtype) in sizes_in_archive(path).items()}
     except DataError:
         return None
+    found |= {ours: found[name] for name, ours in _OF_SCIPY.items() if name in found}
     found = {name: found[name] for name in _ARRAYS if name in found}
     if not {"row_offsets", "columns"} <= found.keys():
         return None
@@ -209,6 +213,17 @@ def _of_adjacency(sample: _Sample) -> GraphSize:
     return GraphSize("adjacency", sample.scaled(n), sample.scaled(m), sample.text_bytes)
 
 
+def _of_elements(sample: _Sample) -> GraphSize:
+    """Count the nodes and edges of GraphML or GML; an edge may be one in each direction."""
+    n, m = (sum(len(sign.findall(part)) for part in sample.parts) for sign in (_NODE, _EDGE))
+    has_weights = b"weight" in sample.head
+    file_format = "graphml" if sample.head.lstrip().startswith(b"<") else "gml"
+    n, m = sample.scaled(n), 2 * sample.scaled(m)
+    return GraphSize(
+        file_format, n, m, sample.text_bytes, n_names=n, name_bytes=_NAME_BYTES * n, has_weights=has_weights
+    )
+
+
 def _of_edges(sample: _Sample) -> GraphSize:
     lines = [_BETWEEN.split(line.strip()) for line in sample.lines() if line.strip()[:1] not in (b"", b"#", b"%")]
     m, comment = sample.scaled(len(lines)), _OUR_COMMENT.match(sample.head)
@@ -240,4 +255,11 @@ def _distinct(ends: list[bytes], m: int, sample: _Sample) -> tuple[int, float]:
     return min(most, round(math.sqrt(most * max(least, len(both))))), length
 
 
-_SIZERS: dict[str, Any] = {"mtx": _of_matrix, "gfa": _of_gfa, "adjacency": _of_adjacency, "edges": _of_edges}
+_SIZERS: dict[str, Any] = {
+    "mtx": _of_matrix,
+    "gfa": _of_gfa,
+    "graphml": _of_elements,
+    "gml": _of_elements,
+    "adjacency": _of_adjacency,
+    "edges": _of_edges,
+}

@@ -5,26 +5,25 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gpuasm.checks import array_of, instance
-from gpuasm.errors import DataError, GpuasmError, UsageError
+from gpuasm.errors import GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.graph.names import StringNames
-from gpuasm.io import graph_writers
-from gpuasm.io.archives import ZIP, ArrayRule, load_archive
+from gpuasm.io import graph_writers, networkx_formats
+from gpuasm.io.archives import ZIP
 from gpuasm.io.edge_lists import (
     read_edge_list,
     read_matrix_market,
     read_weighted_edge_list,
     read_weighted_matrix_market,
 )
-from gpuasm.io.edge_weights import EdgeWeights, check_weights
+from gpuasm.io.edge_weights import EdgeWeights
+from gpuasm.io.graph_archives import read_graph_archive
 from gpuasm.io.graph_formats import ARROW, format_of_text, is_gfa_line
 from gpuasm.io.graph_text import LineBlocks, joined, line_blocks, read_adjacency, read_gfa
 from gpuasm.io.sources import is_regular, open_input
@@ -34,6 +33,8 @@ FORMATS: dict[str, Callable[..., None]] = {
     "edges": graph_writers.write_edge_list,
     "mtx": graph_writers.write_matrix_market,
     "gfa": graph_writers.write_oriented_gfa,
+    "graphml": networkx_formats.write_graphml,
+    "gml": networkx_formats.write_gml,
     "npz": graph_writers.write_npz,
 }
 """The formats that graphs are written in."""
@@ -48,7 +49,11 @@ _WEIGHTED_READERS: dict[str, Callable[..., tuple[DirectedGraph, np.ndarray | Non
     "edges": read_weighted_edge_list,
     "mtx": read_weighted_matrix_market,
 }
-WITH_WEIGHTS = (*_WEIGHTED_READERS, "npz")
+_WHOLE_READERS: dict[str, Callable[..., tuple[DirectedGraph, np.ndarray | None]]] = {
+    "graphml": networkx_formats.read_graphml,
+    "gml": networkx_formats.read_gml,
+}
+WITH_WEIGHTS = (*_WEIGHTED_READERS, *_WHOLE_READERS, "npz")
 """The formats that hold weights of edges."""
 _FORMAT_OF_SUFFIX = {
     "": "adjacency",
@@ -57,23 +62,23 @@ _FORMAT_OF_SUFFIX = {
     ".npz": "npz",
     ".mtx": "mtx",
     ".gfa": "gfa",
+    ".graphml": "graphml",
+    ".gml": "gml",
     ".tsv": "edges",
     ".csv": "edges",
     ".edges": "edges",
     ".el": "edges",
 }
-_NAMES = {"adjacency": "adjacency text", "edges": "an edge list", "mtx": "Matrix Market", "gfa": "GFA", "npz": ".npz"}
+_NAMES = {
+    "adjacency": "adjacency text",
+    "edges": "an edge list",
+    "mtx": "Matrix Market",
+    "gfa": "GFA",
+    "graphml": "GraphML",
+    "gml": "GML",
+}
 _LATER_PER_LINE = {"adjacency": 60, "edges": 16, "mtx": 48, "gfa": 100}
 """Bytes that readers take when they have read all lines, for each of them."""
-_NPZ = {
-    "row_offsets": ArrayRule("iu", ("n+1",), least=0),
-    "columns": ArrayRule("iu", ("m",), least=0),
-    "weights": ArrayRule("iuf", ("m",), nan=True, optional=True),
-    "alphabet": ArrayRule("U", (), optional=True),
-    "word_length": ArrayRule("iu", (), optional=True),
-    "name_bytes": ArrayRule("u", ("b",), least=0, most=255, optional=True),
-    "name_offsets": ArrayRule("iu", ("n+1",), optional=True),
-}
 _log = logging.getLogger("gpuasm")
 
 
@@ -82,8 +87,8 @@ def read_graph(
 ) -> DirectedGraph:
     """Read a graph of any format, compressed or not.
 
-    Adjacency text ("a -> b, c"), edge list (two columns), Matrix Market (coordinate), GFA 1, or .npz as
-    `write_graph` makes it. An empty file is a graph without vertices.
+    Adjacency text ("a -> b, c"), edge list (two columns), Matrix Market (coordinate), GFA 1, GraphML, GML, or .npz as
+    `write_graph` or `scipy.sparse.save_npz` makes it. An empty file is a graph without vertices.
 
     Parameters
     ----------
@@ -112,7 +117,8 @@ def read_weighted_graph(
 ) -> tuple[DirectedGraph, np.ndarray | None]:
     """Read a graph of any format and the weights of its edges.
 
-    Weights are the values of a Matrix Market file, the third column of an edge list, or the array "weights" of .npz.
+    Weights are the values of a Matrix Market file, the third column of an edge list, the attribute "weight" of GraphML
+    and GML, the array "weights" of .npz, or the values of a matrix of scipy.
 
     Parameters
     ----------
@@ -149,17 +155,19 @@ def _read(
         raise UsageError("a path", repr(path), "name the file")
     try:
         if _begins_with_zip(path):
-            return _read_npz(os.fspath(path), weights)
+            return read_graph_archive(os.fspath(path), weights)
         text = LineBlocks(path)
         blocks = iter(text)
         head = next(blocks, b"")
         if file_format == "npz" or (file_format is None and head.startswith(ZIP)):
-            return _read_npz(BytesIO(joined(itertools.chain([head], blocks), text.bound)), weights)
+            return read_graph_archive(BytesIO(joined(itertools.chain([head], blocks), text.bound)), weights)
         chosen = file_format or format_of_text(head)
         if chosen != "edges" and weights is not None and weights.allow_any:
             weights = None
         if file_format is None and head:
             _log.info("%s is read as %s", path, _NAMES[chosen])
+        if chosen in _WHOLE_READERS:
+            return _WHOLE_READERS[chosen](joined(itertools.chain([head], blocks), text.bound), weights)
         text.later_per_line = _LATER_PER_LINE[chosen]
         blocks = itertools.chain([head] if head else [], blocks)
         options = {}
@@ -193,10 +201,10 @@ def write_graph(
     graph
         On the host or on a device.
     file_format
-        A key of `FORMATS`. If None, by the suffix: .npz, .mtx, .gfa; .tsv, .csv, .edges or .el for an edge list; .txt,
-        .adj or none for adjacency text.
+        A key of `FORMATS`. If None, by the suffix: .npz, .mtx, .gfa, .graphml, .gml; .tsv, .csv, .edges or .el for an
+        edge list; .txt, .adj or none for adjacency text.
     weights : (m,) float64, optional
-        Of the edges, on the host; for edge lists, Matrix Market and .npz.
+        Of the edges, on the host; for all formats but adjacency text and GFA.
 
     Raises
     ------
@@ -248,35 +256,3 @@ def _begins_with_zip(path: str | os.PathLike[str]) -> bool:
         return False  # pipes cannot be read twice
     with open_input(os.fspath(path)) as file:
         return file.read(len(ZIP)) == ZIP
-
-
-def _read_npz(file: Any, weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
-    if weights is not None and weights.allow_any:
-        weights = None
-    schema = _NPZ if weights is not None else {name: rule for name, rule in _NPZ.items() if name != "weights"}
-    arrays = load_archive(file, schema, what="a graph as .npz", remedy="write it anew with gpuasm")
-    graph = DirectedGraph.from_csr(arrays["row_offsets"], arrays["columns"], _names_of(arrays))
-    if weights is None or "weights" not in arrays:
-        return graph, None
-    return graph, check_weights(arrays["weights"], graph.n_edges, allow_negative=weights.allow_negative)
-
-
-def _names_of(arrays: dict[str, np.ndarray]) -> Sequence[str] | None:
-    """Return the names of the vertices of an .npz."""
-    n = arrays["row_offsets"].size - 1
-    if "alphabet" in arrays:
-        alphabet, length = str(arrays["alphabet"]), int(arrays.get("word_length", -1))
-        # Longer strings over two letters or more are too many, and over one letter there is one.
-        if len(set(alphabet)) != len(alphabet) or not 0 <= length < 64 or len(alphabet) ** length != n:
-            raise DataError(f"an alphabet with {n} strings", f"{alphabet!r}, {length} letters each", "write it anew")
-        return StringNames(alphabet, length)
-    if "name_bytes" not in arrays:
-        return None
-    text, offsets = arrays["name_bytes"].tobytes(), arrays.get("name_offsets", np.zeros(0, np.int64))
-    rises = offsets.size == n + 1 and not (offsets[1:] < offsets[:-1]).any()
-    if not rises or offsets[0] != 0 or offsets[-1] != len(text):
-        raise DataError(f"offsets of {n} names that rise from 0 to {len(text)}", "others", "write it anew")
-    try:
-        return [text[first:last].decode() for first, last in itertools.pairwise(offsets.tolist())]
-    except UnicodeDecodeError as error:
-        raise DataError("names in UTF-8", f"byte {text[error.start]:#x}", "write it anew") from error

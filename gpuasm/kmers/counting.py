@@ -24,6 +24,7 @@ def tally_kmers(
     with_followers: bool = True,
     min_follow: int = 0,
     in_text_order: bool = False,
+    flanks: Array | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Tally:
     """Count the k-mers of reads exactly, in linear time on the CPU and by one sort on CUDA.
@@ -49,6 +50,9 @@ def tally_kmers(
     in_text_order
         Whether to sort by position in the text, so that consecutive k-mers are adjacent in memory; `sorted_by_place`
         does so later.
+    flanks : (n_segments,) uint8
+        Of segments that are parts of reads, whether a base precedes and follows them in the text, which then counts as
+        a follower; see `gpuasm.kmers.windows.tile_windows`.
     progress
         Called with numbers of windows; each window is reported twice, once in each pass.
 
@@ -82,6 +86,7 @@ def tally_kmers(
         min_count=min_count,
         with_followers=with_followers,
         min_follow=min_follow,
+        flanks=flanks,
         progress=progress or (lambda _windows: None),
     )
     if not in_text_order:
@@ -124,7 +129,7 @@ def sorted_by_place(held: list[Tally], *, min_count: int = 1, keep_places: bool 
     return Tally(k, keys, count, place, edges, histogram)
 
 
-def count_followers(reads: Reads, k: int, keys: Array) -> Array:
+def count_followers(reads: Reads, k: int, keys: Array, *, flanks: Array | None = None) -> Array:
     """Count how often each base follows a few k-mers of plain k in reads.
 
     Parameters
@@ -135,6 +140,8 @@ def count_followers(reads: Reads, k: int, keys: Array) -> Array:
         Odd, at most 31.
     keys : (n,) uint64
         All different, in any order, in the memory of the reads' arrays.
+    flanks
+        As for `tally_kmers`.
 
     Returns
     -------
@@ -144,4 +151,4 @@ def count_followers(reads: Reads, k: int, keys: Array) -> Array:
         from gpuasm.kmers.tally_cpu import count_followers_cpu as count  # noqa: PLC0415 - only one of the two is needed
     else:
         from gpuasm.kmers.tally_cuda import count_followers_cuda as count  # noqa: PLC0415
-    return count(reads, k, keys)
+    return count(reads, k, keys, flanks=flanks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,14 @@ from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 
 _ONE = np.uint64(1)
+
+
+class KmerIndex(NamedTuple):
+    """What kernels take of a `Dictionary`."""
+
+    keys: Array
+    slots: Array
+    n_slots: Any
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,11 @@ class Dictionary:
         """
         require_nameable(keys.size)
         return cls(k, k0, keys, *build_index(keys))
+
+    @property
+    def index(self) -> KmerIndex:
+        """Keys and slots, for kernels."""
+        return KmerIndex(self.keys, self.slots, self.n_slots)
 
 
 def require_nameable(n: int) -> None:

@@ -56,20 +56,14 @@ class Spectrum:
         size = self.genome_size or int(self.histogram[2:].sum())
         return size * self.rare_share() >= 1
 
-    def rare_share(self, independent: float = 1.0) -> float:
+    def rare_share(self) -> float:
         """Return the share of the genome's windows that are expected to be read at most once.
 
         See `chance_of_one`. The depth is that of the peak. Without a peak, or if half of all occurrences lie above four
         times the peak, as in a mixture, it is the median multiplicity of occurrences.
-
-        Parameters
-        ----------
-        independent
-            Share of independent windows; overlapping mates read one molecule twice.
         """
         median = _median_multiplicity(self.histogram)
-        depth = independent * (self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median)
-        return float(chance_of_one(depth))
+        return float(chance_of_one(self.peak if self.peak and median <= _PEAK_NEAR * self.peak else median))
 
 
 def chance_of_one(depth: np.ndarray | float) -> np.ndarray | float:

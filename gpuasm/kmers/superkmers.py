@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.kmers.windows import FOLLOWED, PRECEDED
 from gpuasm.parallel import compiled, ordered_map, signatures
 from gpuasm.sequence.reads import Reads
 
@@ -46,14 +47,24 @@ class SuperKmers:
     n_windows: np.ndarray
 
 
-def cut_superkmers(reads: Reads, k: int, progress: Callable[[int], None] = lambda _windows: None) -> SuperKmers:
-    """Cut the reads' windows of k bases into super-k-mers and sort them by bucket, in two linear passes."""
+def cut_superkmers(
+    reads: Reads,
+    k: int,
+    progress: Callable[[int], None] = lambda _windows: None,
+    *,
+    flanks: np.ndarray | None = None,
+) -> SuperKmers:
+    """Cut the reads' windows of k bases into super-k-mers and sort them by bucket, in two linear passes.
+
+    ``flanks`` are those of segments that are parts of reads; see `gpuasm.kmers.windows.tile_windows`.
+    """
+    flanks = np.empty(0, np.uint8) if flanks is None else flanks
     total = int(np.maximum(reads.length.astype(np.int64) - k + 1, 0).sum())
     n_buckets = 1 << max(0, min((total // _WINDOWS_PER_BUCKET).bit_length(), _MAX_BUCKETS.bit_length() - 1))
     chunks = chunk_bounds(reads, k)
 
     def cut_chunk(c: int) -> tuple[np.ndarray, ...]:
-        found = _cut_chunk(reads, k, n_buckets, chunks[c], chunks[c + 1])
+        found = _cut_chunk(reads, k, flanks, n_buckets, chunks[c], chunks[c + 1])
         progress(int(found[3].sum()))
         return found
 
@@ -78,7 +89,9 @@ def chunk_bounds(reads: Reads, k: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], inner, [windows.size]]))
 
 
-def _cut_chunk(reads: Reads, k: int, n_buckets: int, first: int, last: int) -> tuple[np.ndarray, ...]:
+def _cut_chunk(
+    reads: Reads, k: int, flanks: np.ndarray, n_buckets: int, first: int, last: int
+) -> tuple[np.ndarray, ...]:
     room = int(np.maximum(reads.length[first:last].astype(np.int64) - k + 1, 0).sum())
     record, bucket = np.empty(room, np.uint64), np.empty(room, np.uint16)
     n_records, n_windows = np.zeros(n_buckets, np.int64), np.zeros(n_buckets, np.int64)
@@ -88,6 +101,7 @@ def _cut_chunk(reads: Reads, k: int, n_buckets: int, first: int, last: int) -> t
         reads.packed,
         reads.start[first:last],
         reads.length[first:last],
+        flanks[first:last],
         k,
         m,
         window,
@@ -100,10 +114,11 @@ def _cut_chunk(reads: Reads, k: int, n_buckets: int, first: int, last: int) -> t
 
 
 @signatures(
-    "uint64[::1], int64[::1], int32[::1], int64, int64, uint32[::1], uint64[::1], uint16[::1], int64[::1], int64[::1]"
+    "uint64[::1], int64[::1], int32[::1], uint8[::1], int64, int64, uint32[::1], uint64[::1], uint16[::1], int64[::1], "
+    "int64[::1]"
 )
 @compiled()
-def _cut(packed, start, length, k, m, window, record, bucket, n_records, n_windows):
+def _cut(packed, start, length, flanks, k, m, window, record, bucket, n_records, n_windows):
     # Numba widens uint32 to uint64 in every operation, so all of this is uint64 with explicit masks.
     bucket_mask = np.uint64(n_records.size - 1)
     m_mask = np.uint64((1 << (2 * m)) - 1)
@@ -118,6 +133,10 @@ def _cut(packed, start, length, k, m, window, record, bucket, n_records, n_windo
         least, least_at = low, -1
         slot = 0
         run_bucket, run_start, run_length = np.int64(0), np.int64(0), 0
+        before, after = np.int64(0), np.int64(0)
+        if flanks.size > 0:
+            before = np.int64(HAS_PREVIOUS) if flanks[segment] & PRECEDED else before
+            after = np.int64(HAS_NEXT) if flanks[segment] & FOLLOWED else after
         for i in range(length[segment]):
             position = start[segment] + i
             base = (packed[position >> 5] >> np.uint64(62 - 2 * (position & 31))) & three
@@ -141,7 +160,7 @@ def _cut(packed, start, length, k, m, window, record, bucket, n_records, n_windo
                 continue
             now = np.int64(((least * np.uint64(0xC2B2AE3D27D4EB4F)) >> np.uint64(40)) & bucket_mask)
             if run_length > 0 and (now != run_bucket or run_length == _MOST):
-                flags = np.int64(HAS_NEXT) | (np.int64(HAS_PREVIOUS) if run_start > start[segment] else np.int64(0))
+                flags = np.int64(HAS_NEXT) | (np.int64(HAS_PREVIOUS) if run_start > start[segment] else before)
                 record[written] = np.uint64((run_start << START_SHIFT) | flags | run_length)
                 bucket[written] = run_bucket
                 n_records[run_bucket] += 1
@@ -151,7 +170,7 @@ def _cut(packed, start, length, k, m, window, record, bucket, n_records, n_windo
             if run_length == 0:
                 run_bucket, run_start = now, position - k + 1
             run_length += 1
-        flags = np.int64(HAS_PREVIOUS) if run_start > start[segment] else np.int64(0)
+        flags = after | (np.int64(HAS_PREVIOUS) if run_start > start[segment] else before)
         record[written] = np.uint64((run_start << START_SHIFT) | flags | run_length)
         bucket[written] = run_bucket
         n_records[run_bucket] += 1

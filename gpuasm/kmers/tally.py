@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 
 MAX_MULTIPLICITY = 65535
 """The last class of a histogram includes all higher multiplicities."""
@@ -90,6 +90,11 @@ class Tally:
         """Return the tally with columns moved to host memory, where a device needs its memory for others."""
         moved: dict[str, Any] = {name: to_host(getattr(self, name)) for name in columns}
         return replace(self, **moved)
+
+    def keyed_in(self, xp: Any) -> Tally:
+        """Return the tally with keys and edges in the memory of namespace ``xp``, and counts in host memory."""
+        keys, edges = to_namespace(xp, self.keys), to_namespace(xp, self.edges)
+        return replace(self, keys=keys, edges=edges, count=to_host(self.count))
 
     def _taken(self, chosen: Array) -> Tally:
         followers = self.followers.reshape(-1, 8)[chosen].ravel() if self.followers.size else self.followers

@@ -10,6 +10,7 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKmers, chunk_bounds, cut_superkmers
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally, joined, observed_edges
+from gpuasm.kmers.windows import FOLLOWED, PRECEDED
 from gpuasm.parallel import compiled, inlined, ordered_map, signatures
 from gpuasm.primitives.hashing import build_index, find, mix
 from gpuasm.resources import return_small_arrays
@@ -31,12 +32,13 @@ def tally_cpu(
     min_count: int,
     with_followers: bool,
     min_follow: int,
+    flanks: np.ndarray | None,
     progress: Callable[[int], None],
 ) -> Tally:
     """Count the k-mers of host reads; see `gpuasm.kmers.counting.tally_kmers`."""
     source = (reads.packed, names, k, k - k0)
     settings = (min_count, with_followers, min_follow, progress)
-    parts, histogram = _tally_groups(cut_superkmers(reads, k, progress), source, settings)
+    parts, histogram = _tally_groups(cut_superkmers(reads, k, progress, flanks=flanks), source, settings)
     return_small_arrays()
     if not parts[0]:
         return Tally.empty(np, k)
@@ -216,12 +218,12 @@ def _count_one(key, place, table):
     return -1 - slot
 
 
-def count_followers_cpu(reads: Reads, k: int, keys: np.ndarray) -> np.ndarray:
+def count_followers_cpu(reads: Reads, k: int, keys: np.ndarray, *, flanks: np.ndarray | None) -> np.ndarray:
     """Count the followers of a few k-mers; see `gpuasm.kmers.counting.count_followers`."""
     followers, index = np.zeros(8 * keys.size, np.uint32), build_index(keys)
     if keys.size == 0:
         return followers
-    bounds = chunk_bounds(reads, k)
+    bounds, flanks = chunk_bounds(reads, k), np.empty(0, np.uint8) if flanks is None else flanks
     may_be_key = np.zeros(1 << _FILTER_BITS, bool)
     may_be_key[(keys * _MIX) >> _FILTER_SHIFT] = True
 
@@ -229,7 +231,7 @@ def count_followers_cpu(reads: Reads, k: int, keys: np.ndarray) -> np.ndarray:
         first, last = bounds[chunk], bounds[chunk + 1]
         room = 2 * int(np.maximum(reads.length[first:last].astype(np.int64) - k + 1, 0).sum())
         found = np.empty(room, np.int64)
-        text = (reads.packed, reads.start[first:last], reads.length[first:last])
+        text = (reads.packed, reads.start[first:last], reads.length[first:last], flanks[first:last])
         n = _find_followers(*text, k, may_be_key, keys, *index, found)
         return found[:n].copy()
 
@@ -243,14 +245,18 @@ _FILTER_BITS = 18
 _FILTER_SHIFT, _MIX = np.uint64(64 - _FILTER_BITS), np.uint64(0x9E3779B97F4A7C15)
 
 
-@signatures("uint64[::1], int64[::1], int32[::1], int64, boolean[::1], uint64[::1], int32[::1], uint64, int64[::1]")
+@signatures(
+    "uint64[::1], int64[::1], int32[::1], uint8[::1], int64, boolean[::1], uint64[::1], int32[::1], uint64, int64[::1]"
+)
 @compiled()
-def _find_followers(packed, start, length, k, may_be_key, keys, slots, n_slots, found):
+def _find_followers(packed, start, length, flanks, k, may_be_key, keys, slots, n_slots, found):
     """Write the place among the followers of each base that follows one of the k-mers; return how many."""
     n = 0
     for segment in range(start.size):
-        if length[segment] <= k:
+        if length[segment] < k:
             continue
+        is_preceded = flanks.size > 0 and flanks[segment] & PRECEDED != 0
+        is_followed = flanks.size > 0 and flanks[segment] & FOLLOWED != 0
         forward, backward = all_but_last(packed, start[segment], k)
         for j in range(length[segment] - k + 1):
             position = start[segment] + j
@@ -261,10 +267,10 @@ def _find_followers(packed, start, length, k, may_be_key, keys, slots, n_slots, 
                 continue
             number = find(key, keys, slots, n_slots)
             if number >= 0:
-                if j < length[segment] - k:
+                if j < length[segment] - k or is_followed:
                     found[n] = 8 * number + 4 * strand + np.int64(base_at(packed, position + k))
                     n += 1
-                if j > 0:
+                if j > 0 or is_preceded:
                     found[n] = 8 * number + 4 * (1 - strand) + 3 - np.int64(base_at(packed, position - 1))
                     n += 1
     return n

@@ -41,11 +41,12 @@ def tally_cuda(
     min_count: int,
     with_followers: bool,
     min_follow: int,
+    flanks: Array | None,
     progress: Callable[[int], None],
 ) -> Tally:
     """Count the k-mers of device reads; see `gpuasm.kmers.counting.tally_kmers`."""
     xp = array_namespace(reads.packed)
-    tiles = tile_windows(reads, k)
+    tiles = tile_windows(reads, k, flanks)
     if tiles.n == 0:
         return Tally.empty(xp, k)
     keys, count, histogram, bounds = _count(reads, tiles, names, k=k, k0=k0, min_count=min_count)
@@ -61,9 +62,9 @@ def tally_cuda(
     return Tally(k, keys, count, place, followers, histogram)
 
 
-def count_followers_cuda(reads: Reads, k: int, keys: Array) -> Array:
+def count_followers_cuda(reads: Reads, k: int, keys: Array, *, flanks: Array | None) -> Array:
     """Count the followers of a few k-mers; see `gpuasm.kmers.counting.count_followers`."""
-    xp, tiles = array_namespace(keys), tile_windows(reads, k)
+    xp, tiles = array_namespace(keys), tile_windows(reads, k, flanks)
     followers = xp.zeros(8 * keys.size, np.uint32)
     if keys.size and tiles.n:
         _tally((reads, tiles, xp.empty(0, np.int32)), (k, k), keys, xp.zeros(0, np.int64), followers)

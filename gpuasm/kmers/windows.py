@@ -38,8 +38,23 @@ class Tiles:
         return int(self.position.size)
 
 
-def tile_windows(reads: Reads, k: int) -> Tiles:
-    """Cut the windows of k bases of the reads into tiles, in the order of the reads."""
+PRECEDED, FOLLOWED = 1, 2
+"""Flanks of a segment: its read has a base before it, and one after it, next to it in the text."""
+
+
+def tile_windows(reads: Reads, k: int, flanks: Array | None = None) -> Tiles:
+    """Cut the windows of k bases of the reads into tiles, in the order of the reads.
+
+    Parameters
+    ----------
+    reads
+        The reads.
+    k
+        Bases of a window.
+    flanks : (n_segments,) uint8
+        `PRECEDED` and `FOLLOWED` of segments that are parts of reads. A tile has the first window of a segment that is
+        not preceded, and the last of one that is not followed. None for whole reads.
+    """
     xp = array_namespace(reads.packed)
     windows = xp.maximum(reads.length.astype(np.int64) - (k - 1), 0)
     n_tiles = (windows + TILE - 1) // TILE
@@ -48,7 +63,11 @@ def tile_windows(reads: Reads, k: int) -> Tiles:
     piece = _repeat(xp, n_tiles, tile_end, total)
     within = (xp.arange(total, dtype=np.int64) - (tile_end - n_tiles)[piece]) * TILE
     left = windows[piece] - within
-    return Tiles(reads.start[piece] + within, xp.minimum(left, TILE).astype(np.int32), within == 0, left <= TILE)
+    is_first, is_last = within == 0, left <= TILE
+    if flanks is not None:
+        is_first &= (flanks & PRECEDED)[piece] == 0
+        is_last &= (flanks & FOLLOWED)[piece] == 0
+    return Tiles(reads.start[piece] + within, xp.minimum(left, TILE).astype(np.int32), is_first, is_last)
 
 
 def require_windows(reads: Reads, k: int) -> None:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.checks import array_of, items
 from gpuasm.errors import DataError
 from gpuasm.sequence.encoding import NOT_A_BASE, encode, pack
+
+
+class ReadArrays(NamedTuple):
+    """What kernels take of `Reads`."""
+
+    start: Array
+    length: Array
+    packed: Array
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,11 @@ class Reads:
     @property
     def n_bases(self) -> int:
         return int(self.length.sum(dtype=np.int64)) if self.n_segments else 0
+
+    @property
+    def arrays(self) -> ReadArrays:
+        """Start and length of the segments, and their bases, for kernels."""
+        return ReadArrays(self.start, self.length, self.packed)
 
     @property
     def words(self) -> Array:
@@ -110,3 +123,14 @@ def _codes_of(text: str | bytes) -> np.ndarray:
     if not isinstance(text, (str, bytes)):
         raise DataError("the bases of a read as text", f"a {type(text).__name__}", "give one text for each read")
     return encode(text.encode("ascii", errors="replace") if isinstance(text, str) else text)  # other letters split
+
+
+def lengths_of(reads: Reads) -> np.ndarray:
+    """Return how many segments of reads there are of each length: (max + 1,) int64, on the host."""
+    xp = array_namespace(reads.length)
+    return to_host(xp.bincount(reads.length)) if reads.n_segments else np.zeros(1, np.int64)
+
+
+def count_windows(lengths: np.ndarray, k: int) -> int:
+    """Return how many windows of k bases sequences have, by the number of sequences of each length."""
+    return int((np.maximum(np.arange(lengths.size) - k + 1, 0) * lengths).sum())

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
 from gpuasm.geolocation import locate
 from gpuasm.graph import from_edges, from_strings
@@ -27,6 +28,17 @@ PATTERN = b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n"
 GFA = (
     b"H\tVN:Z:1.0\nS\ta\tACGTACGT\tLN:i:8\tdp:f:3.5\nS\tb\t*\tLN:i:9\tKC:i:40\nS\tc\tAC\n"
     b"L\ta\t+\tb\t-\t3M\nL\tb\t+\tc\t+\t0M\nP\tp\ta+,b-\t*\n"
+)
+
+GRAPHML = (
+    b"<?xml version='1.0'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
+    b'<key id="d0" for="edge" attr.name="weight" attr.type="double"/>\n<graph edgedefault="directed">\n'
+    b'<node id="a"/>\n<node id="b"/>\n<edge source="a" target="b"><data key="d0">0.5</data></edge>\n'
+    b'<edge source="b" target="a" id="1"><data key="d0">2</data></edge>\n</graph>\n</graphml>\n'
+)
+GML = (
+    b'graph [\n  directed 1\n  node [\n    id 0\n    label "a"\n  ]\n  node [\n    id 1\n    label "b"\n  ]\n'
+    b"  edge [\n    source 0\n    target 1\n    weight 0.5\n  ]\n]\n"
 )
 
 
@@ -72,6 +84,9 @@ def graph_archives(folder: Path) -> list[bytes]:
     written.add(lambda p: write_graph(p, graph, weights=np.array([1.0, 2.0, 0.5, 3.0])))
     written.add(lambda p: write_graph(p, from_strings(["a -> b, \u00e9", "b -> a"])))
     written.add(lambda p: write_graph(p, de_bruijn_graph("01", 3)))
+    matrix = sparse.csc_array(([1.5, 2.0, 3.0], ([0, 1, 1], [1, 0, 2])), shape=(3, 3))
+    written.add(lambda p: sparse.save_npz(p, matrix))
+    written.add(lambda p: sparse.save_npz(p, matrix.tocsr(), compressed=False))
     return written.found
 
 
@@ -88,10 +103,16 @@ def numbered_graph() -> DirectedGraph:
 
 
 TARGETS = {
-    "graph": Target(_KIND, _read_graph, texts(EDGES, WEIGHTED[15:], ADJACENCY, MTX, PATTERN, GFA, b"2 1\na b\n")),
-    "graph of a named format": Target(_KIND, _read_any_format, texts(EDGES, WEIGHTED, ADJACENCY, MTX, PATTERN, GFA)),
+    "graph": Target(
+        _KIND, _read_graph, texts(EDGES, WEIGHTED[15:], ADJACENCY, MTX, PATTERN, GFA, GRAPHML, GML, b"2 1\na b\n")
+    ),
+    "graph of a named format": Target(
+        _KIND, _read_any_format, texts(EDGES, WEIGHTED, ADJACENCY, MTX, PATTERN, GFA, GRAPHML, GML)
+    ),
     "graph written again": Target(_KIND, _write_again, texts(EDGES, WEIGHTED, ADJACENCY, MTX, GFA)),
-    "weighted graph": Target(_KIND, _use_weights, texts(WEIGHTED, WEIGHTED[15:], MTX, b"0 1 2\n1 0 1\n1 2 3\n2 3 1\n")),
+    "weighted graph": Target(
+        _KIND, _use_weights, texts(WEIGHTED, WEIGHTED[15:], MTX, GRAPHML, GML, b"0 1 2\n1 0 1\n1 2 3\n2 3 1\n")
+    ),
     "assembly graph": Target(_KIND, _walk_segments, texts(GFA)),
     "graph archive": Target("archives of arrays", _read_graph, graph_archives),
     "weighted graph archive": Target("archives of arrays", _use_weights, graph_archives),

@@ -13,7 +13,7 @@ from tests.fuzz.coverage import Lines
 from tests.fuzz.fuzzing import Fuzzer
 from tests.fuzz.targets import READERS, TARGETS
 
-_INPUTS, _SECONDS = {True: 60, False: 5}, 1.5
+_INPUTS, _SECONDS = {True: 40, False: 4}, 1.5
 _NEVER_REFUSED = {"status.json", "rule.tsv"}
 """Files that reports pass over, if they are damaged."""
 

@@ -6,14 +6,13 @@ import numpy as np
 
 from gpuasm.assembly import assemble, unitigs_of_reads
 from gpuasm.assembly.alignment import contig_alignment, graph_anchors
-from gpuasm.assembly.ends import clipped_ends
-from gpuasm.assembly.iteration.chimeric_libraries import count_chimeric_fragments
+from gpuasm.assembly.ends import dead_ends
+from gpuasm.assembly.graph.piece_joining import PieceLinks, all_pieces, join_pieces
 from gpuasm.assembly.iteration.first_graph import build_first_graph
-from gpuasm.assembly.iteration.merged_mates import merge_mates, overlapping_mates
 from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.paths import graph_walks
-from gpuasm.assembly.verification import clipping_breaks
+from gpuasm.assembly.verification import read_evidence
 from gpuasm.clustering import SelfOrganisingMap
 from gpuasm.densest import Adjacency, densest_subgraph
 from gpuasm.densest.bounds import degree_bound
@@ -22,7 +21,10 @@ from gpuasm.graph import generators
 from gpuasm.graph.euler import find_euler_circuits
 from gpuasm.graph.generators import de_bruijn_graph
 from gpuasm.graph.undirected_graph import undirected_graph
-from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_cuda, tally_kmers
+from gpuasm.kmers import count_tetramers, spell_kmers, tally_by_doubling, tally_cuda
+from gpuasm.kmers.bucket_texts import texts_of_buckets
+from gpuasm.kmers.buckets import cut_buckets
+from gpuasm.kmers.pieces import compact_kmers
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.primitives import strand_walks
 from gpuasm.ranking import degree_order, power_iteration, random_walks, work_by_coupon
@@ -46,18 +48,16 @@ def call_every_kernel() -> None:
     graph_input, _ = tally_by_doubling(reads, [31, 61], min_count=1, with_followers=True)
     overlapping = Reads.from_strings(simulated_pairs(genome, fold=6, length=100, insert=150), paired=True)
     assemble(overlapping)
-    mates = overlapping_mates(overlapping, 25)
-    merge_mates(overlapping, mates)
-    count_chimeric_fragments(overlapping, mates, tally_kmers(overlapping, 31, min_count=2))
     spell_kmers(reads.packed, graph_input)
     one = np.ones(1, np.int64)
-    clipping_breaks._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))
+    read_evidence._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))
     depth, is_left_end = np.ones(2, np.int32), np.zeros(1, bool)
-    clipped_ends._copy_depth(1, one - 1, one, one, one, is_left_end, depth, depth, depth.copy(), depth.copy())
+    dead_ends._copy_depth(1, one - 1, one, one, one, is_left_end, depth, depth, depth.copy(), depth.copy())
     contig_alignment._choose_batch(
         1, np.zeros(1, np.int64), reads.start, reads.packed, np.uint64(2), np.empty(1, np.int32)
     )
     unitigs_of_reads(reads, 63, min_count=2)
+    _join_buckets(reads)
     tiles = tile_windows(reads, 31)
     names = np.full(reads.packed.size * 32, -1, np.int32)
     for k, k0 in ((31, 0), (61, 31)):
@@ -70,7 +70,7 @@ def call_every_kernel() -> None:
     pins = np.full(24, -1, np.int32)
     pair, length = (np.zeros(1, np.int64), np.ones(1, np.int64)), np.zeros(1, np.int32)
     graph_walks._middle(1, *pair, length, length, length, length.copy())
-    graph_walks._agree(1, *pair, np.zeros(8, np.int32), 8, 24, 10, pins)
+    graph_walks._agree(1, *pair, np.zeros(8, np.int32), 8, 24, pins)
     sketch_text(reads, SketchKind.bottom(21, 9))
     sketch_kmers(np.zeros(1, np.uint64), SketchKind.scaled(21, 1))
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))
@@ -87,6 +87,14 @@ def call_every_kernel() -> None:
     work_by_coupon(graph, n_threads=2)
     _train_maps()
     _find_dense_subgraphs()
+
+
+def _join_buckets(reads: Reads) -> None:
+    buckets = [cut_buckets(reads, 31, range(number, number + 1), n_buckets=2)[0] for number in range(2)]
+    parts = [compact_kmers(bucket.tally(min_count=2, min_follow=2)) for bucket in buckets]
+    pieces = all_pieces(parts)
+    join_pieces([pieces], PieceLinks.of(pieces, np, min_follow=2, followers=buckets[0].followers))
+    texts_of_buckets(*cut_buckets(reads, 31, range(2), n_buckets=2), 2)
 
 
 def _find_dense_subgraphs() -> None:

@@ -9,11 +9,9 @@ import pytest
 
 from gpuasm import arrays, parallel
 from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
-from gpuasm.assembly.iteration.chimeric_libraries import count_chimeric_fragments
-from gpuasm.assembly.iteration.merged_mates import merge_mates, overlapping_mates
 from gpuasm.assembly.paths.repeat_resolution import resolve
 from gpuasm.assembly.state import AssemblyState, state_from_arrays, state_to_arrays
-from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling, tally_kmers
+from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
 from gpuasm.sequence.reads import Reads
 from tests.repeat_graphs import GENOME, PAIRS, D, bytes_of, graph_of
 from tests.samples import simulated_genome, simulated_pairs, simulated_reads
@@ -37,22 +35,6 @@ def test_counts_are_the_same(both, k):
         results.append((*spell_kmers(reads.packed, tally), tally.histogram))
     for host, device in zip(*results, strict=True):
         assert np.array_equal(host, device)
-
-
-def test_merged_mates_are_the_same():
-    genome = simulated_genome(length=20_000)
-    texts = simulated_pairs(genome, fold=8, insert=150, sd=40, error_rate=0.005)
-    reads = Reads.from_strings(texts, paired=True)
-    both = reads, reads.moved_to(arrays.namespace_of("cuda"))
-    host, device = (merge_mates(own, overlapping_mates(own, 25)) for own in both)
-    assert host.n_segments < 0.7 * reads.n_segments
-    for name in ("packed", "start", "length", "read"):
-        assert np.array_equal(getattr(host, name), arrays.to_host(getattr(device, name))), name
-    chimeras = [
-        count_chimeric_fragments(own, overlapping_mates(own, 25), tally_kmers(own, 31, min_count=2)) for own in both
-    ]
-    assert chimeras[0] == chimeras[1]
-    assert chimeras[0][0] > 0
 
 
 @pytest.mark.parametrize("observed", [False, True])

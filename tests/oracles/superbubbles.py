@@ -6,7 +6,7 @@ import itertools
 from functools import cache
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.parameters import PATHS, SIMPLIFICATION
+from gpuasm.assembly.parameters import ALIGNMENT, PATHS, SIMPLIFICATION
 from tests.oracles.kmers import reverse_complement
 
 
@@ -71,7 +71,7 @@ def lies_in_tandem_repeat(graph: UnitigGraph, entrance: int, end: int, depth: fl
 
 
 def _is_similar(graph: UnitigGraph, v: int, text: str) -> bool:
-    differences, bases = SIMPLIFICATION.variant_difference
+    differences, bases = 1, ALIGNMENT.copy_bases_per_difference
     return bases * _differences(graph, v, text) <= differences * len(graph.sequence(v >> 1))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import textwrap
+import time
 
 import numba
 import numpy as np
@@ -111,8 +113,29 @@ def test_full_disk_ends_no_loop(double, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(type(compiled._cache), "_save_overload", refuse)
+    monkeypatch.setattr(compiled_cache._LoopCache, "_save_overload", refuse)
     assert compiled(np.int64(3)) == 6
+
+
+def test_folder_is_searched_when_code_is_needed(double, monkeypatch):
+    """A command imports many loops and calls few; a folder for each takes time."""
+    searched = []
+    search = compiled_cache._cache_of
+    monkeypatch.setattr(compiled_cache, "_cache_of", lambda function: searched.append(function) or search(function))
+    compiled = cached_dispatcher(double)
+    assert not searched
+    compiled(2)
+    compiled(2.0)
+    assert searched == [double]
+
+
+def test_code_of_a_source_changed_since_its_import_is_not_kept(double, tmp_path):
+    """The disk would hold the older code with the newer time."""
+    compiled = cached_dispatcher(double)
+    later = time.time_ns() + 10**9
+    os.utime(tmp_path / "doubling.py", ns=(later, later))
+    assert compiled(2) == 4
+    assert cache_files(tmp_path) == []
 
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])

@@ -22,10 +22,9 @@ OF_ITS_OWN = {
     # Windows of flanks hold an arc, and each is in one flank, or twice in its own mirror image, and given the same.
     ("passed_contigs.py", "_set_depth"): {"count", "followers"},
     ("read_correction.py", "_correct"): {"names", "packed"},  # each segment has entries of its own
-    ("mercy_kmers.py", "_add_edges"): {"edges"},  # the keys are distinct
-    ("multi_mapping.py", "_choose_place"): {"found"},  # so are the rows
+    ("ungapped.py", "_choose_place"): {"found"},  # so are the rows
     ("path_choice.py", "_choose"): {"scores", "surprises"},  # of the walks of its own link
-    ("graph_walks.py", "_search"): {"cursor", "place", "walk"},  # likewise
+    ("graph_walks.py", "_search"): {"stack.cursor", "stack.place", "stack.walk"},  # likewise
 }
 """Arrays that a kernel reads and writes at other places than its index, though no other run accesses those."""
 

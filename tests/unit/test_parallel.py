@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -178,6 +179,36 @@ def test_loop_has_the_source_of_its_body():
         source = inspect.getsource(body.cpu_loop.py_func)
         assert source == inspect.getsource(body._body)
         assert source.startswith(("@for_each", "@signatures("))
+
+
+class _Rows(NamedTuple):
+    value: np.ndarray
+    factor: int
+
+
+def _scale(i, rows: _Rows, out):
+    out[i] = rows.factor * rows.value[i]
+
+
+def test_parameter_takes_a_tuple_of_arrays():
+    kernel = for_each(_scale)
+    for_each.instances.remove(kernel)
+    out = np.zeros(3, np.int64)
+    kernel(3, _Rows(np.arange(3), 5), out)
+    assert out.tolist() == [0, 5, 10]
+    assert kernel.names == ["rows_value", "rows_factor", "out"]
+    pytest.importorskip("numba.cuda")
+    assert ".entry" in kernel.ptx(("int64*", "int64", "int64*"), (8, 0))
+
+
+def test_order_of_the_fields_is_part_of_the_code_on_disk():
+    kernel, other = for_each(_scale), for_each(_scale)
+    del for_each.instances[-2:]
+    other.groups = {"rows": NamedTuple("_Rows", [("factor", int), ("value", np.ndarray)]), "out": None}
+    signature = ("int64*", "int64", "int64*")
+    assert kernel._key(signature, (8, 0)) != other._key(signature, (8, 0))
+    loops = kernel.cpu_loop.py_func, other.cpu_loop.py_func
+    assert parallel.compiled_constants(loops[0]) != parallel.compiled_constants(loops[1])
 
 
 def test_kernel_is_loaded_although_its_folder_is_full(monkeypatch, tmp_path):

@@ -3,6 +3,7 @@ import csv
 import glob
 import math
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -18,6 +19,7 @@ FILES_OF_ASSEMBLY += ["depth.tsv", "depth_windows.tsv", "spectrum.tsv"]
 FILES_OF_ASSEMBLY += ["insert_sizes.tsv", "run.json", "report.html", "assemble.log"]
 Wildcards = namedtuple("Wildcards", "sample")
 STEPS = ["check_reads", "count_kmers", "de_bruijn_graph", "assemble_contigs"]
+GROUP_STEPS = ["partition_reads", "join_pieces", "assemble_contigs"]
 TOUR_STEPS = ["euler_paths"]  # run only if the configuration requests them
 RANK_STEPS = ["pagerank"]  # likewise
 TANGLE_STEPS = ["densest_subgraph"]  # likewise
@@ -191,10 +193,17 @@ def device(wildcards, resources):
 
 
 def reads_of(wildcards):
-    """Return the read files of a sample, those of first mates before those of second ones."""
-    row = SAMPLES[wildcards.sample]
+    """Return the read files of a sample or group, those of first mates of a sample before those of second ones."""
+    return [
+        path for name in members_of(wildcards.sample) for path in reads_of_member(name)
+    ]
+
+
+def reads_of_member(name):
+    """Return the read files of a sample."""
+    row = SAMPLES[name]
     if row.get("genome"):
-        return reads_of_genome(wildcards.sample)
+        return reads_of_genome(name)
     return files_given(row["reads_1"] + row["reads_2"])
 
 
@@ -260,7 +269,7 @@ def identities_requested(wildcards):
     """Return the tables of species of all samples, if the configuration names a database."""
     return collect(
         "results/{sample}/identity/identities.tsv",
-        sample=SAMPLES if config["database"] else [],
+        sample=ASSEMBLED if config["database"] else [],
     )
 
 
@@ -289,7 +298,7 @@ def tours_requested(wildcards):
     """Return the Euler tours of all samples, if the configuration requests them."""
     return collect(
         "results/{sample}/tours/tours.tsv",
-        sample=SAMPLES if config["euler_paths"] else [],
+        sample=ASSEMBLED if config["euler_paths"] else [],
     )
 
 
@@ -297,7 +306,7 @@ def ranks_requested(wildcards):
     """Return the ranks of the segments of all samples, if the configuration requests them."""
     return collect(
         "results/{sample}/ranks/ranks.tsv",
-        sample=SAMPLES if config["ranks"] else [],
+        sample=ASSEMBLED if config["ranks"] else [],
     )
 
 
@@ -305,14 +314,14 @@ def tangles_requested(wildcards):
     """Return the densest tangles of all samples, if the configuration requests them."""
     return collect(
         "results/{sample}/tangle/members.tsv",
-        sample=SAMPLES if config["tangle"] else [],
+        sample=ASSEMBLED if config["tangle"] else [],
     )
 
 
 def bins_requested(wildcards):
     """Return the tables of bins of all samples, if the configuration requests them."""
     return collect(
-        "results/{sample}/bins/bins.tsv", sample=SAMPLES if config["bins"] else []
+        "results/{sample}/bins/bins.tsv", sample=ASSEMBLED if config["bins"] else []
     )
 
 
@@ -336,13 +345,13 @@ def step_before_bins(wildcards):
 def relation_requested(wildcards):
     """Return the table of how samples are related, if the configuration requests it and there are two."""
     return (
-        "results/samples/samples.tsv" if config["relate"] and len(SAMPLES) > 1 else []
+        "results/samples/samples.tsv" if config["relate"] and len(ASSEMBLED) > 1 else []
     )
 
 
 def places_requested(wildcards):
     """Return where the samples are, if the configuration requests it, they are related, and the sheet knows a place."""
-    known = any(row["latitude"] for row in SAMPLES.values())
+    known = any(SAMPLES.get(name, {}).get("latitude") for name in ASSEMBLED)
     return (
         "results/samples/locations.json"
         if config["geolocate"] and known and relation_requested(wildcards)
@@ -358,7 +367,7 @@ def multiqc_requested(wildcards):
 def folders_of_runs(wildcards, input):
     """Return the runs that a report is about, NAME=FOLDER for each sample."""
     folders = [Path(path).parent for path in input.runs]
-    return [f"{sample}={folder}" for sample, folder in zip(SAMPLES, folders)]
+    return [f"{sample}={folder}" for sample, folder in zip(ASSEMBLED, folders)]
 
 
 def files_of_samples(pattern):
@@ -379,7 +388,7 @@ def bins_argument(wildcards, input):
 
 def contigs_of_samples(wildcards, input):
     """Return the contigs of all samples, NAME=FILE for each."""
-    return [f"{sample}={path}" for sample, path in zip(SAMPLES, input.contigs)]
+    return [f"{sample}={path}" for sample, path in zip(ASSEMBLED, input.contigs)]
 
 
 def places_argument(wildcards, input):
@@ -388,15 +397,27 @@ def places_argument(wildcards, input):
 
 
 def read_arguments(wildcards, input):
-    """Return the options of gpuasm that name the reads of a sample, those of its lanes one after another."""
-    row = SAMPLES[wildcards.sample]
-    paths = input.reads if row.get("genome") else row["reads_1"] + row["reads_2"]
-    files = [shlex.quote(str(path)) for path in paths]
-    if not (row["reads_2"] or row.get("genome")):
-        return " ".join(f"--single {path}" for path in files)
-    half = len(files) // 2
-    mates = zip(files[:half], files[half:], strict=True)
-    return " ".join(f"-1 {first} -2 {second}" for first, second in mates)
+    """Return the options of gpuasm that name the reads of a sample or group, those of its lanes one after another."""
+    return " ".join(
+        options_of_lane(member, lane, input.reads)
+        for member in members_of(wildcards.sample)
+        for lane in lanes_of(member)
+    )
+
+
+def options_of_lane(sample, lane, inputs):
+    """Return the options of gpuasm that name the reads of a lane; simulated ones are among the inputs of the job."""
+    files = lanes_of(sample)[lane]
+    if SAMPLES[sample].get("genome"):
+        # A module's prefix may be before their names.
+        files = [
+            next(str(path) for path in inputs if str(path).endswith(file))
+            for file in files
+        ]
+    options = ("-1", "-2") if len(files) == 2 else ("--single",)
+    return " ".join(
+        f"{option} {shlex.quote(file)}" for option, file in zip(options, files)
+    )
 
 
 def cleaning_arguments():
@@ -464,7 +485,7 @@ def fastp_requested(wildcards):
 
 def batches_of(size):
     """Return the names of the samples of each batch; none if each sample has a job of its own."""
-    names = list(SAMPLES)
+    names = [name for name in ASSEMBLED if name not in GROUPS]
     return [names[i : i + size] for i in range(0, len(names), size)] if size > 1 else []
 
 
@@ -522,8 +543,7 @@ def memory_mb_of_batch(names):
 
 def memory_mb(wildcards, input, attempt):
     """Return the memory to ask a cluster for, in MB: more for larger files, and more again after a failure."""
-    row = SAMPLES[wildcards.sample]
-    paths = input.reads if row.get("genome") else row["reads_1"] + row["reads_2"]
+    paths = files_named(wildcards.sample) | set(map(str, input.reads))
     return attempt * int(max(2000, 20 * size_mb(paths) + 8 * size_mb(config["remove"])))
 
 
@@ -589,16 +609,21 @@ def batch_guard_command(wildcards, input):
 
 for problem in disagreement(config, "../schemas/config.schema.yaml"):
     refuse(f"the configuration cannot be used: {problem}")
-STEPS += TOUR_STEPS if config["euler_paths"] else []
-STEPS += RANK_STEPS if config["ranks"] else []
-STEPS += TANGLE_STEPS if config["tangle"] else []
-STEPS += DEPTH_STEPS if config["bins"] and config["bin_by"] == "all" else []
-STEPS += BIN_STEPS if config["bins"] else []
-STEPS += IDENTITY_STEPS if config["database"] else []
+LATER_STEPS = []
+LATER_STEPS += TOUR_STEPS if config["euler_paths"] else []
+LATER_STEPS += RANK_STEPS if config["ranks"] else []
+LATER_STEPS += TANGLE_STEPS if config["tangle"] else []
+LATER_STEPS += DEPTH_STEPS if config["bins"] and config["bin_by"] == "all" else []
+LATER_STEPS += BIN_STEPS if config["bins"] else []
+LATER_STEPS += IDENTITY_STEPS if config["database"] else []
 SAMPLES = read_samples(config["samples"])
+GROUPS = read_groups()
+ASSEMBLED = names_assembled()
 CLEANING = cleaning_arguments()
 
 
 wildcard_constraints:
     sample="[A-Za-z0-9][A-Za-z0-9._-]*",
     lane="[A-Za-z0-9][A-Za-z0-9._-]*",
+    group="|".join(map(re.escape, GROUPS)) or "(?!)",
+    bucket="[0-9]+",

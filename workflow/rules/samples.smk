@@ -4,9 +4,9 @@
 
 rule relate_samples:
     input:
-        contigs=collect("results/{sample}/assembly/contigs.fasta", sample=SAMPLES),
+        contigs=collect("results/{sample}/assembly/contigs.fasta", sample=ASSEMBLED),
         assembled=collect(
-            "results/{sample}/status/assemble_contigs.json", sample=SAMPLES
+            "results/{sample}/status/assemble_contigs.json", sample=ASSEMBLED
         ),
     output:
         table=report(

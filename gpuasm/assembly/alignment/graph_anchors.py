@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from gpuasm.kmers.rolling import rolled
 from gpuasm.kmers.text_index import TextIndex, find_window, window_at
 from gpuasm.parallel import for_each, signatures
 from gpuasm.sequence.encoding import base_at, pack
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import ReadArrays, Reads
 
 ANCHOR_K = MAX_PLAIN_K
 """Bases of an anchor: the longest that fit into one key."""
@@ -156,8 +156,7 @@ def _longer_tables(index: TextIndex, text: Reads, reads: Reads | None, lengths: 
     return tuple(tables)
 
 
-@dataclass(frozen=True)
-class Anchored:
+class Anchored(NamedTuple):
     """The anchor of each read segment.
 
     Attributes
@@ -179,8 +178,7 @@ def anchor_reads(reads: Reads, index: AnchorIndex) -> Anchored:
     """Anchor segments of reads by their first unique 31-mer, or by their first longer unique k-mer."""
     xp, n = array_namespace(reads.packed), reads.n_segments
     place, offset, size = xp.full(n, -1, np.int64), xp.zeros(n, np.int32), xp.full(n, ANCHOR_K, np.int64)
-    where = (*index.kmers.where, index.kmers.is_unique)
-    _anchor(n, reads.start, reads.length, reads.packed, *where, place, offset)
+    _anchor(n, reads.arrays, *index.kmers.where, index.kmers.is_unique, place, offset)
     if index.longer:
         _anchor_by_longer_kmers(reads, index, (place, offset, size))
     position = xp.maximum(place, 0) >> 1
@@ -225,10 +223,10 @@ def _anchor_named(r, start, length, names, k, place, found, offset):
     "int64[::1], int32[::1], uint64[::1], uint64[::1], int64, int32[::1], uint64, boolean[::1], int64[::1], int32[::1]"
 )
 @for_each
-def _anchor(r, start, length, packed, text, k, slots, n_slots, is_unique, place, offset):
+def _anchor(r, reads: ReadArrays, text, k, slots, n_slots, is_unique, place, offset):
     forward, backward = np.uint64(0), np.uint64(0)
-    for i in range(length[r]):
-        forward, backward = rolled(forward, backward, base_at(packed, start[r] + i), k)
+    for i in range(reads.length[r]):
+        forward, backward = rolled(forward, backward, base_at(reads.packed, reads.start[r] + i), k)
         if i >= k - 1:
             position = find_window(min(forward, backward), text, k, slots, n_slots)
             if position >= 0 and is_unique[position]:

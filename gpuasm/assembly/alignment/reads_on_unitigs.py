@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.kmers.names import KmerIndex
 from gpuasm.kmers.rolling import rolled
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import ReadArrays, Reads
 
 _ONE, _THREE = np.uint64(1), np.uint64(3)
 
 
-@dataclass(frozen=True)
-class UnitigAlignments:
+class UnitigAlignments(NamedTuple):
     """The unitigs along which reads begin and end.
 
     Attributes
@@ -43,17 +44,14 @@ class UnitigAlignments:
 def align_to_unitigs(reads: Reads, kmer_graph: KmerGraph) -> UnitigAlignments:
     """Align reads to the unitigs of a k-mer graph of plain k by their first and last k-mer in the graph."""
     xp, n = array_namespace(reads.packed), reads.n_segments
-    places = (xp.empty(n, np.int32), xp.empty(n, np.int64), xp.empty(n, np.int32), xp.empty(n, np.int64))
-    aligned = UnitigAlignments(xp.empty(n, dtype=bool), *places)
-    d, out = kmer_graph.dictionary, (aligned.contained, *places)
-    window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(kmer_graph.graph.n_kmers)]))
-    unitigs = (kmer_graph.strand, kmer_graph.unitig_of, window_start)
-    _align_to_unitigs(n, reads.start, reads.length, reads.packed, d.k, d.keys, d.slots, d.n_slots, *unitigs, *out)
+    of_ends = (xp.empty(n, dtype) for _ in range(2) for dtype in (np.int32, np.int64))
+    aligned, dictionary = UnitigAlignments(xp.empty(n, dtype=bool), *of_ends), kmer_graph.dictionary
+    _align_to_unitigs(n, reads.arrays, dictionary.k, dictionary.index, *kmer_graph.rows, aligned)
     return aligned
 
 
 @inlined()
-def _on_unitig(name, unitig_of, strand, window_start):
+def _on_unitig(name, strand, unitig_of, window_start):
     """Return the oriented unitig that an oriented k-mer lies on, and which of its k-mers it is."""
     number = name >> 1
     unitig = np.int64(unitig_of[number])
@@ -70,34 +68,20 @@ def _on_unitig(name, unitig_of, strand, window_start):
 )
 @for_each
 def _align_to_unitigs(
-    r,
-    start,
-    length,
-    packed,
-    k,
-    keys,
-    slots,
-    n_slots,
-    strand,
-    unitig_of,
-    window_start,
-    contained,
-    oriented,
-    base,
-    last_oriented,
-    last_base,
-):
-    contained[r] = True
-    oriented[r] = -1
-    base[r] = 0
-    end = start[r] + length[r]
+    r, reads: ReadArrays, k, index: KmerIndex, strand, unitig_of, window_start, aligned: UnitigAlignments
+):  # fmt: skip
+    start, packed = reads.start[r], reads.packed
+    aligned.contained[r] = True
+    aligned.oriented[r] = -1
+    aligned.base[r] = 0
+    end = start + reads.length[r]
     forward, backward = np.uint64(0), np.uint64(0)
     a = np.int64(-1)
-    first = start[r]
-    for p in range(start[r], end):
+    first = start
+    for p in range(start, end):
         forward, backward = rolled(forward, backward, base_at(packed, p), k)
-        if p - start[r] >= k - 1:
-            number = find(min(forward, backward), keys, slots, n_slots)
+        if p - start >= k - 1:
+            number = find(min(forward, backward), index.keys, index.slots, index.n_slots)
             if number >= 0:
                 a = 2 * number + (1 if backward < forward else 0)
                 first = p - k + 1
@@ -105,28 +89,28 @@ def _align_to_unitigs(
     b = np.int64(-1)
     last = first
     if a >= 0:
-        oriented[r], along = _on_unitig(a, unitig_of, strand, window_start)
-        base[r] = along - (first - start[r])
+        aligned.oriented[r], along = _on_unitig(a, strand, unitig_of, window_start)
+        aligned.base[r] = along - (first - start)
         forward, backward = np.uint64(0), np.uint64(0)
         for i in range(end - first):
             p = end - 1 - i
             backward, forward = rolled(backward, forward, _THREE - base_at(packed, p), k)
             if i >= k - 1:
-                number = find(min(forward, backward), keys, slots, n_slots)
+                number = find(min(forward, backward), index.keys, index.slots, index.n_slots)
                 if number >= 0:
                     b = 2 * number + (1 if backward < forward else 0)
                     last = p
                     break
-    last_oriented[r] = oriented[r]
-    last_base[r] = base[r]
+    aligned.last_oriented[r] = aligned.oriented[r]
+    aligned.last_base[r] = aligned.base[r]
     if b >= 0:
-        last_oriented[r], along = _on_unitig(b, unitig_of, strand, window_start)
-        last_base[r] = along - (last - start[r])
+        aligned.last_oriented[r], along = _on_unitig(b, strand, unitig_of, window_start)
+        aligned.last_base[r] = along - (last - start)
     if b >= 0 and last > first:
         a_is_reversed, b_is_reversed = (a & 1) ^ np.int64(strand[a >> 1]), (b & 1) ^ np.int64(strand[b >> 1])
         distance = (a >> 1) - (b >> 1) if a_is_reversed else (b >> 1) - (a >> 1)
         is_same_unitig = unitig_of[a >> 1] == unitig_of[b >> 1] and a_is_reversed == b_is_reversed
-        contained[r] = is_same_unitig and distance == last - first
+        aligned.contained[r] = is_same_unitig and distance == last - first
 
 
 def repack(reads: Reads) -> Reads:

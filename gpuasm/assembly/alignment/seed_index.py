@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,17 @@ _WEIGHT_SCALE = 16
 
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 _NO_WINDOW = np.int64(-1)
+
+
+class TargetArrays(NamedTuple):
+    """What kernels take of `Targets`, all where the text is."""
+
+    start: Array
+    size: Array
+    is_circular: Array
+    offset: Array
+    weight: Array
+    packed: Array
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,12 @@ class Targets:
     @property
     def n(self) -> int:
         return int(self.size.size)
+
+    @cached_property
+    def arrays(self) -> TargetArrays:
+        """The arrays for kernels."""
+        xp, own = array_namespace(self.packed), (self.start, self.size, self.is_circular, self.offset, self.weight)
+        return TargetArrays(*(to_namespace(xp, array) for array in (*own, self.packed)))
 
     @classmethod
     def of(
@@ -110,9 +128,8 @@ class Targets:
         """Return the targets as reads that have each window of k bases once, across the origin of circular ones too."""
         xp = array_namespace(self.packed)
         length = (self.size + np.where(self.is_circular, k - 1, 0)).astype(np.int32)
-        start, length, number = (
-            to_namespace(xp, a) for a in (self.start[:-1], length, np.arange(self.n, dtype=np.int64))
-        )
+        columns = self.start[:-1], length, np.arange(self.n, dtype=np.int64)
+        start, length, number = (to_namespace(xp, column) for column in columns)
         return Reads(self.packed, start, length, number, self.n)
 
 
@@ -140,8 +157,7 @@ def targets_of(contigs: Sequence[Contig], reads: Reads) -> tuple[Targets, SeedIn
     return targets, index_seeds(targets, reads.n_bases // max(1, reads.n_segments))
 
 
-@dataclass(frozen=True)
-class SeedIndex:
+class SeedIndex(NamedTuple):
     """The places of seeds in the text of targets; a hash of the key makes one in ``2^n`` k-mers a seed.
 
     Attributes

@@ -1,4 +1,4 @@
-"""Align stretches of contigs to all contigs, on either strand, without gaps.
+"""Align contigs to contigs: stretches that are nearly alike, and free ends that other contigs contain.
 
 Shared 31-mers give the diagonals. On each diagonal the alignment is the run of bases with the highest score: 1 for a
 match, -19 for a mismatch, so that at most one base in twenty differs. Sequence with gaps has several alignments.
@@ -11,10 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
+
+RIGHT, LEFT = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def find_self_alignments(
             else codes[shift + least : shift + most]
         )
         differs = (own != other) | (own >= NOT_A_BASE)
-        _, one, two = best_run(np.where(differs, -ALIGNMENT.self_alignment_mismatch_cost, 1))
+        _, one, two = best_run(np.where(differs, 1 - ALIGNMENT.similar_bases_per_difference, 1))
         one, two = one + least, two + least
         begin, end = (shift - two + 1, shift - one + 1) if is_reversed else (shift + one, shift + two)
         if two - one >= ALIGNMENT.contained_end_min_bases and (end <= low or begin >= high):
@@ -82,33 +85,36 @@ def find_self_alignments(
 
 def _diagonals(codes: np.ndarray, bounds: np.ndarray, stretches: Sequence[tuple[int, int]]) -> np.ndarray:
     """Return the diagonals of shared k-mers, (m, 4) int64, distinct: stretch, contig, reversed or not, and shift."""
-    nothing = np.empty((0, 4), np.int64)
     kmers = [kmers_of(codes[low:high] & 3) for low, high in stretches]
     n_kmers = [forward.size for forward, _ in kmers]
     if sum(n_kmers) == 0:
-        return nothing
+        return np.empty((0, 4), np.int64)
     forward, backward = (np.concatenate(side) for side in zip(*kmers, strict=True))
-    row = np.repeat(np.arange(len(stretches)), n_kmers)
-    offset = np.concatenate([np.arange(n) for n in n_kmers])
+    place, which, is_reversed = _occurrences(codes, forward, backward)
+    row = np.repeat(np.arange(len(stretches)), n_kmers)[which]
+    offset = np.concatenate([np.arange(n) for n in n_kmers])[which]
+    contig = np.searchsorted(bounds, place, side="right") - 1
+    shift = np.where(is_reversed, place + MAX_PLAIN_K - 1 + offset, place - offset)
+    low = np.array([low for low, _ in stretches], np.int64)[row]
+    kept = (place + MAX_PLAIN_K <= bounds[contig + 1]) & (is_reversed | (shift != low))
+    return np.unique(np.stack([row, contig, is_reversed, shift], axis=1)[kept], axis=0)
+
+
+def _occurrences(
+    codes: np.ndarray, forward: np.ndarray, backward: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where k-mers occur in the contigs, by place: the place, the k-mer's row, and whether it is reversed there.
+
+    K-mers of more than `self_alignment_max_places` places are left out.
+    """
     key = np.minimum(forward, backward)
     order = np.argsort(key, kind="stable")
-    place, kmer, reads_key = places_of(codes & 3, key)
-    first, last = (np.searchsorted(key[order], kmer, side=side) for side in ("left", "right"))
+    place, found, reads_key = places_of(codes & 3, key)
+    first, last = (np.searchsorted(key[order], found, side=side) for side in ("left", "right"))
     is_rare = np.bincount(first, minlength=1)[first] <= ALIGNMENT.self_alignment_max_places
-    place, reads_key, first, last = (own[is_rare] for own in (place, reads_key, first, last))
-    # Each place with each equal k-mer of a stretch.
-    times = last - first
-    which = order[np.repeat(first - (np.cumsum(times) - times), times) + np.arange(int(times.sum()))]
-    place, reads_key = np.repeat(place, times), np.repeat(reads_key, times)
-    contig = np.searchsorted(bounds, place, side="right") - 1
-    is_reversed = reads_key != (forward[which] < backward[which])
-    shift = np.where(is_reversed, place + MAX_PLAIN_K - 1 + offset[which], place - offset[which])
-    low = np.array([low for low, _ in stretches], np.int64)[row[which]]
-    kept = (place + MAX_PLAIN_K <= bounds[contig + 1]) & (is_reversed | (shift != low))
-    found = np.stack([row[which], contig, is_reversed, shift])[:, kept]
-    found = found[:, np.lexsort(found[::-1])]
-    is_first = np.concatenate([np.ones(min(1, found.shape[1]), bool), (found[:, 1:] != found[:, :-1]).any(axis=0)])
-    return found[:, is_first].T
+    place, reads_key, first, times = (own[is_rare] for own in (place, reads_key, first, last - first))
+    row = order[np.repeat(first - (np.cumsum(times) - times), times) + np.arange(int(times.sum()))]
+    return np.repeat(place, times), row, np.repeat(reads_key, times) != (forward[row] < backward[row])
 
 
 def best_run(score: np.ndarray) -> tuple[float, int, int]:
@@ -118,3 +124,81 @@ def best_run(score: np.ndarray) -> tuple[float, int, int]:
     end = int(np.argmax(sums - least))
     begin = int(np.argmax(sums == least[end]))
     return float(sums[end] - sums[begin]), begin, end
+
+
+@dataclass(frozen=True, slots=True)
+class ContainedEnd:
+    """An end of a contig that is identical to a stretch of the same or another contig.
+
+    Attributes
+    ----------
+    owner, side : int
+        The contig whose end it is, and which end: `RIGHT` or `LEFT`.
+    contig : int
+        The contig that contains the stretch.
+    begin, end : int
+        The stretch, among the bases of all contigs.
+    leaves_rightwards : bool
+        Whether the end's contig leaves the stretch to the right; else it enters it from the left.
+    """
+
+    owner: int
+    side: int
+    contig: int
+    begin: int
+    end: int
+    leaves_rightwards: bool
+
+    @property
+    def length(self) -> int:
+        return self.end - self.begin
+
+
+def find_contained_ends(contigs: Sequence[Contig]) -> list[ContainedEnd]:
+    """Find the stretches of linear contigs that are identical to the last bases of a free end, but not that end itself.
+
+    Parameters
+    ----------
+    contigs
+        Contigs, gaps as code 4, which match nothing.
+
+    Returns
+    -------
+    list of ContainedEnd
+        By place, of `contained_end_min_bases` to `contained_end_max_bases` each. Ends whose last k-mer occurs at more
+        than `self_alignment_max_places` places have none.
+    """
+    bounds, longest = bounds_of(contigs), ALIGNMENT.contained_end_max_bases
+    ends = [
+        (number, side, reverse_complement(contig.codes[:longest]) if side == LEFT else contig.codes[-longest:])
+        for number, contig in enumerate(contigs)
+        for side in (RIGHT, LEFT)
+        if contig.free_ends[side] and contig.length > ALIGNMENT.contained_end_min_bases and not contig.is_circular
+    ]
+    if not ends:
+        return []
+    codes = np.concatenate([contig.codes for contig in contigs])
+    found = []
+    last_kmers = kmers_of(np.concatenate([own[-MAX_PLAIN_K:] for _, _, own in ends]) & 3)
+    occurrences = _occurrences(codes, *(kmers[::MAX_PLAIN_K] for kmers in last_kmers))
+    for at, row, leaves_rightwards in zip(*(column.tolist() for column in occurrences), strict=True):
+        contig, (owner, side, own) = int(np.searchsorted(bounds, at, side="right")) - 1, ends[row]
+        low, high, last = int(bounds[contig]), int(bounds[contig + 1]), at + MAX_PLAIN_K
+        if last > high or contigs[contig].is_circular:
+            continue
+        ahead, behind = codes[at : min(high, at + longest)], codes[max(low, last - longest) : last]
+        n = _n_identical_last(own, reverse_complement(ahead) if leaves_rightwards else behind)
+        begin = at if leaves_rightwards else last - n
+        is_at_end = begin == low if side == LEFT else begin + n == high
+        is_itself = owner == contig and is_at_end and leaves_rightwards == (side == LEFT)
+        if n >= ALIGNMENT.contained_end_min_bases and not is_itself:
+            found.append(ContainedEnd(owner, side, contig, begin, begin + n, leaves_rightwards))
+    return found
+
+
+def _n_identical_last(one: np.ndarray, other: np.ndarray) -> int:
+    """Count the identical bases at the end of two texts; a gap matches nothing."""
+    n = min(one.size, other.size, ALIGNMENT.contained_end_max_bases)
+    one, other = one[one.size - n :], other[other.size - n :]
+    differs = np.flatnonzero((one != other) | (one > 3))
+    return n - 1 - int(differs[-1]) if differs.size else n

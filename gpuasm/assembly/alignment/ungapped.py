@@ -1,20 +1,33 @@
-"""Ungapped local alignment of a read at a given place of a text, for bodies of `for_each`.
+"""Ungapped local alignment of a read at given places of a text, and the choice among several places.
 
 The alignment is the stretch with the highest score: 1 for a match, -4 for a mismatch.
+
+A segment is multi-mapping if all its seeds occur several times. The places of its rarest seed are compared by score. A
+place where the segment is clipped by a contig end counts as equal to the best if the part within the contig aligns as
+well as at the best place. Among equal places a hash of the segment's two ends chooses, weighted by the depth of the
+contigs (`Targets.weight`). So the copies of a repeat share their reads evenly, and neither order nor strand of the
+reads matters.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.assembly.alignment.seed_index import SeedIndex, TargetArrays, Targets
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import reverse_complement_plain
-from gpuasm.parallel import inlined
+from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.hashing import mix
+from gpuasm.primitives.searching import run_of
 from gpuasm.sequence.encoding import block_at
+from gpuasm.sequence.reads import ReadArrays, Reads
 
-_MISMATCH_COST = ALIGNMENT.alignment_mismatch_cost
+_MISMATCH_COST, _MIN_SCORE = ALIGNMENT.alignment_mismatch_cost, ALIGNMENT.alignment_min_score
+_MAX_PLACES = ALIGNMENT.multi_mapping_max_places
+"""Of a seed with more places, so many are compared, from a hashed one on."""
 _ONE = np.uint64(1)
-_ODD = np.uint64(0x5555555555555555)
+_ODD, _FIRST_63 = np.uint64(0x5555555555555555), np.uint64(0x7FFFFFFFFFFFFFFF)
 
 
 @inlined()
@@ -68,3 +81,97 @@ def best_ungapped_alignment(read_packed, first, length, is_reversed, text_packed
         if score > best:
             best, best_begin, best_end = score, begin, j
     return best, best_begin, best_end
+
+
+def choose_places(reads: Reads, targets: Targets, index: SeedIndex, seeds: tuple[Array, Array]) -> None:
+    """Choose a place for each segment without a unique seed, in place.
+
+    Parameters
+    ----------
+    reads, targets, index
+        The segments, what they are aligned to, and the seeds of that.
+    seeds : (n,) int64, (n,) int32
+        For each segment ``-2 - (number << 1 | strand)`` of its rarest seed, and the seed's window in the segment. The
+        former becomes ``position << 1 | is_reversed``; other numbers stay as they are.
+    """
+    found, window = seeds
+    rows = array_namespace(found).flatnonzero(found < -1)
+    _choose_place(int(rows.size), rows, reads.arrays, targets.arrays, targets.n, index, window, found)
+
+
+@inlined()
+def leftmost_on(seed, window, n, k, targets, n_targets):
+    """Return the target of a segment's seed, and the text position of the segment's leftmost base."""
+    own = run_of(seed >> 1, targets.start, n_targets)
+    at = leftmost(seed, window, n, k)
+    if targets.is_circular[own]:
+        while at < targets.start[own]:
+            at += targets.size[own]
+    return own, at
+
+
+@inlined()
+def _score_at(seed, window, n, k, packed, first, targets, n_targets):
+    """Return the best score of a segment at a seed, and which of its bases lie within the contig there."""
+    own, at = leftmost_on(seed, window, n, k, targets, n_targets)
+    low, high = targets.start[own], targets.start[own + 1]
+    score, _, _ = best_ungapped_alignment(packed, first, n, seed & 1, targets.packed, at, low, high)
+    return score, max(np.int64(0), low - at), min(n, high - at)
+
+
+@inlined()
+def _is_as_good(best, best_score, seed, window, n, k, packed, first, targets, n_targets):
+    """Check whether a segment aligns as well at one place as at the best one, within the contig of that place."""
+    score, begin, end = _score_at(seed, window, n, k, packed, first, targets, n_targets)
+    if score == best_score or end - begin == n or score < _MIN_SCORE:
+        return score == best_score
+    if (seed ^ best) & 1:
+        begin, end = n - end, n - begin
+    own, at = leftmost_on(best, window, n, k, targets, n_targets)
+    low, high = max(targets.start[own], at + begin), min(targets.start[own + 1], at + end)
+    rest, _, _ = best_ungapped_alignment(packed, first, n, best & 1, targets.packed, at, low, high)
+    return score >= rest
+
+
+@signatures(
+    "int64[::1], int64[::1], int32[::1], uint64[::1], "
+    "int64[::1], int64[::1], boolean[::1], int64[::1], int64[::1], uint64[::1], int64, "
+    "int64, uint64, uint64[::1], int32[::1], uint64, int64[::1], int64[::1], int32[::1], int64[::1]"
+)
+@for_each
+def _choose_place(
+    v, rows, reads: ReadArrays, targets: TargetArrays, n_targets, seeds: SeedIndex, window, found
+):  # fmt: skip
+    r, packed, k = rows[v], reads.packed, seeds.k
+    at = reads.start[r]
+    n, i = np.int64(reads.length[r]), np.int64(window[r])
+    seed = -2 - found[r]
+    number, strand = seed >> 1, seed & 1
+    shift = np.uint64(64 - 2 * k)
+    head = block_at(packed, at) >> shift
+    tail = block_at(packed, at + n - k) >> shift
+    head = min(head, reverse_complement_plain(head, k))
+    tail = min(tail, reverse_complement_plain(tail, k))
+    chance = np.int64(mix(head + tail) & _FIRST_63)
+    begin = seeds.first[number]
+    n_places = seeds.first[number + 1] - begin
+    n_compared = min(n_places, np.int64(_MAX_PLACES))
+    shifted = chance % n_places if n_places > n_compared else np.int64(0)
+    best, best_score = np.int64(0), np.int64(-1)
+    for c in range(n_compared):
+        place = seeds.place[begin + (c + shifted) % n_places] ^ strand
+        score, _, _ = _score_at(place, i, n, k, packed, at, targets, n_targets)
+        if score > best_score:
+            best, best_score = place, score
+    summed = np.int64(0)
+    for c in range(n_compared):
+        place = seeds.place[begin + (c + shifted) % n_places] ^ strand
+        if _is_as_good(best, best_score, place, i, n, k, packed, at, targets, n_targets):
+            summed += targets.weight[run_of(place >> 1, targets.start, n_targets)]
+    left, chosen = chance % summed, best
+    for c in range(n_compared):
+        place = seeds.place[begin + (c + shifted) % n_places] ^ strand
+        if left >= 0 and _is_as_good(best, best_score, place, i, n, k, packed, at, targets, n_targets):
+            left -= targets.weight[run_of(place >> 1, targets.start, n_targets)]
+            chosen = place
+    found[r] = chosen

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.parallel import compiled, run_chunks, signatures
@@ -32,10 +32,7 @@ class Coverage:
 
     def __init__(self, targets: Targets, xp: Any) -> None:
         self._difference = xp.zeros(targets.n_places + 1, np.int32)
-        names = ("start", "size", "is_circular", "offset")
-        self._start, self._size, self._is_circular, self._offset = (
-            to_namespace(xp, getattr(targets, n)) for n in names
-        )
+        self._targets = targets.arrays
 
     def add(self, target: Array, begin: Array, end: Array) -> None:
         """Count intervals.
@@ -54,9 +51,9 @@ class Coverage:
         xp = array_namespace(begin)
         kept = xp.flatnonzero(end > begin)
         target, begin, length = target[kept], begin[kept], (end - begin)[kept]
-        first, size = self._offset[target], self._size[target]
-        closed = self._is_circular[target]
-        begin = begin - self._start[target]
+        own = self._targets
+        first, size, closed = own.offset[target], own.size[target], own.is_circular[target]
+        begin = begin - own.start[target]
         begin = xp.where(closed, begin % size, begin)
         # On a circular target: all whole rounds, then the rest beyond the origin.
         rounds = xp.where(closed, length // size, 0)

@@ -1,4 +1,9 @@
-"""Copy number by depth: the depth of one copy around each unitig, and the odds of one copy more for a number of reads.
+"""Copy number by depth: the depth of one copy around each unitig, and the odds of one copy to one copy more.
+
+A single-copy branch next to a seven-copy repeat has a seventh of its depth, so rules for rare branches compare with the
+depth of one copy. Long unitigs are mostly single-copy: the longest one near by estimates that depth. If the graph has
+one typical depth, as of an isolate, this bounds the estimate. In a tangle, whose longest unitig may be a repeat, the
+next long unitig beyond it does.
 
 Variants of strains and copies of a repeat both form superbubbles. Repeats lie in genomes that are mostly single-copy,
 in long unitigs, so a connected component has a typical depth, which repeats exceed. Strains differ everywhere: few
@@ -16,16 +21,144 @@ from math import log
 
 import numpy as np
 
-from gpuasm.assembly.coverage.local_depth import local_depth, nearby_depth
+from gpuasm.assembly.coverage.graph_depth import typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE, DepthModel
-from gpuasm.parallel import compiled, signatures
+from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.union_find import root_of
 
 _WITHIN = 1 - 1 / (3 * COVERAGE.dispersion_window_reads)
 """Variance of the reads in a window by their bases, relative to Poisson's: reads across its ends count in part."""
 _DEVIATION = 1.4826
 """Standard deviation of a normal distribution over its median absolute deviation."""
+
+
+def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.ndarray:
+    """Return the depth of one copy of the sequence around each unitig.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    model
+        What depth shows. With `DepthModel.NONE` a long unitig beyond a tangle may be host sequence, and bounds nothing.
+
+    Returns
+    -------
+    (n,) float64: the depth of the longest unitig within `COVERAGE.local_depth_arcs` arcs, the unitig itself included;
+    of equally long ones that of the lowest number. With `DepthModel.ONE` the typical depth bounds it. With
+    `DepthModel.LOCAL`, if no unitig so near is long, the nearest long one within `COVERAGE.tangle_arcs` bounds it.
+    """
+    best = _longest_near_by(graph)
+    near_by = graph.depth[best]
+    if model is DepthModel.ONE:
+        return np.minimum(near_by, typical_depth(graph))
+    if model is DepthModel.NONE:
+        return near_by
+    for _ in range(COVERAGE.local_depth_arcs, COVERAGE.tangle_arcs):
+        short = np.flatnonzero(graph.n_kmers[best] <= COVERAGE.long_unitig_kmers)
+        if short.size == 0:
+            break
+        best = _propagate_longest(best, graph, rows=short)
+    is_long = graph.n_kmers[best] > COVERAGE.long_unitig_kmers
+    return np.where(is_long, np.minimum(near_by, graph.depth[best]), near_by)
+
+
+def nearby_depth(graph: UnitigGraph) -> np.ndarray:
+    """Return the depth of the longest unitig near each unitig: (n,) float64."""
+    return graph.depth[_longest_near_by(graph)]
+
+
+def _longest_near_by(graph: UnitigGraph) -> np.ndarray:
+    best = np.arange(graph.n, dtype=np.int64)
+    for _ in range(COVERAGE.local_depth_arcs):
+        best = _propagate_longest(best, graph, rows=np.arange(graph.n))
+    return best
+
+
+def _propagate_longest(best: np.ndarray, graph: UnitigGraph, *, rows: np.ndarray) -> np.ndarray:
+    """Return the longest known unitig within one more arc of the given unitigs; the others keep theirs."""
+    wider = best.copy()
+    run_chunks(_take_longest, rows.size, rows, best, graph.length, graph.arc_start, graph.arc_to, wider)
+    return wider
+
+
+@signatures("int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], int32[::1], int64[::1]")
+@compiled()
+def _take_longest(first, last, rows, best, length, arc_start, arc_to, wider):
+    for row in range(first, last):
+        u = rows[row]
+        own = best[u]
+        for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
+            other = best[arc_to[arc] >> 1]
+            if length[other] > length[own] or (length[other] == length[own] and other < own):
+                own = other
+        wider[u] = own
+
+
+def one_copy_depth(graph: UnitigGraph, model: DepthModel) -> np.ndarray:
+    """Return the depth of one copy around each unitig: (n,) float64.
+
+    It is the local depth, at most the median depth of the k-mers of the unitig's component. It is infinite in
+    components with at most half of their k-mers in long unitigs.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    model
+        What depth shows: with `DepthModel.ONE` the local depth is returned, with `DepthModel.NONE` infinity.
+    """
+    if model is DepthModel.NONE:
+        return np.full(graph.n, np.inf)
+    if model is DepthModel.ONE or graph.n == 0:
+        return local_depth(graph)
+    component = _components(graph.arc_start, graph.arc_to)
+    n_kmers, depth = graph.n_kmers, graph.depth
+    order = np.lexsort((np.arange(graph.n), depth, component))
+    first = np.flatnonzero(np.diff(component[order], prepend=-1))
+    total = np.add.reduceat(n_kmers[order], first)
+    before = np.cumsum(n_kmers[order])
+    half = before[first] - n_kmers[order][first] + (total + 1) // 2
+    median = depth[order][np.searchsorted(before, half)]
+    in_long = np.add.reduceat(np.where(n_kmers > COVERAGE.long_unitig_kmers, n_kmers, 0)[order], first)
+    of = np.empty(graph.n, np.int64)
+    of[order] = np.repeat(np.arange(first.size), np.diff(first, append=graph.n))
+    return np.where((2 * in_long > total)[of], np.minimum(nearby_depth(graph), median[of]), np.inf)
+
+
+@signatures("int64[::1], int32[::1]")
+@compiled()
+def _components(arc_start, arc_to):
+    """Return the least unitig of each unitig's component."""
+    least = np.arange(arc_start.size // 2)
+    for u in range(least.size):
+        for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
+            a, b = root_of(least, u), root_of(least, arc_to[arc] >> 1)
+            least[max(a, b)] = min(a, b)
+    for u in range(least.size):
+        least[u] = root_of(least, u)
+    return least
+
+
+def bits_for_single_copy(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
+    """Return the log2 odds of one copy to two copies of each unitig, by Poisson's distribution of its reads.
+
+    Parameters
+    ----------
+    graph
+        A graph of reads.
+    copy : (n,) float64
+        Depth of one copy of the sequence around each unitig.
+    bases_per_read
+        Mean bases of a read.
+
+    Returns
+    -------
+    (n,) float64: below 0 where two copies are likelier.
+    """
+    reads_per_depth = (graph.n_kmers + max(0.0, bases_per_read - graph.k)) / bases_per_read
+    return reads_per_depth * (copy / np.log(2) - graph.depth)
 
 
 def log_odds_of_one(reads: np.ndarray | float, one: np.ndarray | float, other: float) -> np.ndarray:
@@ -77,50 +210,5 @@ def overdispersion(depth: np.ndarray, bounds: np.ndarray, *, read_length: int) -
         return 1.0
     distance = np.abs(np.concatenate(found))
     deviation = _DEVIATION * float(np.median(distance))
-    errors = COVERAGE.dispersion_errors * COVERAGE.dispersion_error
+    errors = COVERAGE.dispersion_margin
     return max(1.0, deviation * deviation / _WITHIN / (1 + errors / distance.size**0.5))
-
-
-def one_copy_depth(graph: UnitigGraph, model: DepthModel) -> np.ndarray:
-    """Return the depth of one copy around each unitig: (n,) float64.
-
-    It is the local depth, at most the median depth of the k-mers of the unitig's component. It is infinite in
-    components with at most half of their k-mers in long unitigs.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    model
-        What depth shows: with `DepthModel.ONE` the local depth is returned, with `DepthModel.NONE` infinity.
-    """
-    if model is DepthModel.NONE:
-        return np.full(graph.n, np.inf)
-    if model is DepthModel.ONE or graph.n == 0:
-        return local_depth(graph)
-    component = _components(graph.arc_start, graph.arc_to)
-    n_kmers, depth = graph.n_kmers, graph.depth
-    order = np.lexsort((np.arange(graph.n), depth, component))
-    first = np.flatnonzero(np.diff(component[order], prepend=-1))
-    total = np.add.reduceat(n_kmers[order], first)
-    before = np.cumsum(n_kmers[order])
-    half = before[first] - n_kmers[order][first] + (total + 1) // 2
-    median = depth[order][np.searchsorted(before, half)]
-    in_long = np.add.reduceat(np.where(n_kmers > COVERAGE.long_unitig_kmers, n_kmers, 0)[order], first)
-    of = np.empty(graph.n, np.int64)
-    of[order] = np.repeat(np.arange(first.size), np.diff(first, append=graph.n))
-    return np.where((2 * in_long > total)[of], np.minimum(nearby_depth(graph), median[of]), np.inf)
-
-
-@signatures("int64[::1], int32[::1]")
-@compiled()
-def _components(arc_start, arc_to):
-    """Return the least unitig of each unitig's component."""
-    least = np.arange(arc_start.size // 2)
-    for u in range(least.size):
-        for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
-            a, b = root_of(least, u), root_of(least, arc_to[arc] >> 1)
-            least[max(a, b)] = min(a, b)
-    for u in range(least.size):
-        least[u] = root_of(least, u)
-    return least

@@ -19,9 +19,10 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K, AnchorIndex, text_of_unitigs
-from gpuasm.assembly.coverage.local_depth import bits_for_single_copy
+from gpuasm.assembly.coverage.copy_number import bits_for_single_copy
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.link_evidence import SIXTEENTHS, Evidence
+from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS
+from gpuasm.assembly.pairs.link_evidence import Evidence
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import COVERAGE, PATHS
 from gpuasm.kmers.counting import tally_kmers
@@ -34,7 +35,7 @@ def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
     Parameters
     ----------
     graph, copy, bases_per_read
-        The last graph of reads, and what `gpuasm.assembly.coverage.local_depth.bits_for_single_copy` takes.
+        The last graph of reads, and what `gpuasm.assembly.coverage.copy_number.bits_for_single_copy` takes.
     xp
         Namespace of the keys.
 
@@ -112,7 +113,7 @@ def has_several_copies(links: Links, every: Links, evidence: Evidence) -> np.nda
     n, expected = evidence.n_pairs[row], evidence.expected[row] / SIXTEENTHS
     has_more = n > to_host(links.first[1:] - links.first[:-1])
     is_likely = n - expected / np.log(2) >= PATHS.walk_lead_bits
-    return (row >= 0) & has_more & (n >= COVERAGE.repeat_link_ratio * expected) & is_likely
+    return (row >= 0) & has_more & (n >= COVERAGE.two_copies_ratio * expected) & is_likely
 
 
 def _end_pairs(links: Links) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuasm.assembly.coverage.local_depth import even_share, long_share, read_share, typical_depth
+from gpuasm.assembly.coverage.graph_depth import even_share, long_share, read_share, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.parameters import (

@@ -1,9 +1,12 @@
-"""Clipped tails: bases of aligned reads beyond the dead ends of contigs.
+"""Clipped tails: bases of aligned reads beyond the dead ends of contigs, and their consensus.
 
 A read counts only if it matches the contig up to the contig's last base. Its tail ends where the read aligns to another
 contig, or at the other end of its fragment, known from its mate: adapter follows there. A read that folds back onto the
 same end does not count: it comes from a molecule copied back over itself, or from a hairpin, and its two halves are
 reverse complements of each other.
+
+The tails of an end vote base by base. A base is taken if at least two reads and four of five agree; where reads
+disagree, as next to a repeat or where chimeras begin, the consensus ends.
 """
 
 from __future__ import annotations
@@ -16,9 +19,13 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
+from gpuasm.assembly.parameters import ALIGNMENT
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD
 from gpuasm.sequence.reads import Reads
 
+_MIN_VOTES, (_AGREEING, _VOTERS) = ALIGNMENT.min_votes, ALIGNMENT.vote_agreement
+_BASES_PER_STRIKE = ALIGNMENT.alignment_bases_per_mismatch
 RIGHT, LEFT = 0, 1
 
 
@@ -61,9 +68,7 @@ def free_ends(targets: Targets, bounds: np.ndarray, is_free: np.ndarray) -> np.n
     Parameters
     ----------
     targets
-        Segments of the contigs.
-    bounds : (n_contigs + 1,) int64
-        The positions where each contig begins, and the end.
+        Segments of the contigs, whose places begin at ``bounds``.
     is_free : (n_contigs, 2) bool
         Whether the right and the left end of each contig are dead ends.
 
@@ -82,16 +87,7 @@ def find_clipped_tails(
 ) -> ClippedTails:
     """Find the clipped tails of reads.
 
-    Parameters
-    ----------
-    reads
-        Segments of reads; mates are reads 2i and 2i + 1 where they are paired.
-    aligned
-        The first and the second alignments of these segments, as `align_reads` returns them.
-    targets
-        What they are aligned to.
-    ends : (2, n_targets) int64
-        Of `free_ends`.
+    ``aligned`` are the first and the second alignments of their segments, ``ends`` as `free_ends` returns them.
     """
     return ClippedTails.joined([_at_side(reads, aligned, targets, (ends[side], side)) for side in (RIGHT, LEFT)])
 
@@ -156,20 +152,112 @@ def _within_fragment(reads: Reads, first: Alignments, rows: Array, at: tuple[Arr
 def _tail_bases(reads: Reads, own: Alignments, length: Array, at: tuple[Array, int]) -> Array:
     """Return the bases beyond the ends, outwards."""
     xp, (edge, side) = array_namespace(own.at), at
+    beyond, n, is_reversed = edge - own.at, reads.length[own.segment], own.is_reversed == 1
+    first = beyond if side == RIGHT else beyond - 1
+    position = reads.start[own.segment] + xp.where(is_reversed, n - 1 - first, first)
+    return codes_of_stretches(reads, position, length, is_reversed != (side == LEFT))
+
+
+def codes_of_stretches(reads: Reads, position: Array, length: Array, is_reversed: Array) -> Array:
+    """Return the concatenated codes of stretches of reads: (sum of lengths,) uint8.
+
+    Parameters
+    ----------
+    reads
+        The reads.
+    position : (n,) int64
+        Where each stretch begins in the packed bases; a reversed one is read from there backwards.
+    length : (n,) int64
+    is_reversed : (n,) bool
+        Which stretches are reverse-complemented.
+    """
+    xp = array_namespace(position)
     last = xp.cumsum(length)
-    index = xp.arange(int(last[-1]) if own.n else 0, dtype=np.int64)
+    index = xp.arange(int(last[-1]) if length.size else 0, dtype=np.int64)
     row = xp.searchsorted(last, index, side="right")
-    j = index - (last - length)[row]
-    beyond = (edge - own.at)[row]
-    within = beyond + j if side == RIGHT else beyond - 1 - j
-    is_reversed = own.is_reversed[row] == 1
-    segment = own.segment[row]
-    position = reads.start[segment] + xp.where(is_reversed, reads.length[segment] - 1 - within, within)
-    codes = codes_at(reads, position)
-    return xp.where(is_reversed != (side == LEFT), 3 - codes, codes)
+    j, is_reversed = index - (last - length)[row], is_reversed[row]
+    place = position[row] + xp.where(is_reversed, -j, j)
+    shift = (62 - 2 * (place % BASES_PER_WORD)).astype(np.uint64)
+    codes = ((reads.packed[place // BASES_PER_WORD] >> shift) & np.uint64(3)).astype(np.uint8)
+    return xp.where(is_reversed, 3 - codes, codes)
 
 
-def codes_at(reads: Reads, position: Array) -> Array:
-    """Return the codes of reads at positions of their packed bases: uint8."""
-    shift = (62 - 2 * (position % BASES_PER_WORD)).astype(np.uint64)
-    return ((reads.packed[position // BASES_PER_WORD] >> shift) & np.uint64(3)).astype(np.uint8)
+@dataclass(frozen=True)
+class Consensus:
+    """Bases to add to contigs.
+
+    Attributes
+    ----------
+    end : (n,) int64
+        The extended ends, as in `ClippedTails`, ascending.
+    codes : list of (length,) uint8
+        The bases of each, outwards.
+    depth : list of (length,) int32
+        The reads that agree on each base.
+    """
+
+    end: np.ndarray
+    codes: list[np.ndarray]
+    depth: list[np.ndarray]
+
+    @property
+    def n_bases(self) -> int:
+        return sum(own.size for own in self.codes)
+
+    def cut(self, length: Sequence[int]) -> Consensus:
+        """Trim each extension to a given length, and leave out the empty ones."""
+        kept = [i for i, n in enumerate(length) if n > 0]
+        codes, depth = ([values[i][: length[i]] for i in kept] for values in (self.codes, self.depth))
+        return Consensus(self.end[kept], codes, depth)
+
+
+def vote(tails: ClippedTails, *, n_single: int) -> Consensus:
+    """Return the consensus of the tails at each end, with at most ``n_single`` bases of a single read."""
+    order = np.argsort(tails.end, kind="stable")
+    first_base = np.cumsum(tails.length) - tails.length
+    end, start, n_rows = np.unique(tails.end[order], return_index=True, return_counts=True)
+    longest = np.zeros(end.size, np.int64)
+    if end.size:
+        longest = np.maximum.reduceat(tails.length[order], start)
+    out = np.cumsum(longest) - longest
+    codes, depth = np.empty(int(longest.sum()), np.uint8), np.empty(int(longest.sum()), np.int32)
+    length = np.zeros(end.size, np.int64)
+    rows = (start, n_rows, first_base[order], tails.length[order], tails.codes)
+    _vote_by_base(*rows, n_single, out, codes, depth, length)
+    found = zip(out.tolist(), length.tolist(), strict=True)
+    slices = [slice(first, first + n) for first, n in found]
+    return Consensus(end, [codes[s] for s in slices], [depth[s] for s in slices]).cut(length.tolist())
+
+
+@signatures(
+    "int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64, int64[::1], uint8[::1], int32[::1], int64[::1]"
+)
+@compiled()
+def _vote_by_base(start, n_rows, first_base, length, bases, n_single, out, codes, depth, extended):
+    for e in range(start.size):
+        rows = range(start[e], start[e] + n_rows[e])
+        strikes = np.zeros(n_rows[e], np.int64)
+        singles, j = 0, 0
+        while True:
+            votes = np.zeros(4, np.int64)
+            voter = 0
+            for r in rows:
+                if length[r] > j and strikes[r - start[e]] <= 1 + j // _BASES_PER_STRIKE:
+                    votes[bases[first_base[r] + j]] += 1
+                    voter = r
+            total, best = np.int64(0), 0
+            for code in range(4):  # numpy's own sum and argmax would load scipy with them
+                total += votes[code]
+                best = code if votes[code] > votes[best] else best
+            if votes[best] >= _MIN_VOTES and _VOTERS * votes[best] >= _AGREEING * total:
+                pass
+            elif total == 1 and singles < n_single and strikes[voter - start[e]] == 0:
+                singles += 1
+            else:
+                break
+            codes[out[e] + j], depth[out[e] + j] = best, votes[best]
+            for r in rows:
+                if length[r] > j and bases[first_base[r] + j] != best:
+                    strikes[r - start[e]] += 1
+            j += 1
+        extended[e] = j

@@ -11,55 +11,22 @@ where its k-mers occur on a contig or in another extension.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.seed_index import SeedIndex
 from gpuasm.assembly.contig import Contig, bounds_of, changed
-from gpuasm.assembly.ends.clipped_tails import LEFT, ClippedTails
+from gpuasm.assembly.ends.clipped_tails import LEFT, ClippedTails, Consensus, vote
 from gpuasm.assembly.parameters import ENDS
-from gpuasm.parallel import compiled, for_each, signatures
+from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
-
-_MIN_VOTES, (_AGREEING, _VOTERS) = ENDS.extension_min_votes, ENDS.extension_agreement
-_BASES_PER_STRIKE = ENDS.extension_bases_per_strike
-
-
-@dataclass(frozen=True)
-class Extensions:
-    """Bases to add to contigs.
-
-    Attributes
-    ----------
-    end : (n,) int64
-        The extended ends, as in `ClippedTails`, ascending.
-    codes : list of (length,) uint8
-        The bases of each, outwards.
-    depth : list of (length,) int32
-        The reads that agree on each base.
-    """
-
-    end: np.ndarray
-    codes: list[np.ndarray]
-    depth: list[np.ndarray]
-
-    @property
-    def n_bases(self) -> int:
-        return sum(own.size for own in self.codes)
-
-    def cut(self, length: Sequence[int]) -> Extensions:
-        """Trim each extension to a given length, and leave out the empty ones."""
-        kept = [i for i, n in enumerate(length) if n > 0]
-        codes, depth = ([values[i][: length[i]] for i in kept] for values in (self.codes, self.depth))
-        return Extensions(self.end[kept], codes, depth)
 
 
 def extend_ends(
     contigs: Sequence[Contig], tails: ClippedTails, index: SeedIndex, *, depth: np.ndarray, error_rate: tuple[int, int]
-) -> Extensions:
+) -> Consensus:
     """Determine the extensions of contigs.
 
     Parameters
@@ -92,67 +59,7 @@ def _has_few_tails(tails: ClippedTails, contigs: Sequence[Contig], depth: np.nda
     return 2 * n_reads * np.repeat(length, 2) < covered
 
 
-def vote(tails: ClippedTails, *, n_single: int) -> Extensions:
-    """Compute the consensus of the tails at each end; see the module.
-
-    Parameters
-    ----------
-    tails
-        In any order.
-    n_single
-        Most bases that are taken from a single read.
-    """
-    order = np.argsort(tails.end, kind="stable")
-    first_base = np.cumsum(tails.length) - tails.length
-    end, start, n_rows = np.unique(tails.end[order], return_index=True, return_counts=True)
-    longest = np.zeros(end.size, np.int64)
-    if end.size:
-        longest = np.maximum.reduceat(tails.length[order], start)
-    out = np.cumsum(longest) - longest
-    codes, depth = np.empty(int(longest.sum()), np.uint8), np.empty(int(longest.sum()), np.int32)
-    length = np.zeros(end.size, np.int64)
-    rows = (start, n_rows, first_base[order], tails.length[order], tails.codes)
-    _vote_by_base(*rows, n_single, out, codes, depth, length)
-    found = zip(out.tolist(), length.tolist(), strict=True)
-    slices = [slice(first, first + n) for first, n in found]
-    return Extensions(end, [codes[s] for s in slices], [depth[s] for s in slices]).cut(length.tolist())
-
-
-@signatures(
-    "int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64, int64[::1], uint8[::1], int32[::1], int64[::1]"
-)
-@compiled()
-def _vote_by_base(start, n_rows, first_base, length, bases, n_single, out, codes, depth, extended):
-    for e in range(start.size):
-        rows = range(start[e], start[e] + n_rows[e])
-        strikes = np.zeros(n_rows[e], np.int64)
-        singles, j = 0, 0
-        while True:
-            votes = np.zeros(4, np.int64)
-            voter = 0
-            for r in rows:
-                if length[r] > j and strikes[r - start[e]] <= 1 + j // _BASES_PER_STRIKE:
-                    votes[bases[first_base[r] + j]] += 1
-                    voter = r
-            total, best = np.int64(0), 0
-            for code in range(4):  # numpy's own sum and argmax would load scipy with them
-                total += votes[code]
-                best = code if votes[code] > votes[best] else best
-            if votes[best] >= _MIN_VOTES and _VOTERS * votes[best] >= _AGREEING * total:
-                pass
-            elif total == 1 and singles < n_single and strikes[voter - start[e]] == 0:
-                singles += 1
-            else:
-                break
-            codes[out[e] + j], depth[out[e] + j] = best, votes[best]
-            for r in rows:
-                if length[r] > j and bases[first_base[r] + j] != best:
-                    strikes[r - start[e]] += 1
-            j += 1
-        extended[e] = j
-
-
-def _lengths_before_contigs(found: Extensions, contigs: Sequence[Contig], index: SeedIndex) -> np.ndarray:
+def _lengths_before_contigs(found: Consensus, contigs: Sequence[Contig], index: SeedIndex) -> np.ndarray:
     """Return how much of each extension precedes the first seed that occurs on a contig."""
     keys, owner, at = _windows(found, contigs, k=index.k, tail=index.k - 1)
     xp = array_namespace(index.keys)
@@ -164,14 +71,14 @@ def _lengths_before_contigs(found: Extensions, contigs: Sequence[Contig], index:
     return _cut_before(found, owner[is_on_contig], at[is_on_contig])
 
 
-def _unshared_lengths(found: Extensions, contigs: Sequence[Contig]) -> np.ndarray:
+def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray:
     """Return how much of each extension precedes the first k-mer of another end or of an earlier end's extension."""
-    keys, owner, at = _windows(found, contigs, k=ENDS.extension_shared_k, tail=ENDS.extension_shared_k - 1)
+    keys, owner, at = _windows(found, contigs, k=ENDS.local_min_k, tail=ENDS.local_min_k - 1)
     if keys.size == 0:
         return _cut_before(found, owner, at)
     ends = np.flatnonzero(np.repeat([not contig.is_circular for contig in contigs], 2))
-    tails = Extensions(ends, [np.empty(0, np.uint8)] * ends.size, [])
-    tail_keys, of, _ = _windows(tails, contigs, k=ENDS.extension_shared_k, tail=ENDS.extension_tail)
+    tails = Consensus(ends, [np.empty(0, np.uint8)] * ends.size, [])
+    tail_keys, of, _ = _windows(tails, contigs, k=ENDS.local_min_k, tail=ENDS.extension_tail)
     known = np.sort(keys)
     shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
     tail_keys, of, number = tail_keys[shared], of[shared], found.end[owner]
@@ -189,7 +96,7 @@ def _unshared_lengths(found: Extensions, contigs: Sequence[Contig]) -> np.ndarra
     return _cut_before(found, owner[is_shared], at[is_shared])
 
 
-def _cut_before(found: Extensions, owner: np.ndarray, at: np.ndarray) -> np.ndarray:
+def _cut_before(found: Consensus, owner: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Return the length of each extension, cut before the first of the given windows."""
     length = np.array([own.size for own in found.codes], np.int64)
     np.minimum.at(length, owner, np.maximum(at, 0))
@@ -197,7 +104,7 @@ def _cut_before(found: Extensions, owner: np.ndarray, at: np.ndarray) -> np.ndar
 
 
 def _windows(
-    found: Extensions, contigs: Sequence[Contig], *, k: int, tail: int
+    found: Consensus, contigs: Sequence[Contig], *, k: int, tail: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return key, extension and first base of all windows of the extensions with the ``tail`` bases before each."""
     bounds = bounds_of(contigs)
@@ -253,7 +160,7 @@ PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def extended(
-    contigs: Sequence[Contig], found: Extensions, per_base: PerBase, *, cuts: np.ndarray
+    contigs: Sequence[Contig], found: Consensus, per_base: PerBase, *, cuts: np.ndarray
 ) -> tuple[list[Contig], PerBase, np.ndarray]:
     """Add extensions to contigs and to the arrays of their bases.
 

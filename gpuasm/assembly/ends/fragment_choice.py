@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.assembly.parameters import ENDS
+from gpuasm.assembly.parameters import ENDS, FRAGMENTS
 from gpuasm.parallel import compiled
 
 _SCALE = 256
@@ -30,13 +30,6 @@ _SCALE = 256
 
 def places_on(texts: Sequence[bytes], reads: Sequence[bytes]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Place each read on sequences where it has the fewest mismatches.
-
-    Parameters
-    ----------
-    texts
-        Codes of the walks, with the sequences next to them.
-    reads
-        Codes of reads, in the walks' direction.
 
     Returns
     -------
@@ -131,7 +124,7 @@ def choose_walk(
     fragments = _Fragments.of(candidates, density, (near, flank))
     rows = [fragments.likely(*read, *at) for read, at in zip(mated, places, strict=True)]
     rows = [row for row in rows if row.any()]
-    if len(rows) < ENDS.fragment_min_count:
+    if len(rows) < FRAGMENTS.sample_min_fragments:
         return None
     bits = np.log2(np.maximum(fragments.density.min(), rows)).sum(axis=0).tolist()
     best = max(range(len(bits)), key=lambda i: (bits[i], candidates[i].text))

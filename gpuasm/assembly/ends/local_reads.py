@@ -15,7 +15,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
-from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, codes_at, free_ends
+from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, codes_of_stretches, free_ends
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.sequence.reads import Reads
 
@@ -60,8 +60,6 @@ class GapEnds:
             begins.
         ends : (2 * n_gaps,) int64
             Oriented unitigs; each leads into its gap, and occurs once.
-        reads
-            All reads.
         longest
             Bases of the longest fragments; 0 where reads have no mates.
         """
@@ -90,16 +88,7 @@ class GapEnds:
 
 
 def find_local_reads(reads: Reads, first: Alignments, ends: GapEnds) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the local reads of gaps.
-
-    Parameters
-    ----------
-    reads
-        Segments of reads; mates are reads 2i and 2i + 1 where they are paired.
-    first
-        Their first alignments, as `gpuasm.assembly.alignment.contig_alignment.align_reads` returns them.
-    ends
-        The ends of the gaps.
+    """Yield the local reads of gaps, given the first alignments of reads.
 
     Yields
     ------
@@ -176,16 +165,10 @@ def _oriented_sequences(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, b
         gap, segment, is_flipped, before = rows[:, i : i + _BATCH]
         own, is_reversed = to_namespace(xp, segment), to_namespace(xp, is_flipped == 1)
         length = reads.length[own].astype(np.int64)
-        last = xp.cumsum(length)
-        index = xp.arange(int(last[-1]), dtype=np.int64)
-        row = xp.searchsorted(last, index, side="right")
-        position = reads.start[own][row] + xp.where(
-            is_reversed[row], last[row] - 1 - index, index - (last - length)[row]
-        )
-        codes = codes_at(reads, position)
-        text = to_host(xp.where(is_reversed[row], 3 - codes, codes)).tobytes()
-        columns = (gap, to_host(last - length), to_host(last), before)
-        for g, begin, end, mate in zip(*(column.tolist() for column in columns), strict=True):
+        position = reads.start[own] + xp.where(is_reversed, length - 1, 0)
+        text = to_host(codes_of_stretches(reads, position, length, is_reversed)).tobytes()
+        last = np.cumsum(to_host(length))
+        for g, begin, end, mate in zip(gap.tolist(), [0, *last.tolist()], last.tolist(), before.tolist(), strict=False):
             yield g, text[begin:end], mate
 
 

@@ -18,9 +18,10 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.assembly.graph.unitig_graph import JoinedGraph
 from gpuasm.kmers.counting import tally_kmers
-from gpuasm.kmers.names import Dictionary
-from gpuasm.kmers.tally import Tally, joined
+from gpuasm.kmers.pieces import other_strand
+from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.reads import Reads
@@ -29,16 +30,8 @@ from gpuasm.sequence.reads import Reads
 def bridging_segments(crossing: Reads, names: Array, kmer_graph: KmerGraph) -> Reads:
     """Extract the segments of junction-spanning reads that connect two dead ends.
 
-    Parameters
-    ----------
-    crossing, names
-        Reads that span junctions, and the names of their windows at the graph's k.
-    kmer_graph
-        The simplified graph.
-
-    Returns
-    -------
-    Reads over the same packed bases: each segment from the last window before a gap to the first one after it.
+    ``names`` are those of the reads' windows in the simplified graph. The segments lie over the same packed bases: each
+    from the last window before a gap to the first one after it.
     """
     xp, k = array_namespace(crossing.packed), kmer_graph.graph.k
     on_bridge = xp.zeros(names.size, dtype=np.uint8)
@@ -90,44 +83,38 @@ def _mark_bridges(r, start, length, k, names, strand, unitig_of, first_window, l
         before = p
 
 
-def add_mercy_kmers(held: list[Tally], segments: Reads) -> Tally:
-    """Add the k-mers and edges of bridging segments to a tally.
+def add_mercy_kmers(joined: JoinedGraph, kmer_graph: KmerGraph, segments: Reads) -> Tally:
+    """Add the edges of bridging segments to those of a graph, in place, and return its new k-mers.
 
     Parameters
     ----------
-    held
-        The tally of the k-mers of the simplified graph, without places, with edges. It is taken out of its list, so
-        that each of its arrays is freed once it is copied.
+    joined
+        The simplified graph, with the counts and edges of its windows.
+    kmer_graph
+        The same graph with its dictionary.
     segments
         As `bridging_segments` returns them.
+
+    Returns
+    -------
+    The k-mers of the segments that the graph lacks, with counts and edges, where the segments are.
     """
-    kept, xp = held.pop(), array_namespace(segments.packed)
-    edges = to_namespace(xp, kept.edges)
-    k, histogram, new = kept.k, kept.histogram, _new_kmers(kept, edges, segments)
-    columns, added = [edges, kept.keys, kept.count], [new.edges, new.keys, new.count]
-    del kept, edges
-    for i, column in enumerate(added):
-        own, columns[i] = to_namespace(xp, columns[i]), None
-        columns[i] = joined([own, column])
-        del own
-    edges, keys, count = columns
-    return Tally(k, keys, count, new.place[:0].copy(), new.followers, histogram, edges)
+    found = tally_kmers(segments, joined.graph.k, min_follow=1)
+    xp, d = array_namespace(found.keys), kmer_graph.dictionary
+    window, edges = xp.empty(found.n, np.int64), xp.empty(found.n, np.uint8)
+    _find_windows(found.n, found.keys, found.edges, d.keys, d.slots, d.n_slots, kmer_graph.strand, window, edges)
+    known = window >= 0
+    joined.edges[to_host(window[known])] |= to_host(edges[known])
+    new = found.where(~known)
+    return replace(new, place=new.place[:0].copy())
 
 
-def _new_kmers(kept: Tally, edges: Array, segments: Reads) -> Tally:
-    """Add the edges of segments to those of the known k-mers, in place, and return the tally of the other k-mers."""
-    found = tally_kmers(segments, kept.k, min_follow=1)
-    is_new = array_namespace(found.keys).zeros(found.n, dtype=bool)
-    dictionary = Dictionary.of(kept.keys, k=kept.k, k0=0)
-    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
-    _add_edges(found.n, found.keys, found.edges, *index, edges, is_new)
-    return found.where(is_new)
-
-
-@signatures("uint64[::1], uint8[::1], uint64[::1], int32[::1], uint64, uint8[::1], boolean[::1]")
+@signatures(
+    "uint64[::1], uint8[::1], uint64[::1], int32[::1], uint64, uint8[::1], int64[::1], uint8[::1]",
+)
 @for_each
-def _add_edges(i, own_keys, own_edges, keys, slots, n_slots, edges, is_new):
-    number = find(own_keys[i], keys, slots, n_slots)
-    is_new[i] = number < 0
-    if number >= 0:
-        edges[number] = edges[number] | own_edges[i]
+def _find_windows(i, own_keys, own_edges, keys, slots, n_slots, strand, window, edges):
+    """Write the window of each k-mer in the graph, or -1, and the edges of the k-mer as its unitig is read."""
+    number, own = find(own_keys[i], keys, slots, n_slots), np.int64(own_edges[i])
+    window[i] = number
+    edges[i] = other_strand(own) if number >= 0 and strand[number] else own

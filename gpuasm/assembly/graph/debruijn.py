@@ -11,14 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.kmers.counting import count_followers
 from gpuasm.kmers.keys import MAX_PLAIN_K, first_name, last_name, pair_key, reverse_complement_plain
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at
-from gpuasm.sequence.reads import Reads
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
@@ -116,118 +114,6 @@ class TableLinks:
         xp, followers = array_namespace(vertices), self.tally.followers
         seen = followers.reshape(-1, 4)[vertices] if followers.size else xp.zeros((vertices.size, 4), np.uint32)
         return self.neighbour.reshape(-1, 4)[vertices], seen
-
-
-@dataclass(frozen=True)
-class PlainLinks:
-    """The observed edges of k-mers of plain k, found anew at each use: a table takes 32 bytes for each k-mer.
-
-    Attributes
-    ----------
-    tally
-        The k-mers, with edges.
-    reads
-        The reads that they were counted in.
-    min_follow
-        The least count of an edge: added edges have it, whether or not they occur in reads.
-    is_two_sided
-        Whether an edge must be observed at both of its ends. Counted followers agree on both strands; where k-mers
-        were added without all their counts, an edge may be present at one of its ends only.
-    """
-
-    tally: Tally
-    reads: Reads
-    min_follow: int
-    is_two_sided: bool = False
-
-    def forced(self) -> Array:
-        """Return the forced successor of each vertex; see `forced_successors`."""
-        tally, n = self.tally, 2 * self.tally.n
-        successor = array_namespace(tally.keys).empty(n, np.int32)
-        dictionary = Dictionary.of(tally.keys, k=tally.k, k0=0)
-        index = (tally.keys, dictionary.slots, dictionary.n_slots)
-        _find_only(n, tally.k, *index, tally.edges, self.is_two_sided, successor)
-        _keep_forced(n, successor)
-        return successor
-
-    def edges_of(self, vertices: Array) -> tuple[Array, Array]:
-        """Return the successors of (m,) vertices and the counts of these edges: (m, 4) int32 and uint32.
-
-        A successor is -1 unless it, or its twin, is one of the vertices.
-        """
-        xp, tally = array_namespace(vertices), self.tally
-        number = xp.unique(vertices >> 1)
-        keys, edges = tally.keys[number], tally.edges[number]
-        own = 2 * xp.searchsorted(number, vertices >> 1) + (vertices & 1)
-        dictionary, row = Dictionary.of(keys, k=tally.k, k0=0), xp.empty(4 * vertices.size, np.int32)
-        index = (keys, dictionary.slots, dictionary.n_slots)
-        _find_rows(vertices.size, own, tally.k, *index, edges, self.is_two_sided, row)
-        row = xp.where(row >= 0, 2 * number[xp.maximum(row, 0) >> 1] + (row & 1), -1).astype(np.int32)
-        seen = count_followers(self.reads, tally.k, keys).reshape(-1, 4)[own]
-        return row.reshape(-1, 4), xp.maximum(seen, np.uint32(self.min_follow))
-
-
-@inlined()
-def _oriented_key(v, k, keys):
-    """Return the bases of a vertex of plain k."""
-    kmer = keys[v >> 1]
-    if v & 1:
-        kmer = reverse_complement_plain(kmer, k)
-    return kmer
-
-
-@inlined()
-def _has_edge(v, b, edges):
-    """Return whether a base follows a vertex often enough."""
-    return (np.int64(edges[v >> 1]) >> (4 * (v & 1) + b)) & 1 == 1
-
-
-@inlined()
-def _follow_plain(v, kmer, b, k, keys, slots, n_slots, edges, is_two_sided):
-    """Return the successor of a vertex by a base if the edge is observed, or -1."""
-    to = np.int64(-1)
-    if _has_edge(v, b, edges):
-        forward = ((kmer << _TWO) | np.uint64(b)) & ((_ONE << np.uint64(2 * k)) - _ONE)
-        backward = reverse_complement_plain(forward, k)
-        number = find(min(forward, backward), keys, slots, n_slots)
-        if number >= 0:
-            to = 2 * number + (1 if backward < forward else 0)
-            first = np.int64(kmer >> np.uint64(2 * k - 2))
-            if is_two_sided and not _has_edge(to ^ 1, 3 - first, edges):
-                to = np.int64(-1)
-    return to
-
-
-@signatures("int64, uint64[::1], int32[::1], uint64, uint8[::1], boolean, int32[::1]")
-@for_each
-def _find_only(v, k, keys, slots, n_slots, edges, is_two_sided, successor):
-    """Find the only successor of each vertex, -1 where there is none or several."""
-    kmer, n, found = _oriented_key(v, k, keys), 0, np.int64(-1)
-    for b in range(4):
-        to = _follow_plain(v, kmer, b, k, keys, slots, n_slots, edges, is_two_sided)
-        if to >= 0:
-            n += 1
-            found = to
-    successor[v] = found if n == 1 else -1
-
-
-@signatures("int32[::1]")
-@for_each
-def _keep_forced(v, successor):
-    to = np.int64(successor[v])
-    # The twin of an only successor follows back if it has one successor. Such pairs are kept, so that another thread
-    # never changes what this one reads. An edge to the vertex's own twin pairs nothing.
-    if to >= 0 and (to == v ^ 1 or successor[to ^ 1] != v ^ 1):
-        successor[v] = -1
-
-
-@signatures("int64[::1], int64, uint64[::1], int32[::1], uint64, uint8[::1], boolean, int32[::1]")
-@for_each
-def _find_rows(i, vertices, k, keys, slots, n_slots, edges, is_two_sided, row):
-    v = vertices[i]
-    kmer = _oriented_key(v, k, keys)
-    for b in range(4):
-        row[4 * i + b] = _follow_plain(v, kmer, b, k, keys, slots, n_slots, edges, is_two_sided)
 
 
 def forced_successors(neighbour: Array) -> Array:

@@ -147,7 +147,7 @@ class _Draft:
         is_excluded = ~is_end & (before > after).all(axis=1) & (graph.length - 2 * (graph.k - 1) <= longest)
         dropped = np.zeros(wide.n, dtype=bool)
         dropped[: graph.n] = (is_copied | is_excluded) & (after == 0).all(axis=1)
-        few = wide.depth[: graph.n] < COVERAGE.residual_copies * self.one_copy
+        few = wide.depth[: graph.n] < COVERAGE.half_copy * self.one_copy
         dropped[_without_path(wide, np.flatnonzero(is_copied & few).tolist())] = True
         return dropped
 

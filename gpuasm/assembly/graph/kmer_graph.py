@@ -6,22 +6,46 @@ The number of a k-mer determines its unitig and its place there, and consecutive
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.debruijn import oriented_base
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import JoinedGraph, UnitigGraph
 from gpuasm.assembly.graph.unitigs import Unitigs
 from gpuasm.kmers.keys import first_name, last_name, pair_key
 from gpuasm.kmers.names import Dictionary, require_nameable
+from gpuasm.kmers.pieces import other_strand
+from gpuasm.kmers.rolling import rolled
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
 from gpuasm.primitives.searching import run_of
 
 _ONE = np.uint64(1)
+
+
+class UnitigRows(NamedTuple):
+    """Strand and unitig of each k-mer, and the first window of each unitig."""
+
+    strand: Array
+    unitig_of: Array
+    first_window: Array
+
+
+class LinkRows(NamedTuple):
+    """The arrays by which `follow_name` finds successors: those of `KmerGraph.rows`, and text and arcs of the graph."""
+
+    strand: Array
+    unitig_of: Array
+    first_window: Array
+    start: Array
+    is_circular: Array
+    arc_start: Array
+    arc_to: Array
+    bases: Array
 
 
 @dataclass(frozen=True)
@@ -66,17 +90,17 @@ class KmerGraph:
         return replace(self.without_keys(), strand=self.strand[:0].copy(), unitig_of=self.unitig_of[:0].copy())
 
     @property
-    def rows(self) -> tuple[Array, ...]:
+    def rows(self) -> UnitigRows:
         """Strand and unitig of each k-mer, and the first window of each unitig."""
         start = to_namespace(array_namespace(self.strand), window_start(self.graph))
-        return self.strand, self.unitig_of, start
+        return UnitigRows(self.strand, self.unitig_of, start)
 
     @property
-    def link_rows(self) -> tuple[Array, ...]:
-        """The arrays by which `follow_name` finds successors: those of ``rows``, and bases and arcs of the graph."""
+    def link_rows(self) -> LinkRows:
+        """The arrays by which `follow_name` finds successors."""
         xp, graph = array_namespace(self.strand), self.graph
         rows = (graph.start, graph.is_circular, graph.arc_start, graph.arc_to, graph.bases)
-        return (*self.rows, *(to_namespace(xp, row) for row in rows))
+        return LinkRows(*self.rows, *(to_namespace(xp, row) for row in rows))
 
 
 def window_start(graph: UnitigGraph) -> np.ndarray:
@@ -84,41 +108,74 @@ def window_start(graph: UnitigGraph) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(graph.n_kmers)])
 
 
-def make_kmer_graph(
-    unitigs: Unitigs, held: list[Tally], cleaned: tuple[UnitigGraph, SourceUnitigs]
-) -> tuple[KmerGraph, Tally]:
-    """Renumber the k-mers of a cleaned first graph along its unitigs.
+def index_windows(graph: UnitigGraph, xp: Any) -> KmerGraph:
+    """Index a graph of plain k by the keys of its windows, in the memory of namespace ``xp``."""
+    keys, strand = window_keys(graph, xp)
+    return KmerGraph.of(graph, strand, keys)
+
+
+def window_keys(graph: UnitigGraph, xp: Any) -> tuple[Array, Array]:
+    """Return the key of each window of unitigs of plain k and its strand there: (n_kmers,) uint64 and uint8."""
+    first_window = window_start(graph)
+    n = int(first_window[-1])
+    keys, strand = xp.empty(n, np.uint64), xp.empty(n, np.uint8)
+    rows = (to_namespace(xp, row) for row in (graph.bases, graph.start, first_window))
+    _write_window_keys(-(-n // _BLOCK), n, *rows, graph.n, graph.k, keys, strand)
+    return keys, strand
+
+
+_BLOCK = 64
+"""Windows that one index of `_write_window_keys` writes."""
+
+
+@signatures("int64, uint8[::1], int64[::1], int64[::1], int64, int64, uint64[::1], uint8[::1]")
+@for_each
+def _write_window_keys(block, n, bases, start, first_window, n_unitigs, k, keys, strand):
+    first = _BLOCK * np.int64(block)
+    u, at = run_of(first, first_window, n_unitigs), np.int64(-1)  # the next base
+    forward, backward = np.uint64(0), np.uint64(0)
+    for window in range(first, min(first + _BLOCK, n)):
+        while window >= first_window[u + 1]:
+            u, at = u + 1, np.int64(-1)
+        end = start[u] + window - first_window[u] + k
+        if at < 0:
+            at = end - k
+        for i in range(at, end):
+            forward, backward = rolled(forward, backward, np.uint64(bases[i]), k)
+        at = end
+        keys[window], strand[window] = min(forward, backward), backward < forward
+
+
+def cleaned_columns(held: list[JoinedGraph], cleaned: tuple[UnitigGraph, SourceUnitigs]) -> JoinedGraph:
+    """Return a cleaned graph with the counts and edges of its windows.
 
     Parameters
     ----------
-    unitigs
-        The graph before simplification; the names in it become those in the cleaned graph.
     held
-        The k-mers of plain k that are its vertices, without places. The tally is taken out of its list, so that each of
-        its arrays is freed once it is renumbered.
+        The graph before simplification. It is taken out of its list.
     cleaned
-        The cleaned graph and its source unitigs in ``unitigs.graph``.
-
-    Returns
-    -------
-    The graph, and the tally of its k-mers in the order of their numbers. It has its keys in common with the graph, and
-    its counts and edges in host memory.
+        The cleaned graph and its source unitigs in the other.
     """
-    xp, graph = array_namespace(unitigs.name), cleaned[0]
-    tally, name = held.pop(), cleaned_names(unitigs, cleaned)
-    n, k, histogram = int(graph.n_kmers.sum()), tally.k, tally.histogram
-    columns = [tally.edges, tally.count, tally.keys]
-    del tally
-    for i, column in enumerate(columns):
-        taken = xp.empty(n, column.dtype)
-        _take_along(name.size, name, to_namespace(xp, column), taken)
-        columns[i] = to_host(taken) if i < 2 else taken
-        del column, taken
-    edges, count, keys = columns
-    strand = xp.empty(n, np.uint8)
-    _take_strands(name.size, name, strand)
-    tally = Tally(k, keys, count, xp.empty(0, np.int64), xp.empty(0, np.uint32), histogram, edges)
-    return KmerGraph.of(graph, strand, keys), tally
+    joined, (graph, sources) = held.pop(), cleaned
+    n_kmers = joined.graph.n_kmers[sources.oriented >> 1]
+    to, first_window = np.cumsum(n_kmers) - n_kmers, window_start(joined.graph)
+    count, edges = np.empty(int(n_kmers.sum()), np.uint32), np.empty(int(n_kmers.sum()), np.uint8)
+    _move_columns(to.size, sources.oriented, to, first_window, joined.count, joined.edges, count, edges)
+    return JoinedGraph(graph, count, edges)
+
+
+@signatures(
+    "int32[::1], int64[::1], int64[::1], uint32[::1], uint8[::1], uint32[::1], uint8[::1]",
+    on="host",
+)
+@for_each
+def _move_columns(j, oriented, to, first_window, old_count, old_edges, count, edges):
+    u, is_reversed = np.int64(oriented[j]) >> 1, oriented[j] & 1
+    n = first_window[u + 1] - first_window[u]
+    for i in range(n):
+        window = first_window[u] + (n - 1 - i if is_reversed else i)
+        own = np.int64(old_edges[window])
+        count[to[j] + i], edges[to[j] + i] = old_count[window], other_strand(own) if is_reversed else own
 
 
 def cleaned_names(unitigs: Unitigs, cleaned: tuple[UnitigGraph, SourceUnitigs]) -> Array:
@@ -131,24 +188,6 @@ def cleaned_names(unitigs: Unitigs, cleaned: tuple[UnitigGraph, SourceUnitigs]) 
     rows = (to_namespace(xp, row) for row in (window_start(unitigs.graph), target))
     _rename(unitigs.name.size, unitigs.name, *rows, unitigs.graph.n)
     return unitigs.name
-
-
-@signatures(
-    "int32[::1], uint8[::1], uint8[::1]",
-    "int32[::1], uint64[::1], uint64[::1]",
-    "int32[::1], uint32[::1], uint32[::1]",
-)
-@for_each
-def _take_along(i, name, column, taken):
-    if name[i] >= 0:
-        taken[name[i] >> 1] = column[i]
-
-
-@signatures("int32[::1], uint8[::1]")
-@for_each
-def _take_strands(i, name, strand):
-    if name[i] >= 0:
-        strand[name[i] >> 1] = name[i] & 1
 
 
 @signatures("int32[::1], int64[::1], int64[::1], int64")
@@ -190,7 +229,7 @@ def find_next_neighbours(packed: Array, tally: Tally, dictionary: Dictionary, km
     xp, k0 = array_namespace(tally.keys), kmer_graph.graph.k
     neighbour = xp.empty(8 * tally.n, np.int32)
     index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
-    _find_next(2 * tally.n, packed, tally.place, tally.k, k0, *kmer_graph.link_rows, *index, tally.followers, neighbour)
+    _find_next(2 * tally.n, packed, tally.place, tally.k, k0, kmer_graph.link_rows, *index, tally.followers, neighbour)
     return neighbour
 
 
@@ -199,14 +238,16 @@ LINK_ROW_TYPES = "uint8[::1], int32[::1], int64[::1], int64[::1], boolean[::1], 
 
 
 @inlined()
-def follow_name(v, base, k, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases):
+def follow_name(v, base, k, links):
     """Return the successor of an oriented name by a base, or -1."""
+    strand, first_window, bases = links.strand, links.first_window, links.bases
+    start, arc_to = links.start, links.arc_to
     j = v >> 1
     side = (v & 1) ^ np.int64(strand[j])
-    u = np.int64(unitig_of[j])
+    u = np.int64(links.unitig_of[j])
     first, last = first_window[u], first_window[u + 1] - 1
     found = np.int64(-1)
-    if is_circular[u] or j != (first if side else last):
+    if links.is_circular[u] or j != (first if side else last):
         if side:
             to = last if j == first else j - 1
             if 3 - np.int64(bases[start[u] + to - first]) == base:
@@ -217,7 +258,7 @@ def follow_name(v, base, k, strand, unitig_of, first_window, start, is_circular,
             if np.int64(bases[start[u] + to - first + k - 1]) == base:
                 found = 2 * to + np.int64(strand[to])
     else:
-        for arc in range(arc_start[2 * u + side], arc_start[2 * u + side + 1]):
+        for arc in range(links.arc_start[2 * u + side], links.arc_start[2 * u + side + 1]):
             w = np.int64(arc_to[arc]) >> 1
             if arc_to[arc] & 1:
                 to = first_window[w + 1] - 1
@@ -237,21 +278,16 @@ def follow_name(v, base, k, strand, unitig_of, first_window, start, is_circular,
 )
 @for_each
 def _find_next(
-    v, packed, place, k, k0, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases,
-    keys, slots, n_slots, followers, neighbour,
+    v, packed, place, k, k0, links: LinkRows, keys, slots, n_slots, followers, neighbour
 ):  # fmt: skip
     key, side = keys[v >> 1], v & 1
     added = oriented_base(packed, place[v >> 1], k, side, k0)
-    second = follow_name(
-        first_name(key, side), added, k0, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases
-    )
+    second = follow_name(first_name(key, side), added, k0, links)
     last = last_name(key, side)
     for base in range(4):
         neighbour[4 * v + base] = -1
         if second >= 0 and followers[4 * v + base] > 0:
-            after = follow_name(
-                last, base, k0, strand, unitig_of, first_window, start, is_circular, arc_start, arc_to, bases
-            )
+            after = follow_name(last, base, k0, links)
             if after >= 0:
                 keyed = pair_key(second, after)
                 number = find(keyed >> _ONE, keys, slots, n_slots)

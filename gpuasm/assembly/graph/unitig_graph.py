@@ -85,6 +85,47 @@ class UnitigGraph:
 
 
 @dataclass(frozen=True)
+class JoinedGraph:
+    """A unitig graph and what is known of its windows, on the host.
+
+    Attributes
+    ----------
+    graph : UnitigGraph
+        Canonical.
+    count : (n_kmers,) uint32
+        Occurrences of the k-mer of each window, through all unitigs.
+    edges : (n_kmers,) uint8
+        The bases that follow it and its reverse complement; see `gpuasm.kmers.pieces.Pieces`.
+    """
+
+    graph: UnitigGraph
+    count: np.ndarray
+    edges: np.ndarray
+
+
+@dataclass(frozen=True)
+class CountedGraph:
+    """The first graph of reads that were counted elsewhere, in parts.
+
+    Attributes
+    ----------
+    joined : JoinedGraph
+        The graph, in counts of reads.
+    min_count : int
+        The least multiplicity of its k-mers.
+    histogram : (65536,) int64
+        Distinct k-mers of each multiplicity.
+    n_windows : int
+        Windows of k bases in the reads.
+    """
+
+    joined: JoinedGraph
+    min_count: int
+    histogram: np.ndarray
+    n_windows: int
+
+
+@dataclass(frozen=True)
 class CanonicalOrder:
     """The order, strand and rotation of each unitig in canonical form.
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.graph.debruijn import PlainLinks, TableLinks, oriented_base
+from gpuasm.assembly.graph.debruijn import TableLinks, oriented_base
 from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, UnitigGraph, apply_order, canonical_order
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
-
-_THREE = np.uint64(3)
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,7 @@ class Unitigs:
     name: Array
 
 
-@dataclass(frozen=True)
-class Chains:
+class Chains(NamedTuple):
     """Windows of an earlier unitig that are no vertices, between its first and its last window, which are.
 
     Attributes
@@ -66,20 +63,21 @@ class Chains:
 
 
 def build_unitigs(
-    packed: Array | None,
+    packed: Array,
     tally: Tally,
-    links: TableLinks | PlainLinks,
+    links: TableLinks,
     *,
     unit: int = 1,
     weight: int | np.integer = 1,
     chains: Chains | None = None,
+    with_names: bool = True,
 ) -> Unitigs:
     """Compact a de Bruijn graph into unitigs.
 
     Parameters
     ----------
     packed
-        The text that ``tally.place`` points into; k-mers without places, of plain k, need no text.
+        The text that ``tally.place`` points into.
     tally
         The k-mers.
     links
@@ -90,12 +88,15 @@ def build_unitigs(
         Units in one of the tally's counts.
     chains
         Windows between two vertices that are no vertices; the first and the last window of a chain are neighbours.
+    with_names
+        Whether to name the k-mers; otherwise the names are empty.
     """
     walks = strand_walks(links.forced())
     at = None if chains is None else _windows_before(walks, chains)
     graph = _write_unitigs(packed, tally, links, walks, (chains, at), unit=unit, weight=int(weight))
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
-    return Unitigs(apply_order(graph, canonical), _name_kmers(walks, at, canonical))
+    name = _name_kmers(walks, at, canonical) if with_names else array_namespace(walks.path).empty(0, np.int32)
+    return Unitigs(apply_order(graph, canonical), name)
 
 
 def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
@@ -113,7 +114,7 @@ _Windows = tuple[Chains | None, Array | None]
 def _write_unitigs(
     packed: Array,
     tally: Tally,
-    links: TableLinks | PlainLinks,
+    links: TableLinks,
     walks: StrandWalks,
     windows: _Windows,
     *,
@@ -124,7 +125,7 @@ def _write_unitigs(
     start = (walks.start if at is None else at[walks.start]) + (k - 1) * xp.arange(n + 1)
     bases = _spell_walks(packed, tally, walks, windows, start)
     count = _counts_of_walks(tally.count, walks, windows, weight=weight)
-    arc_start, arc_to, arc_count = _find_arcs(links, walks)
+    arc_start, arc_to, arc_count = find_arcs(links, walks)
     is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, weight * arc_count)
     return UnitigGraph(k, bases, to_host(start), count, is_circular, *arcs, unit)
 
@@ -133,15 +134,9 @@ def _spell_walks(packed: Array, tally: Tally, walks: StrandWalks, windows: _Wind
     """Return the bases of all walks, on the host, given the first base of each: (n + 1,) int64."""
     (chains, at), xp, n, total = windows, array_namespace(start), start.size - 1, int(start[-1])
     bases, blocks = xp.empty(total, np.uint8), -(-total // _BLOCK)
-    if tally.place.size == 0:
-        _write_plain_bases(blocks, total, n, start, walks.path, walks.start, tally.keys, tally.k, bases)
-        return to_host(bases)
     at, inner = xp.arange(walks.path.size + 1) if at is None else at, chains or Chains.none(xp)
-    rows = (inner.after, inner.n_windows, inner.bases, inner.start)
-    _write_bases(
-        blocks, total, n, walks.path.size, start, walks.path, walks.start, at, packed, tally.place, tally.k, *rows,
-        bases,
-    )  # fmt: skip
+    where = start, walks.path, walks.start, at, packed, tally.place, tally.k
+    _write_bases(blocks, total, n, walks.path.size, *where, inner, bases)
     return to_host(bases)
 
 
@@ -172,34 +167,16 @@ def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows, *, wei
 
 
 _BLOCK = 32
-"""Bases that one index of `_write_bases` or `_write_plain_bases` writes."""
-
-
-@signatures("int64, int64, int64[::1], int32[::1], int64[::1], uint64[::1], int64, uint8[::1]")
-@for_each
-def _write_plain_bases(block, total, n_walks, start, path, walk_start, keys, k, bases):
-    first = _BLOCK * np.int64(block)
-    walk = run_of(first, start, n_walks)
-    for i in range(first, min(first + _BLOCK, total)):
-        while i >= start[walk + 1]:
-            walk += 1
-        offset = i - start[walk] - (k - 1)
-        vertex = np.int64(path[walk_start[walk] + max(offset, np.int64(0))])
-        j = k - 1 + min(offset, np.int64(0))
-        if vertex & 1:
-            bases[i] = 3 - np.int64((keys[vertex >> 1] >> np.uint64(2 * j)) & _THREE)
-        else:
-            bases[i] = (keys[vertex >> 1] >> np.uint64(2 * (k - 1 - j))) & _THREE
+"""Bases that one index of `_write_bases` writes."""
 
 
 @signatures(
     "int64, int64, int64, int64[::1], int32[::1], int64[::1], int64[::1], uint64[::1], int64[::1], int64, int32[::1], "
-    "int64[::1], uint8[::1], int64[::1], uint8[::1]"
+    "int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1]"
 )
 @for_each
 def _write_bases(
-    block, total, n_walks, n_vertices, start, path, walk_start, at, packed, place, k, after, n_windows, old_bases,
-    old_start, bases,
+    block, total, n_walks, n_vertices, start, path, walk_start, at, packed, place, k, chains: Chains, bases
 ):  # fmt: skip
     first = _BLOCK * np.int64(block)
     walk, j = run_of(first, start, n_walks), np.int64(-1)
@@ -216,15 +193,22 @@ def _write_bases(
         if inner == 0:
             bases[i] = oriented_base(packed, place[vertex >> 1], k, vertex & 1, k - 1 + min(offset, np.int64(0)))
         else:
-            u = np.int64(after[vertex]) >> 1
-            if after[vertex] & 1:
-                bases[i] = 3 - old_bases[old_start[u] + n_windows[u] - 1 - inner]
+            u = np.int64(chains.after[vertex]) >> 1
+            if chains.after[vertex] & 1:
+                bases[i] = 3 - chains.bases[chains.start[u] + chains.n_windows[u] - 1 - inner]
             else:
-                added = old_start[u] + inner + k - 1
-                bases[i] = old_bases[added if added < old_start[u + 1] else added - n_windows[u]]
+                added = chains.start[u] + inner + k - 1
+                bases[i] = chains.bases[added if added < chains.start[u + 1] else added - chains.n_windows[u]]
 
 
-def _find_arcs(links: TableLinks | PlainLinks, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+class Edges(Protocol):
+    """The edges of a graph, as `gpuasm.assembly.graph.debruijn.TableLinks` has them."""
+
+    def edges_of(self, vertices: Array) -> tuple[Array, Array]:
+        """Return the successors of (m,) vertices and the counts of these edges: (m, 4) int32 and uint32."""
+
+
+def find_arcs(links: Edges, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the arcs between linear unitigs in compressed rows, on the host."""
     xp = array_namespace(walks.path)
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]

@@ -51,7 +51,7 @@ def unitigs_of_reads(
             if not is_last:
                 names, k0, lower = name_windows(reads, dictionary, names), step, neighbour
     with stages.stage("compact unitigs", k=k) as stage:
-        graph = build_unitigs(reads.packed, tally, TableLinks(neighbour, tally)).graph
+        graph = build_unitigs(reads.packed, tally, TableLinks(neighbour, tally), with_names=False).graph
         stage.note(unitigs=graph.n)
     return graph
 

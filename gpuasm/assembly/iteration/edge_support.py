@@ -30,8 +30,8 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.iteration.passed_contigs import Text
-from gpuasm.assembly.parameters import ITERATION
-from gpuasm.kmers.names import Dictionary
+from gpuasm.assembly.parameters import COVERAGE, ITERATION
+from gpuasm.kmers.names import Dictionary, KmerIndex
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
@@ -165,9 +165,7 @@ def unsupported_by_fragments(
     source, target = text.flanks.source, text.flanks.target
     support = flank_support(text, tally, dictionary, graph.k).least
     most = _most_at_ends(graph, (source, target), support)
-    enough = np.maximum(
-        ITERATION.flank_least_fragments, ITERATION.flank_fragment_share * graph.depth * windows_per_base
-    )
+    enough = np.maximum(ITERATION.flank_least_fragments, COVERAGE.half_copy * graph.depth * windows_per_base)
     has_alternative = np.repeat(is_single, 2) & (most >= np.repeat(enough, 2))
     other_is_supported = has_alternative[source] | has_alternative[target ^ 1]
     if single_ends is not None:
@@ -202,8 +200,7 @@ def flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> S
     flanks = text.reads.select(xp.arange(first, text.reads.n_segments))
     found = [xp.zeros(flanks.n_segments, np.int64) for _ in range(4)]
     where = (flanks.start, flanks.length, text.reaches_passed.astype(np.uint8), text.names)
-    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
-    _count_support(flanks.n_segments, *where, tally.k - k, tally.k, *index, tally.count, *found)
+    _count_support(flanks.n_segments, *where, tally.k - k, tally.k, dictionary.index, tally.count, *found)
     return Support(*(to_host(array) for array in found))
 
 
@@ -237,8 +234,7 @@ def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary:
     only_flanks = xp.zeros(tally.n, dtype=bool)
     reaches_passed = text.reaches_passed[to_namespace(xp, is_removed)].astype(np.uint8)
     where = (flanks.start, flanks.length, reaches_passed, text.names)
-    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
-    _mark_own(flanks.n_segments, *where, dictionary.k0, tally.k, *index, tally.count, only_flanks)
+    _mark_own(flanks.n_segments, *where, dictionary.k0, tally.k, dictionary.index, tally.count, only_flanks)
     kept = np.concatenate([np.ones(first, bool), ~is_removed])
     rows, own = to_namespace(xp, np.flatnonzero(kept)), to_namespace(xp, ~is_removed)
     remaining = replace(text, reads=text.reads.select(rows), depth=text.depth[rows[text.n_reads :] - text.n_reads])
@@ -252,15 +248,15 @@ def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary:
 )
 @for_each
 def _count_support(
-    f, start, length, reaches_passed, names, shift, next_k, keys, slots, n_slots, count, support, empty, total, places
+    f, start, length, reaches_passed, names, shift, next_k, index: KmerIndex, count, support, empty, total, places
 ):
     least, run = np.int64(-1), np.int64(0)
     for offset in range(1, np.int64(length[f]) - next_k + 1 - reaches_passed[f]):
-        number = _number_at(start[f] + offset, names, shift, keys, slots, n_slots)
+        number = _number_at(start[f] + offset, names, shift, index)
         own = np.int64(count[number]) - 1  # one occurrence is the flank itself
         if least < 0 or own < least:
             least = own
-        run = 0 if own > 0 else run + 1
+        run = np.int64(0) if own > 0 else run + np.int64(1)
         empty[f] = max(empty[f], run)
         total[f] += own
         places[f] += 1
@@ -272,16 +268,16 @@ def _count_support(
     "boolean[::1]"
 )
 @for_each
-def _mark_own(f, start, length, reaches_passed, names, k, next_k, keys, slots, n_slots, count, only_flanks):
+def _mark_own(f, start, length, reaches_passed, names, k, next_k, index: KmerIndex, count, only_flanks):
     for offset in range(1, np.int64(length[f]) - next_k + 1 - reaches_passed[f]):
-        number = _number_at(start[f] + offset, names, next_k - k, keys, slots, n_slots)
+        number = _number_at(start[f] + offset, names, next_k - k, index)
         if count[number] == 1:
             only_flanks[number] = True
 
 
 @inlined()
-def _number_at(p, names, shift, keys, slots, n_slots):
+def _number_at(p, names, shift, index):
     a, b = np.uint64(names[p]), np.uint64(names[p + shift])
     forward = (a << np.uint64(31)) | b
     backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
-    return find(min(forward, backward), keys, slots, n_slots)
+    return find(min(forward, backward), index.keys, index.slots, index.n_slots)

@@ -4,47 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, align_to_unitigs
-from gpuasm.assembly.coverage.depth_units import DEPTH_SCALE, bounded_weight, count_windows
+from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, bounded_weight
 from gpuasm.assembly.coverage.sample_mode import Mode, choose_mode
+from gpuasm.assembly.ends.end_joining import overlapping_end_segments
 from gpuasm.assembly.ends.mercy_kmers import add_mercy_kmers, bridging_segments
-from gpuasm.assembly.ends.overlapping_ends import overlapping_end_segments
 from gpuasm.assembly.graph.compaction import SourceUnitigs
-from gpuasm.assembly.graph.debruijn import PlainLinks
-from gpuasm.assembly.graph.kmer_graph import KmerGraph, make_kmer_graph
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_columns, index_windows
+from gpuasm.assembly.graph.piece_joining import PieceLinks, all_pieces, join_pieces, pieces_of_unitigs
+from gpuasm.assembly.graph.unitig_graph import CountedGraph, JoinedGraph, UnitigGraph
 from gpuasm.assembly.iteration.first_kmer_size import (
     FirstCount,
     count_anew,
+    count_elsewhere,
     count_first,
-    lengths_of,
     misses_minor_genomes,
 )
 from gpuasm.assembly.iteration.fragment_graphs import k_values_of_reads
 from gpuasm.assembly.iteration.junction_reads import select_junction_reads
 from gpuasm.assembly.iteration.read_correction import correct_reads
 from gpuasm.assembly.options import AssemblyOptions
-from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs, spanning_pairs
+from gpuasm.assembly.pairs.links import SpanningPairs, spanning_pairs
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.assembly.simplification.engine import Removed, clean, note_simplified
 from gpuasm.assembly.state import AssemblyState
+from gpuasm.kmers.counting import count_followers
 from gpuasm.kmers.names import name_windows
+from gpuasm.kmers.pieces import Pieces, compact_kmers
 from gpuasm.kmers.tally import Tally
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, count_windows, lengths_of
 from gpuasm.stages import Stage, Stages
 
 
-def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) -> AssemblyState:
-    """Build the k-mer graph of the first k, and select its junction-spanning reads and its spanning pairs."""
-    all_reads, lengths = reads, lengths_of(reads)
+def build_first_graph(
+    reads: Reads, options: AssemblyOptions, stages: Stages, *, graph: CountedGraph | None = None
+) -> AssemblyState:
+    """Build the k-mer graph of the first k, and select its junction-spanning reads and its spanning pairs.
+
+    ``graph`` is that of the reads, if they were counted elsewhere.
+    """
+    lengths = lengths_of(reads)
     n_bases = count_windows(lengths, 1)
-    counted, rules, first = _start(reads, lengths, options, stages)
-    reads, k, is_low_coverage = counted.reads, counted.k, counted.is_low_coverage
+    if graph:
+        counted, rules, first = _start_from(graph, reads, options, stages)
+        del graph
+    else:
+        counted, rules, first = _start(reads, lengths, options, stages)
+    k, is_low_coverage = counted.k, counted.is_low_coverage
     k_values, spectrum = counted.k_values, counted.spectrum
     aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
     steps = _steps(options)
@@ -54,24 +66,22 @@ def build_first_graph(reads: Reads, options: AssemblyOptions, stages: Stages) ->
             segments = find_segments(reads, (aligned, junction_reads, names), first.kmer_graph)
             stage.note(bridges=segments.n_segments)
         if segments.n_segments or (is_low_coverage and find_segments is _bridging):
-            before, held = first.removed, [first.tally]
+            before, held = first.removed, first.held
             rules = replace(rules, mode=first.mode, merged=before.superbubbles)
+            pieces = partial(_with_mercy, held, add_mercy_kmers(held[0], first.kmer_graph, segments))
             del first, aligned, junction_reads, names  # the next ones take as much memory
-            held = [add_mercy_kmers(held, segments)]
             keeps = is_low_coverage and step == 0  # isolated_unitigs may still be bridged to others
-            cleaned = _clean_graph(held, reads, rules, stages=stages, has_mercy=True, keep_isolated=keeps)
-            first = _index_kmers(held, cleaned)
-            del cleaned
+            cleaned = _clean_graph(pieces, reads, rules, stages=stages, has_mercy=True, keep_isolated=keeps)
+            first = _index_kmers(cleaned, array_namespace(reads.packed))
+            del cleaned, pieces
             first = replace(first, removed=before + first.removed)
             aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
-    first = replace(first, tally=Tally.empty(array_namespace(names), k))
-    if reads.n_segments < all_reads.n_segments:  # mates were merged
-        aligned, junction_reads, names = _first_junction_reads(all_reads, first.kmer_graph, stages)
+    first.held.clear()
     rules_of_mode = first.mode.rules(options.without)
     if "read-correction" in rules_of_mode:
         junction_reads, names, n_bases = _corrected((junction_reads, names), first.kmer_graph, n_bases, stages=stages)
     with stages.stage("find pairs across junctions", k=k) as stage:
-        spanning = spanning_pairs(all_reads, aligned, first.kmer_graph)
+        spanning = spanning_pairs(reads, aligned, first.kmer_graph)
         _note_pairs(stage, spanning)
     high_coverage_k: tuple[int, ...] = ()
     if spanning and options.may_use_fragments:
@@ -92,24 +102,46 @@ def _start(
 ) -> tuple[FirstCount, _Rules, _FirstGraph]:
     """Count the first k and build its graph; again with a smaller k where minor genomes need one.
 
-    The k-mers of the count are moved to the graph.
+    The tables of the count are emptied.
     """
-    counted = count_first(reads, options, stages)
-    rules, (held, counted) = _Rules.of(counted, options.mode, options.without), _taken(counted)
-    cleaned = _clean_graph(held, counted.reads, rules, stages=stages, cleans=not counted.is_low_coverage)
-    if cleaned.mode.is_community and misses_minor_genomes(counted, held[0].n, cleaned.graph, options):
-        mode = cleaned.mode
+    counted, xp = count_first(reads, options, stages), array_namespace(reads.packed)
+    rules = _Rules.of(counted, options.mode, options.without)
+    cleaned = _clean_graph(
+        partial(_compacted, counted, xp), reads, rules, stages=stages, cleans=not counted.is_low_coverage
+    )
+    n_kmers = cleaned.joined[0].count.size
+    if cleaned.mode.is_community and misses_minor_genomes(counted, n_kmers, cleaned.graph, options):
+        mode, held = cleaned.mode, cleaned.joined
         del cleaned  # the next one takes as much memory
-        counted = count_anew(counted, held, lengths, options=options, stages=stages)
-        rules, (held, counted) = _Rules.of(counted, mode, options.without), _taken(counted)
-        cleaned = _clean_graph(held, counted.reads, rules, stages=stages, cleans=False)
-    return counted, rules, _index_kmers(held, cleaned)
+        counted = count_anew(reads, held, lengths, options=options, stages=stages)
+        rules = _Rules.of(counted, mode, options.without)
+        cleaned = _clean_graph(partial(_compacted, counted, xp), reads, rules, stages=stages, cleans=False)
+    return counted, rules, _index_kmers(cleaned, xp)
 
 
-def _taken(counted: FirstCount) -> tuple[list[Tally], FirstCount]:
-    """Return the tally of a count in a list of its own, and the count without it."""
-    empty = Tally.empty(array_namespace(counted.reads.packed), counted.k)
-    return [counted.tally], replace(counted, tally=empty)
+def _start_from(
+    graph: CountedGraph, reads: Reads, options: AssemblyOptions, stages: Stages
+) -> tuple[FirstCount, _Rules, _FirstGraph]:
+    """Build the first graph from one in counts of reads."""
+    counted, held = count_elsewhere(reads, options, graph), [graph.joined]
+    rules = _Rules.of(counted, options.mode, options.without)
+    cleaned = _clean_graph(
+        lambda: [pieces_of_unitigs(held.pop())], reads, rules, stages=stages, cleans=not counted.is_low_coverage
+    )
+    return counted, rules, _index_kmers(cleaned, array_namespace(reads.packed))
+
+
+def _compacted(counted: FirstCount, xp: Any) -> list[Pieces]:
+    """Compact each table of a count into pieces of unitigs, and free it."""
+    parts = []
+    while counted.tallies:
+        parts.append(compact_kmers(counted.tallies.pop(0).keyed_in(xp)))
+    return parts
+
+
+def _with_mercy(held: list[JoinedGraph], new: Tally) -> list[Pieces]:
+    """Return the pieces of a graph, which is taken out of its list, and of its new k-mers."""
+    return [pieces_of_unitigs(held.pop()), compact_kmers(new, is_two_sided=True)]
 
 
 _Found = tuple[UnitigAlignments, Reads, Array]
@@ -149,9 +181,9 @@ def _note_pairs(stage: Stage, spanning: SpanningPairs | None) -> None:
 
 @dataclass(frozen=True)
 class _Cleaned:
-    """The graph of the first k before and after simplification."""
+    """The graph of the first k before simplification, in a list, and after it."""
 
-    unitigs: Unitigs
+    joined: list[JoinedGraph]
     graph: UnitigGraph
     sources: SourceUnitigs
     removed: Removed
@@ -160,11 +192,11 @@ class _Cleaned:
 
 @dataclass(frozen=True)
 class _FirstGraph:
-    """The cleaned graph of the first k, and the tally of its k-mers."""
+    """The cleaned graph of the first k, and in a list the counts and edges of its windows."""
 
     kmer_graph: KmerGraph
     removed: Removed
-    tally: Tally
+    held: list[JoinedGraph]
     mode: Mode
 
 
@@ -172,10 +204,11 @@ class _FirstGraph:
 class _Rules:
     """How to build and clean the first graph.
 
-    How often an edge must occur, the depth of one window in units, the mode if known, the rules to leave out, the depth
-    of the rarest solid k-mers, substitutions a base, and how many k-mers of superbubbles were removed before.
+    Its k, how often an edge must occur, the depth of one window in units, the mode if known, the rules to leave out,
+    the depth of the rarest solid k-mers, substitutions a base, and how many k-mers of superbubbles were removed before.
     """
 
+    k: int
     min_follow: int
     weight: int
     mode: Mode | str
@@ -190,13 +223,12 @@ class _Rules:
         error_rate = spectrum.error_rate or 0.0
         if isinstance(mode, Mode):
             mode = replace(mode, error_rate=error_rate)
-        return cls(
-            min(2, spectrum.threshold), weight, mode, without, spectrum.threshold * weight / DEPTH_SCALE, error_rate
-        )
+        least_depth = spectrum.threshold * weight / DEPTH_SCALE
+        return cls(counted.k, min(2, spectrum.threshold), weight, mode, without, least_depth, error_rate)
 
 
 def _clean_graph(
-    held: list[Tally],
+    make_pieces: Callable[[], list[Pieces]],
     reads: Reads,
     rules: _Rules,
     *,
@@ -205,20 +237,20 @@ def _clean_graph(
     keep_isolated: bool = False,
     cleans: bool = True,
 ) -> _Cleaned:
-    """Build the graph of the list's one tally, which stays there with its counts in host memory, and simplify it."""
-    k = held[0].k
+    """Build the graph of pieces of unitigs, and simplify it."""
+    k = rules.k
     with stages.stage("build graph", k=k) as stage:
-        weight = bounded_weight(held[0], rules.weight)
-        held.append(held.pop().aside("count"))
-        links = PlainLinks(held[0], reads, rules.min_follow, is_two_sided=has_mercy)
-        unitigs = build_unitigs(None, held[0], links, unit=DEPTH_SCALE, weight=weight)
+        held, xp = [all_pieces(make_pieces())], array_namespace(reads.packed)
+        weight, followers = bounded_weight(held[0], rules.weight), partial(count_followers, reads, k)
+        links = PieceLinks.of(held[0], xp, min_follow=rules.min_follow, is_two_sided=has_mercy, followers=followers)
+        joined = join_pieces(held, links, unit=DEPTH_SCALE, weight=weight)
         del links
-        stage.note(unitigs=unitigs.graph.n)
+        stage.note(unitigs=joined.graph.n)
     mode = rules.mode
     if isinstance(mode, str):
-        mode = choose_mode(mode, unitigs.graph, least_depth=rules.least_depth)
+        mode = choose_mode(mode, joined.graph, least_depth=rules.least_depth)
         mode = replace(mode, error_rate=rules.error_rate)
-    graph, sources, removed = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n), Removed()
+    graph, sources, removed = joined.graph, SourceUnitigs.identity(joined.graph.n), Removed()
     with stages.stage("clean graph", k=k) as stage:
         if cleans:
             graph, sources, removed = clean(
@@ -231,13 +263,13 @@ def _clean_graph(
                 merged=rules.merged,
             )
         note_simplified(stage, graph, removed)
-    return _Cleaned(unitigs, graph, sources, removed, mode)
+    return _Cleaned([joined], graph, sources, removed, mode)
 
 
-def _index_kmers(held: list[Tally], cleaned: _Cleaned) -> _FirstGraph:
-    """Return the cleaned graph and the list's one tally, its k-mers numbered along the unitigs."""
-    kmer_graph, tally = make_kmer_graph(cleaned.unitigs, held, (cleaned.graph, cleaned.sources))
-    return _FirstGraph(kmer_graph, cleaned.removed, tally, cleaned.mode)
+def _index_kmers(cleaned: _Cleaned, xp: Any) -> _FirstGraph:
+    """Return the cleaned graph with its k-mers numbered along its unitigs; that before simplification is freed."""
+    held = [cleaned_columns(cleaned.joined, (cleaned.graph, cleaned.sources))]
+    return _FirstGraph(index_windows(cleaned.graph, xp), cleaned.removed, held, cleaned.mode)
 
 
 def _first_junction_reads(reads: Reads, kmer_graph: KmerGraph, stages: Stages) -> _Found:

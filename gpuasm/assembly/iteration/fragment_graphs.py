@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
-from gpuasm.assembly.coverage.depth_units import count_windows
-from gpuasm.assembly.coverage.local_depth import high_coverage_depth, local_depth, low_coverage_depth, typical_depth
+from gpuasm.assembly.coverage.copy_number import local_depth
+from gpuasm.assembly.coverage.graph_depth import high_coverage_depth, low_coverage_depth, typical_depth
 from gpuasm.assembly.coverage.repeat_kmers import find_repeat_kmers
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.iteration.junction_reads import select_named_junction_reads
-from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
+from gpuasm.assembly.pairs.links import SpanningPairs
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.assembly.paths.path_prefixes import are_surely_single
 from gpuasm.assembly.paths.pseudo_long_reads import JoinedPairs, join_mates, number_of_fragment
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.primitives.counting import count_true
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, count_windows
 from gpuasm.stages import Stages
 
 
@@ -117,7 +117,6 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             links=fragments.n_links,
             certain=fragments.n_certain,
             without_path=fragments.n_without,
-            inconsistent=fragments.n_inconsistent,
         )
         is_single, repeat_kmers = _copy_number_kmers(state, bases_per_read=spanning.inserts.bases_per_pair / 2)
         if is_single is not None:

@@ -14,9 +14,9 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
-from gpuasm.assembly.graph.kmer_graph import KmerGraph, window_on_unitig
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, UnitigRows, window_on_unitig
 from gpuasm.kmers.keys import pair_key
-from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.names import Dictionary, KmerIndex
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
@@ -146,10 +146,9 @@ def name_next_windows(
     xp, (kmer_graph, n_next), (dictionary, name_of) = array_namespace(reads.packed), before, counted
     found = xp.full(names.size, -1, np.int32)
     tiles = tile_windows(reads, dictionary.k)
-    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     _name_next(
-        tiles.n, tiles.position, tiles.count, names, dictionary.k - kmer_graph.graph.k, n_next, *kmer_graph.rows,
-        *index, name_of, contig_name, *after.rows[1:], found,
+        tiles.n, tiles.position, tiles.count, names, dictionary.k - kmer_graph.graph.k, n_next,
+        kmer_graph.rows, dictionary.index, name_of, contig_name, *after.rows[1:], found,
     )  # fmt: skip
     return found
 
@@ -160,20 +159,20 @@ def name_next_windows(
 )
 @for_each
 def _name_next(
-    t, position, count, names, step, n_next, strand, unitig_of, first_window, keys, slots, n_slots, name_of,
-    contig_name, next_unitig_of, next_first_window, found,
+    t, position, count, names, step, n_next, before: UnitigRows, index: KmerIndex, name_of, contig_name,
+    next_unitig_of, next_first_window, found,
 ):  # fmt: skip
     for j in range(count[t]):
         p = position[t] + j
         a, b = np.int64(names[p]), np.int64(names[p + step])
         if a >= 0 and b >= 0:
-            window, side = window_on_unitig(a, b, step, n_next, strand, unitig_of, first_window)
+            window, side = window_on_unitig(a, b, step, n_next, before.strand, before.unitig_of, before.first_window)
             if window >= 0:
-                first = np.int64(contig_name[unitig_of[a >> 1]])
+                first = np.int64(contig_name[before.unitig_of[a >> 1]])
                 found[p] = name_along(first, window, next_unitig_of, next_first_window) ^ side if first >= 0 else -1
             else:
                 keyed = pair_key(a, b)
-                number = find(keyed >> _ONE, keys, slots, n_slots)
+                number = find(keyed >> _ONE, index.keys, index.slots, index.n_slots)
                 if number >= 0 and name_of[number] >= 0:
                     found[p] = np.int64(name_of[number]) ^ np.int64(keyed & _ONE)
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
-from gpuasm.assembly.coverage.depth_units import DEPTH_SCALE, count_windows, scale, window_weight
-from gpuasm.assembly.coverage.local_depth import local_depth
+from gpuasm.assembly.coverage.copy_number import local_depth
+from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, scale, window_weight
 from gpuasm.assembly.graph.debruijn import TableLinks
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_names, find_next_neighbours
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
@@ -30,7 +30,7 @@ from gpuasm.assembly.iteration.passed_contigs import (
     set_passed_depth,
 )
 from gpuasm.assembly.iteration.single_copy_kmers import name_single_copy, single_copy_ends
-from gpuasm.assembly.parameters import COVERAGE, ITERATION, DepthModel
+from gpuasm.assembly.parameters import COVERAGE, DepthModel
 from gpuasm.assembly.paths.pseudo_long_reads import with_reads_counted
 from gpuasm.assembly.simplification.engine import clean, note_simplified
 from gpuasm.assembly.state import AssemblyState
@@ -38,6 +38,7 @@ from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.names import Dictionary
 from gpuasm.kmers.tally import Tally
 from gpuasm.primitives.counting import count_true
+from gpuasm.sequence.reads import count_windows
 from gpuasm.stages import Stage, Stages
 
 
@@ -47,11 +48,9 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
     with stages.stage("count k-mers", k=k) as stage:
         counted = with_reads_counted(state.junction_reads, state.read_weight)
         model = state.mode.parameters.depth_model
-        text = next_text(counted, state.names, before, k=k, passes_short=_passes_short(state), model=model)
+        text = next_text(counted, state.names, before, k=k, model=model)
         tally = tally_kmers(text.reads, k, text.names, k0=k0, in_text_order=True)
         stage.note(distinct=tally.n + text.n_inner)
-        if _passes_short(state):
-            stage.note(short_paths=text.flanks.n_through)
     with stages.stage("build graph", k=k) as stage:
         tally, dictionary = _select_kmers(text, tally, state, stage)
         unitigs, vertex = _link_and_compact(text, tally, dictionary, before)
@@ -106,11 +105,6 @@ def _link_and_compact(text: Text, tally: Tally, dictionary: Dictionary, before: 
     return build_unitigs(text.reads.packed, tally, links, unit=DEPTH_SCALE, chains=chains), vertex
 
 
-def _passes_short(state: AssemblyState) -> bool:
-    """Return whether flanks continue through short unitigs: only at k beyond the reads, as fragments are few."""
-    return state.has_fragments and "short-paths" in state.rules
-
-
 def _with_isolated(state: AssemblyState, k: int) -> tuple[UnitigGraph, ...]:
     """Return the isolated contigs so far, with those too short for this k."""
     if "isolated-contigs" not in state.rules:
@@ -129,7 +123,7 @@ def _protected_depth(state: AssemblyState, k: int) -> float:
     """
     holds = state.is_joined and "fragment-support" in state.rules
     weight = window_weight(state.counted_lengths, k, n_bases=state.n_bases)
-    return ITERATION.protected_fragments * weight / DEPTH_SCALE if holds else np.inf
+    return (COVERAGE.two_reads + 1) * weight / DEPTH_SCALE if holds else np.inf
 
 
 def _select_kmers(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple[Tally, Dictionary]:

@@ -13,26 +13,26 @@ units as reads have bases for each of their windows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
-from gpuasm.assembly.coverage.local_depth import local_depth
+from gpuasm.assembly.coverage.copy_number import local_depth
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import Chains
-from gpuasm.assembly.iteration.flanks import Flanks, find_flanks
 from gpuasm.assembly.iteration.junction_reads import cut_at_inner_windows
-from gpuasm.assembly.iteration.spelling import n_next_windows, spell_passed
+from gpuasm.assembly.iteration.spelling import Flanks, find_flanks, n_next_windows, spell_passed
 from gpuasm.assembly.parameters import COVERAGE, ITERATION, DepthModel
 from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
-from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.names import Dictionary, KmerIndex
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import ReadArrays, Reads
 
 _ONE = np.uint64(1)
 
@@ -80,15 +80,7 @@ class Text:
         return int(np.maximum(self.n_next - 2, 0).sum())
 
 
-def next_text(
-    reads: Reads,
-    names: Array,
-    kmer_graph: KmerGraph,
-    *,
-    k: int,
-    model: DepthModel = DepthModel.ONE,
-    passes_short: bool = True,
-) -> Text:
+def next_text(reads: Reads, names: Array, kmer_graph: KmerGraph, *, k: int, model: DepthModel = DepthModel.ONE) -> Text:
     """Concatenate junction-spanning reads, passed contigs and flanks into the text of the next k.
 
     Parameters
@@ -101,12 +93,10 @@ def next_text(
         The next k.
     model
         Whether the graph has one depth, or is of the variants of one organism.
-    passes_short
-        Whether flanks continue through unitigs that are too short.
     """
     xp, graph = array_namespace(reads.packed), kmer_graph.graph
     n_next = n_next_windows(graph, k)
-    passed, flanks = np.flatnonzero(n_next), find_flanks(graph, n_next > 0, k=k, passes_short=passes_short)
+    passed, flanks = np.flatnonzero(n_next), find_flanks(graph, n_next > 0, k=k)
     own = spell_passed(kmer_graph, passed, flanks, k=k)
     reads = cut_at_inner_windows(reads, names, kmer_graph, to_namespace(xp, n_next), k=k)
     joined = Reads(
@@ -152,8 +142,8 @@ def find_chains(text: Text, graph: UnitigGraph, tally: Tally, dictionary: Dictio
     """
     xp, n_next = array_namespace(text.names), text.n_next
     vertex = xp.empty(text.n_ends, np.int64)
-    start, index = text.reads.start[text.n_reads :], (dictionary.keys, dictionary.slots, dictionary.n_slots)
-    _find_vertices(text.n_ends, start, text.names, tally.k - graph.k, *index, vertex)
+    start = text.reads.start[text.n_reads :]
+    _find_vertices(text.n_ends, start, text.names, tally.k - graph.k, dictionary.index, vertex)
     first = np.flatnonzero((np.diff(text.contig, prepend=-1) != 0) & (n_next[text.contig] > 2))
     contig, after = to_namespace(xp, text.contig[first]), xp.full(2 * tally.n, -1, np.int32)
     after[vertex[to_namespace(xp, first)]] = 2 * contig
@@ -190,9 +180,9 @@ def contig_names(text: Text, vertex: Array, name_of: Array) -> Array:
 
 @signatures("int64[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int64[::1]")
 @for_each
-def _find_vertices(i, start, names, step, keys, slots, n_slots, vertex):
+def _find_vertices(i, start, names, step, index: KmerIndex, vertex):
     keyed = pair_key(names[start[i]], names[start[i] + step])
-    vertex[i] = 2 * find(keyed >> _ONE, keys, slots, n_slots) + np.int64(keyed & _ONE)
+    vertex[i] = 2 * find(keyed >> _ONE, index.keys, index.slots, index.n_slots) + np.int64(keyed & _ONE)
 
 
 def isolated_contigs(graph: UnitigGraph, k: int, *, window: float) -> UnitigGraph:
@@ -257,13 +247,22 @@ def set_passed_depth(
         end = xp.cumsum(windows)
         total = int(end[-1]) if last > first else 0
         segment = xp.searchsorted(end, xp.arange(total, dtype=np.int64), side="right")
-        where = (segment, end - windows, segments.start, segments.length, text.reads.packed, text.names)
-        index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
         depth = text.depth[first - text.n_reads : last - text.n_reads]
-        shift = tally.k - dictionary.k0
-        out = (tally.count, tally.followers, is_kept)
-        _set_depth(total, *where, tally.k, shift, *index, depth, is_flank, reaches_passed, may_fill, weight, *out)
+        flanks = _Flanks(is_flank, reaches_passed, may_fill, weight)
+        _set_depth(
+            total, segment, end - windows, segments.arrays, text.names, tally.k, tally.k - dictionary.k0,
+            dictionary.index, depth, flanks, tally.count, tally.followers, is_kept,
+        )  # fmt: skip
         first = last
+
+
+class _Flanks(NamedTuple):
+    """Whether segments are flanks, which of these end in a passed contig and may fill gaps, and a window's depth."""
+
+    is_flank: bool
+    reaches_passed: Array
+    may_fill: Array
+    weight: int
 
 
 @signatures(
@@ -272,42 +271,24 @@ def set_passed_depth(
 )
 @for_each
 def _set_depth(
-    w,
-    segment,
-    first,
-    start,
-    length,
-    packed,
-    names,
-    k,
-    shift,
-    keys,
-    slots,
-    n_slots,
-    depth,
-    is_flank,
-    reaches_passed,
-    may_fill,
-    weight,
-    count,
-    followers,
+    w, segment, first, reads: ReadArrays, names, k, shift, index: KmerIndex, depth, flanks: _Flanks, count, followers,
     is_kept,
-):
-    c = segment[w]
+):  # fmt: skip
+    c, packed, is_flank = segment[w], reads.packed, flanks.is_flank
     offset = w - first[c]
-    p = start[c] + offset
+    p = reads.start[c] + offset
     a = np.uint64(names[p])
     b = np.uint64(names[p + shift])
     forward = (a << np.uint64(31)) | b
     backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
     strand = 1 if backward < forward else 0
-    number = find(min(forward, backward), keys, slots, n_slots)
-    has_next = offset < length[c] - k
+    number = find(min(forward, backward), index.keys, index.slots, index.n_slots)
+    has_next = offset < reads.length[c] - k
     # The first window of a flank belongs to its source, and the last one may belong to its target.
-    is_between = is_flank and offset > 0 and (has_next or reaches_passed[c] == 0)
+    is_between = is_flank and offset > 0 and (has_next or flanks.reaches_passed[c] == 0)
     is_kept[number] = 1
     # A k-mer that occurs once occurs only in the flank itself.
-    if is_flank and is_between and may_fill[c] == 0 and count[number] <= weight:
+    if is_flank and is_between and flanks.may_fill[c] == 0 and count[number] <= flanks.weight:
         is_kept[number] = 0
     if not is_flank or (is_between and count[number] < depth[c]):
         count[number] = depth[c]

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.graph.kmer_graph import LINK_ROW_TYPES, KmerGraph, follow_name
+from gpuasm.assembly.graph.kmer_graph import LINK_ROW_TYPES, KmerGraph, LinkRows, follow_name
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.kmers.names import name_windows
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.counting import count_true
 from gpuasm.sequence.encoding import base_at
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import ReadArrays, Reads
 
 _THREE = np.uint64(3)
 _AGREEING = ITERATION.correction_agreeing_bases
@@ -62,24 +62,20 @@ def correct_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Correcte
     xp, n = array_namespace(reads.packed), reads.n_segments
     n_named = count_true(names >= 0)
     packed, names, corrected = reads.packed.copy(), names.copy(), xp.zeros(n, np.int32)
-    k, rows = kmer_graph.graph.k, kmer_graph.link_rows
+    reads, links = replace(reads, packed=packed), kmer_graph.link_rows
     for is_back in (False, True):
-        _correct(n, reads.start, reads.length, k, is_back, *rows, packed, names, corrected)
-    del rows
-    reads = replace(reads, packed=packed)
+        _correct(n, reads.arrays, kmer_graph.graph.k, is_back, links, names, corrected)
+    del links
     # Windows are named anew, not as the reads were traversed: beyond an edge that the graph lacks, a corrected base is
     # in windows of the graph, and successors and predecessors of k-mers must be counted at the same positions.
     names = name_windows(reads, kmer_graph.dictionary)
     return Corrected(reads, names, int(corrected.sum()), n_named, count_true(names >= 0) - n_named)
 
 
-@signatures("int64[::1], int32[::1], int64, boolean, " + LINK_ROW_TYPES + "uint64[::1], int32[::1], int32[::1]")
+@signatures("int64[::1], int32[::1], uint64[::1], int64, boolean, " + LINK_ROW_TYPES + "int32[::1], int32[::1]")
 @for_each
-def _correct(
-    r, start, length, k, is_back, strand, unitig_of, first_window, unitig_start, is_circular, arc_start, arc_to, bases,
-    packed, names, corrected,
-):  # fmt: skip
-    begin, n = start[r], np.int64(length[r]) - k + 1
+def _correct(r, reads: ReadArrays, k, is_back, links: LinkRows, names, corrected):
+    begin, n, packed = reads.start[r], np.int64(reads.length[r]) - k + 1, reads.packed
     vertex = np.int64(-1)
     for i in range(n):
         here = _window(begin, n, i, is_back)
@@ -89,54 +85,12 @@ def _correct(
         if vertex < 0:
             continue
         at = _added_base_at(begin, n, k, i, is_back)
-        following = _follow(
-            vertex,
-            np.int64(base_at(packed, at)),
-            is_back,
-            k,
-            strand,
-            unitig_of,
-            first_window,
-            unitig_start,
-            is_circular,
-            arc_start,
-            arc_to,
-            bases,
-        )
+        following = _follow(vertex, np.int64(base_at(packed, at)), is_back, k, links)
         if following < 0 and _n_unnamed(begin, n, i, k, names, is_back) >= min(k, n - i):
             base = np.int64(-1)
             for other in range(4):
-                first = _follow(
-                    vertex,
-                    np.int64(other),
-                    is_back,
-                    k,
-                    strand,
-                    unitig_of,
-                    first_window,
-                    unitig_start,
-                    is_circular,
-                    arc_start,
-                    arc_to,
-                    bases,
-                )
-                if first >= 0 and _agrees(
-                    first,
-                    begin,
-                    n,
-                    k,
-                    i,
-                    packed,
-                    is_back,
-                    strand,
-                    unitig_of,
-                    first_window,
-                    unitig_start,
-                    is_circular,
-                    arc_start,
-                    arc_to,
-                    bases,
-                ):
+                first = _follow(vertex, np.int64(other), is_back, k, links)
+                if first >= 0 and _agrees(first, begin, n, k, i, packed, is_back, links):
                     base, following = (np.int64(-2), np.int64(-1)) if base != -1 else (np.int64(other), first)
             if base >= 0:
                 shift = np.uint64(62 - 2 * (at & 31))
@@ -160,28 +114,12 @@ def _added_base_at(begin, n, k, i, is_back):
 
 
 @inlined()
-def _follow(
-    vertex, base, is_back, k, strand, unitig_of, first_window, unitig_start, is_circular, arc_start, arc_to, bases
-):
+def _follow(vertex, base, is_back, k, links):
     """Return the vertex that one more base leads to, forwards or backwards, or -1."""
     if is_back:
-        twin = follow_name(
-            vertex ^ 1,
-            3 - base,
-            k,
-            strand,
-            unitig_of,
-            first_window,
-            unitig_start,
-            is_circular,
-            arc_start,
-            arc_to,
-            bases,
-        )
+        twin = follow_name(vertex ^ 1, 3 - base, k, links)
         return twin ^ 1 if twin >= 0 else np.int64(-1)
-    return follow_name(
-        vertex, base, k, strand, unitig_of, first_window, unitig_start, is_circular, arc_start, arc_to, bases
-    )
+    return follow_name(vertex, base, k, links)
 
 
 @inlined()
@@ -194,40 +132,11 @@ def _n_unnamed(begin, n, i, most, names, is_back):
 
 
 @inlined()
-def _agrees(
-    vertex,
-    begin,
-    n,
-    k,
-    i,
-    packed,
-    is_back,
-    strand,
-    unitig_of,
-    first_window,
-    unitig_start,
-    is_circular,
-    arc_start,
-    arc_to,
-    bases,
-):
+def _agrees(vertex, begin, n, k, i, packed, is_back, links):
     """Return whether the read agrees with the graph for `_AGREEING` bases after the vertex of its i-th window."""
     found = np.int64(0)
     while found < _AGREEING and vertex >= 0 and i + found + 1 < n:
         base = np.int64(base_at(packed, _added_base_at(begin, n, k, i + found + 1, is_back)))
-        vertex = _follow(
-            vertex,
-            base,
-            is_back,
-            k,
-            strand,
-            unitig_of,
-            first_window,
-            unitig_start,
-            is_circular,
-            arc_start,
-            arc_to,
-            bases,
-        )
+        vertex = _follow(vertex, base, is_back, k, links)
         found += 1 if vertex >= 0 else 0
     return found == _AGREEING

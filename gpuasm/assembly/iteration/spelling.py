@@ -1,4 +1,8 @@
-"""Spelling: pack the bases near the ends of passed contigs, and of flanks, with the names of their k-mers."""
+"""Spelling: the flanks of passed contigs, and the packed bases near ends of contigs and of flanks.
+
+A flank is the edge from a passed contig to a neighbour. A neighbour that is too short for the next k has no window of
+its own there, but ends the flank.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,55 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.iteration.flanks import Flanks
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD, pack
+
+
+@dataclass(frozen=True)
+class Flanks:
+    """Edges of passed contigs, all on the host.
+
+    Attributes
+    ----------
+    source, target : (n,) int64
+        The oriented unitig at which each begins, and the one at which it ends.
+    added : (n,) int64
+        Bases after the source: to the end of the target's first window, or of the target.
+    reaches_passed : (n,) bool
+        Whether the target is a passed contig, which then contains the last window of the flank.
+    count, depth : (n,) int64 and float64
+        Count of its arc, in units, and the lesser depth of its two unitigs.
+    """
+
+    source: np.ndarray
+    target: np.ndarray
+    added: np.ndarray
+    reaches_passed: np.ndarray
+    count: np.ndarray
+    depth: np.ndarray
+
+    def without(self, is_removed: np.ndarray) -> Flanks:
+        """Return the flanks that are not removed; ``is_removed`` is (n,) bool."""
+        return Flanks(**{name: column[~is_removed] for name, column in vars(self).items()})
+
+
+def find_flanks(graph: UnitigGraph, is_passed: np.ndarray, *, k: int) -> Flanks:
+    """Find the flanks of the (n,) unitigs that are passed to the next k, in the order of their arcs.
+
+    Of a flank between two passed contigs and its mirror image one is returned.
+    """
+    arcs = np.flatnonzero(is_passed[graph.arc_from >> 1])
+    arcs = arcs[~is_passed[graph.arc_to[arcs] >> 1] | (graph.arc_from[arcs] <= graph.arc_to[arcs] ^ 1)]
+    source, target = (own[arcs].astype(np.int64) for own in (graph.arc_from, graph.arc_to))
+    reaches_passed = is_passed[target >> 1]
+    return Flanks(
+        source=source,
+        target=target,
+        added=np.where(reaches_passed, k - graph.k + 1, graph.n_kmers[target >> 1]),
+        reaches_passed=reaches_passed,
+        count=graph.arc_count[arcs],
+        depth=np.minimum(graph.depth[source >> 1], graph.depth[target >> 1]),
+    )
 
 
 @dataclass(frozen=True)
@@ -41,7 +91,7 @@ def spell_passed(kmer_graph: KmerGraph, passed: np.ndarray, flanks: Flanks, *, k
 
     Of a contig of one window there is one segment, of the others two. The last window of a circular contig is followed
     by one base, so that the edge to its first window is present. A flank is the last k bases of its source and the
-    bases that the unitigs along it add.
+    bases that its target adds.
 
     Parameters
     ----------
@@ -87,11 +137,10 @@ def _spell_ends(graph: UnitigGraph, unitig: np.ndarray, k: int) -> _Spelled:
 
 
 def _spell_flanks(graph: UnitigGraph, flanks: Flanks, k: int) -> _Spelled:
-    """Spell the last k bases of each flank's source and the bases that the unitigs along it add."""
+    """Spell the last k bases of each flank's source and the bases that its target adds."""
     start = np.concatenate([[0], np.cumsum(k + flanks.added)]).astype(np.int64)
     out = np.empty(start[-1], np.uint8), np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
-    along = (flanks.source, flanks.unitig, flanks.start)
-    _copy_flanks(_old(graph), along, k, start, out)
+    _copy_flanks(_old(graph), (flanks.source, flanks.target), k, start, out)
     return start, *out
 
 
@@ -121,12 +170,12 @@ def _copy_ends(old, unitig, begin, start, out):
 
 
 @signatures(
-    "Tuple((uint8[::1], int64[::1], int64[::1], int64, )), Tuple((int64[::1], int64[::1], int64[::1], )), int64, "
+    "Tuple((uint8[::1], int64[::1], int64[::1], int64, )), Tuple((int64[::1], int64[::1], )), int64, "
     "int64[::1], Tuple((uint8[::1], int64[::1], uint8[::1], ))"
 )
 @compiled()
-def _copy_flanks(old, along, next_k, start, out):
-    source, unitigs, first = along
+def _copy_flanks(old, flanks, next_k, start, out):
+    source, target = flanks
     bases, _, _ = out
     k = old[3]
     for flank in range(source.size):
@@ -136,13 +185,11 @@ def _copy_flanks(old, along, next_k, start, out):
             bases[begin + i] = _oriented_base(old, source[flank], n - 1 + k - next_k + i)
         at = begin + next_k - k + 1
         _name_windows(old, source[flank], n - 1 - (next_k - k), (begin, at, end), out)
-        for unitig in unitigs[first[flank] : first[flank + 1]]:
-            # Each window adds one base; of the last unitig only the bases within the flank are copied.
-            last = min(at + _n_windows(old, unitig), end - k + 1)
-            _name_windows(old, unitig, 0, (at, last, end), out)
-            for i in range(at, last):
-                bases[i + k - 1] = _oriented_base(old, unitig, i - at + k - 1)
-            at = last
+        # Each window adds one base; of the target only the bases within the flank are copied.
+        last = min(at + _n_windows(old, target[flank]), end - k + 1)
+        _name_windows(old, target[flank], 0, (at, last, end), out)
+        for i in range(at, last):
+            bases[i + k - 1] = _oriented_base(old, target[flank], i - at + k - 1)
 
 
 @compiled()

@@ -75,14 +75,7 @@ class DiscordantPairs:
 def find_fragments(reads: Reads, first: Alignments, targets: Targets) -> Fragments:
     """Find the pairs whose mates are uniquely aligned to one target and face each other there.
 
-    Parameters
-    ----------
-    reads
-        Segments of paired reads; a read cut at N is represented by its first aligned segment.
-    first
-        The first alignments of their segments.
-    targets
-        What they are aligned to.
+    A read cut at N is represented by its first aligned segment; ``first`` are the first alignments of segments.
     """
     xp = array_namespace(first.at)
     aligned, is_pair = _pairs(reads, first)

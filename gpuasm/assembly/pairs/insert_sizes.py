@@ -1,15 +1,30 @@
-"""Insert sizes: the lengths of sequenced fragments, measured from pairs whose mates align to one unitig."""
+"""Insert sizes, and the model of fragments: how likely a length is, and how many pairs are expected at a distance.
+
+Insert sizes are the lengths of sequenced fragments, measured from pairs whose mates align to one sequence. A placement
+of a fragment is a choice of its first base on one sequence, with its last base on another one or beyond a place. Links,
+walks, gaps and collapsed repeats all count placements and take likelihoods here.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuasm.arrays import Array, to_namespace
+from gpuasm.assembly.alignment.read_threading import DEPTH_SCALE
 from gpuasm.assembly.parameters import FRAGMENTS
+from gpuasm.parallel import inlined
 
 _QUARTILES = (0.25, 0.5, 0.75)
-_LOG2_SCALE = 256
+LOG2_SCALE = 256
+"""Likelihoods are in 1 / 256 bit."""
+_LOG2_BITS = 8
+_HISTOGRAM_SCALE = 1 << 20
+"""Histograms are scaled to this sum, so that expected numbers of pairs fit 64 bits."""
+SIXTEENTHS = 16
+"""Fixed-point scale of expected numbers of pairs."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +44,7 @@ class InsertSizes:
 
     @classmethod
     def of(cls, measured: np.ndarray, *, bases_per_pair: int) -> InsertSizes | None:
-        """Return the distribution without outliers, or None where too few pairs were measured.
-
-        Parameters
-        ----------
-        measured : (n,) int64
-            How many fragments of each length were measured.
-        bases_per_pair
-            Mean bases of a pair's two reads.
-        """
+        """Return the distribution without outliers, or None where too few pairs were measured."""
         if measured.sum() < FRAGMENTS.insert_least_pairs:
             return None
         low, median, high = (_quantile(measured, share) for share in _QUARTILES)
@@ -81,10 +88,102 @@ class InsertSizes:
         width = max(1, round(self.sd / FRAGMENTS.insert_smoothing))
         smooth = np.convolve(self.histogram, np.ones(2 * width + 1), mode="same")
         density = smooth / smooth.max()
-        return np.round(_LOG2_SCALE * np.log2(np.maximum(density, 2.0**-FRAGMENTS.insert_floor_bits))).astype(np.int32)
+        return np.round(LOG2_SCALE * np.log2(np.maximum(density, 2.0**-FRAGMENTS.insert_floor_bits))).astype(np.int32)
+
+    def model(self, xp: Any = np) -> FragmentModel:
+        """Return what kernels need of the usual lengths, with arrays in a namespace."""
+        histogram = self.histogram[: self.longest + 1]
+        histogram = histogram * _HISTOGRAM_SCALE // max(_HISTOGRAM_SCALE, int(histogram.sum()))
+        at_least = np.cumsum(histogram[::-1])[::-1]
+        longer_by = np.append(np.cumsum(at_least[::-1])[::-1], 0).astype(np.int64)
+        per_pair = max(1, DEPTH_SCALE * self.bases_per_pair * int(histogram.sum()) // SIXTEENTHS)
+        density = to_namespace(xp, self.log2_density()[: self.longest + 1])
+        return FragmentModel(density, to_namespace(xp, longer_by), self.shortest, self.longest, per_pair)
 
 
 def _quantile(histogram: np.ndarray, share: float) -> int:
     """Return the least length that this share of the fragments does not exceed."""
     cumulative = np.cumsum(histogram)
     return int(np.searchsorted(cumulative, max(1.0, share * cumulative[-1])))
+
+
+class FragmentModel(NamedTuple):
+    """The lengths of fragments, for kernels.
+
+    Attributes
+    ----------
+    density : (longest + 1,) int32
+        Log2 likelihood of each length, relative to the likeliest, in 1 / 256.
+    longer_by : (longest + 2,) int64
+        For each length t the sum of max(0, fragment - t + 1) over all fragments.
+    shortest, longest : int
+        The usual lengths.
+    per_pair : int
+        Divisor of depth times placements for sixteenths of pairs.
+    """
+
+    density: Array
+    longer_by: Array
+    shortest: int
+    longest: int
+    per_pair: int
+
+
+@inlined()
+def log2_likelihood(model, insert):
+    """Return the log2 likelihood of a fragment's length, in 1 / 256."""
+    if insert >= 0 and insert <= model.longest:
+        return np.int64(model.density[insert])
+    return np.int64(model.density[0])
+
+
+@inlined()
+def is_usual(model, insert):
+    """Return whether a fragment may have this length."""
+    return insert >= model.shortest and insert <= model.longest
+
+
+@inlined()
+def n_placements(model, gap, near_x, far_x, near_y, far_y):
+    """Return how many placements of fragments begin on one sequence and end on another, at least 1.
+
+    A fragment begins ``near_x`` to ``far_x`` bases before the gap, and ends ``near_y`` to ``far_y`` bases behind it.
+    """
+    nearer, ahead, behind = gap + near_x + near_y, far_x + 1 - near_x, far_y + 1 - near_y
+    placements = _n_longer(model, nearer) - _n_longer(model, nearer + ahead)
+    placements += _n_longer(model, nearer + ahead + behind)
+    return max(np.int64(1), placements - _n_longer(model, nearer + behind))
+
+
+@inlined()
+def _n_longer(model, length):
+    """Return the sum over fragments of max(0, fragment - length + 1)."""
+    if length < 0:
+        # Entry 1 sums the bases of all fragments; entry 0 adds one for each fragment.
+        return model.longer_by[0] - length * (model.longer_by[0] - model.longer_by[1])
+    return model.longer_by[min(length, model.longest + 1)]
+
+
+def placements_of_lengths(length: np.ndarray, near: int, far: tuple[int, int]) -> np.ndarray:
+    """Return how many placements of a fragment of each length reach across a place: (n,) int64.
+
+    Parameters
+    ----------
+    length : (n,) int64
+    near
+        Bases of the fragment on either side of the place, at least.
+    far
+        Bases on either side, at most.
+    """
+    return np.maximum(np.minimum(far[0], length - near) - np.maximum(near, length - far[1]) + 1, 0)
+
+
+@inlined()
+def log2_256(value):
+    """Return log2 of a positive int64 in 1 / 256, linear between powers of two, so that all devices agree."""
+    bit = 0
+    while (value >> (bit + 1)) > 0:
+        bit += 1
+    if bit >= _LOG2_BITS:
+        return bit * LOG2_SCALE + ((value >> (bit - _LOG2_BITS)) - LOG2_SCALE)
+    return bit * LOG2_SCALE + ((value << (_LOG2_BITS - bit)) - LOG2_SCALE)

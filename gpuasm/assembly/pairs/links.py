@@ -1,21 +1,140 @@
-"""Links: the pairs whose mates begin on different unitigs, grouped by the two unitig ends that they link."""
+"""Links: the pairs whose mates begin on different unitigs, grouped by the two unitig ends that they link.
+
+`spanning_pairs` chooses the pairs that may link unitigs, from the alignments of their mates to a graph of plain k.
+`link_pairs` anchors and threads them in a graph of any k.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import logging
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.alignment.alternative_placements import without_alternative_placements, without_false_anchors
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.graph_anchors import AnchorIndex, anchor_reads
-from gpuasm.assembly.alignment.read_threading import MOST_UNITIGS, GraphArrays, ReadPaths, thread_reads
+from gpuasm.assembly.alignment.read_threading import (
+    MOST_UNITIGS,
+    GraphArrays,
+    ReadPaths,
+    thread_reads,
+    without_alternative_placements,
+    without_false_anchors,
+)
+from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
+from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
+from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.sequence.reads import Reads
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Links:
+class SpanningPairs:
+    """The pairs that may link unitigs, and the insert sizes of all pairs.
+
+    Attributes
+    ----------
+    reads : Reads
+        Two segments a pair, the first of each mate where N cuts it, numbered as the reads of the sample.
+    inserts : InsertSizes
+    n_pairs : int
+        Pairs in the sample.
+    """
+
+    reads: Reads
+    inserts: InsertSizes
+    n_pairs: int
+
+
+def spanning_pairs(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph) -> SpanningPairs | None:
+    """Choose the pairs whose mates do not face each other within one unitig; None where pairs are of no use.
+
+    ``aligned`` are the alignments of all reads to the unitigs of a graph of plain k.
+    """
+    if not reads.paired or reads.n_segments == 0:
+        return None
+    first, second = segments_of_mates(reads)
+    here, there = aligned.oriented[first], aligned.oriented[second]
+    faces, inserts = _facing(reads, aligned, kmer_graph, (first, second))
+    if inserts is None:
+        _warn_of_orientation(aligned, (first, second), n_facing=int(faces.sum()))
+        return None
+    xp = array_namespace(here)
+    chosen = xp.flatnonzero(~faces & (here >= 0) & (there >= 0))
+    kept = repack(reads.select(xp.stack([first[chosen], second[chosen]], axis=1).ravel()))
+    return SpanningPairs(kept, inserts, int(first.size))
+
+
+def measure_inserts(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph) -> InsertSizes | None:
+    """Measure insert sizes on the unitigs of a k-mer graph of plain k; None where pairs are of no use."""
+    if not reads.paired or reads.n_segments == 0:
+        return None
+    return _facing(reads, aligned, kmer_graph, segments_of_mates(reads))[1]
+
+
+def segments_of_mates(reads: Reads) -> tuple[Array, Array]:
+    """Return the first segment of each mate of every pair whose mates both have one."""
+    xp = array_namespace(reads.read)
+    number = xp.arange(reads.n_reads // 2 * 2, dtype=np.int64)
+    segment = xp.searchsorted(reads.read, number)
+    has_one = (segment < reads.n_segments) & (reads.read[xp.minimum(segment, reads.n_segments - 1)] == number)
+    both = has_one[::2] & has_one[1::2]
+    return segment[::2][both], segment[1::2][both]
+
+
+def _facing(
+    reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, segments: tuple[Array, Array]
+) -> tuple[Array, InsertSizes | None]:
+    """Return which pairs face each other within one unitig, and the insert sizes of these."""
+    first, second = segments
+    here, there = aligned.oriented[first], aligned.oriented[second]
+    within = _are_within_one(aligned, segments)
+    xp = array_namespace(here)
+    length = to_namespace(xp, kmer_graph.graph.length)[xp.maximum(here, 0) >> 1]
+    insert = length - aligned.base[first] - aligned.base[second]
+    faces = within & (here != there) & (insert > 0) & (insert <= FRAGMENTS.longest_insert)
+    if int(faces.sum()) < FRAGMENTS.facing_share * int(within.sum()):
+        return faces, None
+    bases = int((reads.length[first] + reads.length[second]).sum(dtype=np.int64)) // max(1, int(first.size))
+    return faces, _measure(to_host(insert[faces]), to_host(length[faces]), bases)
+
+
+def _are_within_one(aligned: UnitigAlignments, segments: tuple[Array, Array]) -> Array:
+    """Return which pairs lie within one unitig."""
+    first, second = segments
+    here, there = aligned.oriented[first], aligned.oriented[second]
+    contained = aligned.contained[first] & aligned.contained[second]
+    return contained & (here >= 0) & (there >= 0) & (here >> 1 == there >> 1)
+
+
+def _measure(insert: np.ndarray, length: np.ndarray, bases_per_pair: int) -> InsertSizes | None:
+    """Measure insert sizes on long unitigs, or on all unitigs where the long ones contain too few pairs."""
+    if insert.size == 0:
+        return None
+    is_long = length >= FRAGMENTS.insert_unitig_medians * np.median(insert)
+    on_long = InsertSizes.of(np.bincount(insert[is_long], minlength=1), bases_per_pair=bases_per_pair)
+    return on_long or InsertSizes.of(np.bincount(insert), bases_per_pair=bases_per_pair)
+
+
+def _warn_of_orientation(aligned: UnitigAlignments, segments: tuple[Array, Array], *, n_facing: int) -> None:
+    """Warn if most pairs within one unitig do not face each other."""
+    within = _are_within_one(aligned, segments)
+    n_within = int(within.sum())
+    if n_within < FRAGMENTS.insert_least_pairs or n_facing >= FRAGMENTS.facing_share * n_within:
+        return
+    first, second = segments
+    n_same = int((within & (aligned.oriented[first] == aligned.oriented[second])).sum())
+    found = "are on one strand (FF)" if 2 * n_same > n_within else "look away from each other or are too long (RF)"
+    _LOG.warning(
+        "%s of %s pairs do not face each other (FR): most %s; their mates are used without each other: docs/reads.md",
+        f"{n_within - n_facing:,}", f"{n_within:,}", found,
+    )  # fmt: skip
+
+
+class Links(NamedTuple):
     """Pairs by link: a link leads from one oriented unitig to another, along the fragment.
 
     Attributes
@@ -54,6 +173,37 @@ class Links:
         xp = array_namespace(self.source)
         return xp.searchsorted(self.first[1:], xp.arange(self.left.size, dtype=np.int64), side="right")
 
+    def count_pairs(self, is_counted: Array) -> Array:
+        """Return how many pairs of each link are in a mask: (n_links,) int64."""
+        xp = array_namespace(self.source)
+        before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(is_counted.astype(np.int64))])
+        return before[self.first[1:]] - before[self.first[:-1]]
+
+    def with_pairs(self, is_kept: Array) -> Links:
+        """Return the links with the pairs of a mask only; links without one are dropped."""
+        xp = array_namespace(self.source)
+        pair = xp.flatnonzero(is_kept)
+        own = self.of_pairs[pair]
+        starts = _starts_of_runs(own)
+        left_thread, right_thread = (
+            a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (self.left_thread, self.right_thread)
+        )
+        return Links(
+            self.source[own[starts]], self.target[own[starts]], _with_end(starts, pair.size), self.pair[pair],
+            self.left[pair], self.right[pair], left_thread, right_thread,
+        )  # fmt: skip
+
+
+def _starts_of_runs(values: Array) -> Array:
+    """Return where runs of equal values begin."""
+    xp = array_namespace(values)
+    return xp.flatnonzero(xp.concatenate([xp.ones(min(1, values.size), bool), values[1:] != values[:-1]]))
+
+
+def _with_end(starts: Array, end: int) -> Array:
+    xp = array_namespace(starts)
+    return xp.concatenate([starts, xp.full(1, end, starts.dtype)]).astype(np.int64)
+
 
 def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_anchors: bool = True) -> Links:
     """Anchor and thread the mates of pairs, and group the pairs by the unitigs that their mates begin on.
@@ -65,17 +215,16 @@ def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_a
     index, graph
         The graph to anchor them in. Pairs with a mate that has no anchor are left out.
     checks_anchors
-        Whether an anchor must not be false: see `gpuasm.assembly.alignment.alternative_placements`.
+        Whether an anchor must not be false: see `gpuasm.assembly.alignment.read_threading`.
     """
     anchored = anchor_reads(pairs, index)
     if checks_anchors:
         anchored = without_false_anchors(anchored, pairs, graph)
         anchored = without_alternative_placements(anchored, pairs, graph)
-    return link_threads(thread_reads(pairs, anchored, graph), graph)
+    return _link_threads(thread_reads(pairs, anchored, graph), graph)
 
 
-def link_threads(threads: ReadPaths, graph: GraphArrays) -> Links:
-    """Group pairs, their mates threaded, by the unitigs that their mates begin on; see `link_pairs`."""
+def _link_threads(threads: ReadPaths, graph: GraphArrays) -> Links:
     xp = array_namespace(threads.size)
     o, base = threads.anchored.oriented.reshape(-1, 2), threads.anchored.base.reshape(-1, 2)
     pair = xp.flatnonzero((o >= 0).all(axis=1))
@@ -87,13 +236,11 @@ def link_threads(threads: ReadPaths, graph: GraphArrays) -> Links:
     near = (key[1] < key[0]).astype(np.int64)
     far, every, least = 1 - near, xp.arange(pair.size), xp.minimum(key[0], key[1])
     order = xp.argsort(least, kind="stable")
-    key_sorted = least[order]
-    is_first = xp.concatenate([xp.ones(min(1, key_sorted.size), bool), key_sorted[1:] != key_sorted[:-1]])
-    starts = xp.flatnonzero(is_first)
+    starts = _starts_of_runs(least[order])
     return Links(
         source=oriented[every, near][order][starts],
         target=oriented[every, far][order][starts] ^ 1,
-        first=xp.concatenate([starts, xp.full(1, key_sorted.size, starts.dtype)]).astype(np.int64),
+        first=_with_end(starts, order.size),
         pair=pair[order],
         left=rest[every, near][order],
         right=rest[every, far][order],
@@ -102,9 +249,9 @@ def link_threads(threads: ReadPaths, graph: GraphArrays) -> Links:
     )
 
 
-def is_within(links: Links, link: Array, graph: GraphArrays, inserts: InsertSizes) -> Array:
-    """Return which pairs fit within one unitig as a fragment: (n_pairs,) bool; ``link`` is the link of each pair."""
-    source, target = links.source[link], links.target[link]
+def is_within(links: Links, graph: GraphArrays, inserts: InsertSizes) -> Array:
+    """Return which pairs fit within one unitig as a fragment: (n_pairs,) bool."""
+    source, target = links.source[links.of_pairs], links.target[links.of_pairs]
     own = graph.start[(source >> 1) + 1] - graph.start[source >> 1]
     insert = links.left.astype(np.int64) + links.right - own
     return (source == target) & (insert >= inserts.shortest) & (insert <= inserts.longest)
@@ -116,27 +263,6 @@ def without_pairs_within(links: Links, graph: GraphArrays, inserts: InsertSizes)
     Both kinds link the unitig with itself. In a tandem repeat with long units the many pairs within a unit would
     support an empty path, and all units but two would be lost.
     """
-    xp = array_namespace(links.source)
-    link = links.of_pairs
-    within = is_within(links, link, graph, inserts)
-    n_others = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum((~within).astype(np.int64))])
-    has_others = n_others[links.first[1:]] > n_others[links.first[:-1]]
-    return with_pairs(links, link, xp.flatnonzero(~(within & has_others[link])))
-
-
-def with_pairs(links: Links, link: Array, pair: Array) -> Links:
-    """Return the links of the chosen pairs, in order; ``link`` is the link of every pair."""
-    xp = array_namespace(links.source)
-    own = link[pair]
-    starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, own.size), bool), own[1:] != own[:-1]]))
-    threads = (a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (links.left_thread, links.right_thread))
-    return replace(
-        links,
-        source=links.source[own[starts]],
-        target=links.target[own[starts]],
-        first=xp.concatenate([starts, xp.full(1, own.size, starts.dtype)]).astype(np.int64),
-        pair=links.pair[pair],
-        left=links.left[pair],
-        right=links.right[pair],
-        **dict(zip(("left_thread", "right_thread"), threads, strict=True)),
-    )
+    within = is_within(links, graph, inserts)
+    has_others = links.count_pairs(~within) > 0
+    return links.with_pairs(~(within & has_others[links.of_pairs]))

@@ -20,13 +20,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuasm.assembly.coverage.local_depth import nearby_depth
+from gpuasm.assembly.coverage.copy_number import nearby_depth
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
 from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.oriented_sequence import oriented_codes
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
-from gpuasm.assembly.pairs.gaps import Gap, move_gaps
-from gpuasm.assembly.parameters import PATHS
+from gpuasm.assembly.pairs.link_evidence import Gap, move_gaps
+from gpuasm.assembly.parameters import ALIGNMENT, PATHS
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.edits import edits_to_prefix
 
@@ -37,16 +37,8 @@ _NOTHING_DROPPED = -(1 << 62)
 def copy_shared_stretches(graph: UnitigGraph, gaps: Sequence[Gap]) -> tuple[UnitigGraph, list[Gap], int]:
     """Give each dominant path a copy of the sequence that others share with it, until none is left.
 
-    Parameters
-    ----------
-    graph
-        The last graph, after all joins by pairs.
-    gaps
-        Between its unitigs.
-
-    Returns
-    -------
-    The graph, the gaps in it, and how many shared sequences were duplicated.
+    Returns the graph after all joins by pairs with these copies, its gaps, and how many shared sequences were
+    duplicated.
     """
     n, gaps = 0, list(gaps)
     while walks := list(shared_stretches(graph)):
@@ -84,7 +76,7 @@ def _is_shared(graph: UnitigGraph, backward: tuple[int, int], forward: tuple[int
         if not others or not all(_are_similar(graph, other, successor) for other in others):
             return False
         depths.append(float(graph.depth[[other >> 1 for other in others]].sum()))
-    return min(depths) >= PATHS.minor_min_depth and max(depths) <= PATHS.minor_depth_ratio * min(depths)
+    return min(depths) >= PATHS.minor_min_depth and max(depths) <= PATHS.dominant_min_ratio * min(depths)
 
 
 def _are_similar(graph: UnitigGraph, other: int, successor: int) -> bool:
@@ -92,19 +84,14 @@ def _are_similar(graph: UnitigGraph, other: int, successor: int) -> bool:
     own, dominant = (oriented_codes(graph, oriented)[graph.k - 1 :] for oriented in (other, successor))
     n = min(own.size, dominant.size, PATHS.minor_compared_bases)
     return n >= PATHS.minor_min_compared and bool(
-        PATHS.minor_bases_per_difference
-        * edits_to_prefix(own[:n], dominant[: n + n // PATHS.minor_bases_per_difference + 1])
+        ALIGNMENT.similar_bases_per_difference
+        * edits_to_prefix(own[:n], dominant[: n + n // ALIGNMENT.similar_bases_per_difference + 1])
         <= n
     )
 
 
 def follow_dominant_paths(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitigs, np.ndarray]:
     """Join unitigs along the dominant paths, and remove the edges that leave them.
-
-    Parameters
-    ----------
-    graph
-        The last graph, after all joins by pairs.
 
     Returns
     -------

@@ -7,7 +7,7 @@ would contradict most pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from gpuasm.parallel import for_each, signatures
 
 MAX_WALKS, WALK_UNITIGS = PATHS.max_walks, PATHS.max_walk_unitigs
 """Places for walks of a link, and for unitigs of a walk."""
+_AGREEMENT = PATHS.consensus_agreement
 
 
-@dataclass(frozen=True)
-class Walks:
+class Walks(NamedTuple):
     """The walks of links.
 
     Attributes
@@ -44,6 +44,25 @@ class Walks:
     gap: Array
 
 
+class _Limits(NamedTuple):
+    """What walks must satisfy: the least and the largest gap of each link, pins, most unitigs, and most steps."""
+
+    least_gap: Array
+    most_gap: Array
+    left_pins: Array
+    right_pins: Array
+    max_unitigs: int
+    max_steps: int
+
+
+class _Stack(NamedTuple):
+    """The walk of each link during the search: its unitigs, their places, and the next arc of each."""
+
+    walk: Array
+    place: Array
+    cursor: Array
+
+
 def find_walks(
     links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
 ) -> Walks:
@@ -61,59 +80,32 @@ def find_walks(
     first, last, rest = links.first[chosen], links.first[chosen + 1], links.left + links.right
     least, most = xp.empty(n, np.int32), xp.empty(n, np.int32)
     _extremes(n, first, last, rest, least, most)
-    gaps = inserts.shortest - most, inserts.longest - least
     if pins is None:
         pins = xp.full((2, WALK_UNITIGS * n), -1, np.int32)
-    walks = _search_all(links, chosen, graph, gaps, pins, max_unitigs=WALK_UNITIGS, budget=PATHS.walk_search_steps)
-    tangled = xp.flatnonzero((walks.found > MAX_WALKS) & (last - first >= PATHS.consensus_min_pairs))
+    gaps = inserts.shortest - most, inserts.longest - least
+    limits = _Limits(gaps[0], gaps[1], pins[0], pins[1], WALK_UNITIGS, PATHS.walk_search_steps)
+    walks = _search_all(links, chosen, graph, limits)
+    tangled = xp.flatnonzero((walks.found > MAX_WALKS) & (last - first >= PATHS.join_min_pairs))
     if tangled.size == 0:
         return walks
-    some, m = chosen[tangled], int(tangled.size)
-    first, last = links.first[some], links.first[some + 1]
+    m, first, last = int(tangled.size), first[tangled], last[tangled]
     middle, own = xp.empty(m, np.int32), pins.reshape(2, n, WALK_UNITIGS)[:, tangled].reshape(2, -1)
     _middle(m, first, last, rest, least[tangled], most[tangled], middle)
     for side, thread in enumerate((links.left_thread, links.right_thread)):
-        _agree(m, first, last, thread, MOST_UNITIGS, WALK_UNITIGS, PATHS.consensus_agreement, own[side])
+        _agree(m, first, last, thread, MOST_UNITIGS, WALK_UNITIGS, own[side])
     gaps = inserts.shortest - middle, inserts.longest - middle
-    pinned = _search_all(
-        links, some, graph, gaps, own, max_unitigs=PATHS.tangle_max_unitigs, budget=PATHS.tangle_search_steps
-    )
-    for array, its in zip(vars(walks).values(), vars(pinned).values(), strict=True):
+    limits = _Limits(gaps[0], gaps[1], own[0], own[1], PATHS.tangle_max_unitigs, PATHS.tangle_search_steps)
+    for array, its in zip(walks, _search_all(links, chosen[tangled], graph, limits), strict=True):
         array.reshape(n, -1)[tangled] = its.reshape(m, -1)
     return walks
 
 
-def _search_all(
-    links: Links,
-    chosen: Array,
-    graph: GraphArrays,
-    gaps: tuple[Array, Array],
-    pins: Array,
-    *,
-    max_unitigs: int,
-    budget: int,
-) -> Walks:
-    """Find the walks of the chosen links that contain all pins.
-
-    Parameters
-    ----------
-    links, chosen, graph
-        As for `find_walks`.
-    gaps : (n_chosen,) int32 each
-        The least gap and the largest.
-    pins
-        As for `find_walks`.
-    max_unitigs, budget
-        Most unitigs of a path, and most steps for a link.
-    """
+def _search_all(links: Links, chosen: Array, graph: GraphArrays, limits: _Limits) -> Walks:
+    """Find the walks of the chosen links that contain all pins."""
     xp, n = array_namespace(links.source), int(chosen.size)
     walks = Walks(*(xp.zeros(size * n, np.int32) for size in (1, MAX_WALKS * WALK_UNITIGS, MAX_WALKS, MAX_WALKS)))
-    scratch = [xp.empty(max_unitigs * n, np.int32) for _ in range(3)]
-    _search(
-        n, links.source[chosen], links.target[chosen], *gaps, graph.k, graph.start, graph.arc_start, graph.arc_to,
-        *pins, MAX_WALKS, WALK_UNITIGS, max_unitigs, budget, *scratch, walks.found, walks.unitigs, walks.size,
-        walks.gap,
-    )  # fmt: skip
+    stack = _Stack(*(xp.empty(limits.max_unitigs * n, np.int32) for _ in _Stack._fields))
+    _search(n, links.source[chosen], links.target[chosen], limits, graph, stack, walks)
     return walks
 
 
@@ -133,7 +125,7 @@ def _middle(i, first, last, rest, least, most, middle):
 
 
 @for_each
-def _agree(i, first, last, thread, per_thread, walk_unitigs, agreement, pins):
+def _agree(i, first, last, thread, per_thread, walk_unitigs, pins):
     for t in range(per_thread):
         # Majority vote: of two different unitigs one vote each cancels.
         pin, lead = np.int64(-1), 0
@@ -150,7 +142,7 @@ def _agree(i, first, last, thread, per_thread, walk_unitigs, agreement, pins):
                 for_it += 1
             elif own >= 0:
                 against += 1
-        is_sure = t > 0 and pin >= 0 and for_it >= agreement * against
+        is_sure = t > 0 and pin >= 0 and for_it >= _AGREEMENT * against
         if is_sure and pins[walk_unitigs * i + t] < 0:
             pins[walk_unitigs * i + t] = pin
 
@@ -166,60 +158,57 @@ def _extremes(i, first, last, rest, least, most):
 
 
 @signatures(
-    "int32[::1], int32[::1], int32[::1], int32[::1], int64, int64[::1], int64[::1], int32[::1], int32[::1], "
-    "int32[::1], int64, int64, int64, int64, int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], "
-    "int32[::1]"
+    "int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int64, int64, int64, uint64[::1], "
+    "int64[::1], int64[::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], "
+    "int32[::1], int32[::1]"
 )
 @for_each
-def _search(
-    i, source, target, least_gap, most_gap, k, start, arc_start, arc_to, left_pins, right_pins,
-    max_walks, walk_unitigs, max_unitigs, budget, walk, place, cursor, found, unitigs, size, gap,
-):  # fmt: skip
-    here = max_unitigs * i
+def _search(i, source, target, limits: _Limits, graph: GraphArrays, stack: _Stack, walks: Walks):
+    here = limits.max_unitigs * i
     goal = np.int64(target[i])
-    own_length = start[(source[i] >> 1) + 1] - start[source[i] >> 1]
+    own_length = graph.start[(source[i] >> 1) + 1] - graph.start[source[i] >> 1]
     n_found, depth, steps = 0, np.int64(0), 0
-    walk[here] = source[i]
-    place[here] = 0
-    cursor[here] = -1
-    while depth >= 0 and n_found <= max_walks:
+    stack.walk[here] = source[i]
+    stack.place[here] = 0
+    stack.cursor[here] = -1
+    while depth >= 0 and n_found <= MAX_WALKS:
         steps += 1
-        if steps > budget:
-            n_found = max_walks + 1
-        o = np.int64(walk[here + depth])
-        if cursor[here + depth] < 0:
-            cursor[here + depth] = arc_start[o]
-            between = place[here + depth] - own_length
-            is_walk = o == goal and between >= least_gap[i] and between <= most_gap[i]
-            for t in range(1, min(walk_unitigs, depth + 1)):
-                pin = np.int64(right_pins[walk_unitigs * i + t])
-                if pin >= 0 and walk[here + depth - t] != pin ^ 1:
+        if steps > limits.max_steps:
+            n_found = MAX_WALKS + 1
+        o = np.int64(stack.walk[here + depth])
+        if stack.cursor[here + depth] < 0:
+            stack.cursor[here + depth] = graph.arc_start[o]
+            between = stack.place[here + depth] - own_length
+            is_walk = o == goal and between >= limits.least_gap[i] and between <= limits.most_gap[i]
+            for t in range(1, min(np.int64(WALK_UNITIGS), depth + 1)):
+                pin = np.int64(limits.right_pins[WALK_UNITIGS * i + t])
+                if pin >= 0 and stack.walk[here + depth - t] != pin ^ 1:
                     is_walk = False
             if is_walk:
-                if depth >= walk_unitigs:
-                    n_found = max_walks
-                if n_found < max_walks:
-                    at = max_walks * i + n_found
-                    size[at] = depth + 1
-                    gap[at] = between
+                if depth >= WALK_UNITIGS:
+                    n_found = MAX_WALKS
+                if n_found < MAX_WALKS:
+                    at = MAX_WALKS * i + n_found
+                    walks.size[at] = depth + 1
+                    walks.gap[at] = between
                     for j in range(depth + 1):
-                        unitigs[walk_unitigs * at + j] = walk[here + j]
+                        walks.unitigs[WALK_UNITIGS * at + j] = stack.walk[here + j]
                 n_found += 1
-        arc = np.int64(cursor[here + depth])
-        if arc < arc_start[o + 1]:
-            cursor[here + depth] = arc + 1
-            after = place[here + depth] + start[(o >> 1) + 1] - start[o >> 1] - (k - 1)
+        arc = np.int64(stack.cursor[here + depth])
+        if arc < graph.arc_start[o + 1]:
+            stack.cursor[here + depth] = arc + 1
+            after = stack.place[here + depth] + graph.start[(o >> 1) + 1] - graph.start[o >> 1] - (graph.k - 1)
             pin = np.int64(-1)
-            if depth + 1 < walk_unitigs:
-                pin = np.int64(left_pins[walk_unitigs * i + depth + 1])
-            if after - own_length <= most_gap[i] and (pin < 0 or pin == arc_to[arc]):
-                if depth + 1 < max_unitigs:
+            if depth + 1 < WALK_UNITIGS:
+                pin = np.int64(limits.left_pins[WALK_UNITIGS * i + depth + 1])
+            if after - own_length <= limits.most_gap[i] and (pin < 0 or pin == graph.arc_to[arc]):
+                if depth + 1 < limits.max_unitigs:
                     depth += 1
-                    walk[here + depth] = arc_to[arc]
-                    place[here + depth] = after
-                    cursor[here + depth] = -1
+                    stack.walk[here + depth] = graph.arc_to[arc]
+                    stack.place[here + depth] = after
+                    stack.cursor[here + depth] = -1
                 else:
-                    n_found = max_walks + 1
+                    n_found = MAX_WALKS + 1
         else:
             depth -= 1
-    found[i] = n_found
+    walks.found[i] = n_found

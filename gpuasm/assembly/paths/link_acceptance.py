@@ -1,6 +1,7 @@
-"""Accept links as joins if their pairs exclude all alternatives.
+"""Accept links between single copies of the last graph as joins if their pairs exclude all alternatives.
 
-A link x -> y is a join if
+Mates are anchored by k-mers that occur once in the graph and once in the genome (`repeat_kmers`). A link x -> y is a
+join if
 
 1. x and y are single copies: of the depth of one copy of the unitigs near by, and with enough 31-mers of their own;
 2. it has at least three pairs, and at least 15 % of those expected from the depth at that distance;
@@ -15,23 +16,97 @@ A link x -> y is a join if
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuasm.assembly.coverage.local_depth import nearby_depth
+from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.alignment.graph_anchors import AnchorIndex
+from gpuasm.assembly.alignment.read_threading import GraphArrays
+from gpuasm.assembly.coverage.copy_number import nearby_depth
+from gpuasm.assembly.coverage.repeat_kmers import has_several_copies, leads_from_repeat, without_repeat_kmers
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.link_evidence import SIXTEENTHS, Evidence
-from gpuasm.assembly.parameters import FRAGMENTS, PATHS
+from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS, InsertSizes
+from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, weigh_links
+from gpuasm.assembly.pairs.links import Links, SpanningPairs, is_within, link_pairs
+from gpuasm.assembly.parameters import COVERAGE, FRAGMENTS, PATHS
 from gpuasm.parallel import compiled, signatures
 
 _COMPETITOR_PERCENT, _SELF_LINK_PERCENT = PATHS.join_max_competitor_percent, PATHS.join_max_self_link_percent
 
 
+@dataclass(frozen=True)
+class AcceptedLinks:
+    """Links between single copies, and which of them are joins.
+
+    Attributes
+    ----------
+    links : Links
+    evidence : Evidence
+        Of the pairs of each link.
+    joins : (n_joins,) int64
+        The links that are joins, ascending.
+    is_single : (n_unitigs,) bool
+        Which unitigs are single copies, on the host.
+    all_reaches : Reaches
+        Positions of all k-mers that occur once in the graph, repeat k-mers included.
+    n_repeat_kmers : int
+        How many of them are repeat k-mers.
+    """
+
+    links: Links
+    evidence: Evidence
+    joins: np.ndarray
+    is_single: np.ndarray
+    all_reaches: Reaches
+    n_repeat_kmers: int
+
+
+def accepted_links(
+    graph: UnitigGraph, arrays: GraphArrays, pairs: SpanningPairs, *, repeat_kmers: Array | None, checks_anchors: bool
+) -> AcceptedLinks:
+    """Link the unitigs of the last graph by pairs, and accept the links that exclude all others.
+
+    ``repeat_kmers`` are the k-mers that the reads' last graph contains twice, (n,) uint64; None where that is not
+    known.
+    """
+    xp, inserts = array_namespace(pairs.reads.packed), pairs.inserts
+    every_index, is_repeat = AnchorIndex.of(graph, xp), np.zeros(graph.n, bool)
+    index = every_index
+    all_reaches = reaches = Reaches.of(every_index)
+    if repeat_kmers is not None:
+        index, is_repeat = without_repeat_kmers(every_index, repeat_kmers)
+        reaches = Reaches.of(index)
+    n_repeat_kmers = int(all_reaches.count.sum() - reaches.count.sum())
+    is_single = single_copies(graph, to_host(reaches.count)) & ~graph.is_circular
+
+    def weighed(index: AnchorIndex, reaches: Reaches) -> tuple[Links, Evidence]:
+        links = link_pairs(pairs.reads, index, arrays, checks_anchors=checks_anchors)
+        links = _between(links, arrays, to_namespace(xp, is_single), inserts)
+        return links, weigh_links(links, arrays, reaches, inserts)
+
+    links, evidence = weighed(index, reaches)
+    is_false = leads_from_repeat(links, graph, is_repeat)
+    if n_repeat_kmers:
+        is_false |= has_several_copies(links, *weighed(every_index, all_reaches))
+    table = LinkTable.of(to_host(links.source), to_host(links.target), evidence, graph.n)
+    table = replace(table, is_sound=table.is_sound & ~is_false[table.link])
+    joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
+    return AcceptedLinks(links, evidence, joins, is_single, all_reaches, n_repeat_kmers)
+
+
+def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
+    """Return the links between single copies, without the pairs within one unitig."""
+    link = links.of_pairs
+    possible = links.left.astype(np.int64) + links.right <= inserts.longest + graph.k - 1
+    joins_single = is_single[links.source >> 1] & is_single[links.target >> 1]
+    return links.with_pairs(~is_within(links, graph, inserts) & possible & joins_single[link])
+
+
 def single_copies(graph: UnitigGraph, n_anchors: np.ndarray) -> np.ndarray:
     """Return which unitigs are single copies with enough 31-mers of their own: (n,) bool."""
     copies = graph.depth / np.maximum(nearby_depth(graph), 1e-9)
-    least, most = PATHS.single_copies
+    least, most = COVERAGE.half_copy, COVERAGE.single_copy_ratio
     return (copies >= least) & (copies <= most) & (n_anchors >= PATHS.single_min_anchors)
 
 
@@ -65,7 +140,7 @@ class LinkTable:
         e, each = evidence, np.arange(source.size)
         sound = (e.n_pairs >= PATHS.join_min_pairs) & (100 * e.n_pairs >= FRAGMENTS.link_agreement * e.n_possible)
         sound &= 100 * SIXTEENTHS * e.n_pairs >= PATHS.join_min_percent * e.expected
-        sound &= e.beyond < SIXTEENTHS * PATHS.join_max_missing_beyond
+        sound &= e.beyond < SIXTEENTHS * PATHS.max_missing_pairs
         is_own_mirror = source == (target ^ 1)
         mirrored = np.flatnonzero(~is_own_mirror)
         link = np.concatenate([each, mirrored])
@@ -87,16 +162,14 @@ def accept(table: LinkTable, length: np.ndarray, *, k: int, sd: float) -> np.nda
     table
         Links between single copies.
     length : (n,) int64
-        Bases of each unitig.
-    k
-        Consecutive unitigs share k - 1 bases.
+        Bases of each unitig; consecutive ones share k - 1 bases.
     sd
         Standard deviation of insert sizes, from which the tolerance of a distance follows.
     """
     n = table.start.size - 1
     best = np.full(n, -1, np.int64)
     rows = (table.start, table.target, table.gap, table.n_pairs, table.is_sound)
-    _best_of_each(*rows, length, k, np.int64(round(PATHS.join_spread_sds * sd)), best)
+    _best_of_each(*rows, length, k, np.int64(round(FRAGMENTS.gap_deviations * sd)), best)
     chosen = np.flatnonzero(best >= 0)
     partner = np.full(n, -1, np.int64)
     partner[chosen] = table.target[best[chosen]]

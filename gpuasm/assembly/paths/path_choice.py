@@ -10,16 +10,23 @@ anchor. One pair does not suffice where several are expected: an error in a read
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
-from gpuasm.assembly.alignment.read_threading import DEPTH_SCALE, MOST_UNITIGS, GraphArrays
-from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.link_evidence import log2_256
+from gpuasm.assembly.alignment.read_threading import MOST_UNITIGS, GraphArrays
+from gpuasm.assembly.pairs.insert_sizes import (
+    LOG2_SCALE,
+    SIXTEENTHS,
+    FragmentModel,
+    InsertSizes,
+    is_usual,
+    log2_256,
+    log2_likelihood,
+    n_placements,
+)
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import PATHS
 from gpuasm.assembly.paths.graph_walks import MAX_WALKS, WALK_UNITIGS, Walks, find_walks
@@ -27,19 +34,14 @@ from gpuasm.parallel import for_each, inlined, signatures
 
 _BATCH = 1 << 17
 """Links at a time: bounds the memory for walks."""
-_BIT_SCALE, _PAIR_SCALE = 256, 16
-"""Likelihoods are in 1 / 256 bit, expected pairs in sixteenths."""
-_LEAD, _CONFLICT = _BIT_SCALE * PATHS.walk_lead_bits, _BIT_SCALE * PATHS.read_conflict_bits
-_LONE_PAIR = _PAIR_SCALE * PATHS.lone_pair_max_expected
+_LEAD, _CONFLICT = LOG2_SCALE * PATHS.walk_lead_bits, LOG2_SCALE * PATHS.read_conflict_bits
+_LONE_PAIR = SIXTEENTHS * PATHS.max_missing_pairs
 _LOW, _HIGH = PATHS.expected_sixteenths
 _NAT_SCALE = 369
 """A natural unit of likelihood in 1 / 256 bit."""
-_HISTOGRAM_SCALE = 1 << 20
-"""Histograms are scaled to this sum, so that expected numbers of pairs fit 64 bits."""
 
 
-@dataclass(frozen=True)
-class ChosenWalks:
+class ChosenWalks(NamedTuple):
     """The walk of each link.
 
     Attributes
@@ -75,8 +77,6 @@ def choose_again(
         All links, and the walk of each.
     some : (n,) int64
         The links to choose for.
-    graph, inserts
-        As for `choose_walks`.
     pins : (2, 24 * n) int32
         Known unitigs of their walks: see `gpuasm.assembly.paths.graph_walks.find_walks`.
     """
@@ -84,7 +84,7 @@ def choose_again(
     found = _choose_some(links, some, graph, inserts, pins=pins)
     certain = xp.flatnonzero(found.size > 0)
     arrays = []
-    for array, its in zip(vars(chosen).values(), vars(found).values(), strict=True):
+    for array, its in zip(chosen, found, strict=True):
         rows = array.reshape(links.n, -1).copy()
         rows[some[certain]] = its.reshape(some.size, -1)[certain]
         arrays.append(rows.ravel())
@@ -95,32 +95,16 @@ def _choose_some(
     links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
 ) -> ChosenWalks:
     xp = array_namespace(links.source)
-    density, histogram = _tables(xp, inserts)
-    # Divisor from depth times expected fragments to sixteenths of pairs.
-    per_pair = max(1, DEPTH_SCALE * inserts.bases_per_pair * int(histogram.sum()) // 16)
-    parts = []
+    model, parts = inserts.model(xp), []
     for first in range(0, max(1, int(chosen.size)), _BATCH):
         some = chosen[first : first + _BATCH]
         own = None if pins is None else pins[:, WALK_UNITIGS * first : WALK_UNITIGS * (first + _BATCH)]
         walks = find_walks(links, some, graph, inserts, pins=own)
         best = xp.full(some.size, -1, np.int32)
         scores, surprises = (xp.empty(MAX_WALKS * some.size, np.int64) for _ in range(2))
-        _choose(
-            int(some.size), links.first[some], links.first[some + 1], links.left, links.right, links.left_thread,
-            links.right_thread, walks.found, walks.unitigs, walks.size, walks.gap, graph.start, links.source[some],
-            links.target[some], graph.k, inserts.shortest, inserts.longest, density, histogram,
-            graph.depth, per_pair, MAX_WALKS, WALK_UNITIGS, MOST_UNITIGS, _LONE_PAIR, _LEAD, _CONFLICT, surprises,
-            scores, best,
-        )  # fmt: skip
+        _choose(int(some.size), some, links, walks, graph, model, surprises, scores, best)
         parts.append(_taken(walks, best))
     return ChosenWalks(*(xp.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
-def _tables(xp: Any, inserts: InsertSizes) -> tuple[Array, Array]:
-    """Return the density and the scaled histogram up to the longest fragment."""
-    n = inserts.longest + 1
-    scale = max(1, inserts.n // _HISTOGRAM_SCALE)
-    return to_namespace(xp, inserts.log2_density()[:n]), to_namespace(xp, inserts.histogram[:n] // scale)
 
 
 def _taken(walks: Walks, best: Array) -> tuple[Array, Array, Array, Array]:
@@ -130,15 +114,35 @@ def _taken(walks: Walks, best: Array) -> tuple[Array, Array, Array, Array]:
     return unitigs, xp.where(best >= 0, walks.size[at], 0).astype(np.int32), walks.gap[at], walks.found
 
 
+def fitting_pairs(links: Links, chosen: ChosenWalks, inserts: InsertSizes) -> Array:
+    """Return which pairs agree with the certain walk of their link: (n_pairs,) bool."""
+    xp, n_pairs, link = array_namespace(links.source), int(links.left.size), links.of_pairs
+    fits = xp.zeros(n_pairs, np.uint8)
+    _mark_fitting(n_pairs, link, links, chosen, fits)
+    insert = links.left + links.right + chosen.gap[link]
+    return (fits == 1) & (insert >= inserts.shortest) & (insert <= inserts.longest)
+
+
+@signatures(
+    "int64[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], "
+    "int32[::1], int32[::1], int32[::1], int32[::1], uint8[::1]"
+)
+@for_each
+def _mark_fitting(p, link, links: Links, chosen: ChosenWalks, fits):
+    n = np.int64(chosen.size[link[p]])
+    if n > 0 and _fits_threads(p, links, chosen.unitigs, WALK_UNITIGS * link[p], n):
+        fits[p] = 1
+
+
 @inlined()
-def fits_threads(p, left_thread, right_thread, unitigs, first, size, per_thread):
+def _fits_threads(p, links, unitigs, first, size):
     """Return whether both reads of pair p follow the walk of ``size`` unitigs that starts at ``first``."""
     fits = True
-    for t in range(1, per_thread):
-        own = np.int64(left_thread[per_thread * p + t])
+    for t in range(1, MOST_UNITIGS):
+        own = np.int64(links.left_thread[MOST_UNITIGS * p + t])
         if own >= 0 and t < size and unitigs[first + t] != own:
             fits = False
-        other = np.int64(right_thread[per_thread * p + t])
+        other = np.int64(links.right_thread[MOST_UNITIGS * p + t])
         if other >= 0 and t < size and unitigs[first + size - 1 - t] != other ^ 1:
             fits = False
     return fits
@@ -162,67 +166,51 @@ def surprise_256(n, fewest, most):
 
 
 @signatures(
-    "int64[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], "
-    "int32[::1], int64[::1], int32[::1], int32[::1], int64, int64, int64, int32[::1], int64[::1], int64[::1], int64, "
-    "int64, int64, int64, int64, int64, int64, int64[::1], int64[::1], int32[::1]"
+    "int64[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], "
+    "int32[::1], int32[::1], int32[::1], int32[::1], int64, uint64[::1], int64[::1], int64[::1], int32[::1], "
+    "int64[::1], int32[::1], int64[::1], int64, int64, int64, int64[::1], int64[::1], int32[::1]"
 )
 @for_each
-def _choose(
-    i, first, last, left, right, left_thread, right_thread, found, unitigs, size, gap, start, source, target, k,
-    shortest, longest, density, histogram, depth, per_pair, max_walks, walk_unitigs, per_thread, lone_pair,
-    lead, conflict, surprises, scores, best,
-):  # fmt: skip
-    n = np.int64(found[i])
+def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: FragmentModel, surprises, scores, best):
+    n, link = np.int64(walks.found[i]), some[i]
     best[i] = -1
-    if n >= 1 and n <= max_walks:
-        own = start[(source[i] >> 1) + 1] - start[source[i] >> 1]
-        other = start[(target[i] >> 1) + 1] - start[target[i] >> 1]
-        n_inside = np.int64(0)
-        for p in range(first[i], last[i]):
-            n_inside += 1 if left[p] <= own and right[p] <= other else 0
-        for h in range(max_walks * i, max_walks * i + n):
+    if n >= 1 and n <= MAX_WALKS:
+        x, y = np.int64(links.source[link] >> 1), np.int64(links.target[link] >> 1)
+        own, other = graph.start[x + 1] - graph.start[x], graph.start[y + 1] - graph.start[y]
+        least_depth = min(graph.depth[x], graph.depth[y])
+        first, last = links.first[link], links.first[link + 1]
+        n_pairs, n_inside = last - first, np.int64(0)
+        for p in range(first, last):
+            n_inside += 1 if links.left[p] <= own and links.right[p] <= other else 0
+        top = MAX_WALKS * i
+        for h in range(MAX_WALKS * i, MAX_WALKS * i + n):
             # Of all fragments, those that could begin on the source and end on the target at this distance.
-            expected, possible = np.int64(1), np.int64(1)
-            for insert in range(shortest, longest + 1):
-                rest = insert - gap[h]
-                n_starts = min(own, rest - k) - max(np.int64(k), rest - other) + 1
-                expected += max(np.int64(0), n_starts) * histogram[insert]
-                n_starts = min(own, rest - ANCHOR_K) - max(np.int64(ANCHOR_K), rest - other) + 1
-                possible += max(np.int64(0), n_starts) * histogram[insert]
-            n_pairs = last[i] - first[i]
-            score = -n_pairs * np.int64(log2_256(expected))
-            least_depth = min(depth[source[i] >> 1], depth[target[i] >> 1])
-            sixteenths = least_depth * expected // per_pair
+            gap = np.int64(walks.gap[h])
+            expected = n_placements(model, gap, graph.k, own, graph.k, other)
+            possible = n_placements(model, gap, np.int64(ANCHOR_K), own, np.int64(ANCHOR_K), other)
+            sixteenths = least_depth * expected // model.per_pair
             # Mates that begin on both unitigs must not exceed what is expected; others begin before their anchor.
             surprise = max(
                 surprise_256(n_pairs, sixteenths, max(sixteenths, 16 * n_pairs)),
-                surprise_256(n_inside, np.int64(0), least_depth * possible // per_pair),
+                surprise_256(n_inside, np.int64(0), least_depth * possible // model.per_pair),
             )
-            if n_pairs == 1 and sixteenths >= lone_pair:
-                surprise = max(surprise, np.int64(lead))
-            score -= surprise
-            surprises[h] = surprise
-            for p in range(first[i], last[i]):
-                insert = left[p] + right[p] + gap[h]
-                if insert >= 0 and insert <= longest:
-                    score += density[insert]
-                else:
-                    score += density[0]
-                if not fits_threads(p, left_thread, right_thread, unitigs, walk_unitigs * h, size[h], per_thread):
-                    score -= conflict
-            scores[h] = score
-        top = max_walks * i
-        for h in range(top + 1, max_walks * i + n):
-            top = h if scores[h] > scores[top] else top
+            if n_pairs == 1 and sixteenths >= _LONE_PAIR:
+                surprise = max(surprise, np.int64(_LEAD))
+            score = -n_pairs * np.int64(log2_256(expected)) - surprise
+            for p in range(first, last):
+                score += log2_likelihood(model, links.left[p] + links.right[p] + gap)
+                if not _fits_threads(p, links, walks.unitigs, WALK_UNITIGS * h, walks.size[h]):
+                    score -= _CONFLICT
+            scores[h], surprises[h] = score, surprise
+            top = h if score > scores[top] else top
         n_competing = 0
-        for h in range(max_walks * i, max_walks * i + n):
-            if h != top and scores[h] + lead > scores[top]:
+        for h in range(MAX_WALKS * i, MAX_WALKS * i + n):
+            if h != top and scores[h] + _LEAD > scores[top]:
                 n_competing += 1
         fitting = 0
-        for p in range(first[i], last[i]):
-            insert = left[p] + right[p] + gap[top]
-            fits = fits_threads(p, left_thread, right_thread, unitigs, walk_unitigs * top, size[top], per_thread)
-            if fits and insert >= shortest and insert <= longest:
+        for p in range(first, last):
+            fits = _fits_threads(p, links, walks.unitigs, WALK_UNITIGS * top, walks.size[top])
+            if fits and is_usual(model, links.left[p] + links.right[p] + walks.gap[top]):
                 fitting += 1
-        if n_competing == 0 and surprises[top] < lead and 2 * fitting > n_pairs:
-            best[i] = top - max_walks * i
+        if n_competing == 0 and surprises[top] < _LEAD and 2 * fitting > n_pairs:
+            best[i] = top - MAX_WALKS * i

@@ -15,14 +15,13 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.read_threading import GraphArrays
-from gpuasm.assembly.coverage.local_depth import bits_for_single_copy
+from gpuasm.assembly.coverage.copy_number import bits_for_single_copy
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import PATHS
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
-from gpuasm.assembly.paths.pair_consistency import fitting_pairs
-from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_again
+from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_again, fitting_pairs
 from gpuasm.parallel import for_each, inlined, signatures
 
 
@@ -31,18 +30,8 @@ def choose_by_prefixes(
 ) -> ChosenWalks:
     """Choose walks of links that have none, among those whose prefixes or suffixes agree with single copies.
 
-    Parameters
-    ----------
-    links, chosen
-        Links, and the walk of each by its own pairs.
-    graph, inserts
-        As for `gpuasm.assembly.paths.path_choice.choose_walks`.
-    is_single : (n_unitigs,) bool
-        Which unitigs certainly have one copy.
-
-    Returns
-    -------
-    The walks that were certain, and those that are now.
+    ``is_single`` marks the unitigs that certainly have one copy: (n_unitigs,) bool. The other walks are returned as
+    they are.
     """
     xp = array_namespace(links.source)
     before = xp.zeros((2, links.n), np.int64)
@@ -59,16 +48,10 @@ def choose_by_prefixes(
 
 
 def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
-    """Return which unitigs certainly have one copy.
+    """Return which unitigs certainly have one copy: (n,) bool.
 
-    Parameters
-    ----------
-    graph, copy, bases_per_read
-        As for `gpuasm.assembly.coverage.local_depth.bits_for_single_copy`.
-
-    Returns
-    -------
-    (n,) bool: where Poisson's distribution makes the reads on a unitig 2^10 times as likely for one copy as for two.
+    Poisson's distribution makes the reads on them 2^10 times as likely for one copy as for two. ``copy`` is the depth
+    of one copy around each.
     """
     return bits_for_single_copy(graph, copy, bases_per_read=bases_per_read) >= PATHS.walk_lead_bits
 
@@ -79,19 +62,12 @@ def known_prefixes(links: Links, chosen: ChosenWalks, inserts: InsertSizes, *, i
     A unitig is known if at least three pairs continue there from a single copy, over all its links with a certain walk,
     and ten for each pair that continues elsewhere.
 
-    Parameters
-    ----------
-    links, chosen, inserts, is_single
-        As for `choose_by_prefixes`.
-
     Returns
     -------
     (2, 24 * n_links) int32: the oriented unitig at each place of the walk; -1 where any may be.
     """
     xp, n = array_namespace(links.source), links.n
-    fits, _ = fitting_pairs(links, chosen, inserts)
-    before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(fits.astype(np.int64))])
-    weight = before[links.first[1:]] - before[links.first[:-1]]
+    weight = links.count_pairs(fitting_pairs(links, chosen, inserts))
     # Each link from either side, so that all links of one oriented unitig are contiguous.
     end = xp.concatenate([links.source, links.target ^ 1]).astype(np.int64)
     weight = xp.tile(xp.where(chosen.size > 1, weight, 0), 2) * is_single[end >> 1]
@@ -101,7 +77,7 @@ def known_prefixes(links: Links, chosen: ChosenWalks, inserts: InsertSizes, *, i
     last = xp.concatenate([first[1:], xp.full(min(1, ends.size), ends.size, first.dtype)])
     prefix = xp.full(WALK_UNITIGS * first.size, -1, np.int32)
     _write_prefixes(int(first.size), first, last, order, weight, chosen.unitigs, chosen.size, n, WALK_UNITIGS,
-                    PATHS.consensus_min_pairs, PATHS.consensus_agreement, prefix)  # fmt: skip
+                    PATHS.join_min_pairs, PATHS.consensus_agreement, prefix)  # fmt: skip
     of = xp.empty(2 * n, np.int64)
     of[order] = xp.searchsorted(first, xp.arange(2 * n), side="right") - 1
     return prefix.reshape(-1, WALK_UNITIGS)[of].reshape(2, -1)

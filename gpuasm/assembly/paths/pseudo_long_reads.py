@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.alignment.graph_anchors import AnchorIndex
 from gpuasm.assembly.alignment.read_threading import GraphArrays
-from gpuasm.assembly.coverage.local_depth import local_depth
+from gpuasm.assembly.coverage.copy_number import local_depth
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.links import Links, link_pairs, without_pairs_within
-from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
-from gpuasm.assembly.paths.pair_consistency import fitting_pairs, without_inconsistent
-from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_walks
+from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_walks, fitting_pairs
 from gpuasm.assembly.paths.path_prefixes import are_surely_single, choose_by_prefixes
 from gpuasm.parallel import for_each, signatures
 from gpuasm.sequence.reads import Reads
@@ -39,9 +38,8 @@ class JoinedPairs:
         One segment for each fragment that spans several unitigs, numbered by its pair: see `number_of_fragment`.
     names : (32 * n_blocks,) int32
         Oriented names of the graph's k-mers at every position.
-    n_joined, n_links, n_certain, n_without, n_inconsistent : int
-        Pairs joined; links, those with one certain walk, those without any walk, and those between two repeats whose
-        pairs do not all agree.
+    n_joined, n_links, n_certain, n_without : int
+        Pairs joined; links, those with one certain walk, and those without any walk.
     whole_pairs : (n,) int64
         The pairs, by their numbers in the sample, whose fragment contains all bases of both reads.
     """
@@ -52,7 +50,6 @@ class JoinedPairs:
     n_links: int
     n_certain: int
     n_without: int
-    n_inconsistent: int
     whole_pairs: Array
 
 
@@ -66,13 +63,11 @@ def number_of_fragment(pair: Array) -> Array:
 
 def with_reads_counted(segments: Reads, times: int) -> Reads:
     """Return segments of fragments and reads with each read repeated, over the same packed bases."""
+    if times == 1:
+        return segments
     xp = array_namespace(segments.read)
     reads = xp.flatnonzero(segments.read >= 0)
-    return (
-        segments.select(xp.concatenate([xp.arange(segments.n_segments), xp.tile(reads, times - 1)]))
-        if times > 1
-        else segments
-    )
+    return segments.select(xp.concatenate([xp.arange(segments.n_segments), xp.tile(reads, times - 1)]))
 
 
 def join_mates(
@@ -108,35 +103,40 @@ def join_mates(
     links = link_pairs(pairs, index, graph, checks_anchors="anchor-checks" in rules)
     if "tandem-repeats" in rules:
         links = without_pairs_within(links, graph, inserts)
-    chosen, n_inconsistent = choose_walks(links, graph, inserts), 0
-    copy = local_depth(kmer_graph.graph, mode.parameters.depth_model)
+    chosen = choose_walks(links, graph, inserts)
     if "path-prefixes" in rules:
+        copy = local_depth(kmer_graph.graph, mode.parameters.depth_model)
         is_single = to_namespace(
             xp, are_surely_single(kmer_graph.graph, copy, bases_per_read=inserts.bases_per_pair / 2)
         )
         chosen = choose_by_prefixes(links, chosen, graph, inserts, is_single=is_single)
-    if "pair-consistency" in rules:
-        is_repeat = to_namespace(xp, kmer_graph.graph.depth > COVERAGE.single_copy_ratio * copy)
-        chosen, n_inconsistent = without_inconsistent(links, chosen, is_repeat, inserts)
     number = pairs.read[::2] // 2
     is_requested = xp.ones(links.pair.size, dtype=bool) if done is None else ~xp.isin(number[links.pair], done)
     segments, joined, is_whole = _joined(links, chosen, graph, inserts, is_requested=is_requested)
-    reads, names = _write_fragments(segments, graph, kmer_graph)
+    reads, names = _write_fragments(segments, kmer_graph)
     reads = replace(reads, read=number_of_fragment(number[segments.pair]))
-    counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum()), n_inconsistent
+    counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum())
     return JoinedPairs(reads, names, int(joined.size), links.n, *counts, number[joined[is_whole]])
 
 
-@dataclass(frozen=True)
-class _WalkSegments:
-    """Parts of walks: pair, walk (a row of ``unitigs``), its begin on the first unitig, and its length."""
+class _WalkSegments(NamedTuple):
+    """Parts of walks: pair, link (a row of ``unitigs``), its begin on the first unitig, and its length."""
 
     unitigs: Array
     size: Array
     pair: Array
-    row: Array
+    link: Array
     begin: Array
     length: Array
+
+
+class _NamedUnitigs(NamedTuple):
+    """The bases of unitigs, where each unitig and its windows start, and on which strand each window is named."""
+
+    bases: Array
+    start: Array
+    window_start: Array
+    strand: Array
 
 
 def _joined(
@@ -146,69 +146,61 @@ def _joined(
 
     Pairs within one unitig have no fragment sequence of their own.
     """
-    xp = array_namespace(links.source)
-    fits, link = fitting_pairs(links, chosen, inserts)
-    fitting = xp.flatnonzero(is_requested & fits)
-    pair = fitting[chosen.size[link[fitting]] > 1]
-    row = link[pair]
+    xp, link = array_namespace(links.source), links.of_pairs
+    fitting = xp.flatnonzero(is_requested & fitting_pairs(links, chosen, inserts))
     length = graph.start[1:] - graph.start[:-1]
-    own, other = length[links.source[row] >> 1], length[links.target[row] >> 1]
+    own, other = (length[end[link[fitting]] >> 1] for end in (links.source, links.target))
+    is_whole = (links.left[fitting] <= own) & (links.right[fitting] <= other)
+    rows = xp.flatnonzero(chosen.size[link[fitting]] > 1)
+    pair, own, other = fitting[rows], own[rows], other[rows]
     begin = xp.maximum(own - links.left[pair], 0)
     end = xp.minimum(links.right[pair].astype(np.int64), other)
-    segments = _WalkSegments(
-        chosen.unitigs, chosen.size, links.pair[pair], row, begin, own - begin + chosen.gap[row] + end
-    )
-    at = link[fitting]
-    is_whole = links.left[fitting] <= length[links.source[at] >> 1]
-    is_whole &= links.right[fitting] <= length[links.target[at] >> 1]
+    n_bases = own - begin + chosen.gap[link[pair]] + end
+    segments = _WalkSegments(chosen.unitigs, chosen.size, links.pair[pair], link[pair], begin, n_bases)
     return segments, links.pair[fitting], is_whole
 
 
-def _write_fragments(segments: _WalkSegments, graph: GraphArrays, kmer_graph: KmerGraph) -> tuple[Reads, Array]:
+def _write_fragments(segments: _WalkSegments, kmer_graph: KmerGraph) -> tuple[Reads, Array]:
     """Write the fragments as packed reads, each aligned to 32 bases, with the names of their windows."""
-    xp, n = array_namespace(segments.row), int(segments.row.size)
+    xp, n, graph = array_namespace(segments.link), int(segments.link.size), kmer_graph.graph
     n_blocks = (segments.length + 31) // 32
     after = xp.cumsum(n_blocks)
     start, total = 32 * (after - n_blocks), (int(after[-1]) if n else 0) + 1
     codes, names = xp.zeros(32 * total, np.uint8), xp.full(32 * total, -1, np.int32)
-    window_start = to_namespace(xp, np.concatenate([[0], np.cumsum(kmer_graph.graph.n_kmers)]))
-    bases = to_namespace(xp, kmer_graph.graph.bases)
-    _write_fragment(
-        n, segments.row, segments.unitigs, segments.size, segments.begin, start, segments.length, WALK_UNITIGS, graph.k,
-        bases, graph.start, window_start, kmer_graph.strand, codes, names,
-    )  # fmt: skip
+    window_start = np.concatenate([[0], np.cumsum(graph.n_kmers)])
+    bases, unitig_start, window_start = (to_namespace(xp, a) for a in (graph.bases, graph.start, window_start))
+    unitigs = _NamedUnitigs(bases, unitig_start, window_start, kmer_graph.strand)
+    _write_fragment(n, segments, unitigs, graph.k, start, codes, names)
     packed = xp.empty(total, np.uint64)
     _pack_bases(total, codes, packed)
     return Reads(packed, start, segments.length.astype(np.int32), xp.arange(n, dtype=np.int64), n), names
 
 
 @signatures(
-    "int64[::1], int32[::1], int32[::1], int64[::1], int64[::1], int64[::1], int64, int64, uint8[::1], int64[::1], "
-    "int64[::1], uint8[::1], uint8[::1], int32[::1]"
+    "int32[::1], int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], "
+    "uint8[::1], int64, int64[::1], uint8[::1], int32[::1]"
 )
 @for_each
-def _write_fragment(
-    f, row, unitigs, size, begin, start, length, most, k, bases, unitig_start, window_start, strand, codes, names
-):
-    skipped = begin[f]
+def _write_fragment(f, segments: _WalkSegments, graph: _NamedUnitigs, k, start, codes, names):
+    skipped, length, link = segments.begin[f], segments.length[f], segments.link[f]
     done = np.int64(0)
-    for j in range(size[row[f]]):
-        o = np.int64(unitigs[most * row[f] + j])
+    for j in range(segments.size[link]):
+        o = np.int64(segments.unitigs[WALK_UNITIGS * link + j])
         u, is_reversed = o >> 1, o & 1
-        n = unitig_start[u + 1] - unitig_start[u]
+        n = graph.start[u + 1] - graph.start[u]
         for c in range(skipped, n):
             # The bases that the next unitig shares are written twice, identically; its windows begin after these.
             i = done + c - skipped
-            if i < length[f]:
-                code = bases[unitig_start[u] + c]
+            if i < length:
+                code = graph.bases[graph.start[u] + c]
                 if is_reversed:
-                    code = 3 - bases[unitig_start[u + 1] - 1 - c]
+                    code = 3 - graph.bases[graph.start[u + 1] - 1 - c]
                 codes[start[f] + i] = code
-                if c <= n - k and i + k <= length[f]:
-                    w = window_start[u] + c
+                if c <= n - k and i + k <= length:
+                    w = graph.window_start[u] + c
                     if is_reversed:
-                        w = window_start[u + 1] - 1 - c
-                    names[start[f] + i] = 2 * w + (np.int64(strand[w]) ^ is_reversed)
+                        w = graph.window_start[u + 1] - 1 - c
+                    names[start[f] + i] = 2 * w + (np.int64(graph.strand[w]) ^ is_reversed)
         # If the fragment begins within the shared bases, the first bases of the next unitig are skipped.
         done += n - (k - 1) - skipped
         skipped = np.int64(0)

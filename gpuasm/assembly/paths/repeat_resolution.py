@@ -1,39 +1,43 @@
 """Resolve repeats of the last graph by read pairs.
 
-Links of pairs between single copies become joins if they exclude all alternatives (`accepted_links`). A join's bases
-are certain if one walk through the graph is, or if dead ends overlap (`certain_joins`); such joins are made in the
-graph (`graph_edits`). Of the others the distance is known, but not the bases: they make scaffolds.
+Links between single copies become joins if they exclude all alternatives (`link_acceptance`). A join's bases are
+certain if one walk through the graph is, or if two dead ends overlap exactly as their pairs state; such joins are made
+in the graph (`graph_edits`). Of the others only the distance is known: they make scaffolds. If two unitigs should
+overlap by their pairs, by more bases than chance explains, but neither a walk nor their bases agree, the pairs come
+from a variant of a repeat that the graph lacks; or the last bases of one end are of another copy, which reads may show.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
 from gpuasm.assembly.alignment.read_threading import GraphArrays
-from gpuasm.assembly.coverage.local_depth import nearby_depth
-from gpuasm.assembly.ends.unlinked_overlaps import are_densely_covered, find_unlinked_overlaps
+from gpuasm.assembly.coverage.copy_number import nearby_depth
+from gpuasm.assembly.ends.exact_overlaps import are_densely_covered, find_linked_overlaps, find_unlinked_overlaps
 from gpuasm.assembly.graph.graph_edits import Fill, split
+from gpuasm.assembly.graph.oriented_sequence import oriented_codes
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.options import EVERY_RULE
-from gpuasm.assembly.pairs.gaps import Gap, Resolved, move_gaps
-from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, expected_pairs
-from gpuasm.assembly.pairs.links import Links, with_pairs
-from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
-from gpuasm.assembly.parameters import PATHS
-from gpuasm.assembly.paths.accepted_links import accepted_links
-from gpuasm.assembly.paths.certain_joins import ClassifiedJoins, classify_joins
-from gpuasm.assembly.paths.direct_repeats import find_direct_repeats
-from gpuasm.assembly.paths.link_acceptance import SIXTEENTHS
+from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS, InsertSizes
+from gpuasm.assembly.pairs.link_evidence import Gap, Reaches, Resolved, expected_pairs, gaps_of, move_gaps
+from gpuasm.assembly.pairs.links import SpanningPairs
+from gpuasm.assembly.parameters import ENDS, PATHS
+from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
+from gpuasm.assembly.paths.link_acceptance import AcceptedLinks, accepted_links
 from gpuasm.assembly.paths.path_choice import choose_walks
-from gpuasm.assembly.paths.tandem_repeats import find_tandem_repeats, unevenness
-from gpuasm.assembly.paths.terminal_repeats import duplicate_terminal_repeats
+from gpuasm.assembly.paths.repeats import (
+    duplicate_terminal_repeats,
+    find_direct_repeats,
+    find_tandem_repeats,
+    unevenness,
+)
 from gpuasm.assembly.state import AssemblyState
+from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.stages import Stages
 
 
@@ -69,136 +73,171 @@ def resolve(
     rules
         Applied rules, of `gpuasm.assembly.options.RULES`.
     uneven
-        Variation of depth beyond chance: see `gpuasm.assembly.paths.tandem_repeats.unevenness`.
+        Variation of depth beyond chance: see `gpuasm.assembly.paths.repeats.unevenness`.
     repeat_kmers : (n,) uint64
         k-mers that the reads' last graph contains twice; None where that is not known.
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
-    found = _find_joins(graph, pairs, rules, uneven=uneven, repeat_kmers=repeat_kmers)
-    classified = found.classified
+    inserts, arrays = pairs.inserts, GraphArrays.of(graph, array_namespace(pairs.reads.packed))
+    accepted = accepted_links(graph, arrays, pairs, repeat_kmers=repeat_kmers, checks_anchors="anchor-checks" in rules)
+    classified = _classify(graph, arrays, accepted, inserts, may_overlap="linked-overlaps" in rules)
+    unlinked = {
+        name: _undecided(groups, arrays, accepted.all_reaches, inserts)
+        for name, groups in _joins_without_links(graph, accepted, rules, inserts=inserts, uneven=uneven).items()
+    }
+    fills = classified.fills + [fill for groups in unlinked.values() for group in groups for fill in group]
     overlaps = sum(fill.overlap > 0 for fill in classified.fills)
-    counts = {"links": found.n_links, "repeat_kmers": found.n_repeat_kmers}
+    counts = {"links": accepted.links.n, "repeat_kmers": accepted.n_repeat_kmers}
     counts |= {"walks": len(classified.fills) - overlaps, "linked_overlaps": overlaps}
-    counts |= {"unlinked_overlaps": len(found.unlinked), "direct_repeats": len(found.repeats) // 2}
-    counts |= {"tandem_repeats": len(found.tandems) // 2, "terminal_repeats": 0}
-    fills = classified.fills + found.unlinked + found.repeats + found.tandems
-    others = [classified.gaps, found.weak_links, classified.ambiguous_overlaps, classified.mismatching_overlaps]
+    counts |= {name: len(groups) for name, groups in unlinked.items()} | {"terminal_repeats": 0}
+    others = [
+        classified.gaps,
+        _weak_links(graph, accepted, sd=inserts.sd),
+        classified.ambiguous_overlaps,
+        classified.mismatching_overlaps,
+    ]
     if fills:
-        graph, sources = split(graph, fills, nearby_depth(graph), longest=pairs.inserts.longest)
+        graph, sources = split(graph, fills, nearby_depth(graph), longest=inserts.longest)
         others = [move_gaps(some, graph, sources) for some in others]
     if "terminal-repeats" in rules:
         graph, sources, counts["terminal_repeats"] = duplicate_terminal_repeats(graph)
         others = [move_gaps(some, graph, sources) for some in others]
-    gaps, weak_links, ambiguous_overlaps, mismatching_overlaps = others
-    return Resolved(graph, gaps, weak_links, ambiguous_overlaps, mismatching_overlaps, {**counts, "gaps": len(gaps)})
+    gaps, weak_links, ambiguous, mismatching = others
+    return Resolved(graph, gaps, weak_links, ambiguous, mismatching, counts | {"gaps": len(gaps)})
 
 
 @dataclass(frozen=True)
-class _Found:
-    classified: ClassifiedJoins
-    n_links: int
-    n_repeat_kmers: int
-    weak_links: list[Gap]
-    unlinked: list[Fill]
-    repeats: list[Fill]
-    tandems: list[Fill]
+class _Classified:
+    """Joins whose bases are certain, and the others, as in `gpuasm.assembly.pairs.link_evidence.Resolved`."""
+
+    fills: list[Fill] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    ambiguous_overlaps: list[Gap] = field(default_factory=list)
+    mismatching_overlaps: list[Gap] = field(default_factory=list)
 
 
-def _find_joins(
-    graph: UnitigGraph, pairs: SpanningPairs, rules: Collection[str], *, uneven: float, repeat_kmers: Array | None
-) -> _Found:
-    xp, inserts = array_namespace(pairs.reads.packed), pairs.inserts
-    arrays = GraphArrays.of(graph, xp)
-    checks = "anchor-checks" in rules
-    accepted = accepted_links(graph, arrays, pairs, repeat_kmers=repeat_kmers, checks_anchors=checks)
-    links, joins, is_single = accepted.links, accepted.joins, accepted.is_single
-    some = _select(links, to_namespace(xp, np.isin(np.arange(links.n), joins)))
-    classified = classify_joins(
-        graph,
-        some,
-        choose_walks(some, arrays, inserts),
-        evidence=_of(accepted.evidence, joins),
-        inserts=inserts,
-        is_single=is_single,
-        overlaps="linked-overlaps" in rules,
-    )
-    may_join = np.repeat(is_single & (graph.n_kmers >= graph.k), 2)
-    may_join[to_host(some.source)] = may_join[to_host(some.target) ^ 1] = False
-    linked = set(zip(to_host(links.source).tolist(), to_host(links.target).tolist(), strict=True))
-    unlinked, repeats, tandems = _without_links(graph, may_join, linked, rules=rules, inserts=inserts, uneven=uneven)
-    return _Found(
-        classified,
-        n_links=links.n,
-        n_repeat_kmers=accepted.n_repeat_kmers,
-        weak_links=_weak_links(graph, links, accepted.evidence, joins=joins, sd=inserts.sd),
-        unlinked=_undecided(unlinked, arrays, accepted.all_reaches, inserts),
-        repeats=_undecided(repeats, arrays, accepted.all_reaches, inserts),
-        tandems=_undecided(tandems, arrays, accepted.all_reaches, inserts),
-    )
+def _classify(
+    graph: UnitigGraph, arrays: GraphArrays, accepted: AcceptedLinks, inserts: InsertSizes, *, may_overlap: bool
+) -> _Classified:
+    """Separate the joins whose bases are certain from the others."""
+    joins, links, n = accepted.joins, accepted.links, accepted.links.n
+    xp = array_namespace(links.source)
+    is_join = to_namespace(xp, np.isin(np.arange(n), joins))
+    links = links.with_pairs(is_join[links.of_pairs])
+    evidence = accepted.evidence.of(joins)
+    gaps = gaps_of(links, evidence, np.arange(links.n), sd=inserts.sd)
+    chosen = choose_walks(links, arrays, inserts)
+    unitigs, n_walks = to_host(chosen.unitigs).reshape(-1, WALK_UNITIGS), to_host(chosen.n_walks).tolist()
+    walks = [tuple(row[:size].tolist()) for row, size in zip(unitigs, to_host(chosen.size).tolist(), strict=True)]
+    is_used = _used_up(graph, accepted.is_single, gaps, walks)
+    is_dead = np.diff(graph.arc_start) == 0
+    found, few = _Classified(), list[Gap]()
+    for gap, walk, n, expected in zip(gaps, walks, n_walks, evidence.expected.tolist(), strict=True):
+        if len(walk) > 1 and not is_used[[o >> 1 for o in walk[1:-1]]].any():
+            found.fills.append(Fill(walk))
+            continue
+        are_dead = may_overlap and bool(is_dead[gap.source] and is_dead[gap.target ^ 1])
+        overlaps = find_linked_overlaps(graph, gap) if are_dead and n == 0 else []
+        if len(overlaps) == 1 and _has_pairs(gap, expected, PATHS.join_overlap_min_percent):
+            found.fills.append(Fill((gap.source, gap.target), overlaps[0]))
+        elif len(overlaps) == 1:
+            # If reads contain two units of the overlap, clipped tails show whether there is one. If not, coverage is
+            # low, which explains the missing pairs.
+            has_units = 2 * overlaps[0] <= inserts.bases_per_pair / 2
+            (found.gaps if has_units else found.ambiguous_overlaps).append(gap)
+        elif len(overlaps) > 1 or n > 0 or gap.size + gap.spread > -ENDS.linked_min_overlap:
+            (found.gaps if _has_pairs(gap, expected, PATHS.join_gap_min_percent) else few).append(gap)
+        elif are_dead and _has_pairs(gap, expected, PATHS.join_overlap_min_percent):
+            found.mismatching_overlaps.append(gap)
+    found.gaps.extend(_with_unique_ends(graph, few))
+    return found
 
 
-def _without_links(
-    graph: UnitigGraph,
-    may_join: np.ndarray,
-    linked: set[tuple[int, int]],
-    *,
-    rules: Collection[str],
-    inserts: InsertSizes,
-    uneven: float,
-) -> tuple[list[list[Fill]], list[list[Fill]], list[list[Fill]]]:
-    """Return joins that need no link: unlinked overlaps, direct repeats and tandem repeats."""
+def _used_up(graph: UnitigGraph, is_single: np.ndarray, gaps: list[Gap], walks: list[tuple[int, ...]]) -> np.ndarray:
+    """Return the single copies that are ends of joins, or in several walks: no other walk contains them."""
+    ends = [o >> 1 for gap in gaps for o in (gap.source, gap.target)]
+    inner = [o >> 1 for walk in walks for o in walk[1:-1]]
+    n_ends, n_uses = (np.bincount(np.array(units, np.int64), minlength=graph.n) for units in (ends, inner))
+    return is_single & ((n_ends > 0) | (n_uses > 1))
+
+
+def _has_pairs(gap: Gap, expected: int, percent: int) -> bool:
+    """Return whether at least a percentage of the expected pairs (in sixteenths) link the ends.
+
+    If a tandem unit is missing between them, only the longest fragments reach across, and appear as short fragments of
+    an overlap by that unit.
+    """
+    return 100 * SIXTEENTHS * gap.n_pairs >= percent * expected
+
+
+def _with_unique_ends(graph: UnitigGraph, gaps: list[Gap]) -> list[Gap]:
+    """Return the gaps whose last bases on both sides occur nowhere else in the graph."""
+    keys = [_end_keys(graph, gap) for gap in gaps]
+    if not any(own.size for own in keys):
+        return gaps
+    key, times = np.unique(places_of(graph.bases, np.concatenate(keys))[1], return_counts=True)
+    n_places = dict(zip(key.tolist(), times.tolist(), strict=True))
+    return [gap for gap, own in zip(gaps, keys, strict=True) if all(n_places[one] == 1 for one in own.tolist())]
+
+
+def _end_keys(graph: UnitigGraph, gap: Gap) -> np.ndarray:
+    """Return the keys of the last bases of either end of a gap; none where one of them is too short."""
+    tails = [oriented_codes(graph, end)[-ANCHOR_K:] for end in (gap.source, gap.target ^ 1)]
+    if min(tail.size for tail in tails) < ANCHOR_K:
+        return np.empty(0, np.uint64)
+    forward, backward = kmers_of(np.concatenate(tails))
+    return np.unique(np.minimum(forward, backward)[[0, -1]])
+
+
+def _joins_without_links(
+    graph: UnitigGraph, accepted: AcceptedLinks, rules: Collection[str], *, inserts: InsertSizes, uneven: float
+) -> dict[str, list[list[Fill]]]:
+    """Return groups of joins that need no link, by kind: those of unlinked overlaps, direct and tandem repeats."""
+    source, target = to_host(accepted.links.source), to_host(accepted.links.target)
+    linked = set(zip(source.tolist(), target.tolist(), strict=True))
+    may_join = np.repeat(accepted.is_single & (graph.n_kmers >= graph.k), 2)
+    may_join[source[accepted.joins]] = may_join[target[accepted.joins] ^ 1] = False
     read_length = inserts.bases_per_pair / 2
-    has_all = np.repeat(are_densely_covered(graph, bases_per_read=read_length), 2)
-    unlinked = find_unlinked_overlaps(graph, may_join & has_all) if "unlinked-overlaps" in rules else []
-    repeats = find_direct_repeats(graph, may_join) if "direct-repeats" in rules else []
-    tandems = []
+    unlinked, repeats, tandems = [], [], []
+    if "unlinked-overlaps" in rules:
+        has_all = np.repeat(are_densely_covered(graph, bases_per_read=read_length), 2)
+        unlinked = find_unlinked_overlaps(graph, may_join & has_all, xp=array_namespace(accepted.links.source))
+    if "direct-repeats" in rules:
+        repeats = find_direct_repeats(graph, may_join)
     if "tandem-repeats" in rules:
         tandems = find_tandem_repeats(graph, may_join, read_length=read_length, uneven=uneven)
         known = {each.repeat for each in repeats}
         tandems = [each for each in tandems if each.repeat not in known]
-    repeat_fills, tandem_fills = (
-        [[Fill(walk) for walk in each.walks] for each in some if not each.competing_links & linked]
-        for some in (repeats, tandems)
-    )
-    return [[Fill((x, y), shared)] for x, y, shared in unlinked], repeat_fills, tandem_fills
+    repeats = [each for each in repeats if not (each.links_across | each.links_around) & linked]
+    tandems = [each for each in tandems if not each.links_across & linked]
+    of_repeats, of_tandems = ([[Fill(walk) for walk in each.walks] for each in some] for some in (repeats, tandems))
+    of_overlaps = [[Fill((x, y), shared)] for x, y, shared in unlinked]
+    return {"unlinked_overlaps": of_overlaps, "direct_repeats": of_repeats, "tandem_repeats": of_tandems}
 
 
-def _weak_links(graph: UnitigGraph, links: Links, evidence: Evidence, *, joins: np.ndarray, sd: float) -> list[Gap]:
+def _undecided(
+    groups: list[list[Fill]], graph: GraphArrays, reaches: Reaches, inserts: InsertSizes
+) -> list[list[Fill]]:
+    """Return the groups of joins at which so few pairs are expected that their absence decides nothing."""
+    inner = np.diff(to_host(graph.start)) - (graph.k - 1)
+
+    def gap(fill: Fill) -> tuple[int, int, int]:
+        between = int(inner[[o >> 1 for o in fill.walk[1:-1]]].sum())
+        return fill.walk[0], fill.walk[-1], between - (fill.overlap or graph.k - 1)
+
+    expected = iter(expected_pairs([gap(fill) for group in groups for fill in group], graph, reaches, inserts))
+    most = [max(next(expected) for _ in group) for group in groups]
+    limit = SIXTEENTHS * PATHS.join_deciding_pairs
+    return [group for group, own in zip(groups, most, strict=True) if own < limit]
+
+
+def _weak_links(graph: UnitigGraph, accepted: AcceptedLinks, *, sd: float) -> list[Gap]:
     """Return the links of too few pairs to be joins, of dead ends that nothing else links."""
+    links, n_pairs = accepted.links, accepted.evidence.n_pairs
     source, target = to_host(links.source).astype(np.int64), to_host(links.target).astype(np.int64)
     is_free = np.diff(graph.arc_start) == 0
     is_free &= np.bincount(np.concatenate([source, target ^ 1]), minlength=is_free.size) == 1
-    few = (evidence.n_pairs > 0) & (evidence.n_pairs < PATHS.join_min_pairs)
-    few[joins] = False
-    chosen = np.flatnonzero(few & is_free[source] & is_free[target ^ 1])
-    rows = (source[chosen], target[chosen], evidence.gap[chosen], evidence.n_pairs[chosen])
-    return [
-        Gap(one, other, size, sd / float(np.sqrt(n)), n)
-        for one, other, size, n in zip(*(row.tolist() for row in rows), strict=True)
-    ]
-
-
-def _undecided(joins: list[list[Fill]], graph: GraphArrays, reaches: Reaches, inserts: InsertSizes) -> list[Fill]:
-    """Return the groups of joins at which so few pairs are expected that their absence decides nothing."""
-    inner = np.diff(to_host(graph.start)) - (graph.k - 1)
-    gaps = []
-    for fill in itertools.chain(*joins):
-        between = int(inner[[o >> 1 for o in fill.walk[1:-1]]].sum())
-        gaps.append((fill.walk[0], fill.walk[-1], between - (fill.overlap or graph.k - 1)))
-    expected = expected_pairs(gaps, graph, reaches, inserts)
-    kept, first = [], 0
-    for together in joins:
-        if max(expected[first : first + len(together)]) < SIXTEENTHS * PATHS.join_deciding_pairs:
-            kept += together
-        first += len(together)
-    return kept
-
-
-def _select(links: Links, is_chosen: Array) -> Links:
-    xp, link = array_namespace(links.source), links.of_pairs
-    return with_pairs(links, link, xp.flatnonzero(is_chosen[link]))
-
-
-def _of(evidence: Evidence, links: np.ndarray) -> Evidence:
-    return Evidence(*(values[links] for values in vars(evidence).values()))
+    few = (n_pairs > 0) & (n_pairs < PATHS.join_min_pairs)
+    few[accepted.joins] = False
+    return gaps_of(links, accepted.evidence, np.flatnonzero(few & is_free[source] & is_free[target ^ 1]), sd=sd)

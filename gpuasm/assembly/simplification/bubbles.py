@@ -7,7 +7,7 @@ import numpy as np
 from gpuasm.assembly.coverage.sample_mode import rare_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE, SIMPLIFICATION
-from gpuasm.assembly.simplification.tips import is_above
+from gpuasm.assembly.simplification.branches import is_above
 from gpuasm.parallel import compiled, run_chunks, signatures
 
 _LENGTH_DIFFERENCE = SIMPLIFICATION.bubble_length_difference

@@ -3,7 +3,7 @@
 In a population of variants depth does not identify an error: thousands of reads may support a dead end, as where a
 primer ends them. But the dead end keeps its sibling from continuing, and the sibling contains its sequence. While
 `superbubbles` resolves branches that rejoin, this rule resolves those that do not. In the last graph of a community it
-resolves branches of similar depth (`contained_variants`).
+resolves branches of similar depth (`engine.merge_final_variants`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.parameters import SIMPLIFICATION
+from gpuasm.assembly.parameters import ALIGNMENT, SIMPLIFICATION
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.edits import edits_to_prefix
 
-_DIFFERENCES, _PER_BASES = SIMPLIFICATION.variant_difference
+_PER_BASES = ALIGNMENT.copy_bases_per_difference
 
 
 def find_dead_end_variants(
@@ -70,7 +70,7 @@ def _mark_dead_ends(arc_start, arc_to, text, depth, longest, max_ratio, marked):
                     continue
                 if max_ratio > 0.0 and not depth[u] <= depth[other >> 1] < max_ratio * depth[u]:
                     continue
-                sibling = np.empty(n + 1 + n * _DIFFERENCES // _PER_BASES, np.uint8)
+                sibling = np.empty(n + 1 + n // _PER_BASES, np.uint8)
                 size = _write_continuation(other, arc_start, arc_to, text, depth, sibling)
                 marked[u] = _is_similar(own, sibling[:size])
 
@@ -112,4 +112,4 @@ def _write_continuation(oriented, arc_start, arc_to, text, depth, out):
 @compiled()
 def _is_similar(own, sibling):
     """Return whether a text is a prefix of another, except for one edit and one base in ten."""
-    return edits_to_prefix(own, sibling) <= 1 + own.size * _DIFFERENCES // _PER_BASES
+    return edits_to_prefix(own, sibling) <= 1 + own.size // _PER_BASES

@@ -1,26 +1,29 @@
-"""Simplification of a unitig graph: rules that remove errors and variants, in rounds of increasing strictness."""
+"""Simplification of a unitig graph: rules that remove errors and variants, in rounds of increasing strictness.
+
+In a community variants are kept at each k: reads and fragments of a larger k show which of them are adjacent, and
+merging at a small k would leave gaps in the minor genome. Only superbubbles of low depth are merged at each k, as no
+larger k resolves them. In the last graph, before pairs are used, superbubble variants and dead-end variants are merged.
+A branch of twice the depth of its sibling is left to the dominant paths, which keep both.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gpuasm.assembly.coverage.copy_number import one_copy_depth
-from gpuasm.assembly.coverage.local_depth import local_depth
+from gpuasm.assembly.coverage.copy_number import local_depth, one_copy_depth
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.parameters import COVERAGE, SIMPLIFICATION
+from gpuasm.assembly.parameters import COVERAGE, PATHS, SIMPLIFICATION, ModeParameters
+from gpuasm.assembly.simplification.branches import find_isolated, find_low_coverage_edges, find_supported, find_tips
 from gpuasm.assembly.simplification.bubbles import find_bubbles
 from gpuasm.assembly.simplification.dead_end_variants import find_dead_end_variants
-from gpuasm.assembly.simplification.low_coverage import find_isolated, find_low_coverage_edges
 from gpuasm.assembly.simplification.superbubbles import find_superbubble_variants
-from gpuasm.assembly.simplification.supported_branches import find_supported
-from gpuasm.assembly.simplification.tips import find_tips
 from gpuasm.stages import Stage
 
 
@@ -34,7 +37,7 @@ class Removed:
     superbubbles: int = 0
     dead_end_variants: int = 0
     isolated_unitigs: int = 0
-    rounds: int = field(default=0)
+    rounds: int = 0
 
     @property
     def total(self) -> int:
@@ -43,6 +46,34 @@ class Removed:
     def __add__(self, other: Removed) -> Removed:
         """Return the sums of two simplifications of one k."""
         return Removed(*(own + its for own, its in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+
+class _Cleaning:
+    """A graph while rules remove unitigs from it."""
+
+    def __init__(self, graph: UnitigGraph, parameters: ModeParameters) -> None:
+        self.graph, self.sources, self.removed = graph, SourceUnitigs.identity(graph.n), Removed()
+        self.parameters = parameters
+        self._nearby: np.ndarray | None = None
+
+    @property
+    def nearby(self) -> np.ndarray:
+        """The local depth in the graph as it is."""
+        if self._nearby is None:
+            self._nearby = local_depth(self.graph, self.parameters.depth_model)
+        return self._nearby
+
+    @property
+    def one_copy(self) -> np.ndarray:
+        """The depth of one copy in the graph as it is."""
+        return one_copy_depth(self.graph, self.parameters.depth_model)
+
+    def remove(self, rule: str, marked: np.ndarray) -> None:
+        """Remove the unitigs that a rule marked."""
+        if marked.any():
+            setattr(self.removed, rule, getattr(self.removed, rule) + int(marked.sum()))
+            self.graph, self.sources = compact(self.graph, self.sources, is_removed=marked)
+            self._nearby = None
 
 
 def clean(
@@ -74,7 +105,7 @@ def clean(
     few
         Depth of a few reads, which one error may explain.
     windows_are_dense
-        Whether k is small compared with the reads: see `gpuasm.assembly.simplification.tips.find_tips`.
+        Whether k is small compared with the reads: see `gpuasm.assembly.simplification.branches.find_tips`.
     reach
         k-mers that one error spoils, see `find_tips`; None takes the graph's k.
     protected_depth
@@ -90,105 +121,87 @@ def clean(
     -------
     The cleaned graph, its source unitigs in ``graph``, and what each rule removed.
     """
-    sources, removed = SourceUnitigs.identity(graph.n), Removed()
-    active = mode.rules((*without, "isolated-unitigs") if keep_isolated else without)
-    rules = _Rules(
-        mode,
-        active,
-        few=few,
-        windows_are_dense=windows_are_dense,
-        reach=reach,
-        protected_depth=protected_depth,
-        merged=merged if are_read else None,
-        window=few / COVERAGE.few_reads if window is None else window,
-    )
+    done, active = _Cleaning(graph, mode.parameters), mode.rules(without)
+    window = few / COVERAGE.few_reads if window is None else window
+    local_rules = _local_rules(mode, active, few=few, windows_are_dense=windows_are_dense, reach=reach)
     for strictness in SIMPLIFICATION.round_strictness:
-        before = removed.total
-        graph, sources = rules.one_round(graph, sources, strictness=strictness, removed=removed)
-        removed.rounds += 1
-        if strictness == 1.0 and removed.total == before:
+        before, is_full = done.removed.total, strictness == 1.0
+        for name, rule in local_rules:
+            marked = rule(done.graph, done.nearby, strictness=strictness) & (done.graph.depth < protected_depth)
+            if "supported-branches" in active and marked.any():
+                marked &= ~find_supported(done.graph, done.nearby, window=window, error_rate=mode.error_rate)
+            done.remove(name, marked)
+        if is_full and "superbubbles" in active:
+            _merge_superbubbles(done, merged=merged if are_read else None)
+        if is_full and done.parameters.merges_dead_ends and "dead-end-variants" in active:
+            done.remove("dead_end_variants", find_dead_end_variants(done.graph))
+        if "isolated-unitigs" in active and not keep_isolated:
+            done.remove("isolated_unitigs", find_isolated(done.graph))
+        done.removed.rounds += 1
+        if is_full and done.removed.total == before:
             break
-    return graph, sources, removed
+    return done.graph, done.sources, done.removed
 
 
-class _Rules:
-    """The active rules of simplification, with the thresholds of one mode."""
+def _local_rules(
+    mode: Mode, active: Collection[str], *, few: float, windows_are_dense: bool, reach: int | None
+) -> list[tuple[str, Callable[..., np.ndarray]]]:
+    """Return the active rules that compare a branch with its surroundings, with the thresholds of one mode."""
+    few_reads: dict[str, Any] = {"few": few, "judges_few": "few-reads" in active}
+    parameters = mode.parameters
+    keeps_variants, keeps_minor = parameters.keeps_variants, parameters.keeps_minor_genomes
+    edges: dict[str, Any] = few_reads | {"keeps_relatives": keeps_minor, "error_rate": mode.error_rate}
+    # A minor genome's branch is rare next to a related dominant one, but no error; strains are merged in superbubbles.
+    bubbles: dict[str, Any] = few_reads | {"error_rate": mode.error_rate}
+    every: list[tuple[str, Callable[..., np.ndarray]]] = [
+        ("low_coverage_edges", partial(find_low_coverage_edges, keeps_variants=keeps_variants, **edges)),
+        ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **few_reads)),
+        ("bubbles", partial(find_bubbles, keeps_variants=keeps_variants or keeps_minor, **bubbles)),
+    ]
+    return [(name, rule) for name, rule in every if name.replace("_", "-") in active]
 
-    def __init__(
-        self,
-        mode: Mode,
-        active: frozenset[str],
-        *,
-        few: float,
-        windows_are_dense: bool,
-        reach: int | None,
-        protected_depth: float,
-        merged: int | None,
-        window: float,
-    ) -> None:
-        few_reads: dict[str, Any] = {"few": few, "judges_few": "few-reads" in active}
-        self.parameters, self.active, self.protected_depth = mode.parameters, active, protected_depth
-        keeps_variants, keeps_minor = self.parameters.keeps_variants, self.parameters.keeps_minor_genomes
-        variants: dict[str, Any] = {"keeps_variants": keeps_variants, "error_rate": mode.error_rate}
-        # A minor genome's branch is rare next to a related dominant one, but no error; strains are merged below.
-        branches = variants | {"keeps_variants": keeps_variants or keeps_minor}
-        every: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
-            (
-                "low_coverage_edges",
-                partial(find_low_coverage_edges, keeps_relatives=keeps_minor, **few_reads, **variants),
-            ),
-            ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **few_reads)),
-            ("bubbles", partial(find_bubbles, **few_reads, **branches)),
-        )
-        self.local_rules = [(name, rule) for name, rule in every if name.replace("_", "-") in active]
-        self.window, self.error_rate = window, mode.error_rate
-        self.merged = merged
-        self._known: tuple[UnitigGraph, np.ndarray] | None = None
-        self.keeps_supported = "supported-branches" in active
-        self.merges_variants = "superbubbles" in active
-        self.merges_dead_ends = self.parameters.merges_dead_ends and "dead-end-variants" in active
 
-    def one_round(
-        self, graph: UnitigGraph, sources: SourceUnitigs, *, strictness: float, removed: Removed
-    ) -> tuple[UnitigGraph, SourceUnitigs]:
-        for name, rule in self.local_rules:
-            marked = rule(graph, self._nearby(graph), strictness=strictness) & (graph.depth < self.protected_depth)
-            if self.keeps_supported and marked.any():
-                nearby = self._nearby(graph)
-                marked &= ~find_supported(graph, nearby, window=self.window, error_rate=self.error_rate)
-            graph, sources = self._remove(marked, (graph, sources), name, removed)
-        if strictness == 1.0 and self.merges_variants:
-            marked = self._superbubble_variants(graph, removed)
-            graph, sources = self._remove(marked, (graph, sources), "superbubbles", removed)
-        if strictness == 1.0 and self.merges_dead_ends:
-            marked = find_dead_end_variants(graph)
-            graph, sources = self._remove(marked, (graph, sources), "dead_end_variants", removed)
-        removes_isolated = "isolated-unitigs" in self.active
-        marked = find_isolated(graph) if removes_isolated else np.zeros(graph.n, dtype=bool)
-        return self._remove(marked, (graph, sources), "isolated_unitigs", removed)
+def _merge_superbubbles(done: _Cleaning, *, merged: int | None) -> None:
+    """Merge superbubbles; of an isolate, those of similar branches only where there are many, as in a mixture."""
+    minor_share = np.inf
+    if merged is not None:
+        n_merged = merged + done.removed.superbubbles
+        is_mixture = n_merged * SIMPLIFICATION.superbubble_spacing > done.graph.n_kmers.sum()
+        minor_share = np.inf if is_mixture else done.parameters.minor_variant_share
+    ends_below = done.parameters.superbubble_max_depth
+    marked = find_superbubble_variants(done.graph, done.one_copy, minor_share=minor_share, ends_below=ends_below)
+    done.remove("superbubbles", marked)
 
-    def _superbubble_variants(self, graph: UnitigGraph, removed: Removed) -> np.ndarray:
-        minor_share = np.inf
-        if self.merged is not None:
-            n_merged = self.merged + removed.superbubbles
-            is_mixture = n_merged * SIMPLIFICATION.superbubble_spacing > graph.n_kmers.sum()
-            minor_share = np.inf if is_mixture else self.parameters.minor_variant_share
-        # A larger k resolves the genomes of a community; the rest is merged in the last graph (`contained_variants`).
-        copy = one_copy_depth(graph, self.parameters.depth_model)
-        ends_below = self.parameters.superbubble_max_depth
-        return find_superbubble_variants(graph, copy, minor_share=minor_share, ends_below=ends_below)
 
-    @staticmethod
-    def _remove(
-        marked: np.ndarray, made: tuple[UnitigGraph, SourceUnitigs], rule: str, removed: Removed
-    ) -> tuple[UnitigGraph, SourceUnitigs]:
-        setattr(removed, rule, getattr(removed, rule) + int(marked.sum()))
-        return compact(*made, is_removed=marked) if marked.any() else made
+def merge_final_variants(
+    graph: UnitigGraph, mode: Mode, *, without: Collection[str] = ()
+) -> tuple[UnitigGraph, Removed]:
+    """Remove variants from the last graph of a community until no more are found.
 
-    def _nearby(self, graph: UnitigGraph) -> np.ndarray:
-        if self._known is None or self._known[0] is not graph:  # a rule that marks nothing returns the same graph
-            self._known = graph, local_depth(graph, self.parameters.depth_model)
-        return self._known[1]
+    Parameters
+    ----------
+    graph
+        The cleaned graph of the last k.
+    mode
+        Mode of the sample.
+    without
+        Rules to leave out; "superbubbles" and "dead-end-variants" are used here.
+
+    Returns
+    -------
+    The graph without variants, and how many unitigs each rule removed, in how many rounds.
+    """
+    done, active, before = _Cleaning(graph, mode.parameters), mode.rules(without), -1
+    while done.removed.total != before:
+        before = done.removed.total
+        if "superbubbles" in active:
+            done.remove("superbubbles", find_superbubble_variants(done.graph, done.one_copy))
+        if "dead-end-variants" in active:
+            # One difference spoils k k-mers: a longer dead end contains sequence of its own.
+            marked = find_dead_end_variants(done.graph, longest=graph.k, max_ratio=PATHS.dominant_min_ratio)
+            done.remove("dead_end_variants", marked)
+        done.removed.rounds += 1
+    return done.graph, done.removed
 
 
 def note_simplified(stage: Stage, graph: UnitigGraph, removed: Removed) -> None:

@@ -16,13 +16,13 @@ import numpy as np
 
 from gpuasm.assembly.graph.oriented_sequence import unitig_base
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.parameters import COVERAGE, SIMPLIFICATION
+from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, SIMPLIFICATION
 from gpuasm.assembly.simplification.tandem_units import lies_in_tandem_repeat
 from gpuasm.parallel import compiled, inlined, run_chunks, signatures
 from gpuasm.sequence.edits import edits_to_substring
 
 _MAX_KMERS, _MAX_UNITIGS = SIMPLIFICATION.variant_max_kmers, SIMPLIFICATION.superbubble_max_unitigs
-_DIFFERENCES, _PER_BASES = SIMPLIFICATION.variant_difference
+_PER_BASES = ALIGNMENT.copy_bases_per_difference
 _SLOTS, _HASH_FACTOR = 1024, 0x9E3779B1
 """Of the hash table of the unitigs found: four times as many slots as unitigs."""
 
@@ -84,21 +84,11 @@ def find_superbubble_variants(
 
 
 def _exits(known: Any, may_end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exit of each superbubble of nearly identical paths, and the depth to remove, by its entrance.
+    """Return the exit of each superbubble of nearly identical paths, and the share of depth to remove, by its entrance.
 
-    Parameters
-    ----------
-    known
-        Arcs, text and counts of the graph.
-    may_end : (n,) bool
-        Unitigs that may be entrance and exit.
-
-    Returns
-    -------
-    exits : (2n,) int32
-        -1 if there is none, its paths differ, or it lies in a tandem repeat; each is listed at one of its ends only.
-    share : (2n,) float64
-        Greatest depth of a unitig to remove, as a share of the lower depth of entrance and exit; 0 if there is none.
+    The exit is -1 if there is none, the paths differ, or they lie in a tandem repeat; each superbubble is listed at one
+    of its ends only. The share is that of the unitig of the highest depth to remove in the lower depth of entrance and
+    exit, 0 if there is none. ``known`` are arcs, text and counts of the graph.
     """
     n = known[0].size - 1
     exits, share = np.full(n, -1, np.int32), np.zeros(n)
@@ -316,6 +306,6 @@ def _all_similar(inner, on_path, kept, text):
             codes = np.empty(length, np.uint8)
             for j in range(length):
                 codes[j] = unitig_base(u, j, bases, start)
-            if _PER_BASES * edits_to_substring(codes, path[:n]) > _DIFFERENCES * length:
+            if _PER_BASES * edits_to_substring(codes, path[:n]) > length:
                 return False
     return True

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.contig import Contig
@@ -31,23 +31,14 @@ _WINDOW = VERIFICATION.circular_start_window
 def find_circular_starts(
     contigs: Sequence[Contig], batches: Iterable[Reads], *, typical: int, reach: int, xp: Any
 ) -> dict[int, int]:
-    """Find the first base of circular contigs.
+    """Return the new first base of each circular contig that gets one, by the contig's number.
 
     Parameters
     ----------
-    contigs
-        All contigs.
     batches
-        The reads, mates together.
-    typical, reach
-        Mean length of a read, and that of the longest.
+        The reads, mates together; their mean length is ``typical``, that of the longest ``reach``.
     xp
         Namespace of the reads.
-
-    Returns
-    -------
-    dict
-        The new first base of each contig that gets one, by the contig's number.
     """
     circular = [
         i
@@ -77,6 +68,7 @@ def _clipped_places(reads: Reads, aligned: tuple[Alignments, Alignments], target
     too, as molecules without it are another form.
     """
     xp, found = array_namespace(reads.packed), []
+    start, size, offset = (to_namespace(xp, a) for a in (targets.start, targets.size, targets.offset))
     for own in aligned:
         is_clipped = (
             own.at + reads.length[own.segment] - own.end >= VERIFICATION.clipping_min_bases,
@@ -85,29 +77,17 @@ def _clipped_places(reads: Reads, aligned: tuple[Alignments, Alignments], target
         for text, own_is_clipped in zip((own.end, own.begin), is_clipped, strict=True):
             rows = xp.flatnonzero(own.is_unique & own_is_clipped)
             fragment = reads.read[own.segment[rows]] // (2 if reads.paired else 1)
-            found.append(to_host(xp.stack([_place(text[rows], own.target[rows], targets), fragment], axis=1)))
+            target = own.target[rows]
+            place = offset[target] + (text[rows] - start[target]) % size[target]
+            found.append(to_host(xp.stack([place, fragment], axis=1)))
     return np.concatenate(found)
-
-
-def _place(text: Array, target: Array, targets: Targets) -> Array:
-    xp = array_namespace(text)
-    start, size, offset = (to_namespace(xp, a) for a in (targets.start, targets.size, targets.offset))
-    return offset[target] + (text - start[target]) % size[target]
 
 
 def best_start(place: np.ndarray, n: int) -> int | None:
     """Return the base of a circular contig at which most fragments are clipped, or None if chance explains as many.
 
-    Parameters
-    ----------
-    place : (m,) int64
-        Where fragments are clipped, ascending.
-    n
-        Bases of the contig, many more than `circular_start_window`.
-
-    Notes
-    -----
-    The first window with the most places is taken, and in it the first base with the most. The places elsewhere give
+    ``place`` are the places where fragments are clipped, ascending. Of n bases, many more than `circular_start_window`,
+    the first window with the most places is taken, and in it the first base with the most. The places elsewhere give
     the mean of a Poisson distribution, whose tail beyond twice the mean is at most twice its first term.
     """
     if place.size == 0:

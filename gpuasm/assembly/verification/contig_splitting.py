@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from gpuasm.assembly.contig import Contig, bounds_of, changed, in_order
-from gpuasm.assembly.verification.collapsed_repeats import MissingBases
+from gpuasm.assembly.verification.unsupported_joins import MissingBases
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,8 @@ def split_contigs(
 
     Parameters
     ----------
-    contigs
-        Contigs.
     codes : (n_places,) uint8
-        All their bases, corrected.
+        All bases of the contigs, corrected.
     cuts
         Where they are cut.
     is_excluded : (n_places,) bool

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.coverage.sample_mode import reads_of_one_error
-from gpuasm.assembly.parameters import COVERAGE, VERIFICATION
+from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, VERIFICATION
 from gpuasm.parallel import compiled, run_chunks, signatures
 
 
-@dataclass(frozen=True)
-class Fixes:
-    """Bases to correct.
-
-    Attributes
-    ----------
-    place : (n,) int64, on the host
-        Places among the bases of all contigs, ascending.
-    code : (n,) uint8, on the host
-        The corrected bases.
-    """
+class Fixes(NamedTuple):
+    """Bases to correct, on the host: their places among the bases of all contigs, ascending, and the right codes."""
 
     place: np.ndarray
     code: np.ndarray
@@ -30,7 +22,7 @@ class Fixes:
 
 def least_votes(mismatches: int, bases: int) -> int:
     """Return the number of reads that must agree on another base, by the mismatches among all aligned bases."""
-    return VERIFICATION.polishing_min_votes + int(VERIFICATION.polishing_bases_per_error * mismatches > bases)
+    return ALIGNMENT.min_votes + int(VERIFICATION.polishing_bases_per_error * mismatches > bases)
 
 
 @dataclass(frozen=True)
@@ -50,7 +42,7 @@ class VoteCounts:
 
     @classmethod
     def of(cls, votes: Array) -> VoteCounts:
-        """Count the votes that `count_votes` returns, in any order."""
+        """Count the votes that `list_differing_bases` returns, in any order."""
         xp = array_namespace(votes)
         votes = xp.sort(votes)
         starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, votes.size), bool), votes[1:] != votes[:-1]]))
@@ -61,27 +53,20 @@ class VoteCounts:
 def decide(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, least: int) -> Fixes:
     """Decide which bases to correct.
 
+    A base is corrected if at least ``least`` reads have the same other base, and these are `vote_agreement` of the
+    voters, or all but `polishing_max_dissenters` and more than the others. Places with more than `two_copies_ratio`
+    times the voters of the contig's covered bases are left: where a contig ends in a repeat, the reads of the other
+    copies would outvote its own.
+
     Parameters
     ----------
-    counted
-        The votes.
     voters : (n_places,) int32
         Uniquely aligned or rescued reads over each base.
     bounds : (n + 1,) int64, on the host
         The places where each contig begins, and the end.
-    least
-        Reads that must agree, as `least_votes` returns it.
-
-    Returns
-    -------
-    Fixes
-        A base is corrected if at least ``least`` reads have the same other base, and these are `polishing_min_share`
-        of the voters, or all but `polishing_max_dissenters` and more than the others. Places with more than
-        `polishing_max_depth_ratio` times the voters of the contig's covered bases are left: where a contig ends in a
-        repeat, the reads of the other copies would outvote its own.
     """
     xp, votes, n_votes = array_namespace(voters), counted.vote, counted.n_reads
-    numerator, denominator = VERIFICATION.polishing_min_share
+    numerator, denominator = ALIGNMENT.vote_agreement
     n_voters = voters[votes >> 2]
     chosen = (n_votes >= least) & (
         (denominator * n_votes >= numerator * n_voters)
@@ -96,22 +81,9 @@ def decide(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, least: int
 def count_mixed(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, error_rate: float) -> dict[str, int]:
     """Count the places at which reads of two variants lie, as those of two strains do.
 
-    Parameters
-    ----------
-    counted
-        The votes.
-    voters : (n_places,) int32
-        As `decide` takes them.
-    bounds : (n + 1,) int64, on the host
-        The places where each contig begins, and the end.
-    error_rate
-        Mismatches for each aligned base.
-
-    Returns
-    -------
-    "bases_compared": places with enough voters for two variants. "bases_mixed": those of them where more reads than
-    share an error have one base, and as many another. Places of more than the usual depth are not counted: reads of
-    copies of a repeat differ there.
+    "bases_compared" are places with enough voters for two variants. "bases_mixed" are those of them where more reads
+    than share an error (at ``error_rate``) have one base, and as many another. Places of more than the usual depth are
+    not counted: reads of copies of a repeat differ there.
     """
     few, share = int(COVERAGE.few_reads), COVERAGE.error_depth_share
     rows = array_namespace(voters).flatnonzero(counted.n_reads >= few)
@@ -129,7 +101,7 @@ def _is_usual_depth(place: np.ndarray, depth: np.ndarray, voters: Array, bounds:
     contig, row = np.unique(np.searchsorted(bounds, place, side="right") - 1, return_inverse=True)
     typical = np.empty(contig.size, np.float64)
     run_chunks(_means_of_covered, contig.size, contig, bounds, to_host(voters), typical)
-    return np.asarray(depth <= VERIFICATION.polishing_max_depth_ratio * typical[row])
+    return np.asarray(depth <= COVERAGE.two_copies_ratio * typical[row])
 
 
 @signatures("int64, int64, int64[::1], int64[::1], int32[::1], float64[::1]")

@@ -6,7 +6,7 @@ well. But if the genome had all these sequences, it would give more reads.
 
 So an end is examined as far as no read aligns uniquely there. Other contigs have m alignments to it at a base
 (`self_alignment`), each of the depth of its own contig. The reads on all of them are of m copies or of m + 1
-(`copy_number`). The bases with the highest odds of m are removed if these are at least `redundant_min_odds`, together
+(`copy_number`). The bases with the highest odds of m are removed if these are at least `copy_min_odds`, together
 with a rest shorter than a read. Where depth varies more than Poisson's distribution, the log odds are divided by the
 overdispersion and must still reach `redundant_min_odds_dispersed`. Ends are removed in the order of their odds, since a
 removed one is no copy of the others any more. A contig without a unique read may be removed whole. Nothing is removed
@@ -24,13 +24,12 @@ from math import log
 
 import numpy as np
 
-from gpuasm.assembly.alignment.contained_ends import find_contained_ends
-from gpuasm.assembly.alignment.self_alignment import SelfAlignment, best_run, find_self_alignments
+from gpuasm.assembly.alignment.self_alignment import SelfAlignment, best_run, find_contained_ends, find_self_alignments
 from gpuasm.assembly.contig import Contig, bounds_of, single_copy_depth
 from gpuasm.assembly.coverage.copy_number import log_odds_of_one
-from gpuasm.assembly.parameters import VERIFICATION
+from gpuasm.assembly.parameters import COVERAGE, VERIFICATION
 
-_LOG_ODDS = log(VERIFICATION.redundant_min_odds)
+_LOG_ODDS = log(COVERAGE.copy_min_odds)
 _LOG_ODDS_DISPERSED = log(VERIFICATION.redundant_min_odds_dispersed)
 _OUTER = VERIFICATION.redundant_outer_bases
 
@@ -42,12 +41,8 @@ def find_redundant_ends(
 
     Parameters
     ----------
-    contigs
-        All contigs.
-    depth : (n_places,) int32
-        Reads over each base of all contigs, each read in one place.
-    own_depth : (n_places,) int32
-        The uniquely aligned ones among them.
+    depth, own_depth : (n_places,) int32
+        Reads over each base of all contigs, each read in one place; and the uniquely aligned ones among them.
     read_length
         Bases of a typical read; shorter stretches are kept.
     spread
@@ -55,8 +50,7 @@ def find_redundant_ends(
 
     Returns
     -------
-    (n, 2) int64
-        Begin and end of each stretch among the bases of all contigs.
+    (n, 2) int64: begin and end of each stretch among the bases of all contigs.
     """
     bounds = bounds_of(contigs)
     ends = _without_unique_reads(contigs, own_depth, bounds, read_length)

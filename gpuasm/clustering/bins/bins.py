@@ -206,9 +206,11 @@ def _windows(contigs: Contigs, lengths: tuple[int, int], xp: Any, stages: Stages
     has_bases = counts.sum(axis=1) >= min(window, least) // 2
     if not has_bases.any():
         longest = int(contigs.length.max(initial=0))
+        is_long = longest >= least
+        found = "only such of mostly N" if is_long else f"none among {contigs.n}, the longest has {longest}"
         raise NothingToBinError(
             f"a contig of at least {least} bases",
-            f"none among {contigs.n}, the longest has {longest}" if contigs.n else "no contig at all",
+            found if contigs.n else "no contig at all",
             "assemble more reads, or lower --min-map-contig",
         )
     return windows.select(has_bases), counts[has_bases]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +41,43 @@ class UnitLabels:
         return np.flatnonzero(self.of_unit >= 0)
 
 
-def numbered_classes(classes: Sequence) -> tuple[list, np.ndarray]:
+def as_classes(values: Any) -> Sequence | np.ndarray:
+    """Return the classes of rows as a list or an array of one dimension; a column is taken with a warning.
+
+    Some messages have the words that scikit-learn's `check_estimator` looks for.
+
+    Raises
+    ------
+    DataError
+        If there are none, if they have more dimensions, or if they are numbers with decimals, infinite or NaN.
+    """
+    remedy = "give one for each row"
+    if values is None:
+        raise DataError("classes", "none: fit requires y to be passed, but the target y is None", remedy)
+    if isinstance(values, (list, tuple)):
+        return values
+    classes = np.asarray(values)
+    if classes.ndim == 2 and classes.shape[1] == 1:
+        message = "A column-vector y was passed when a 1d array was expected"
+        warnings.warn(message, _conversion_warning(), stacklevel=3)
+        classes = classes.ravel()
+    if classes.ndim != 1:
+        raise DataError("classes: y should be a 1d array", f"shape {classes.shape}", remedy)
+    if classes.dtype.kind == "f" and not (np.isfinite(classes) & (classes == np.floor(classes))).all():
+        raise DataError("classes", "other numbers (Unknown label type: continuous)", "name the classes")
+    return classes
+
+
+def _conversion_warning() -> type[Warning]:
+    if "sklearn" not in sys.modules:
+        return UserWarning
+    from sklearn.exceptions import DataConversionWarning  # noqa: PLC0415 - only where it is loaded
+
+    found: type[Warning] = DataConversionWarning
+    return found
+
+
+def numbered_classes(classes: Sequence | np.ndarray) -> tuple[list, np.ndarray]:
     """Return the known classes, sorted, and the index of each row's class, -1 for `UNKNOWN` or None.
 
     Raises
@@ -54,7 +93,7 @@ def numbered_classes(classes: Sequence) -> tuple[list, np.ndarray]:
     return known, np.array([place.get(value, -1) for value in values], np.int32)
 
 
-def label_units(units: np.ndarray, classes: Sequence, n_units: int) -> UnitLabels:
+def label_units(units: np.ndarray, classes: Sequence | np.ndarray, n_units: int) -> UnitLabels:
     """Assign each unit the commonest class of its rows; of equally common ones the first.
 
     Parameters

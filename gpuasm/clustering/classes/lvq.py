@@ -13,8 +13,8 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.checks import instance
-from gpuasm.clustering.classes.labelling import label_units, numbered_classes
-from gpuasm.clustering.parameters import Parameters
+from gpuasm.clustering.classes.labelling import as_classes, label_units, numbered_classes
+from gpuasm.clustering.parameters import Parameters, not_fitted
 from gpuasm.clustering.search.search import Searcher
 from gpuasm.clustering.som import SelfOrganisingMap
 from gpuasm.clustering.training.schedule import decayed, rates
@@ -65,7 +65,7 @@ class MapClassifier(Parameters):
     ) -> None:
         self.som, self.epochs, self.rate, self.seed = som, epochs, rate, seed
 
-    def fit(self, X: Array, y: Sequence) -> MapClassifier:  # noqa: N803 - scikit-learn's names
+    def fit(self, X: Array, y: Sequence | np.ndarray) -> MapClassifier:  # noqa: N803 - scikit-learn's names
         """Train the map if necessary, label its units, and move them.
 
         Parameters
@@ -80,11 +80,11 @@ class MapClassifier(Parameters):
         UsageError
             If a parameter is out of its range.
         DataError
-            If rows do not pass `checked_rows`, or no class is known.
+            If rows do not pass `checked_rows`, or ``y`` not `as_classes`, or no class is known.
         """
         if not isinstance(self.epochs, (int, np.integer)) or self.epochs < 0:
             raise UsageError("no epoch or more", repr(self.epochs), "give a whole number such as 20")
-        bounds = rates(self.rate)
+        bounds, y = rates(self.rate), as_classes(y)
         self.som_ = self.som if self.som is not None else SelfOrganisingMap()
         instance(self.som_, SelfOrganisingMap, "the map")
         if not hasattr(self.som_, "weights_"):
@@ -113,12 +113,12 @@ class MapClassifier(Parameters):
     def prototypes(self, X: Array) -> np.ndarray:  # noqa: N803
         """Return the nearest labelled unit of each row, (n,) int32, as an index into ``prototypes_``."""
         if not hasattr(self, "prototypes_"):
-            raise UsageError("a trained classifier", "one without units", "call fit first")
+            raise not_fitted("a trained classifier", "one without units", "call fit first")
         rows = self.som_.normalised(X)
         searcher = Searcher(rows, self.som_.metric)
         return to_host(searcher(to_namespace(array_namespace(rows), self.prototypes_))[0][0])
 
-    def score(self, X: Array, y: Sequence) -> float:  # noqa: N803
+    def score(self, X: Array, y: Sequence | np.ndarray) -> float:  # noqa: N803
         """Return the share of correctly classified rows."""
         return float((self.predict(X) == np.asarray(y)).mean())
 

@@ -31,7 +31,7 @@ def test_given_values_of_k_exclude_fragments():
 
 @pytest.fixture(scope="module")
 def reads():
-    pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=60, error_rate=0.02)
+    pairs = simulated_pairs(genome_text(length=5000, repeats=4), circular=False, fold=60, error_rate=0.02)
     texts = [read for pair in pairs for read in pair] + [read for pair in pairs_of_low_coverage() for read in pair]
     return Reads.from_strings(texts, paired=True)
 
@@ -58,8 +58,6 @@ def test_rule_left_out_is_not_used(reads, rule):
             assert all("flanks_removed" not in record.counts for record in stages.records)
         case "single-copy-kmers":
             assert all("single_kmers" not in record.counts for record in stages.records)
-        case "short-paths":
-            assert all("short_paths" not in record.counts for record in stages.records)
         case "read-correction":
             assert "correct reads" not in counts
         case (
@@ -104,10 +102,8 @@ def test_low_coverage_starts_at_a_smaller_k():
     pairs = simulated_pairs(genome_text(length=8000, repeats=4), circular=False, fold=7, error_rate=0.005)
     reads = Reads.from_strings([read for pair in pairs for read in pair], paired=True)
     for without, smaller in (((), True), (("low-coverage-k",), False)):
-        stages = Stages()
-        assembly = assemble(reads, AssemblyOptions(without=without), stages=stages)
+        assembly = assemble(reads, AssemblyOptions(without=without))
         assert (assembly.k[0] < ITERATION.first_k) == smaller
-        assert ("merge mates" in {record.name for record in stages.records}) == smaller
 
 
 def test_all_stages_are_run_by_default(reads):
@@ -118,7 +114,6 @@ def test_all_stages_are_run_by_default(reads):
     assert assembly.k[-1] > 100
     assert assembly.state is None
     assert any("flanks_removed" in record.counts for record in stages.records)
-    assert any("short_paths" in record.counts for record in stages.records)
     assert any(record.counts.get("single_kmers", 0) > 0 for record in stages.records)
     assert next(record.counts["bases"] for record in stages.records if record.name == "correct reads") > 0
     for rule in SIMPLIFICATION_RULES:  # otherwise leaving them out would show nothing

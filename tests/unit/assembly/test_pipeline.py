@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble, resume
-from gpuasm.assembly.iteration.first_kmer_size import check_k_values, choose_k, first_k
+from gpuasm.assembly.iteration.k_values import check_k_values, choose_k, first_k
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.assembly.state import state_from_arrays, state_to_arrays
 from gpuasm.errors import DataError, UsageError
@@ -124,7 +124,7 @@ def test_stages_are_recorded():
     assembly = assemble(simulated_reads(length=5000, fold=30), AssemblyOptions(k=(31, 61, 91)), stages=stages)
     found = [(record.name, record.parameters.get("k")) for record in stages.records]
     per_k = ["count k-mers", "build graph", "clean graph", "find reads across junctions"]
-    last = [("remove contained variants", None), ("align reads to contigs", None)]
+    last = [("align reads to contigs", None)]
     later = [*itertools.product(per_k, [61]), *itertools.product(per_k[:3], [91]), *last]
     assert found[:4] == [*itertools.product(per_k, [31])]
     assert found[-len(later) :] == later

@@ -9,10 +9,10 @@ import pytest
 
 from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
-from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.scaffold import make_scaffolds
-from gpuasm.assembly.verification.collapsed_repeats import MissingBases
 from gpuasm.assembly.verification.contig_splitting import Join
+from gpuasm.assembly.verification.unsupported_joins import MissingBases
 from gpuasm.cli.outputs import write_agp, write_gap_table, write_scaffolds
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads

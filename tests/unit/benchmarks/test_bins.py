@@ -59,10 +59,24 @@ def test_bins_are_judged_by_completeness_and_contamination(truth):
     assert (a["completeness"], a["contamination"], a["is_good"]) == (96.0, 0.0, True)
     assert (b["completeness"], b["contamination"], b["is_good"]) == (75.0, 0.0, False)
     assert (found["bins"], found["good"], found["binned_bases"]) == (2, 1, 13_500)
+    assert (a["f1"], b["f1"]) == (round(2 * 0.96 / 1.96, 4), round(2 * 0.75 / 1.75, 4))
     # What matches nothing is contamination.
     a, _ = judge({"x": [one, three, four]}, CONTIGS, truth)["genomes"]
     assert a["contamination"] == pytest.approx(100 * 1000 / 11_100, abs=0.01)
     assert not a["is_good"]
+    purity = 10_100 / 11_100
+    assert a["f1"] == pytest.approx(2 * 0.96 * purity / (0.96 + purity), abs=1e-4)
+
+
+def test_f1_is_that_of_the_bin_where_it_is_greatest(truth):
+    """A genome that is whole in a large bin may have less there than the half of it in a bin of its own."""
+    one, two, three, four = CONTIGS
+    mixed, own = [two, three, four], [one]
+    _, b = judge({"x": mixed, "y": own}, CONTIGS, truth)["genomes"]
+    purity = 3400 / 5000
+    assert b["f1"] == pytest.approx(2 * 0.75 * purity / (0.75 + purity), abs=1e-4)
+    a, _ = judge({"x": [*mixed, one], "y": own}, CONTIGS, truth)["genomes"]
+    assert a["f1"] == pytest.approx(2 * 0.95 / 1.95, abs=1e-4)
 
 
 def test_no_bins_are_no_genomes(truth):

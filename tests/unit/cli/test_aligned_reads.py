@@ -128,6 +128,15 @@ def test_unaligned_reads_lie_with_their_mates_or_last(bam, texts):
     assert [number_of(r) for r in records_of(bam)[-2:]] == [n - 6, n - 5]
 
 
+def test_numbers_are_those_of_the_input_where_reads_were_removed(texts, tmp_path):
+    reads = Reads.from_strings(texts, paired=True)
+    write_aligned_reads(tmp_path / "rest.bam", CONTIGS, reads.select(reads.read >= 4))
+    primary = {number_of(r): r for r in records_of(tmp_path / "rest.bam") if not r.is_supplementary}
+    assert [(primary[i].is_unmapped, primary[i].query_sequence) for i in range(4)] == [(True, None)] * 4
+    found = primary[4].query_sequence
+    assert (reverse_complement(found) if primary[4].is_reverse else found) == texts[4]
+
+
 def test_repeated_places_have_less_mapping_quality(bam):
     """A read of the repeat whose mate lies beside it is placed by the mate."""
     found: dict[int, set[int]] = {}

@@ -40,7 +40,7 @@ def is_rotation(text: str, circle: str) -> bool:
 
 
 @pytest.fixture
-def assemble(run_cli, tmp_path):
+def assemble(run_cli, tmp_path, pages_without_figures):
     """Run the command into a folder, in silence but for one warning; return the folder."""
 
     def run(*arguments, into="out", warning=""):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import queue
-from collections import deque
+from collections import Counter, deque
 
 import numpy as np
 import pytest
@@ -37,6 +37,7 @@ class Fake:
     alive: list[Fake] = []
     tries: list[str] = []
     alone: list[bool] = []
+    devices: list[str] = []
 
     def __init__(self, setting, events):
         self.setting, self.tasks, self._events = setting, deque(), events
@@ -50,6 +51,7 @@ class Fake:
     def admit(self):
         name = self.tasks[0].name
         Fake.tries.append(name)
+        Fake.devices.append(self.setting.common.device)
         Fake.alone.append(sum(bool(worker.tasks) for worker in Fake.alive) == 1)
         kind = (name.split(":") + ["0"] * 3)[Fake.tries.count(name)]
         answer = None if kind == "dies" else {"event": "end", "code": int(kind), "message": kind}
@@ -71,7 +73,7 @@ class Fake:
 @pytest.fixture
 def fakes(monkeypatch):
     monkeypatch.setattr(batch_workers, "Worker", Fake)
-    for found in (Fake.alive, Fake.tries, Fake.alone):
+    for found in (Fake.alive, Fake.tries, Fake.alone, Fake.devices):
         found.clear()
 
 
@@ -169,9 +171,44 @@ def test_a_process_that_does_not_end_is_killed(started, monkeypatch):
     assert worker.end() == -9
 
 
-def test_workers_share_cores_memory_and_devices(monkeypatch):
-    monkeypatch.setattr(batch_plan, "compute_capability", lambda name: (9, 0) if name in ("cuda:0", "cuda:1") else None)
-    monkeypatch.setattr(batch_plan.importlib.util, "find_spec", lambda _: True)
+@pytest.fixture
+def devices(monkeypatch):
+    """Return a function that lets a machine have so many devices, and returns their names."""
+
+    def make(n):
+        names = [f"cuda:{number}" for number in range(n)]
+        monkeypatch.setattr(batch_plan, "compute_capability", lambda name: (9, 0) if name in names else None)
+        monkeypatch.setattr(batch_plan.importlib.util, "find_spec", lambda _: True)
+        return names
+
+    return make
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 8])
+def test_samples_are_spread_over_all_devices(fakes, devices, n):
+    there = devices(n)
+    settings = settings_of(CommonOptions(threads=64, device="all"), [1] * 96, jobs=None, memory=1 << 40)
+    assert Counter(setting.common.device for setting in settings) == dict.fromkeys(there, min(8, 32 // n))
+    names = [f"sample{i}" for i in range(96)]
+    found = list(Workers(settings, 1 << 20, lambda *_: None).outcomes(tasks(*names)))
+    assert sorted(outcome.name for outcome in found) == sorted(names)
+    assert Counter(Fake.devices) == dict.fromkeys(there, 96 // n)
+
+
+def test_named_devices_are_used_and_no_others(devices):
+    devices(8)
+    named = settings_of(CommonOptions(threads=64, device="cuda:5,2"), [1] * 96, jobs=3, memory=1 << 40)
+    assert [setting.common.device for setting in named] == ["cuda:5", "cuda:2", "cuda:5"]
+
+
+def test_all_devices_of_a_machine_without_one_are_an_error(devices):
+    devices(0)
+    with pytest.raises(DeviceError):
+        devices_of("all")
+
+
+def test_workers_share_cores_memory_and_devices(devices):
+    devices(2)
     common = CommonOptions(threads=16, device="all")
     settings = settings_of(common, [1 << 20] * 50, jobs=None, memory=1 << 40)
     assert [setting.common.device for setting in settings] == ["cuda:0", "cuda:1"] * 4

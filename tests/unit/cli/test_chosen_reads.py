@@ -17,6 +17,8 @@ from tests.oracles.read_through import reverse_complement
 from tests.oracles.reads import random_sequences
 from tests.read_files import Pairs, fasta_records, genome_text, simulated_pairs, write_pairs
 
+pytestmark = pytest.mark.usefixtures("pages_without_figures")
+
 GENOME, HOST = genome_text(), genome_text(length=6000, seed=8)
 PAIRS = simulated_pairs(GENOME)
 HOST_PAIRS = simulated_pairs(HOST, fold=12, seed=5)

@@ -17,6 +17,8 @@ from tests.oracles.read_through import reverse_complement
 from tests.oracles.reads import random_sequences
 from tests.read_files import fasta_records, genome_text, simulated_pairs, write_pairs
 
+pytestmark = pytest.mark.usefixtures("pages_without_figures")
+
 ADAPTER = ADAPTERS["Illumina TruSeq"]
 GENOME = genome_text()
 

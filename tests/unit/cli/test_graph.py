@@ -225,7 +225,7 @@ def test_weights_are_not_lost_silently(run_cli, tmp_path):
     for suffix in (".txt", ".gfa"):
         code, _, err = run_cli("graph", "convert", path, "-o", tmp_path / f"x{suffix}")
         assert code == 2
-        assert "a format that holds weights: edges, mtx, npz" in err
+        assert "a format that holds weights: edges, mtx, graphml, gml, npz" in err
         assert "--unweighted" in err
         assert run_cli("graph", "convert", path, "--unweighted", "-o", tmp_path / f"x{suffix}")[0] == 0
 
@@ -238,7 +238,7 @@ def test_commands_without_weights_pass_a_third_column_over(run_cli, tmp_path):
 
 
 def test_unknown_suffixes_are_refused_before_the_graph_is_read(run_cli, tmp_path):
-    code, _, err = run_cli("graph", "convert", tmp_path / "none.tsv", "-o", tmp_path / "x.graphml")
+    code, _, err = run_cli("graph", "convert", tmp_path / "none.tsv", "-o", tmp_path / "x.gexf")
     assert code == 2
     assert ".npz, .mtx, .gfa" in err
     assert "--format" in err

@@ -12,7 +12,7 @@ import pytest
 
 from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
-from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.pipeline import Assembly
 from gpuasm.assembly.scaffold import make_scaffolds
 from gpuasm.assembly.verification.contig_checks import Checked

@@ -10,7 +10,14 @@ import click
 import pytest
 
 from gpuasm import cli
-from gpuasm.cli.options import CommonOptions, ReadInputs, cleaned_read_options, common_options, parse_ks
+from gpuasm.cli.options import (
+    CommonOptions,
+    ReadInputs,
+    cleaned_read_options,
+    common_options,
+    parse_ks,
+    parse_min_count,
+)
 from gpuasm.errors import UsageError
 
 Run = Callable[..., tuple[int, str, str]]
@@ -46,9 +53,9 @@ def test_read_options_become_one_object(run_cli: Run, seen: list[dict[str, Any]]
 
 
 def test_common_options_become_one_object(run_cli: Run, seen: list[dict[str, Any]]) -> None:
-    args = "count r -t 2 --device cpu --memory 2G --progress json -q -v".split()
+    args = "count r -t 2 --device cpu --memory 2G --device-memory 1G --progress json -q -v".split()
     assert run_cli(*args)[0] == 0
-    assert seen[0]["common"] == CommonOptions(2, "cpu", "2G", "json", quiet=True, verbose=True)
+    assert seen[0]["common"] == CommonOptions(2, "cpu", "2G", "1G", "json", quiet=True, verbose=True)
     assert run_cli("count", "r")[0] == 0
     assert seen[1]["common"] == CommonOptions()
 
@@ -83,6 +90,12 @@ def test_reads_from_python() -> None:
 
 def test_lists_of_k() -> None:
     assert parse_ks("31, 61,127") == (31, 61, 127)
+
+
+def test_error_about_a_number_of_too_many_digits_names_how_many_are_taken() -> None:
+    for read in (parse_ks, parse_min_count):
+        with pytest.raises(UsageError, match="at most 18 digits"):
+            read("9" * 25)
 
 
 @pytest.mark.parametrize("text", ["", "30", "31,31", "61,31", "31,", "k", "-31", "31;61"])

@@ -223,8 +223,9 @@ def test_names_must_differ_and_hold(run_cli, genomes, tmp_path):
     assert code == 2
     assert "write NAME=FILE" in err
     assert run_cli("relate", genomes[0], f"again={other}", "-o", tmp_path / "out")[0] == 0
-    code, _, err = run_cli("relate", *genomes, f"a b={other}", "-o", tmp_path / "out")
-    assert (code, "without blanks and commas" in err) == (2, True)
+    for name in ("a b", "a,b", "bell\a", "\x1b[2J"):
+        code, _, err = run_cli("relate", *genomes, f"{name}={other}", "-o", tmp_path / "out")
+        assert (code, "without blanks and commas" in err) == (2, True)
 
 
 def test_sketches_that_do_not_fit(run_cli, genomes, tmp_path):

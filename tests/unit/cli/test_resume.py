@@ -22,6 +22,8 @@ from gpuasm.cli.run_folder import INCOMPLETE
 from tests.oracles.reads import fastq
 from tests.read_files import OUTPUTS, files_in, genome_text, outputs_of, simulated_pairs, write_pairs
 
+pytestmark = pytest.mark.usefixtures("pages_without_figures")
+
 KILLED_AFTER_SAVING = """
 import os, sys
 from gpuasm.cli import main

@@ -26,11 +26,11 @@ from tests.read_files import genome_text
 READS = Path(__file__).parents[2] / "golden" / "reads.fastq.gz"
 PAGE = Path(gpuasm.__file__).parents[1] / "docs" / "run_json.md"
 OF_EVERY_COMMAND, OF_READS, STAGES = "Every command", "Files of reads", "Stages"
-COMMANDS_WITH_READS = {"assemble", "count", "unitigs", "identify", "depth"}
+COMMANDS_WITH_READS = {"assemble", "count", "unitigs", "partition", "identify", "depth"}
 HAS_SOURMASH = find_spec("sourmash") is not None
 WITH_SOURMASH = {"identify", "open database", "search database", "sketch contigs", "sketch reads"}
-IN_LONG_RUNS_ONLY = {"merge mates", "close gaps", "merge final variants", "join dominant paths"}
-"""Stages of communities and of chimeric libraries: their keys must be in the source instead."""
+IN_LONG_RUNS_ONLY = {"close gaps", "merge final variants", "join dominant paths"}
+"""Stages of communities and of long runs: their keys must be in the source instead."""
 WITH_A_GPU = {f"machine.device.{name}" for name in ("name", "compute_capability", "total_bytes", "free_bytes")}
 
 Key = tuple[str, str]
@@ -140,6 +140,11 @@ def manifests(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     run("count", READS, "-o", made("counts.npz"), "--json", made("count.json"))
     run("count", made("with_adapters.fastq"), "--trim", "yes", "-o", made("k.npz"), "--json", made("trimmed.json"))
     run("unitigs", READS, "-k", 61, "-o", made("unitigs.gfa"), "--json", made("unitigs.json"))
+    run("partition", READS, "--buckets", 1, "-o", made("buckets"), "--json", made("partition.json"))
+    bucket = made("buckets") / "bucket_0000.superkmers"
+    run("compact", bucket, "--spectrum-only", "-o", made("spectrum.tsv"), "--json", made("spectrum.json"))
+    run("compact", bucket, "--spectrum", made("spectrum.tsv"), "-o", made("pieces"), "--json", made("compact.json"))
+    run("join", made("pieces"), "-o", made("first_graph"), "--json", made("join.json"))
     run("depth", made("genome_1.fasta"), "--single", READS, "-o", made("depth.tsv"), "--json", made("depth.json"))
     run("bin", made("contigs.fasta"), "--min-bin", 100_000, "-o", made("bins"))
     small = ("--size", "6x8", "--epochs", 2, "--lvq", 2)

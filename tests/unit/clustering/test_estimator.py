@@ -83,6 +83,12 @@ def test_unusable_rows_raise_an_error(xp, rows, change, message):
         SelfOrganisingMap(3, 3).fit(to_namespace(xp, change(rows)))
 
 
+def test_value_beyond_float32_is_shown_as_it_was_given(rows):
+    """The cast made it infinite, with a warning of numpy's."""
+    with pytest.raises(DataError, match=r"row 7, column 2: .* found 1e\+300"):
+        SelfOrganisingMap(3, 3).fit(np.where(rows == rows[7, 2], 1e300, rows.astype(np.float64)))
+
+
 @pytest.mark.parametrize(
     "options",
     [{"epochs": 0}, {"training": "x"}, {"metric": "l0"}, {"start": "middle"}, {"decay": "none"}, {"radius": (1, 2)},

@@ -93,6 +93,17 @@ def test_bad_genomes_are_refused(tmp_path: Path, text: str, message: str) -> Non
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("read", [read_genome, lambda path: list(fasta_records(path))])
+def test_protein_is_refused(tmp_path: Path, read) -> None:
+    """All of its letters that are no nucleotides were taken for N."""
+    path = tmp_path / "protein.fasta"
+    path.write_text(">a\nACGTNXRY-*acgt\n>b\nMKVLAAGE\n")
+    with pytest.raises(DataError, match=r"record 2: expected letters of nucleotides .* found 'L' in the sequence"):
+        read(path)
+    path.write_text(">a\nACGTNXRY-*acgt\n")
+    assert len(read(path)) == 1
+
+
 def test_biopython_is_imported_only_where_genomes_are_read() -> None:
     code = "import gpuasm.io.genomes, gpuasm.io.contigs, gpuasm.cli.simulate, sys; sys.exit('Bio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

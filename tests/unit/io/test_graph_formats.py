@@ -48,6 +48,9 @@ def edges_of(graph):
         ("1\n1 2\n", "edges"),
         ("a;b\n", "edges"),
         ("", "edges"),
+        ('Creator "x"\ngraph\n[\n  node [ id 1 ]\n]\n', "gml"),
+        ("graph [\n  node [ id 1 ]\n]\n", "gml"),
+        ("<?xml version='1.0'?>\n<graphml/>\n", "graphml"),
     ],
 )
 def test_rules(text, expected):
@@ -74,10 +77,8 @@ def test_a_text_that_fits_two_formats_is_refused(written, text):
         ('digraph "a b"\n{\n a -> b;\n}\n', "DOT"),
         ("strict\ndigraph\n{\n a -> b;\n}\n", "DOT"),
         ("subgraph{\na -> b;\n}\n", "DOT"),
-        ('Creator "x"\ngraph\n[\n  node [ id 1 ]\n]\n', "GML"),
         (">>graph6<<Bw\n", "graph6"),
-        ("<?xml version='1.0'?>\n<graphml/>\n", "XML"),
-        ("graph [\n  node [ id 1 ]\n]\n", "GML"),
+        ("<?xml version='1.0'?>\n<gexf/>\n", "XML"),
         ('{"nodes": []}\n', "JSON"),
         ("*Vertices 2\n", "Pajek"),
         ("%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n", "Matrix Market without its first line"),
@@ -207,9 +208,9 @@ def test_a_list_of_ours_that_is_cut_off_is_refused(written, text):
 # Output
 
 
-@pytest.mark.parametrize("name", ["g.graphml", "g.tsv.gz", "g.dot", "g.json"])
+@pytest.mark.parametrize("name", ["g.gexf", "g.tsv.gz", "g.dot", "g.json"])
 def test_unknown_suffixes_are_refused(tmp_path, name):
-    with pytest.raises(UsageError, match=r"\.npz, \.mtx, \.gfa, \.tsv.*found '\.\w+'"):
+    with pytest.raises(UsageError, match=r"\.npz, \.mtx, \.gfa, .*\.tsv.*found '\.\w+'"):
         write_graph(tmp_path / name, from_edges([0], [1]))
     assert not (tmp_path / name).exists()
     write_graph(tmp_path / name, from_edges([0], [1]), file_format="adjacency")

@@ -172,5 +172,5 @@ def test_written_weights_come_back(tmp_path, suffix, names):
 
 
 def test_formats_without_weights_refuse_them(tmp_path):
-    with pytest.raises(UsageError, match="holds weights: edges, mtx, npz"):
+    with pytest.raises(UsageError, match="holds weights: edges, mtx, graphml, gml, npz"):
         write_graph(tmp_path / "graph.gfa", from_edges([0], [1]), weights=np.ones(1))

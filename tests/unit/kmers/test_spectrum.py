@@ -57,13 +57,6 @@ def test_the_share_of_windows_seen_at_most_once(depth, share):
     assert found.rare_share() == pytest.approx(share, rel=0.7, abs=0)
 
 
-def test_overlapping_windows_of_a_molecule_reduce_the_depth():
-    found = analyse_spectrum(spectrum(poisson(12, 1_000_000)), 31)
-    half = found.peak / 2
-    assert found.rare_share(0.5) == pytest.approx((1 + half) * np.exp(-half))
-    assert found.rare_share(0.5) > 100 * found.rare_share()
-
-
 def test_coverage_of_a_mixture_is_that_of_most_reads():
     mixture = spectrum(errors(1_000_000), poisson(12, 100_000), poisson(300, 10_000))
     assert not analyse_spectrum(mixture, 31).is_low_coverage

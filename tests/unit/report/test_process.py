@@ -35,20 +35,15 @@ def page(folder):
     return text
 
 
+@pytest.fixture(scope="module")
+def shared():
+    """Let tests take over the process of one another; what needs a process of its own is above them."""
+    with shared_process():
+        yield
+
+
 def rows():
     return [map(int, line.split("\t")) for line in SPECTRUM.splitlines()[1:]]
-
-
-def test_the_page_is_the_same_with_figures_drawn_ahead(folder, page, monkeypatch):
-    monkeypatch.setattr(page_module, "write_run_report", lambda _: pytest.fail("made here"))
-    with ReportProcess(folder) as other:
-        other.draw_spectrum(rows(), threshold=3, peak=40)
-        other.draw_contigs()
-        other.write()
-        assert (folder / "report.html").read_text() == page
-        (folder / "report.html").unlink()
-        other.write()  # again, in the same process
-    assert (folder / "report.html").read_text() == page
 
 
 def test_successive_pages_are_made_by_one_process(folder, page):
@@ -66,13 +61,6 @@ def test_successive_pages_are_made_by_one_process(folder, page):
     assert used[0].poll() is not None
 
 
-def test_other_figures_do_not_change_the_page(folder, page):
-    with ReportProcess(folder) as other:
-        other.draw_spectrum([(1, 5), (2, 7)], threshold=9, peak=None)
-        other.write()
-    assert (folder / "report.html").read_text() == page
-
-
 def test_without_another_process_the_page_is_made_here(folder, page, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(folder / "nothing"))
     with ReportProcess(folder) as other:
@@ -88,12 +76,6 @@ def test_where_the_other_process_dies_the_page_is_made_here(folder, page):
         other.draw_contigs()
         other.write()
     assert (folder / "report.html").read_text() == page
-
-
-def test_a_page_that_cannot_be_written_is_an_error_here(folder):
-    (folder / "report.html").mkdir()
-    with ReportProcess(folder) as other, pytest.raises(OutputError):
-        other.write()
 
 
 def test_leaving_ends_the_process_whatever_it_does(folder):
@@ -117,3 +99,28 @@ def test_a_figure_is_drawn_once(monkeypatch):
         figures.spectrum_figure([(1, 10), (2, 5), (3, 11)], "drawn once", threshold=2, peak=3)
     figures.spectrum_figure([(1, 10), (2, 5), (3, 12)], "drawn once", threshold=2, peak=3)
     assert len(drawn) == 2
+
+
+def test_the_page_is_the_same_with_figures_drawn_ahead(shared, folder, page, monkeypatch):
+    monkeypatch.setattr(page_module, "write_run_report", lambda _: pytest.fail("made here"))
+    with ReportProcess(folder) as other:
+        other.draw_spectrum(rows(), threshold=3, peak=40)
+        other.draw_contigs()
+        other.write()
+        assert (folder / "report.html").read_text() == page
+        (folder / "report.html").unlink()
+        other.write()  # again, in the same process
+    assert (folder / "report.html").read_text() == page
+
+
+def test_other_figures_do_not_change_the_page(shared, folder, page):
+    with ReportProcess(folder) as other:
+        other.draw_spectrum([(1, 5), (2, 7)], threshold=9, peak=None)
+        other.write()
+    assert (folder / "report.html").read_text() == page
+
+
+def test_a_page_that_cannot_be_written_is_an_error_here(shared, folder):
+    (folder / "report.html").mkdir()
+    with ReportProcess(folder) as other, pytest.raises(OutputError):
+        other.write()

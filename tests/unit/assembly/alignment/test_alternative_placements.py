@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host
-from gpuasm.assembly.alignment import alternative_placements
-from gpuasm.assembly.alignment.alternative_placements import without_alternative_placements
+from gpuasm.assembly.alignment import read_threading
 from gpuasm.assembly.alignment.graph_anchors import Anchored, AnchorIndex, anchor_reads
-from gpuasm.assembly.alignment.read_threading import GraphArrays
+from gpuasm.assembly.alignment.read_threading import GraphArrays, without_alternative_placements
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.pairs.links import link_pairs
@@ -143,7 +142,7 @@ def test_batch_size_does_not_change_the_result(monkeypatch):
     texts = [*texts_of(pairs_of(genome, fold=5, errors=0.02)), read_of(first, second, SITES[:1])]
     graph, reads, anchored = anchored_in(genome, texts)
     whole = without_alternative_placements(anchored, reads, GraphArrays.of(graph, np))
-    monkeypatch.setattr(alternative_placements, "_BATCH", 7)
+    monkeypatch.setattr(read_threading, "_BATCH", 7)
     assert np.array_equal(
         without_alternative_placements(anchored, reads, GraphArrays.of(graph, np)).oriented, whole.oriented
     )
@@ -174,7 +173,7 @@ def test_anchor_in_a_tangle_is_kept(monkeypatch, limit):
     genome = genome_of(first, second) + third
     graph, reads, anchored = anchored_in(genome, [read_of(first, second, SITES[:1])])
     assert without_alternative_placements(anchored, reads, GraphArrays.of(graph, np)).oriented[0] == -1
-    monkeypatch.setattr(alternative_placements, "ALIGNMENT", replace(ALIGNMENT, **limit))
+    monkeypatch.setattr(read_threading, "ALIGNMENT", replace(ALIGNMENT, **limit))
     assert (
         without_alternative_placements(anchored, reads, GraphArrays.of(graph, np)).oriented[0] == anchored.oriented[0]
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.assembly.alignment.contained_ends import LEFT, RIGHT, ContainedEnd, find_contained_ends
+from gpuasm.assembly.alignment.self_alignment import LEFT, RIGHT, ContainedEnd, find_contained_ends
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement

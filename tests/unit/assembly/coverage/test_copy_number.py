@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.assembly.coverage.copy_number import one_copy_depth
-from gpuasm.assembly.coverage.local_depth import local_depth
+from gpuasm.assembly.coverage.copy_number import local_depth, one_copy_depth
 from gpuasm.assembly.coverage.sample_mode import Mode
 from gpuasm.assembly.parameters import DepthModel
 from tests.graphs import graph_of

@@ -7,13 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from gpuasm.assembly.coverage.local_depth import (
-    high_coverage_depth,
-    local_depth,
-    low_coverage_depth,
-    missed_share,
-    typical_depth,
-)
+from gpuasm.assembly.coverage.copy_number import local_depth
+from gpuasm.assembly.coverage.graph_depth import high_coverage_depth, low_coverage_depth, missed_share, typical_depth
 from gpuasm.assembly.parameters import DepthModel
 from tests.graphs import K, graph_of
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode, choose_mode, rare_depth, reads_of_one_error
+from gpuasm.assembly.simplification.branches import find_low_coverage_edges
 from gpuasm.assembly.simplification.bubbles import find_bubbles
 from gpuasm.assembly.simplification.engine import clean
-from gpuasm.assembly.simplification.low_coverage import find_low_coverage_edges
 from gpuasm.errors import UsageError
 from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads

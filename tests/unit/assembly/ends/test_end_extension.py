@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly import assemble
 from gpuasm.assembly.contig import Contig, bounds_of
-from gpuasm.assembly.ends.clipped_tails import ClippedTails
-from gpuasm.assembly.ends.end_extension import vote
+from gpuasm.assembly.ends.clipped_tails import ClippedTails, vote
 from gpuasm.assembly.verification.contig_checks import check_contigs
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.arrays import namespace_of
+from gpuasm.assembly.ends.dead_ends import EndSequences
 from gpuasm.assembly.ends.end_overlaps import find_overlaps
-from gpuasm.assembly.ends.end_sequences import EndSequences
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.sequence.encoding import encode
 from tests.oracles.kmers import reverse_complement

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.contig import Contig
-from gpuasm.assembly.ends.end_extension import Extensions, _windows
+from gpuasm.assembly.ends.clipped_tails import Consensus
+from gpuasm.assembly.ends.end_extension import _windows
 from gpuasm.sequence.encoding import encode
 from tests.oracles.kmers import canonical, reverse_complement
 
@@ -33,7 +34,7 @@ def plain_windows(texts, ends, beyond, tail):
 def test_windows_equal_those_of_plain_python(texts, extensions, tail):
     contigs = [Contig("", encode(text), 1.0, 1, False, 0) for text in texts]
     ends, beyond = [end % (2 * len(texts)) for end, _ in extensions], [text for _, text in extensions]
-    found = Extensions(np.array(ends, np.int64), [encode(text) for text in beyond], [])
+    found = Consensus(np.array(ends, np.int64), [encode(text) for text in beyond], [])
     keys, owner, at = _windows(found, contigs, k=K, tail=tail)
     expected = [
         (int("".join(str("ACGT".index(letter)) for letter in kmer), 4), number, place)

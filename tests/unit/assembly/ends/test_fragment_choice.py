@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.ends.fragment_choice import Candidate, choose_walk
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.parameters import ENDS
+from gpuasm.assembly.parameters import ENDS, FRAGMENTS
 from gpuasm.sequence.encoding import encode
 from tests.repeat_graphs import random_text
 
@@ -89,7 +89,7 @@ def test_short_units_need_many_fragments():
     few, many = (reads_of(genome[2], source=1000, target=1000 + 2 * len(unit), n=n) for n in (12, 400))
     assert all(any(read in each.text for read, _ in few) for each in candidates)
     inside = [(read, before) for read, before in few if all(read in each.text for each in candidates)]
-    assert len(inside) >= ENDS.fragment_min_count
+    assert len(inside) >= FRAGMENTS.sample_min_fragments
     assert choose(candidates, inside) is None
     inside = [(read, before) for read, before in many if all(read in each.text for each in candidates)]
     assert choose(candidates, inside) == 2

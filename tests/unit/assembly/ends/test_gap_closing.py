@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from gpuasm.arrays import to_namespace
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.contig import make_contigs
-from gpuasm.assembly.ends import gap_closing
-from gpuasm.assembly.ends.clipped_ends import align_to_ends
-from gpuasm.assembly.ends.end_overlaps import _scores
-from gpuasm.assembly.ends.gap_closing import close_gaps
-from gpuasm.assembly.ends.overlapping_ends import least_bases
-from gpuasm.assembly.pairs.gaps import Gap, Resolved
+from gpuasm.assembly.ends import end_joining
+from gpuasm.assembly.ends.dead_ends import align_to_ends
+from gpuasm.assembly.ends.end_joining import close_gaps, least_bases
+from gpuasm.assembly.ends.end_overlaps import overlap_lengths
+from gpuasm.assembly.pairs.link_evidence import Gap, Resolved
 from gpuasm.sequence.encoding import encode
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
@@ -264,13 +263,18 @@ def test_order_and_strand_of_reads_do_not_matter(threads):
 
 
 @settings(max_examples=50, deadline=None)
-@given(own=st.text("ACGT", min_size=1, max_size=30), towards=st.text("ACGT", min_size=1, max_size=30))
-def test_scores_are_matches_less_mismatch_costs(own, towards):
+@given(
+    own=st.text("AC", min_size=1, max_size=30), towards=st.text("AC", min_size=1, max_size=30), least=st.integers(1, 9),
+    most=st.integers(0, 40), cost=st.sampled_from([4, 1 << 32]),
+)  # fmt: skip
+def test_scores_are_matches_less_mismatch_costs(own, towards, least, most, cost):
     expected = [
-        sum(1 if a == b else -3 for a, b in zip(own[-n:], towards[:n], strict=True))
-        for n in range(1, min(len(own), len(towards)) + 1)
+        n
+        for n in range(1, min(len(own), len(towards), most) + 1)
+        if sum(1 if a == b else 1 - cost for a, b in zip(own[-n:], towards[:n], strict=True)) >= least
     ]
-    assert _scores(encode(own), encode(towards)).tolist() == expected
+    found = overlap_lengths(encode(own), encode(towards), least=least, most=most, mismatch_cost=cost)
+    assert found.tolist() == expected
 
 
 def test_more_gaps_need_longer_overlaps():
@@ -302,7 +306,7 @@ def test_an_assembly_continues_across_a_gap(missing):
 @pytest.mark.parametrize(("n_pairs", "closes"), [(2, False), (10, True)])
 def test_a_walk_needs_enough_pairs(monkeypatch, n_pairs, closes):
     """Overlaps of clipped tails are disabled."""
-    monkeypatch.setattr(gap_closing, "overlap_ends", lambda *_, **__: None)
+    monkeypatch.setattr(end_joining, "overlap_ends", lambda *_, **__: None)
     genome = A + C[:20] + B
     texts, left = closed([A, B], [*tiled(A), *tiled(B), across(genome, 2000)], size=20, n_pairs=n_pairs)
     assert texts == ([either_strand(genome)] if closes else sorted(map(either_strand, [A, B])))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpuasm.assembly.ends.local_kmers import LocalKmers
+from gpuasm.assembly.ends.local_walks import LocalKmers
 from gpuasm.assembly.parameters import ENDS
 
 M = 3

@@ -9,7 +9,7 @@ import pytest
 
 from gpuasm.assembly.ends import local_walks
 from gpuasm.assembly.ends.local_walks import fill_gap
-from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.sequence.encoding import encode
 from tests.oracles.kmers import reverse_complement

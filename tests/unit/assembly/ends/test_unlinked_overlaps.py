@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm.assembly.ends.unlinked_overlaps import are_densely_covered, find_unlinked_overlaps
+from gpuasm.assembly.ends.exact_overlaps import are_densely_covered, find_unlinked_overlaps
 from gpuasm.assembly.graph.oriented_sequence import oriented_codes
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.assembly.paths.repeat_resolution import resolve

@@ -191,7 +191,7 @@ def test_fragments_remove_other_edges_of_a_single_copy_window():
     state, text, tally, dictionary = counted(two_places(fold=10)[1])
     graph = state.kmer_graph.graph
     _, by_reads = unsupported(two_places(fold=10)[1])
-    none_single = np.zeros(len(text.flanks), bool)
+    none_single = np.zeros(text.flanks.source.size, bool)
 
     def removed(*single_ends: np.ndarray, least: int = 3) -> np.ndarray:
         with pytest.MonkeyPatch.context() as patch:

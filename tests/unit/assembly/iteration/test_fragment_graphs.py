@@ -10,10 +10,10 @@ import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble, resume
 from gpuasm.assembly.iteration import next_graph
-from gpuasm.assembly.iteration.first_kmer_size import choose_k
 from gpuasm.assembly.iteration.fragment_graphs import choose_longer_k, k_values_of_reads
+from gpuasm.assembly.iteration.k_values import choose_k
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.spanning_pairs import SpanningPairs
+from gpuasm.assembly.pairs.links import SpanningPairs
 from gpuasm.assembly.paths.pseudo_long_reads import number_of_fragment, with_reads_counted
 from gpuasm.assembly.state import state_from_arrays, state_to_arrays
 from gpuasm.sequence.encoding import decode, reverse_complement

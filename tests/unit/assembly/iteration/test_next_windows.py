@@ -69,7 +69,7 @@ def expected_graph(state):
         edges |= {edge for one in (unitig, reverse_complement(unitig)) for edge in windows_of(one, K + 1)}
         kmers |= {canonical(kmer) for kmer in windows_of(unitig, K)}
     passed = [closed_text(graph, u) for u in np.flatnonzero(text.n_next).tolist()]
-    passed += [text_of(text.flanks, state, f) for f in range(len(text.flanks))]
+    passed += [text_of(text.flanks, state, f) for f in range(text.flanks.source.size)]
     windows, follows = set(), set()
     for one in texts_of(state.junction_reads) + passed:
         for strand in (one, reverse_complement(one)):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.coverage.sample_mode import Mode
 from gpuasm.assembly.parameters import PATHS
-from gpuasm.assembly.paths.direct_repeats import find_direct_repeats
 from gpuasm.assembly.paths.repeat_resolution import resolve, resolve_pairs
+from gpuasm.assembly.paths.repeats import find_direct_repeats
 from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.stages import Stages
 from tests import repeat_graphs as made

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.graph.oriented_sequence import oriented_codes
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.pairs.gaps import Gap
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.paths.dominant_paths import copy_shared_stretches, find_dominant_paths, shared_stretches
 from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads

@@ -16,8 +16,7 @@ from gpuasm.assembly.alignment.read_threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.pairs.links import Links, link_pairs
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
-from gpuasm.assembly.paths.pair_consistency import fitting_pairs
-from gpuasm.assembly.paths.path_choice import choose_walks
+from gpuasm.assembly.paths.path_choice import choose_walks, fitting_pairs
 from gpuasm.assembly.paths.path_prefixes import (
     are_surely_single,
     choose_by_prefixes,
@@ -79,7 +78,7 @@ def linked(genome: str, *, errors: float = 0.004):
 
 def slow_prefixes(links, chosen, inserts, is_single):
     """Return the known path from each oriented unitig, by counting the walks of its pairs."""
-    fits, link = fitting_pairs(links, chosen, inserts)
+    fits, link = fitting_pairs(links, chosen, inserts), links.of_pairs
     walks = defaultdict(list)
     for pair in np.flatnonzero(fits & (chosen.size[link] > 1)):
         walk = chosen.unitigs.reshape(-1, WALK_UNITIGS)[link[pair], : chosen.size[link[pair]]].tolist()

@@ -11,17 +11,15 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.alignment.graph_anchors import AnchorIndex, anchor_reads
 from gpuasm.assembly.alignment.read_threading import GraphArrays, thread_reads
-from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
-from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.link_evidence import log2_256
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes, log2_256
 from gpuasm.assembly.pairs.links import link_pairs
 from gpuasm.assembly.paths.path_choice import choose_walks, surprise_256
 from gpuasm.assembly.paths.pseudo_long_reads import join_mates
 from gpuasm.kmers.names import name_windows
 from gpuasm.sequence.reads import Reads
 from tests.graphs import dictionary_of
-from tests.mate_pairs import LENGTH, MEMBER, first_state, pairs_of, random_text, texts_of
+from tests.mate_pairs import LENGTH, first_state, pairs_of, random_text, texts_of
 from tests.oracles.kmers import reverse_complement
 
 
@@ -94,47 +92,6 @@ def test_reads_lead_through_tangles(errors):
     assert all(_holds(genome, text) for text in found)
     copies = [genome[start - 20 : start + 160] for start in range(1000, len(genome) - 1000, 1140)]
     assert sum(any(_holds(text, copy) for text in found) for copy in copies) >= 6
-
-
-def two_middles(rare: int, usual: int) -> str:
-    """Return copies of a repeat with one of two sequences in the middle, which mates next to it do not show."""
-    left, right = random_text(260, 30), random_text(260, 31)
-    middles = [random_text(60, 32)] * rare + [random_text(60, 33)] * usual
-    return "".join(random_text(1200, 40 + i) + left + middle + right for i, middle in enumerate(middles)) + random_text(
-        1200, 39
-    )
-
-
-POPULATION = Mode("meta", "variants all over", is_population=True)
-
-
-@pytest.mark.parametrize(("rare", "is_inconsistent"), [(0, False), (1, True)])
-def test_pairs_between_repeats_must_be_consistent(rare, is_inconsistent):
-    state = first_state(pairs_of(two_middles(rare, 4), fold=80))
-    pairs, inserts = state.spanning.reads, state.spanning.inserts
-    kept = join_mates(pairs, inserts, state.kmer_graph)
-    every = join_mates(pairs, inserts, state.kmer_graph, without=("pair-consistency",))
-    of_members = join_mates(pairs, inserts, state.kmer_graph, mode=MEMBER)
-    of_variants = join_mates(pairs, inserts, state.kmer_graph, mode=POPULATION)
-    assert every.n_inconsistent == of_variants.n_inconsistent == 0
-    assert kept.n_inconsistent == of_members.n_inconsistent
-    assert kept.n_certain + kept.n_inconsistent == every.n_certain
-    assert (kept.n_inconsistent > 0) == is_inconsistent
-    assert (kept.reads.n_segments < every.reads.n_segments) == is_inconsistent
-
-
-def test_a_dominant_genome_is_no_repeat():
-    """Some pairs over its repeat are too long for the walk; the rest of the sample has low coverage."""
-    genome, low = repeat_genome(), random_text(30_000, 61)
-    starts = [(1250 + 5 * i, 1720 + 5 * i) for i in range(10)]
-    discordant = [
-        text for a, b in starts for text in (genome[a : a + LENGTH], reverse_complement(genome[b : b + LENGTH]))
-    ]
-    texts = [*texts_of(pairs_of(genome)), *discordant, *texts_of(pairs_of(low, fold=8))]
-    state = first_state(Reads.from_strings(texts, paired=True))
-    pairs, inserts = state.spanning.reads, state.spanning.inserts
-    by_members, by_one = (join_mates(pairs, inserts, state.kmer_graph, mode=mode) for mode in (MEMBER, ISOLATE))
-    assert by_members.n_inconsistent == 0 < by_one.n_inconsistent
 
 
 def _holds(text: str, part: str) -> bool:

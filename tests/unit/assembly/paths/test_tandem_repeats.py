@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.alignment.read_threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.coverage.sample_mode import Mode
-from gpuasm.assembly.ends.unlinked_overlaps import find_linked_overlaps
+from gpuasm.assembly.ends.exact_overlaps import find_linked_overlaps
 from gpuasm.assembly.options import AssemblyOptions, rules_without
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.pairs.links import Links, without_pairs_within
 from gpuasm.assembly.paths.repeat_resolution import resolve, resolve_pairs
-from gpuasm.assembly.paths.tandem_repeats import copies_by_depth, find_tandem_repeats, unevenness
+from gpuasm.assembly.paths.repeats import copies_by_depth, find_tandem_repeats, unevenness
 from gpuasm.assembly.pipeline import assemble
 from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
@@ -226,8 +227,8 @@ def test_an_end_with_an_additional_unit_is_not_joined():
     graph, number = graph_of([("x", len(before) - 30, 40.0), ("y", len(after) - 30, 40.0)], "x>x y>y")
     graph = replace(graph, bases=encode(before + after), k=161)
     ends = 2 * number["x"], 2 * number["y"]
-    assert find_linked_overlaps(graph, *ends, gap=-100, spread=5) == [100]
-    assert find_linked_overlaps(graph, *ends, gap=-138, spread=41) == [100, 0]
+    assert find_linked_overlaps(graph, Gap(*ends, -100, 0.0, 3)) == [100]
+    assert find_linked_overlaps(graph, Gap(*ends, -138, 12.0, 3)) == [100, 0]
 
 
 def links_of(rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuasm.assembly import assemble
-from gpuasm.assembly.paths.terminal_repeats import find_terminal_repeats
+from gpuasm.assembly.paths.repeats import find_terminal_repeats
 from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.graphs import graph_of

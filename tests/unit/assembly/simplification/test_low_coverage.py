@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuasm.assembly.simplification.low_coverage import find_isolated, find_low_coverage_edges
+from gpuasm.assembly.simplification.branches import find_isolated, find_low_coverage_edges
 from tests.graphs import K, all_near, graph_of, marked
 
 DEPTH = 30.0

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode, reads_of_one_error
+from gpuasm.assembly.simplification.branches import find_supported
 from gpuasm.assembly.simplification.engine import clean
-from gpuasm.assembly.simplification.supported_branches import find_supported
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, graph_of, marked

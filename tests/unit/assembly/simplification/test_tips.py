@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.simplification.tips import find_tips
+from gpuasm.assembly.simplification.branches import find_tips
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, all_near, graph_of, marked

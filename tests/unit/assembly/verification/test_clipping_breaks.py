@@ -14,8 +14,8 @@ from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
-from gpuasm.assembly.verification.clipping_breaks import ClippingBreakpoints, spaced_apart
 from gpuasm.assembly.verification.contig_checks import check_contigs
+from gpuasm.assembly.verification.read_evidence import ClippingBreakpoints, spaced_apart
 from gpuasm.sequence.encoding import decode, encode, reverse_complement, unpack
 from gpuasm.sequence.reads import Reads
 

@@ -11,8 +11,8 @@ from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.parameters import VERIFICATION
-from gpuasm.assembly.verification.collapsed_repeats import FragmentLengths, find_collapsed_repeats
 from gpuasm.assembly.verification.contig_checks import check_contigs
+from gpuasm.assembly.verification.unsupported_joins import FragmentLengths, find_collapsed_repeats
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, pairs_from, random_codes

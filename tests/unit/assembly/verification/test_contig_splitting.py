@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.contig import Contig
-from gpuasm.assembly.verification.collapsed_repeats import MissingBases
 from gpuasm.assembly.verification.contig_splitting import Cuts, Join, Parts, split_contigs
+from gpuasm.assembly.verification.unsupported_joins import MissingBases
 
 LEAST = 20
 MISSING = MissingBases(60, 2.5, 30)

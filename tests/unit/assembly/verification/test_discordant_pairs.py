@@ -10,9 +10,9 @@ from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.pairs.fragments import find_discordant_pairs, find_fragments, longest_insert
-from gpuasm.assembly.pairs.spanning_fragments import BreakEvidence
 from gpuasm.assembly.verification.contig_checks import check_contigs
-from gpuasm.assembly.verification.discordant_pairs import find_discordant_joins
+from gpuasm.assembly.verification.read_evidence import BreakEvidence
+from gpuasm.assembly.verification.unspanned_joins import find_discordant_joins
 from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, READ, pairs_from, random_codes

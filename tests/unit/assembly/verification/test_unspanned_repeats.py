@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.assembly.alignment.contained_ends import find_contained_ends
+from gpuasm.assembly.alignment.self_alignment import find_contained_ends
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.assembly.verification.contig_checks import check_contigs
-from gpuasm.assembly.verification.unspanned_repeats import find_unspanned_repeats
+from gpuasm.assembly.verification.unspanned_joins import find_unspanned_repeats
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import READ, pairs_from, random_codes

@@ -1,0 +1,241 @@
+"""Join dead ends by the reads at them: unlinked ends of the first graph, and linked ends of the last.
+
+Where coverage is low, or a repeat lies within a read, the graph ends although reads continue. The clipped tails at each
+end yield a consensus (`dead_ends`).
+
+**First graph.** Two ends are joined if their sequences overlap by so many bases that any two of all ends would do so by
+chance once in a thousand samples. Of paired reads, at least one pair must have mates on both sides, at the distance of
+a fragment. If two pairs do, only linked ends are compared, and fewer bases suffice: one wrong join between true
+neighbours in a hundred samples. An end that overlaps with two others is not joined.
+
+**Last graph.** A gap is closed if the two sequences overlap at one length only, at the distance that pairs state, and
+by so many bases that one gap in a hundred samples is closed wrongly. Units of a tandem repeat allow several lengths,
+and stay a gap. Other gaps are closed by walks through their local reads, if reads or fragments support one walk only
+(`local_walks`). Ends that few pairs link must overlap by more bases, and with no other end. If two unitigs overlap but
+few pairs link them, a tandem unit may be missing: one read must span the overlap. If linked unitigs should overlap but
+differ, the last bases of one may be of another copy: reads on both must show which bases are wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpuasm.arrays import array_namespace, to_host, to_namespace
+from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
+from gpuasm.assembly.contig import make_contigs
+from gpuasm.assembly.coverage.copy_number import nearby_depth
+from gpuasm.assembly.ends.dead_ends import AlignedEnds, EndSequences, align_to_ends
+from gpuasm.assembly.ends.end_overlaps import Overlaps, find_overlaps, overlap_lengths, unambiguous_overlaps
+from gpuasm.assembly.ends.local_walks import fill_gap
+from gpuasm.assembly.graph.graph_edits import Fill, split
+from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.options import EVERY_RULE
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes
+from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
+from gpuasm.assembly.pairs.links import measure_inserts, segments_of_mates
+from gpuasm.assembly.parameters import ALIGNMENT, ENDS, FRAGMENTS
+from gpuasm.parallel import ordered_map
+from gpuasm.sequence.encoding import pack, reverse_complement
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
+
+
+def least_bases(n_comparisons: int, bound: int, chance: float) -> int:
+    """Return the least overlap, at least ``bound``, that occurs by chance in n comparisons with this probability."""
+    return max(bound, int(np.ceil(np.log(max(1, n_comparisons) / chance) / np.log(4))))
+
+
+def overlapping_end_segments(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph) -> Reads:
+    """Return segments that join overlapping ends: from the last k-mer of one unitig to the first of the other.
+
+    ``aligned`` are the alignments of all reads to the unitigs of the simplified graph of a plain k.
+    """
+    xp, texts = array_namespace(reads.packed), EndSequences.of(reads, aligned, kmer_graph.graph)
+    n = texts.end.size
+    least = least_bases(n * n, ENDS.dead_end_min_overlap, ENDS.unlinked_chance)
+    of_linked = least_bases(n, ENDS.linked_dead_end_min_overlap, ENDS.linked_chance)
+    found = find_overlaps(texts, of_linked if reads.paired else least, xp=xp)
+    if reads.paired and found.n:
+        n_pairs = _pairs_across(reads, aligned, kmer_graph, found)
+        found = found.where((n_pairs >= FRAGMENTS.spanning_fragments) | ((n_pairs > 0) & (found.score >= least)))
+    found = unambiguous_overlaps(found)
+    codes = [texts.between(*own) for own in zip(found.end, found.other, found.size, strict=True) if own[0] < own[1]]
+    length = np.array([own.size for own in codes], np.int64)
+    start, number = np.cumsum(length) - length, np.full(length.size, -1, np.int64)
+    joined = np.concatenate(codes) if codes else np.empty(0, np.uint8)
+    packed, start, length, number = (to_namespace(xp, own) for own in (pack(joined), start, length, number))
+    return Reads(packed, start, length.astype(np.int32), number, number.size)
+
+
+def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, found: Overlaps) -> np.ndarray:
+    """Count for each overlap the pairs with a mate on either side, at the distance of a fragment."""
+    inserts = measure_inserts(reads, aligned, kmer_graph)
+    if inserts is None:
+        return np.zeros(found.n, np.int64)
+    xp = array_namespace(reads.packed)
+    first, second = segments_of_mates(reads)
+    # Mates point towards each other: their ends are next to the gap.
+    here, there = aligned.last_oriented[first].astype(np.int64), aligned.last_oriented[second].astype(np.int64)
+    n_ends, length = 2 * kmer_graph.graph.n, to_namespace(xp, kmer_graph.graph.length)
+    requested = found.end * n_ends + found.other
+    link = here * n_ends + there
+    rows = xp.flatnonzero((here >= 0) & (there >= 0) & xp.isin(link, to_namespace(xp, np.unique(requested))))
+    here, there = here[rows], there[rows]
+    apart = length[here >> 1] - aligned.last_base[first[rows]] + length[there >> 1] - aligned.last_base[second[rows]]
+    # The order of mates is arbitrary.
+    link = np.concatenate([to_host(link[rows]), to_host(there * n_ends + here)])
+    apart, order = np.tile(to_host(apart), 2), np.argsort(link, kind="stable")
+    low, high = (np.searchsorted(link[order], requested, side=side) for side in ("left", "right"))
+    row = np.repeat(np.arange(found.n), high - low)
+    within = np.arange(row.size) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
+    insert = apart[order[low[row] + within]] + found.gap[row]
+    fits = (insert >= inserts.shortest) & (insert <= inserts.longest)
+    return np.bincount(row[fits], minlength=found.n)
+
+
+def close_gaps(
+    resolved: Resolved,
+    reads: Reads,
+    *,
+    isolated: Sequence[UnitigGraph] = (),
+    stages: Stages,
+    inserts: InsertSizes | None = None,
+    rules: Collection[str] = EVERY_RULE,
+) -> tuple[UnitigGraph, list[Gap]]:
+    """Join linked ends whose intermediate bases reads determine; return the graph, and the remaining gaps.
+
+    Parameters
+    ----------
+    resolved
+        The resolved graph, its gaps, and other linked ends.
+    reads
+        All reads, on the host or on a device.
+    isolated
+        Graphs whose unitigs are contigs too, so that their reads are not aligned to other contigs.
+    inserts
+        Insert sizes; None where reads have no mates.
+    rules
+        Applied rules, of `gpuasm.assembly.options.RULES`: "local-reads" and "fragment-choice" are two of them.
+    """
+    graph = resolved.graph
+    is_dead = np.diff(graph.arc_start) == 0
+    free, ambiguous, mismatching = (
+        [gap for gap in some if is_dead[gap.source] and is_dead[gap.target ^ 1]]
+        for some in (resolved.gaps, resolved.ambiguous_overlaps, resolved.mismatching_overlaps)
+    )
+    if not (free or resolved.weak_links or ambiguous or mismatching):
+        return graph, resolved.gaps
+    with stages.stage("close gaps") as stage:
+        ends = np.flatnonzero(is_dead & ~np.repeat(graph.is_circular, 2))
+        linked = [] if "local-reads" not in rules else [gap for gap in free if gap.n_pairs >= ENDS.gap_walk_min_pairs]
+        aligned = align_to_ends(
+            graph, ends, make_contigs(graph, isolated, min_length=1), reads,
+            of_gaps=[(gap.source, gap.target ^ 1) for gap in linked], longest=inserts.longest if inserts else 0,
+        )  # fmt: skip
+
+        def filled(some: Sequence[Gap]) -> dict[Gap, Fill]:
+            return _fills(aligned, some, least_bases(len(some), ENDS.gap_min_overlap, ENDS.linked_chance))
+
+        fills = filled(free)
+        density = inserts.log2_density() if inserts and "fragment-choice" in rules else None
+        read_length = reads.n_bases // max(1, reads.n_segments)
+        open_ = [gap for gap in linked if gap not in fills]
+        walked = _walked(graph, aligned, open_, read_length=read_length, density=density)
+        least = least_bases(len(resolved.weak_links), ENDS.dead_end_min_overlap, ENDS.unlinked_chance)
+        weak = _fills(aligned, _unambiguous(aligned, resolved.weak_links, least, array_namespace(reads.packed)), least)
+        # Of these two the unitigs themselves overlap.
+        spanned = {
+            gap: fill for gap, fill in filled(ambiguous).items() if fill.overlap and _has_read_across(aligned, fill)
+        }
+        corrected = {gap: fill for gap, fill in filled(mismatching).items() if fill.overlap}
+        left = [gap for gap in resolved.gaps if gap not in fills and gap not in walked]
+        made = [fill for some in (fills, walked, weak, spanned, corrected) for fill in some.values()]
+        if made:
+            # Dead ends lose no edges, so no unitig between them is dropped.
+            graph, sources = split(graph, made, nearby_depth(graph), longest=0)
+            left = move_gaps(left, graph, sources)
+        stage.note(
+            gaps=len(resolved.gaps),
+            closed=len(fills),
+            walked=len(walked),
+            weak_links=len(resolved.weak_links),
+            weak_links_closed=len(weak),
+            ambiguous_overlaps=len(ambiguous),
+            ambiguous_closed=len(spanned),
+            mismatching_overlaps=len(mismatching),
+            mismatching_closed=len(corrected),
+        )
+    return graph, left
+
+
+def _unambiguous(ends: AlignedEnds, weak_links: Sequence[Gap], least: int, xp: Any) -> list[Gap]:
+    """Return the weak links whose end sequences overlap with each other and with no third one."""
+    found = unambiguous_overlaps(find_overlaps(ends.texts, least, xp=xp))
+    overlapping = set(zip(found.end.tolist(), found.other.tolist(), strict=True))
+    return [link for link in weak_links if (link.source, link.target ^ 1) in overlapping]
+
+
+def _walked(
+    graph: UnitigGraph, ends: AlignedEnds, gaps: Sequence[Gap], *, read_length: int, density: np.ndarray | None
+) -> dict[Gap, Fill]:
+    """Return the fills of gaps that a walk through local reads closes."""
+    local = ((gap, ends.local_reads.get((gap.source, gap.target ^ 1), [])) for gap in gaps)
+    with_reads = [(gap, own) for gap, own in local if own]
+
+    def filled(each: tuple[Gap, list[tuple[bytes, int]]]) -> Fill | None:
+        return fill_gap(graph, *each, read_length=read_length, density=density, flank=ends.flank)
+
+    return {gap: fill for (gap, _), fill in zip(with_reads, ordered_map(filled, with_reads), strict=True) if fill}
+
+
+def _fills(ends: AlignedEnds, gaps: Sequence[Gap], least: int) -> dict[Gap, Fill]:
+    """Return the fills of gaps whose end sequences overlap at the distance that pairs state."""
+    found = ((gap, overlap_ends(ends, gap, least=least)) for gap in gaps)
+    return {gap: fill for gap, fill in found if fill}
+
+
+def overlap_ends(ends: AlignedEnds, gap: Gap, *, least: int) -> Fill | None:
+    """Return the fill of a gap by the overlap of its ends, or None unless exactly one overlap length scores enough."""
+    texts = ends.texts
+    a, b = np.searchsorted(texts.end, [gap.source, gap.target ^ 1]).tolist()
+    own, towards = texts.text(a), reverse_complement(texts.text(b))
+    overlaps = overlap_lengths(own, towards, least=least)
+    if overlaps.size != 1:
+        return None
+    n, beyond = int(overlaps[0]), (int(texts.beyond[a]), int(texts.beyond[b]))
+    differs = np.flatnonzero(own[own.size - n :] != towards[:n])
+    if ALIGNMENT.alignment_bases_per_mismatch * differs.size > n:
+        return None
+    of_both = differs[(differs >= beyond[1]) & (differs < n - beyond[0])]
+    (depth, support), (its_depth, its_support) = ends.of(a), (values[::-1] for values in ends.of(b))
+    here, (most_wrong, least_right) = own.size - n + of_both, ENDS.overlap_base_reads
+    is_wrong = (depth[here] > 0) & (support[here] <= most_wrong) & (its_support[of_both] >= least_right)
+    is_wrong |= (its_depth[of_both] > 0) & (its_support[of_both] <= most_wrong) & (support[here] >= least_right)
+    size = sum(beyond) - n
+    return gap.filled(size, _between(own, towards, beyond, size), k=texts.k) if is_wrong.all() else None
+
+
+def _between(own: np.ndarray, towards: np.ndarray, beyond: tuple[int, int], size: int) -> bytes:
+    """Return the bases of a gap: each from the nearer end, as far as its reads extend."""
+    if size <= 0:
+        return b""
+    first, second = own[own.size - beyond[0] :][:size], towards[: beyond[1]][-size:]
+    n = min(first.size, max(size - second.size, (size + 1) // 2))
+    return np.concatenate([first[:n], second[second.size - (size - n) :]]).tobytes()
+
+
+def _has_read_across(ends: AlignedEnds, fill: Fill) -> bool:
+    """Return whether a read contains the overlap of two unitigs, and some bases of either next to it."""
+    tails, flank, shared = ends.tails, ENDS.junction_flank, fill.overlap
+    for end, into in ((fill.walk[0], fill.walk[1] ^ 1), (fill.walk[1] ^ 1, fill.walk[0])):
+        follows = ends.texts.inwards(into)[shared : shared + flank]
+        rows, first = ends.tails_at(end)
+        first = first[(tails.inside[rows] >= shared + flank) & (tails.length[rows] >= flank)]
+        bases = tails.codes[first[:, None] + np.arange(flank)]
+        if follows.size == flank and (bases == follows).all(axis=1).any():
+            return True
+    return False

@@ -1,0 +1,270 @@
+"""Repeats that no fragment spans: resolve direct, tandem and terminal ones where depth leaves one resolution.
+
+**Direct repeats.** Let a repeat R of two copies follow A and B, and precede B and C, where B has no other edge. The
+genome is A R B R C, or A R C with a circular replicon of B and R, such as a plasmid that shares an insertion sequence
+with the chromosome. Then the replicon would have the chromosome's depth, and plasmids do so only if they are large:
+below 1.84 % of the chromosome's length their copy number rises as their length falls (12,006 plasmids of 4,644 genomes,
+doi:10.1038/s41467-025-61205-2). So a shorter B of the depth of A and C lies between them.
+
+**Tandem repeats** are cycles with one entry and one exit: A R B R ... B R C, where all units share R, and B closes the
+cycle. n copies of R have n times the depth of A and C, to within the sampling error of the reads and the unevenness of
+the sample, measured by the width of its k-mer spectrum. A R C with a circular replicon of R and B, of any copy number,
+looks the same: so a unit must be shorter than any replicon. A repeat that also occurs elsewhere is left unresolved,
+since reads of the other place add to its depth.
+
+**Terminal repeats**: the ends of poxviruses and of many linear plasmids are inverted copies of one sequence: in the
+graph, one unitig of two copies with a dead end. Each unitig that leads into it gets a copy.
+
+Pairs decide where they span R. The first two rules do not apply to samples of several organisms, where any depth may be
+a chromosome's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
+from gpuasm.assembly.graph.oriented_sequence import oriented_codes
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
+from gpuasm.assembly.parameters import COVERAGE, PATHS
+from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.kmers.spectrum import Spectrum
+from gpuasm.kmers.text_kmers import kmers_of
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Oriented unitigs A, R, B and C on one strand: A leads into R; R leads through B back to R, or on to C.
+
+    Attributes
+    ----------
+    before, repeat, between, after : int
+        A, R, B and C.
+    n_units : int
+        How often a walk contains B.
+    """
+
+    before: int
+    repeat: int
+    between: int
+    after: int
+    n_units: int = 1
+
+    @property
+    def walks(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The walks through the cycle: up to the last B, and from there on."""
+        units = (self.repeat, self.between) * self.n_units
+        return (self.before, *units), (self.between, self.repeat, self.after)
+
+    @property
+    def links_across(self) -> set[tuple[int, int]]:
+        """Links of pairs that reach across, as source and target on either strand: if there are any, pairs decide."""
+        return {(self.before, self.after), (self.after ^ 1, self.before ^ 1)}
+
+    @property
+    def links_around(self) -> set[tuple[int, int]]:
+        """Links that pairs would support if B and R were circular."""
+        return {(self.between, self.between), (self.between ^ 1, self.between ^ 1)}
+
+    def period(self, graph: UnitigGraph) -> int:
+        """Return the bases from one copy of R to the next."""
+        return int(graph.n_kmers[self.repeat >> 1] + graph.n_kmers[self.between >> 1])
+
+
+def find_cycles(graph: UnitigGraph) -> Iterator[Cycle]:
+    """Yield the cycles with one entry and one exit, by R, each on the strand of R's unitig.
+
+    All four are different unitigs; A leads only to R, C follows only R, and B does both.
+    """
+    n_out = np.diff(graph.arc_start)
+    for u in np.flatnonzero((n_out[0::2] == 2) & (n_out[1::2] == 2) & ~graph.is_circular).tolist():
+        into, out = _following(graph, 2 * u + 1) ^ 1, _following(graph, 2 * u)
+        shared = np.intersect1d(into, out)
+        if shared.size != 1:
+            continue
+        (before,), (after,), (between,) = into[into != shared[0]], out[out != shared[0]], shared
+        ends = np.array([before, between, between ^ 1, after ^ 1])
+        if (n_out[ends] == 1).all() and len({end >> 1 for end in (*ends.tolist(), 2 * u)}) == 4:
+            yield Cycle(int(before), 2 * u, int(between), int(after))
+
+
+def _following(graph: UnitigGraph, oriented: int) -> np.ndarray:
+    """Return the oriented unitigs that follow one."""
+    return graph.arc_to[graph.arc_start[oriented] : graph.arc_start[oriented + 1]].astype(np.int64)
+
+
+def find_direct_repeats(graph: UnitigGraph, may_join: np.ndarray) -> list[Cycle]:
+    """Find the repeats of two copies that have one linear resolution only.
+
+    ``may_join`` marks the ends of oriented unitigs that may be joined, (2n,) bool: those of single copies, long enough
+    for a reliable depth.
+    """
+    longest = int(graph.n_kmers.sum()) * PATHS.replicon_min_share // 10_000
+
+    def is_one(cycle: Cycle) -> bool:
+        ends = [cycle.before, cycle.between, cycle.between ^ 1, cycle.after ^ 1]
+        return bool(may_join[ends].all()) and cycle.period(graph) <= longest and _has_expected_depths(graph, cycle)
+
+    return [cycle for cycle in find_cycles(graph) if is_one(cycle)]
+
+
+def _has_expected_depths(graph: UnitigGraph, cycle: Cycle) -> bool:
+    """Return whether the three have one depth, and the repeat twice that, to within half a copy."""
+    depth = [float(graph.depth[o >> 1]) for o in (cycle.before, cycle.between, cycle.after)]
+    repeat = float(graph.depth[cycle.repeat >> 1])
+    return max(depth) <= PATHS.repeat_flank_depth_ratio * min(depth) and 2 * abs(repeat - 2 * depth[1]) <= depth[1]
+
+
+def unevenness(spectrum: Spectrum) -> float:
+    """Return the variation of a sample's depth beyond chance: the square of its coefficient of variation.
+
+    Measured below the spectrum's peak, because repeats lie above; infinite where there is no peak.
+    """
+    if spectrum.peak is None or spectrum.valley is None:
+        return math.inf
+    off = np.arange(spectrum.valley, spectrum.peak + 1) - spectrum.peak
+    n_kmers = spectrum.histogram[spectrum.valley : spectrum.peak + 1]
+    variance = float((n_kmers * off * off).sum()) / max(1, int(n_kmers.sum()))
+    return max(0.0, variance - spectrum.peak) / spectrum.peak**2
+
+
+def find_tandem_repeats(graph: UnitigGraph, may_join: np.ndarray, *, read_length: float, uneven: float) -> list[Cycle]:
+    """Find the cycles with one possible number of units.
+
+    Depth is correlated over ``read_length`` bases; see `unevenness` for ``uneven``, `find_direct_repeats` for
+    ``may_join``.
+    """
+    found = []
+    for cycle in find_cycles(graph):
+        is_short = cycle.period(graph) < PATHS.replicon_min_bases
+        if not (is_short and may_join[cycle.before] and may_join[cycle.after ^ 1]):
+            continue
+        n_units = _count_units(graph, cycle, read_length=read_length, uneven=uneven)
+        if n_units > 0 and not _occurs_elsewhere(graph, cycle):
+            found.append(replace(cycle, n_units=n_units))
+    return found
+
+
+def copies_by_depth(
+    depth: float, one_copy: float, *, length: int, period: int, read_length: float, uneven: float
+) -> int:
+    """Return the copy number of a sequence by its depth, 0 where no number is likely enough.
+
+    Depth is modelled as normal: n copies have n times the depth of one, and a variance from the sampling of reads over
+    all bases of the copies and from the unevenness of the sample.
+
+    Parameters
+    ----------
+    depth, one_copy
+        Of the sequence, and of the single copies next to it.
+    length, period
+        Bases of the sequence, and from one copy's beginning to the next one's.
+    read_length, uneven
+        As for `find_tandem_repeats`.
+    """
+    if not math.isfinite(uneven) or one_copy <= 0:
+        return 0
+    likelihoods = []
+    for n in range(1, PATHS.tandem_max_copies + 2):
+        bases = length + (n - 1) * min(length, period)
+        sd = n * one_copy * math.sqrt(read_length / (one_copy * bases) + uneven)
+        likelihoods.append(-(((depth - n * one_copy) / sd) ** 2) / 2 - math.log(sd))
+    second, best = sorted(likelihoods)[-2:]
+    n = likelihoods.index(best) + 1
+    return n if best - second >= math.log(PATHS.tandem_min_odds) and n <= PATHS.tandem_max_copies else 0
+
+
+def _count_units(graph: UnitigGraph, cycle: Cycle, *, read_length: float, uneven: float) -> int:
+    """Return the number of units, 0 where depth does not determine it or there is none."""
+    flanks = np.array([cycle.before >> 1, cycle.after >> 1])
+    depth = graph.depth[flanks]
+    if depth.max() > PATHS.repeat_flank_depth_ratio * depth.min():
+        return 0
+    one_copy = float(graph.count[flanks].sum()) / float(graph.n_kmers[flanks].sum()) / graph.unit
+    copies = copies_by_depth(
+        float(graph.depth[cycle.repeat >> 1]), one_copy, length=int(graph.length[cycle.repeat >> 1]),
+        period=cycle.period(graph), read_length=read_length, uneven=uneven,
+    )  # fmt: skip
+    between = float(graph.depth[cycle.between >> 1]) / one_copy
+    fits = copies - 1 - COVERAGE.half_copy <= between <= copies + COVERAGE.half_copy
+    return copies - 1 if copies > 1 and fits else 0
+
+
+def _occurs_elsewhere(graph: UnitigGraph, cycle: Cycle) -> bool:
+    """Return whether a k-mer of the repeat occurs in other unitigs: reads of another locus add to its depth."""
+    codes = [oriented_codes(graph, o) for o in (cycle.repeat, cycle.between)]
+    own = np.unique(np.concatenate([np.minimum(*kmers_of(text)) for text in codes]))
+    kmers = np.minimum(*kmers_of(graph.bases))
+    position = np.flatnonzero(own[np.minimum(np.searchsorted(own, kmers), own.size - 1)] == kmers)
+    unitig = np.searchsorted(graph.start, position, side="right") - 1
+    unitig = unitig[position + MAX_PLAIN_K <= graph.start[unitig + 1]]
+    return bool(np.setdiff1d(unitig, [o >> 1 for o in (cycle.before, cycle.repeat, cycle.between, cycle.after)]).size)
+
+
+def find_terminal_repeats(graph: UnitigGraph) -> np.ndarray:
+    """Find the unitigs that end each unitig that leads into them.
+
+    All of them must be longer than k k-mers, for a reliable depth; the incoming unitigs have no other outgoing edge;
+    and the sum of their depths is that of the repeat, to within half a copy.
+
+    Returns
+    -------
+    (n,) int64, oriented: each from its junction towards its dead end; by unitig.
+    """
+    n_out, is_long = np.diff(graph.arc_start), graph.n_kmers > graph.k
+    found = []
+    n_right, n_left = n_out[0::2], n_out[1::2]
+    for into in np.flatnonzero(is_long & (np.minimum(n_right, n_left) == 0) & (n_right + n_left >= 2)).tolist():
+        oriented = 2 * into + int(n_out[2 * into] != 0)
+        entrances = _following(graph, oriented ^ 1) ^ 1
+        many, units = entrances.size, entrances >> 1
+        if into in units or not is_long[units].all():
+            continue
+        depth, whole = graph.depth[into], graph.depth[units].sum()
+        if (n_out[entrances] == 1).all() and 2 * many * abs(depth - whole) <= whole:
+            found.append(oriented)
+    return np.array(found, np.int64)
+
+
+def duplicate_terminal_repeats(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitigs, int]:
+    """Give each unitig that leads into a terminal repeat a copy of its own.
+
+    Returns
+    -------
+    The compacted graph; its source unitigs: unitigs of ``graph``, and numbers from ``graph.n`` on for copies; and the
+    number of repeats.
+    """
+    repeats = find_terminal_repeats(graph)
+    if repeats.size == 0:
+        return graph, SourceUnitigs.identity(graph.n), 0
+    source, target, count = graph.arc_from.astype(np.int64), graph.arc_to.astype(np.int64), graph.arc_count
+    bases, counts = [graph.bases], [graph.count.copy()]
+    size, n = [graph.length], graph.n
+    for oriented in repeats.tolist():
+        u, entrances = oriented >> 1, _following(graph, oriented ^ 1) ^ 1
+        for entrance in entrances.tolist()[1:]:
+            bases.append(graph.bases[graph.start[u] : graph.start[u + 1]])
+            counts.append(graph.count[u : u + 1] // entrances.size)
+            size.append(graph.length[u : u + 1])
+            own = 2 * n + (oriented & 1)
+            target[_arcs(graph, entrance, oriented)] = own
+            source[_arcs(graph, oriented ^ 1, entrance ^ 1)] = own ^ 1
+            n += 1
+        counts[0][u] //= entrances.size
+    start = np.concatenate([[0], np.cumsum(np.concatenate(size))]).astype(np.int64)
+    is_circular = np.concatenate([graph.is_circular, np.zeros(n - graph.n, dtype=bool)])
+    rows = sorted_arcs(source, target, count, n_rows=2 * n)
+    wide = UnitigGraph(
+        graph.k, np.concatenate(bases), start, np.concatenate(counts), is_circular, *rows, unit=graph.unit
+    )
+    return *compact(wide, SourceUnitigs.identity(n)), int(repeats.size)
+
+
+def _arcs(graph: UnitigGraph, source: int, target: int) -> np.ndarray:
+    """Return the numbers of the arcs from one oriented unitig to another."""
+    first, last = int(graph.arc_start[source]), int(graph.arc_start[source + 1])
+    return first + np.flatnonzero(graph.arc_to[first:last] == target)

@@ -1,0 +1,323 @@
+"""Short branches that errors made, by a table of candidate branches and their competitors.
+
+A competing branch of an end is another predecessor of one of its successors. The table has, for both ends of each
+candidate, the highest depth of a competitor, and whether one is above it or continues. A rule is a predicate of these
+columns, of the depth and length of the candidate, and of the local depth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuasm.assembly.coverage.graph_depth import typical_depth
+from gpuasm.assembly.coverage.sample_mode import rare_depth, reads_of_one_error
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.parameters import COVERAGE, PATHS, SIMPLIFICATION
+from gpuasm.parallel import compiled, run_chunks, signatures
+
+_NONE = -1.0
+_LONG_KMERS = COVERAGE.long_unitig_kmers
+_ALIKE, _SHARED = SIMPLIFICATION.supported_alike_ratio, PATHS.dominant_min_ratio
+
+
+@dataclass(frozen=True)
+class Branches:
+    """Candidate branches; end 0 is the one that a unitig read forwards leads to.
+
+    Attributes
+    ----------
+    unitig, n_kmers : (m,) int64
+    depth : (m,) float64
+    competitor : (m, 2) float64
+        Highest depth of a competing branch at each end, 0 where there is none.
+    is_below : (m, 2) bool
+        Whether a competitor is above the candidate (`is_above`).
+    continuing : (m, 2) float64
+        Highest depth of a competitor that continues, or of its edge; -1 where there is none.
+    """
+
+    unitig: np.ndarray
+    n_kmers: np.ndarray
+    depth: np.ndarray
+    competitor: np.ndarray
+    is_below: np.ndarray
+    continuing: np.ndarray
+
+    @classmethod
+    def of(cls, graph: UnitigGraph, is_candidate: np.ndarray, reach: np.ndarray | int = 0) -> Branches:
+        """Compare unitigs with their competitors.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        is_candidate : (n,) bool
+        reach : (n,) int64, or one
+            k-mers from which a competitor of a unitig continues even if it has a dead end.
+        """
+        rows = np.flatnonzero(is_candidate)
+        columns = tuple(np.empty((rows.size, 2), dtype) for dtype in (np.float64, np.bool_, np.float64))
+        unitigs, far = (graph.depth, graph.n_kmers, graph.arc_count / graph.unit), np.broadcast_to(reach, graph.n)[rows]
+        run_chunks(_compare, rows.size, rows, graph.arc_start, graph.arc_to, unitigs, far, *columns)
+        return cls(rows, unitigs[1][rows], unitigs[0][rows], *columns)
+
+    def marked(self, is_error: np.ndarray, n: int) -> np.ndarray:
+        """Mark the candidates that a rule chose among all n unitigs."""
+        marked = np.zeros(n, dtype=bool)
+        marked[self.unitig] = is_error
+        return marked
+
+
+@signatures(
+    "int64, int64, int64[::1], int64[::1], int32[::1], Tuple((float64[::1], int64[::1], float64[::1], )), "
+    "int64[::1], float64[:, ::1], boolean[:, ::1], float64[:, ::1]"
+)
+@compiled()
+def _compare(first, last, rows, arc_start, arc_to, unitigs, reach, competitor, is_below, continuing):
+    depth, n_kmers, arc_depth = unitigs
+    for row in range(first, last):
+        u = rows[row]
+        for side in range(2):
+            highest, is_less, onward = 0.0, False, _NONE
+            for arc in range(arc_start[2 * u + side], arc_start[2 * u + side + 1]):
+                # The other incoming arcs of the same unitig are the outgoing arcs of its twin.
+                entrance = arc_to[arc] ^ 1
+                for other_arc in range(arc_start[entrance], arc_start[entrance + 1]):
+                    oriented = arc_to[other_arc]
+                    other = oriented >> 1
+                    if other == u:
+                        continue
+                    highest = max(highest, depth[other])
+                    is_less = is_less or is_above(other, u, depth, n_kmers)
+                    if n_kmers[other] > reach[row] or arc_start[oriented + 1] > arc_start[oriented]:
+                        onward = max(onward, depth[other], arc_depth[other_arc])
+            competitor[row, side], is_below[row, side], continuing[row, side] = highest, is_less, onward
+
+
+@compiled()
+def is_above(a, b, depth, n_kmers):
+    """Return whether unitig a has more depth than b, or equal depth and more k-mers, or else the lower number."""
+    if depth[a] != depth[b]:
+        return depth[a] > depth[b]
+    if n_kmers[a] != n_kmers[b]:
+        return n_kmers[a] > n_kmers[b]
+    return a < b
+
+
+def find_tips(
+    graph: UnitigGraph,
+    nearby: np.ndarray,
+    *,
+    strictness: float = 1.0,
+    few: float = COVERAGE.few_reads,
+    judges_few: bool = True,
+    windows_are_dense: bool = False,
+    reach: int | None = None,
+) -> np.ndarray:
+    """Mark the unitigs that are tips (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
+
+    A tip has one dead end, at most as many k-mers as one error spoils, and a competing branch at its other end. It is
+    removed if
+
+    - it has at most half a copy's depth, and the competing branch at least twice its own depth;
+    - it is rare for its surroundings, and the competing branch has more depth, or is longer, or has the lower number;
+    - its depth is negligible compared with the competing branch;
+    - it has a few reads, and the competing branch continues: reads of one error end there.
+
+    Tips of two errors near the end of a read are up to twice as long. They are removed if they are as rare as that, and
+    the competing branch has four times their depth. Tips of few reads may contain bases that mercy k-mers restored,
+    where one error spoils k k-mers at any k.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    nearby : (n,) float64
+        Its local depth.
+    strictness
+        Share of the full thresholds to use.
+    few
+        Depth of a few reads, which one error may explain.
+    judges_few
+        Whether a tip of few reads is removed if the competing branch continues.
+    windows_are_dense
+        Whether k is so small that well covered sequence does not end by chance: then the rule for few reads applies to
+        short tips of any depth next to a branch of twice their depth, as duplicates of one miscopied fragment make.
+    reach
+        k-mers that one error spoils: the first k, as k-mers of larger k consist of those kept at the first. None takes
+        the graph's own k.
+
+    Returns
+    -------
+    (n,) bool
+    """
+    is_full, limits = strictness == 1.0, SIMPLIFICATION
+    longest = np.where(graph.depth < few * strictness, int(graph.k * strictness), int((reach or graph.k) * strictness))
+    is_dead = (np.diff(graph.arc_start) == 0).reshape(-1, 2)
+    is_candidate = (is_dead[:, 0] != is_dead[:, 1]) & (graph.n_kmers <= 2 * longest) & ~graph.is_circular
+    tips = Branches.of(graph, is_candidate, 2 * longest)
+    own, other, onward = tips.depth, tips.competitor.max(axis=1), tips.continuing.max(axis=1)
+    rare, half, two_errors = (
+        nearby[tips.unitig] * (share * strictness)
+        for share in (limits.rare_share, COVERAGE.half_copy, COVERAGE.error_depth_share)
+    )
+    competitor, negligible = limits.tip_competitor_ratio / strictness, limits.negligible_ratio * strictness * other
+    bound = np.maximum(np.maximum(two_errors, negligible), np.minimum(few * strictness, rare))
+    is_error_of_two = (own < bound) & (other >= 2 * competitor * own)
+    is_error = (own < rare) & tips.is_below.any(axis=1)
+    is_error |= (own <= half) & (other >= competitor * own) | (own < negligible)
+    if is_full and judges_few:
+        is_error |= (own < few) & (onward > _NONE)
+    if is_full and windows_are_dense:
+        is_error |= (onward > _NONE) & (onward >= competitor * own)
+    return tips.marked(np.where(tips.n_kmers > longest[tips.unitig], is_error_of_two, is_error), graph.n)
+
+
+def find_low_coverage_edges(
+    graph: UnitigGraph,
+    nearby: np.ndarray,
+    *,
+    strictness: float = 1.0,
+    few: float = COVERAGE.few_reads,
+    judges_few: bool = True,
+    keeps_variants: bool = False,
+    keeps_relatives: bool = False,
+    error_rate: float = 0.0,
+) -> np.ndarray:
+    """Mark short unitigs between unitigs of far higher depth: errors and false joins.
+
+    Two kinds: at most 2k k-mers, as an error inside a read makes them, with a competing branch of far higher depth at
+    *both* ends; and at most k k-mers, the reach of a single false join, with such a branch at *one* end. Chimeric reads
+    and reads that continue into an adapter make the second kind.
+
+    Parameters
+    ----------
+    graph, nearby, strictness, few
+        As for `find_tips`.
+    judges_few
+        Whether edges of few reads are suspect at a lower depth of the competing branches.
+    keeps_variants
+        Whether an edge with competing branches at both ends may be a strain's.
+    keeps_relatives
+        Whether it may be a related genome's, unless all its neighbours are long.
+    error_rate
+        Substitutions a base of the reads: it determines how many of them share an error by chance.
+
+    Returns
+    -------
+    (n,) bool
+
+    Notes
+    -----
+    Next to a repeat of many copies a true single copy is negligible too, so a negligible edge is removed only if it has
+    at most half a copy's depth.
+    """
+    limits, edges = SIMPLIFICATION, Branches.of(graph, graph.n_kmers <= 2 * graph.k)
+    own, weaker, stronger = edges.depth, edges.competitor.min(axis=1), edges.competitor.max(axis=1)
+    near, share = nearby[edges.unitig], limits.rare_share * strictness
+    as_variant, as_relative = (
+        own < rare_depth(near, share, keeps_variants=keeps, few=few, error_rate=error_rate)
+        for keeps in (keeps_variants, keeps_variants or keeps_relatives)
+    )
+    ratio = np.full(own.size, limits.edge_competitor_ratio / strictness)
+    if strictness == 1.0 and judges_few:
+        ratio[own < few] = limits.edge_competitor_ratio_few
+    is_between = (weaker >= ratio * own) & (weaker > 0)
+    is_rare = as_relative | as_variant & _lie_between_long(graph, edges.unitig, is_candidate=as_variant & ~as_relative)
+    is_rare |= (own < COVERAGE.error_depth_share * strictness * weaker) & (
+        own <= near * (COVERAGE.half_copy * strictness)
+    )
+    is_rare |= own < limits.negligible_ratio * strictness * weaker
+    is_false_join = (stronger >= ratio * own) & (edges.n_kmers <= graph.k) & (own < near * share)
+    return edges.marked(np.where(is_between, is_rare, is_false_join), graph.n)
+
+
+def _lie_between_long(graph: UnitigGraph, unitigs: np.ndarray, *, is_candidate: np.ndarray) -> np.ndarray:
+    """Return whether all neighbours of each unitig are long, for the candidates: (m,) bool."""
+    lies_between = np.zeros(graph.n, dtype=bool)
+    if is_candidate.any():
+        is_short = graph.n_kmers <= _LONG_KMERS
+        lies_between[unitigs[is_candidate]] = True
+        lies_between[graph.arc_from[is_short[graph.arc_to >> 1]] >> 1] = False
+    return lies_between[unitigs]
+
+
+def find_isolated(graph: UnitigGraph) -> np.ndarray:
+    """Mark isolated unitigs of at most k k-mers whose depth is below half the typical one: (n,) bool.
+
+    Only for a graph of one depth: otherwise a rare unitig may be of a minor genome.
+    """
+    is_alone = (graph.arc_start[2::2] == graph.arc_start[:-1:2]) & ~graph.is_circular
+    is_rare = graph.depth < COVERAGE.half_copy * typical_depth(graph)
+    return is_alone & (graph.n_kmers <= graph.k) & is_rare
+
+
+def find_supported(
+    graph: UnitigGraph, nearby: np.ndarray, *, window: float = 1.0, error_rate: float = 0.0
+) -> np.ndarray:
+    """Mark the unitigs that reads support as those of a minor genome.
+
+    Where two genomes share k-mers, the minor one's own sequence branches off like an error, and may have as small a
+    share of the depth as errors of one kind. But one error spoils k k-mers, and reads hardly ever share two errors near
+    each other: a longer branch is true if it has more reads than errors that coincide. A shorter one is most likely
+    true if it joins shared sequence whose other end a true branch of similar depth joins: the minor genome passes
+    through there. So it is if both its ends have such a neighbour, though all are short, and it has more reads than
+    chance gives one error.
+
+    Parameters
+    ----------
+    graph, nearby, error_rate
+        As for `find_low_coverage_edges`.
+    window
+        Depth that one read gives each of its k-mers.
+
+    Returns
+    -------
+    (n,) bool
+    """
+    deepest = nearby.copy()  # errors of the deepest neighbour's reads made the branch, if any did
+    np.maximum.at(deepest, graph.arc_from >> 1, graph.depth[graph.arc_to >> 1])
+    n_reads, of_one_error = graph.depth / window, reads_of_one_error(deepest, error_rate)
+    # One read has both errors, so one read less shares each of them by chance.
+    is_read = n_reads >= COVERAGE.two_reads * np.maximum(1.0, (of_one_error - 1) / COVERAGE.few_reads)
+    is_frequent, is_supported = n_reads >= of_one_error, is_read & (graph.n_kmers > graph.k)
+    rows, n_before = np.flatnonzero(is_read & ~is_supported), -1
+    while rows.size != n_before:
+        unitigs, n_before = (graph.depth, graph.n_kmers, is_frequent, is_supported.copy()), rows.size
+        run_chunks(_find_partners, rows.size, rows, graph.arc_start, graph.arc_to, unitigs, is_supported)
+        rows = rows[~is_supported[rows]]
+    return is_supported
+
+
+@signatures(
+    "int64, int64, int64[::1], int64[::1], int32[::1], "
+    "Tuple((float64[::1], int64[::1], boolean[::1], boolean[::1], )), boolean[::1]"
+)
+@compiled()
+def _find_partners(first, last, rows, arc_start, arc_to, unitigs, found):
+    is_frequent, is_supported = unitigs[2:]
+    for u in rows[first:last]:
+        n_frequent = 0
+        for oriented in (2 * u, 2 * u + 1):
+            n_frequent += _has_partner(oriented, is_frequent, arc_start, arc_to, unitigs)
+            found[u] |= _has_partner(oriented, is_supported, arc_start, arc_to, unitigs)
+        found[u] |= is_frequent[u] and n_frequent == 2
+
+
+@compiled()
+def _has_partner(oriented, is_chosen, arc_start, arc_to, unitigs):
+    """Return whether a chosen branch of similar depth joins the other end of shared sequence ahead."""
+    depth, n_kmers, own = unitigs[0], unitigs[1], unitigs[0][oriented >> 1]
+    for arc in range(arc_start[oriented], arc_start[oriented + 1]):
+        shared = arc_to[arc]
+        if n_kmers[shared >> 1] > _LONG_KMERS or depth[shared >> 1] < _SHARED * own:
+            continue
+        for beyond in range(arc_start[shared], arc_start[shared + 1]):
+            other = arc_to[beyond] >> 1
+            is_alike = depth[other] <= _ALIKE * own and own <= _ALIKE * depth[other]
+            is_partner = is_chosen[other] and is_alike and depth[shared >> 1] >= _SHARED * depth[other]
+            if is_partner and other != oriented >> 1:
+                return True
+    return False

@@ -1,0 +1,317 @@
+"""Joins that no fragment spans, and that discordant pairs or ends of other contigs contradict.
+
+**Discordant pairs.** Two places of a genome that share fewer bases than a fragment has may be joined wrongly. Reads and
+k-mers support the join, but no fragment spans it, and mates that should align beyond it align elsewhere. In a run of
+windows of half a fragment's length that no fragment spans, the reads before the last window are counted whose mates
+should align behind the first. If `discordant_min_reads` of them have their mates uniquely elsewhere, and these are
+`discordant_min_share` of the reads there whose mates align uniquely, the contig is broken behind the last base of these
+reads. One side of a join suffices, so that joins near contig ends and at low coverage are found. Three cases break
+nothing:
+
+- Mates should lie beyond the contig end, as far as `discordant_fragment_quantile` of the fragments reach.
+- The reads may be of two copies: more than `discordant_max_unknown` of the usual number of reads have mates without a
+  unique place, or there are more than `two_copies_ratio` times the usual reads. The contig may then be right.
+- The library has more discordant pairs than `discordant_max_rate`, as where the files of mates are out of step.
+
+**Unspanned repeats.** If a repeat is longer than fragments, and a larger k lost some of its copies, the two sides of
+the repeat may be joined only because nothing else is left to join. Then other contigs end in the repeat: one enters it
+and stops there, another begins in it and leaves it. Any two of the four sides may belong together. A contig is broken
+where, on one stretch:
+
+1. a free end of a contig enters: its last bases are those of the stretch, and the bases before them differ;
+2. a free end of a contig leaves, likewise, and the two ends overlap; or, if they do not, the reads between them are of
+   two copies everywhere, compared with the rest of the contig;
+3. both contigs have at least `half_copy` of the contig's depth, so that they are no read errors; and
+4. fewer than two fragments span the stretch, though both sides of the contig are longer than any fragment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from gpuasm.assembly.alignment.seed_index import Targets
+from gpuasm.assembly.alignment.self_alignment import ContainedEnd
+from gpuasm.assembly.contig import Contig, bounds_of
+from gpuasm.assembly.coverage.copy_number import log_odds_of_one
+from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, FRAGMENTS, VERIFICATION
+from gpuasm.assembly.verification.read_evidence import BreakEvidence, count_places
+from gpuasm.parallel import compiled, signatures
+
+_MAX_UNKNOWN, _MAX_READS = VERIFICATION.discordant_max_unknown, COVERAGE.two_copies_ratio
+_NONE = np.iinfo(np.int64).max
+"""No place."""
+_LOG_ODDS = log(COVERAGE.copy_min_odds)
+
+
+def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndarray) -> np.ndarray:
+    """Find the places of contigs, ascending, at which discordant pairs contradict a join: (b,) int64.
+
+    Contigs are broken anyway at the places ``known``, ascending; runs of windows with one of them are skipped.
+    """
+    begin, end = spans.fragments
+    n_discordant = sum(own.shape[1] for own in spans.discordant)
+    if begin.size == 0 or n_discordant > VERIFICATION.discordant_max_rate * (n_discordant + 2 * begin.size):
+        return np.empty(0, np.int64)
+    sizes = _Sizes.of(end - begin, spans.read_length)
+    within = end <= targets.start[-1]  # not across the origin of a circular target
+    low, high = unspanned_windows(begin[within], end[within], targets, sizes.window)
+    target = np.searchsorted(targets.start, low, side="right") - 1
+    first = targets.start[target]
+    bounds = np.stack([low, high + sizes.window, first, first + targets.size[target]], axis=1)
+    shift = targets.offset[target] - first
+    has_break = np.searchsorted(known, bounds[:, 0] + shift) < np.searchsorted(
+        known, bounds[:, 1] + shift, side="right"
+    )
+    rightwards, leftwards = _DirectedReads.of(spans, targets)
+    places = rightwards.last(bounds, sizes)
+    # On the other strand, reads to the left are reads to the right.
+    mirrored = leftwards.last(-bounds[:, [1, 0, 3, 2]], sizes)
+    places = np.where(places == _NONE, -mirrored, places)
+    return np.unique((places + shift)[(np.abs(places) != _NONE) & ~has_break])
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Bases of a window, of a long and of the median fragment, and of a read."""
+
+    window: int
+    long: int
+    typical: int
+    read: int
+
+    @classmethod
+    def of(cls, fragment: np.ndarray, read: int) -> _Sizes:
+        typical = int(np.median(fragment))
+        return cls(
+            typical // 2,
+            int(np.quantile(fragment, VERIFICATION.discordant_fragment_quantile, method="lower")),
+            typical,
+            read,
+        )
+
+
+@dataclass(frozen=True)
+class _DirectedReads:
+    """Uniquely aligned reads in one direction, on the strand on which that is to the right.
+
+    Attributes
+    ----------
+    begin, end : (n,) int64
+        Begin of those of discordant pairs, ascending, and end.
+    paired : (m,) int64, ascending
+        Where reads of concordant pairs begin.
+    times : (n_text,) int32
+        Number of all reads that begin at each place, from ``origin`` on.
+    origin : int
+        The first place.
+    usual : float
+        Mean number of reads that begin at a base.
+    """
+
+    begin: np.ndarray
+    end: np.ndarray
+    paired: np.ndarray
+    times: np.ndarray
+    origin: int
+    usual: float
+
+    @classmethod
+    def of(cls, spans: BreakEvidence, targets: Targets) -> tuple[_DirectedReads, _DirectedReads]:
+        """Return the reads to the right, and those to the left, on the other strand."""
+        begin, end, is_reversed = np.concatenate(spans.discordant, axis=1)
+        right, left, (low, high) = is_reversed == 0, is_reversed == 1, spans.fragments
+        n_bases = int(targets.size.sum())
+        return (
+            cls._sorted((begin[right], end[right], low), spans.rightwards, n_bases=n_bases),
+            cls._sorted((-end[left], -begin[left], -high), spans.leftwards[::-1], n_bases=n_bases, is_reversed=True),
+        )
+
+    @classmethod
+    def _sorted(
+        cls,
+        places: tuple[np.ndarray, np.ndarray, np.ndarray],
+        times: np.ndarray,
+        *,
+        n_bases: int,
+        is_reversed: bool = False,
+    ) -> _DirectedReads:
+        begin, end, paired = places
+        order = np.lexsort((end, begin))
+        origin, n_reads = 1 - times.size if is_reversed else 0, int(times.sum(dtype=np.int64))
+        return cls(begin[order], end[order], np.sort(paired), times, origin, n_reads / n_bases)
+
+    def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
+        """Return the last end of the discordant reads over each run of windows, if they are enough: (n,) int64.
+
+        Parameters
+        ----------
+        runs : (n, 4) int64
+            Begin of the first window, end of the last, and begin and end of their target.
+        sizes
+            Bases of windows, fragments and reads.
+        """
+        low, high, first, last = runs.T
+        begin = np.maximum(first, low + sizes.window - sizes.typical + sizes.read)
+        behind = np.maximum(begin, high - sizes.window)
+        end = np.clip(last - sizes.long, begin, behind)
+        row, stop, all_before = (np.searchsorted(self.begin, place) for place in (begin, end, behind))
+        n_paired = np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin)
+        has_break = (stop - row >= VERIFICATION.discordant_min_reads) & (
+            stop - row >= VERIFICATION.discordant_min_share * (stop - row + n_paired)
+        )
+        found = np.full(low.size, _NONE, np.int64)
+        for i in np.flatnonzero(has_break).tolist():
+            if self._may_be_of_one_copy(int(row[i]), int(stop[i])):
+                found[i] = self.end[row[i] : all_before[i]].max()
+        return found
+
+    def _may_be_of_one_copy(self, row: int, stop: int) -> bool:
+        """Check whether the reads that begin among some discordant reads may be of one copy."""
+        begin, end = int(self.begin[row]), int(self.begin[stop - 1]) + 1
+        usual = self.usual * (end - begin)
+        n_reads = int(self.times[begin - self.origin : end - self.origin].sum(dtype=np.int64))
+        n_paired = int(np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin))
+        return n_reads - (stop - row) - n_paired <= _MAX_UNKNOWN * usual and n_reads <= _MAX_READS * usual
+
+
+def unspanned_windows(
+    begin: np.ndarray, end: np.ndarray, targets: Targets, window: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and last window of each run of windows of a linear target that no fragment spans.
+
+    Returns
+    -------
+    low, high : (m,) int64
+        Text positions where these windows begin.
+    """
+    changes, spans = np.zeros(int(targets.start[-1]) + 1, np.int32), end - begin >= window
+    spanning = count_places(end[spans] - window + 1, -1, count_places(begin[spans], 1, changes))
+    # A run ends where a target's last window begins; circular targets have none.
+    n_windows = np.where(targets.is_circular, 0, np.maximum(targets.size - window + 1, 0))
+    first, changes = targets.start[:-1], np.zeros(changes.size, np.int32)
+    inside = count_places(first + n_windows, -1, count_places(first, 1, changes))
+    is_edge = np.empty(changes.size + 1, bool)
+    _mark_bare_runs(spanning, inside, is_edge)
+    low, behind = np.flatnonzero(is_edge).reshape(-1, 2).T
+    return low, behind - 1
+
+
+@signatures("int32[::1], int32[::1], boolean[::1]")
+@compiled()
+def _mark_bare_runs(spanning, inside, is_edge):
+    """Mark where runs of windows begin, and the places behind them, from the changes of two counts."""
+    n_spanning, n_inside, was_bare = 0, 0, False
+    for i in range(spanning.size):
+        n_spanning += spanning[i]
+        n_inside += inside[i]
+        is_bare = n_spanning == 0 and n_inside > 0
+        is_edge[i] = is_bare != was_bare
+        was_bare = is_bare
+    is_edge[spanning.size] = was_bare
+
+
+def find_unspanned_repeats(
+    contigs: Sequence[Contig], inside: Iterable[ContainedEnd], depth: np.ndarray, *, read_length: int, spread: float
+) -> np.ndarray:
+    """Find the stretches of contigs that a free end of another contig enters and one leaves.
+
+    Parameters
+    ----------
+    contigs
+        Contigs, gaps as code 4.
+    inside
+        Their contained ends, of `find_contained_ends`.
+    depth : (n_places,) int32
+        Reads over each base of all contigs, each read in one place.
+    read_length
+        Bases of a typical read.
+    spread
+        Variance of read counts in terms of Poisson's.
+
+    Returns
+    -------
+    (n, 2) int64
+        Begin and end of each stretch among the bases of all contigs, the shortest first.
+    """
+    bounds = bounds_of(contigs).tolist()
+    entering: dict[int, set[tuple[int, int]]] = {}
+    leaving: dict[int, set[tuple[int, int]]] = {}
+    for own in inside:
+        low, high, here, owner = bounds[own.contig], bounds[own.contig + 1], contigs[own.contig], contigs[own.owner]
+        continues = own.begin > low if own.leaves_rightwards else own.end < high
+        most = min(
+            owner.length,
+            high - own.begin if own.leaves_rightwards else own.end - low,
+            ALIGNMENT.contained_end_max_bases,
+        )
+        if continues and own.length < most and owner.depth >= COVERAGE.half_copy * here.depth:
+            sides = leaving if own.leaves_rightwards else entering
+            sides.setdefault(own.contig, set()).add((own.begin, own.end))
+    sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
+
+    def has_two(into: tuple[int, int], out: tuple[int, int], contig: int) -> bool:
+        """Check whether the reads between two contained ends are of two copies."""
+        low, high = into[1], out[0]
+        n, rest = high - low, bounds[contig + 1] - bounds[contig] - (out[1] - into[0])
+        if n < read_length or rest < out[1] - into[0]:
+            return False
+        others = int(sums[bounds[contig + 1]] - sums[bounds[contig]] - sums[out[1]] + sums[into[0]])
+        one = others / rest * n / read_length
+        if -float(log_odds_of_one(int(sums[high] - sums[low]) / read_length, one, one)) < _LOG_ODDS * spread:
+            return False
+        part = max(1, read_length // VERIFICATION.unspanned_windows_per_read)
+        least = int((sums[low + part : high + 1] - sums[low : high - part + 1]).min())
+        numerator, denominator = VERIFICATION.unspanned_window_ratio
+        return denominator * least * rest >= numerator * others * part
+
+    found = {
+        (into[0], out[1])
+        for contig in entering.keys() & leaving.keys()
+        for into in entering[contig]
+        for out in leaving[contig]
+        if into[0] < out[0] and into[1] < out[1] and (out[0] < into[1] or has_two(into, out, contig))
+    }
+    return np.array(sorted(found, key=lambda row: (row[1] - row[0], row)), np.int64).reshape(-1, 2)
+
+
+def unspanned_middles(
+    stretches: np.ndarray, evidence: BreakEvidence, targets: Targets, known: np.ndarray
+) -> np.ndarray:
+    """Return the middles of those stretches that fragments do not span, ascending: (b,) int64.
+
+    Only stretches longer than the median fragment are judged: a larger k resolves shorter ones, although mates next to
+    them may have no unique alignment. Of overlapping stretches the first unspanned one is returned. Stretches within a
+    fragment's length of a contig's end are skipped: no fragment can span them.
+
+    Parameters
+    ----------
+    stretches : (n, 2) int64
+        Places among the bases of all contigs, where each begins and ends.
+    evidence, targets
+        The fragments, and what these are aligned to.
+    known : (n,) int64, ascending
+        Places at which contigs are broken anyway: stretches that contain one are skipped.
+    """
+    begin, end = evidence.fragments
+    is_whole = np.searchsorted(known, stretches[:, 0]) == np.searchsorted(known, stretches[:, 1], side="right")
+    stretches = stretches[is_whole]
+    if stretches.size == 0 or begin.size == 0:
+        return np.empty(0, np.int64)
+    longest, typical = int((end - begin).max()), int(np.median(end - begin))
+    target = np.searchsorted(targets.offset, stretches[:, 0], side="right") - 1
+    first, size = targets.offset[target], targets.size[target]
+    found: list[int] = []
+    for (low, high), t, own, n in zip(stretches.tolist(), target.tolist(), first.tolist(), size.tolist(), strict=True):
+        is_short = high - low <= typical
+        is_near_end = low - own < longest or own + n - high < longest or targets.is_circular[t]
+        if is_short or is_near_end or any(low <= place <= high for place in found):
+            continue
+        shift = int(targets.start[t]) - own
+        rows = slice(*np.searchsorted(begin, [low + shift - longest, low + shift]).tolist())
+        if int((end[rows] > high + shift).sum()) < FRAGMENTS.spanning_fragments:
+            found.append((low + high) // 2)
+    return np.array(sorted(found), np.int64)
