@@ -136,6 +136,36 @@ def f1(genome: str, inside: Sequence[ContigRecord], truth: Truth) -> float:
     return 2 * completeness * purity / (completeness + purity) if purity else 0.0
 
 
+def judge_as_amber(
+    bins: Mapping[str, Sequence[ContigRecord]], contigs: Sequence[ContigRecord], truth: Truth
+) -> dict[str, float]:
+    """Return the mean purity of bins, the mean completeness of genomes, and their F1, by AMBER's definitions.
+
+    Lengths are those of contigs. Contigs of no genome do not count, nor genomes without contigs. See Meyer et al. 2018,
+    https://doi.org/10.1093/gigascience/giy069.
+    """
+    total = _bases_of_genomes(contigs, truth)
+    inside = [found for found in (_bases_of_genomes(own, truth) for own in bins.values()) if found]
+    purity = _mean([max(found.values()) / sum(found.values()) for found in inside])
+    best = (max((found.get(genome, 0) for found in inside), default=0) / bases for genome, bases in total.items())
+    completeness = _mean(list(best))
+    both = purity + completeness
+    f1_score = 2 * purity * completeness / both if both else 0.0
+    return {"purity": round(purity, 4), "completeness": round(completeness, 4), "f1": round(f1_score, 4)}
+
+
+def _bases_of_genomes(contigs: Iterable[ContigRecord], truth: Truth) -> dict[str, int]:
+    bases: dict[str, int] = defaultdict(int)
+    for contig in contigs:
+        if contig.name in truth.owner:
+            bases[truth.owner[contig.name]] += contig.codes.size
+    return bases
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
 def nearest_centre(contigs: Sequence[ContigRecord], truth: Truth) -> dict[str, float]:
     """Return the percentage of windows of contigs that are nearest to the centre of their own genome, for each scale.
 

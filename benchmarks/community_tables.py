@@ -48,14 +48,14 @@ def bins(results: list[Result]) -> str:
         isolates = [own for own in by_set.values() if len(own[0]["genomes"]) == 1]
         for own in zip(*isolates, strict=True):
             one = sum(row["bins"] == 1 for row in own)
-            rows.append(
-                [f"{len(own)} isolates", own[0]["binner"], f"{one} of {len(own)} are one bin", None, None, None]
-            )
+            rows.append([f"{len(own)} isolates", own[0]["binner"], f"{one} of {len(own)} are one bin", *[None] * 4])
     head = ["set", "by", "genomes with >= 90 % in one bin of < 5 % contamination", "completeness %, mean"]
-    return dated(used, markdown([*head, "contamination %, mean", "assembled %, mean"], rows))
+    head += ["contamination %, mean", "assembled %, mean", "AMBER's F1 over genomes"]
+    return dated(used, markdown(head, rows))
 
 
 def _row(row: Result) -> list[object]:
     n = len(row["genomes"])
     means = [sum(own[key] for own in row["genomes"]) / n for key in ("completeness", "contamination", "assembled")]
-    return [row["set"], row["binner"], f"{row['good']} of {n}", *(f"{mean:.2f}" for mean in means)]
+    f1 = f"{row['amber']['f1']:.3f}" if "amber" in row else None
+    return [row["set"], row["binner"], f"{row['good']} of {n}", *(f"{mean:.2f}" for mean in means), f1]

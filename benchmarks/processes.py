@@ -19,6 +19,9 @@ _VERSION_COMMANDS = {
     "megahit": ["megahit", "--version"],
     "skesa": ["skesa", "--version"],
     "spades": ["spades.py", "--version"],
+    "metabat2": ["dpkg-query", "-W", "metabat"],  # a package of Debian: the program prints no number
+    "semibin2": ["SemiBin2", "--version"],
+    "vamb": ["vamb", "--version"],
 }
 
 

@@ -108,15 +108,15 @@ def _arguments() -> argparse.Namespace:
 if __name__ == "__main__":
     from record import record
 
-    asked, held, began = _arguments(), [], time.monotonic()
+    options, held, began = _arguments(), [], time.monotonic()
     counts = []
     with tempfile.TemporaryDirectory() as name:
-        for run, resident, threads in soak(asked.runs, Path(name)):
+        for run, resident, threads in soak(options.runs, Path(name)):
             held.append(resident)
             counts.append(threads)
             print(f"{run}\t{resident >> 20} MiB\t{threads} threads\t{time.monotonic() - began:.0f} s", file=sys.stderr)
-            if run > SETTLED + 5 and (run % 25 == 0 or run == asked.runs):
-                record(asked.json, "soak", {}, [figures(held, counts)])
+            if run > SETTLED + 5 and (run % 25 == 0 or run == options.runs):
+                record(options.json, "soak", {}, [figures(held, counts)])
     if len(held) > SETTLED + 5:
         print(f"growth after run {SETTLED}: {growth(held) / 2**20:.1f} MiB")
-        sys.exit(growth(held) > asked.slack)
+        sys.exit(growth(held) > options.slack)

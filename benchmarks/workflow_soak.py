@@ -106,21 +106,21 @@ def main() -> int:
     parser.add_argument("--slack", type=int, default=16, help="MiB")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", type=Path, metavar="FILE")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = asked.folder or Path(name) / "project"
+        folder = options.folder or Path(name) / "project"
         if not folder.exists():
-            write_samples(folder, asked.samples)
+            write_samples(folder, options.samples)
         held, row = [], {}
-        for n_done, resident in memory_by_sample(folder, snakemake(folder, cores=asked.cores)):
+        for n_done, resident in memory_by_sample(folder, snakemake(folder, cores=options.cores)):
             held.append((n_done, resident))
             print(f"{n_done}\t{resident >> 20} MiB", file=sys.stderr, flush=True)
             jobs = largest_jobs(folder)
             if len(jobs) > SETTLED + 5:
                 row = figures(held, jobs)
-                record(asked.json, "workflow_soak", {"cores": asked.cores}, [row])
+                record(options.json, "workflow_soak", {"cores": options.cores}, [row])
     print(row or f"fewer than {SETTLED + 6} samples: nothing to compare")
-    return int(any(row.get(name, 0) > asked.slack for name in ("growth_mb", "job_growth_mb")))
+    return int(any(row.get(name, 0) > options.slack for name in ("growth_mb", "job_growth_mb")))
 
 
 if __name__ == "__main__":

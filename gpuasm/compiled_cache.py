@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import binding
 from numba.core.caching import FunctionCache, NullCache
-from numba.core.runtime import rtsys
+from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
 from gpuasm import precompilation, unfinished
 from gpuasm.cache_folders import chosen_loop_folder, is_private, own_loop_folder
@@ -26,7 +27,8 @@ from gpuasm.cache_folders import chosen_loop_folder, is_private, own_loop_folder
 PRIVATE_PARTS = {
     "numba.core.caching.FunctionCache": "the cache of one function, of which `_LoopCache` is a subclass",
     "numba.core.caching.NullCache": "the cache of a function that is not kept on disk",
-    "numba.core.runtime.rtsys": "numba's allocator, which loaded code needs; the compiler would initialize it",
+    "numba.core.runtime._nrt_python.c_helpers": "the functions of numba's allocator, which loaded code calls",
+    "njit._nrt": "whether compiled code counts references to arrays, which only code that makes arrays has to",
     "Dispatcher._cache": "where a compiled function has its cache; `cache=True` would set numba's own",
     "FunctionCache.load_overload": "called by numba before it compiles a function for some types",
     "FunctionCache.save_overload": "called by numba after it compiled a function for some types",
@@ -56,9 +58,9 @@ class _LoopCache(FunctionCache):
         """Return the code for some types, or None if the disk has none.
 
         Numba's method first initializes the compiler, with the typing rules of all functions. This one does not: that
-        takes a tenth of a second or more, and code from disk needs the allocator only.
+        takes a tenth of a second or more. Code from disk needs the allocator only, whose compiled part it contains.
         """
-        rtsys.initialize(target_context)
+        _register_allocator()
         code = self._load(sig, target_context)
         if code is None and precompilation.wait_for_loop(*self._key):
             code = self._load(sig, target_context)
@@ -96,19 +98,35 @@ class _CacheOnDemand:
         return self._dispatcher._cache
 
 
-def cached_dispatcher(function: Callable[..., Any], **options: Any) -> Any:
+def cached_dispatcher(function: Callable[..., Any], *, allocates: bool = True, **options: Any) -> Any:
     """Return numba's dispatcher of a function, with compiled code kept on disk if there is a usable folder.
 
     Parameters
     ----------
     function
         What to compile.
+    allocates
+        Whether it makes arrays. If not, it is compiled without numba's counts of references.
     **options
         Numba's options of ``njit``.
     """
+    options |= {} if allocates else {"_nrt": False}
     dispatcher: Any = numba.njit(function, **options)
     dispatcher._cache = _CacheOnDemand(dispatcher)
     return dispatcher
+
+
+@functools.cache
+def _register_allocator() -> None:
+    """Give the functions of numba's allocator the names by which compiled code calls them."""
+    for name, address in _nrt_python.c_helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+def uncounted(function: Callable[..., Any]) -> Any:
+    """Return numba's dispatcher of the body of a loop, which makes no arrays and is not kept on disk by itself."""
+    options: dict[str, Any] = {"nogil": True, "_nrt": False}
+    return numba.njit(function, **options)
 
 
 def has_folder() -> bool:

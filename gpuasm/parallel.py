@@ -25,13 +25,12 @@ import numba
 import numpy as np
 import numpy.ma  # numba would import it in any thread: that reads a table which cupy's import changes
 from numba import extending, types
-from threadpoolctl import ThreadpoolController
 
 from gpuasm import arrays, precompilation
 from gpuasm.arrays import Array
 from gpuasm.cache_folders import ptx_folder, temporary_folder, write_atomically
 from gpuasm.checks import whole
-from gpuasm.compiled_cache import cached_dispatcher, compiled_constants, helper_files
+from gpuasm.compiled_cache import cached_dispatcher, compiled_constants, helper_files, uncounted
 from gpuasm.precompilation import Capability, DeclaredLoop, Kind
 
 inlined = functools.partial(numba.njit, inline="always")
@@ -68,7 +67,11 @@ def {name}(loop_size, {names}):
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return the decorator for hand-written CPU loops: compiled, without the interpreter lock, kept on disk."""
+    """Return the decorator for hand-written CPU loops: compiled, without the interpreter lock, kept on disk.
+
+    A loop that makes no arrays may be declared with ``allocates=False``: it counts no references to them. Such counts
+    are atomic operations, in branches of inlined helpers several for each index.
+    """
     return functools.partial(cached_dispatcher, nogil=True, **options)
 
 
@@ -200,7 +203,9 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 @functools.cache
-def _blas() -> ThreadpoolController:
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - few commands multiply matrices
+
     return ThreadpoolController()
 
 
@@ -280,8 +285,8 @@ class for_each:  # noqa: N801 - a decorator
 
     @functools.cached_property
     def cpu_loop(self) -> Any:
-        body = numba.njit(self._body, nogil=True)
-        return compiled()(self._expand(_CPU_LOOP, body=body))
+        body = uncounted(self._body)
+        return compiled(allocates=False)(self._expand(_CPU_LOOP, body=body))
 
     def ptx(self, signature: tuple[str, ...], cc: Capability) -> str:
         """Compile the body for a CUDA target; no device is needed. The signature is as `signature_of` returns it."""

@@ -60,7 +60,7 @@ Kind = Literal["cpu", "ptx"]
 """Machine code of the CPU, or PTX of a CUDA device."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeclaredLoop:
     """A loop, and the types with which an assembly calls it.
 

@@ -7,12 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from gpuasm.arrays import array_namespace, to_namespace
 from gpuasm.assembly.graph.compaction import SourceUnitigs
-from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
-from gpuasm.kmers.names import Dictionary
 from gpuasm.sequence.reads import Reads
 from tests.oracles import kmers as kmer_oracle
 
@@ -143,15 +140,3 @@ def assert_arcs_overlap(graph: UnitigGraph) -> None:
         assert text_of(graph, a)[1 - graph.k :] == text_of(graph, b)[: graph.k - 1]
         assert seen[b ^ 1, a ^ 1] == seen[a, b]
     assert arcs == sorted(arcs)
-
-
-def dictionary_of(kmer_graph: KmerGraph) -> Dictionary:
-    """Return the k-mers of a k-mer graph of plain k along its unitigs, for graphs that are handed on without."""
-    graph, xp = kmer_graph.graph, array_namespace(kmer_graph.strand)
-    texts = [graph.sequence(u)[i : i + graph.k] for u in range(graph.n) for i in range(int(graph.n_kmers[u]))]
-    keys = np.array([min(_number(text), _number(kmer_oracle.reverse_complement(text))) for text in texts], np.uint64)
-    return Dictionary.of(to_namespace(xp, keys), k=graph.k, k0=0)
-
-
-def _number(text: str) -> int:
-    return int(text.translate(str.maketrans("ACGT", "0123")), 4)

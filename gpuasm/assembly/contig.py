@@ -115,7 +115,7 @@ def _contigs_of(
     contigs = []
     for u, (a, b, depth, n, is_circular, free) in rows:
         if is_circular:
-            codes, is_flipped = _opened(graph.bases[a:b], graph.k)
+            codes, is_flipped = open_circular(graph.bases[a:b], graph.k)
             contigs.append(Contig("", codes, depth, n, is_circular, u, source=2 * u + is_flipped))
         else:
             ends = 2 * u, 2 * u + 1
@@ -163,13 +163,13 @@ def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
     return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
 
 
-def open_circular(codes: np.ndarray, k: int) -> np.ndarray:
-    """Open a circular text before its least k-mer, on the strand of that k-mer, and remove the overlap."""
-    return _opened(codes, k)[0]
+def open_circular(codes: np.ndarray, k: int) -> tuple[np.ndarray, bool]:
+    """Open a circular text before its least k-mer, on the strand of that k-mer, and remove the overlap.
 
-
-def _opened(codes: np.ndarray, k: int) -> tuple[np.ndarray, bool]:
-    """Return the bases of `open_circular`, and whether they are those of the other strand."""
+    Returns
+    -------
+    (length,) uint8: the bases; and whether they are those of the other strand.
+    """
     found = canonical_order(codes, np.array([0, codes.size]), np.array([True]), k)
     circle = codes[: codes.size - k + 1]
     n, at = circle.size, int(found.rotation[0])

@@ -51,11 +51,9 @@ class SimplificationParameters:
     round_strictness: tuple[float, ...] = (1 / 3, 2 / 3, *6 * (1.0,))  # share of the full thresholds in each round
     rare_share: float = 0.33  # of the local depth: a branch of less is rare
     negligible_ratio: float = 0.01  # of a competing branch: a hundred copies would have to lie side by side
-    tip_competitor_ratio: float = 2.0  # of a tip's depth: a competing branch that proves it an error has as much
+    competitor_ratio: float = 2.0  # of a tip's depth, or a bubble's branch: a competitor of as much proves an error
     bubble_length_difference: int = 2  # k-mers by which the branches of a bubble may differ
-    bubble_depth_ratio: float = 0.5  # of the other branch: a rare branch has at most as much
-    edge_competitor_ratio: float = 4.0  # of an edge's depth: competing branches at both ends have as much
-    edge_competitor_ratio_few: float = 2.5  # the same of an edge of few reads: overlapping mates show one error twice
+    edge_competitor_ratio_few: float = 2.5  # instead of twice that, of few reads: overlapping mates show an error twice
     variant_max_kmers: int = 1000  # k-mers of a variant: longer ones may be haplotypes
     superbubble_max_unitigs: int = 256  # unitigs between entrance and exit
     superbubble_spacing: int = 50_000  # k-mers: a mixture has a variant of both genomes more often
@@ -75,7 +73,7 @@ class AlignmentParameters:
     similar_bases_per_difference: int = 20  # bases: sequence of one molecule or of two strains has fewer
     alignment_max_shift: int = 15  # bases: two alignments of a read closer to each other are one with a gap
     alignment_min_rest: int = 5  # bases: a shorter clipped tail is an error near the end of a read
-    min_votes: int = 2  # reads that agree on a base: two seldom share an error
+    min_votes: int = 2  # reads or fragments that agree: two seldom share an error, and seldom are both chimeras
     vote_agreement: tuple[int, int] = (4, 5)  # four of five reads agree: else reads come from two copies
     seed_min_k: int = 11  # bases: shorter seeds occur by chance
     seeds_per_read: int = 12  # windows: enough that an aligned read has a seed without an error
@@ -87,7 +85,7 @@ class AlignmentParameters:
     alternative_max_unitigs: int = 32  # unitigs: a longer backward path is in a tangle
     alternative_max_paths: int = 64  # paths: a read with more lies in a tangle and keeps its anchor
     alternative_max_lag: int = 2  # bases: a backward path may match fewer bases than the anchor's and recover
-    contained_end_min_bases: int = 50  # bases: fewer agree by chance, or as motifs do
+    contained_end_min_bases: int = 50  # bases that contigs or ends share: fewer agree by chance, or as motifs do
     contained_end_max_bases: int = 1 << 14  # bases: no repeat of a graph is longer
     self_alignment_max_places: int = 100  # places: a k-mer of more copies identifies none of them
 
@@ -103,11 +101,9 @@ class FragmentParameters:
     insert_floor_bits: int = 14  # log2: no length is less likely than the likeliest by more; chimeras have any length
     insert_smoothing: int = 8  # the density is smoothed over the standard deviation divided by this
     insert_unitig_medians: int = 5  # median inserts: on shorter unitigs only short fragments can be measured
-    facing_share: float = 0.5  # share of the pairs within one unitig that must face each other
     link_agreement: int = 70  # percent of a link's pairs that must agree with one distance
     gap_deviations: int = 3  # standard errors by which the size of a gap may be wrong
     gap_margin: int = 5  # bases by which it may be wrong besides
-    spanning_fragments: int = 2  # fragments that prove a place: one alone may be a chimera of two molecules
     sample_min_fragments: int = 10  # fragments: mean and distribution of fewer are unsure
 
 
@@ -118,8 +114,7 @@ class PathParameters:
     max_walks: int = 8  # walks of a link: a link with more lies in a tangle
     max_walk_unitigs: int = 24  # unitigs of a walk between two anchors
     walk_search_steps: int = 3000  # steps of the search for the walks of one link
-    tangle_search_steps: int = 12_000  # steps of the search in a tangle, where reads exclude most branches
-    tangle_max_unitigs: int = 96  # unitigs: a longer path in a tangle leaves its walks uncertain
+    tangle_budget: int = 4  # times the steps and the unitigs in a tangle, where reads exclude most branches
     consensus_agreement: int = 10  # agreeing pairs for each that disagrees
     walk_lead_bits: int = 10  # bits by which the chosen walk is likelier than any other: 1,000 to 1
     read_conflict_bits: int = 12  # bits that a walk loses by a read on another branch: an error or a chimera
@@ -127,12 +122,10 @@ class PathParameters:
     prefix_rounds: int = 4  # rounds in which chosen walks extend the known prefixes
     single_min_anchors: int = 30  # 31-mers: fewer may be a variant of a repeat, or an error
     join_min_pairs: int = 3  # pairs: fewer may all be chimeras
-    join_min_percent: int = 15  # % of the expected pairs: fewer come from chimeras or a longer path
+    join_few_percent: int = 15  # % of the expected pairs, or of a join's: as few may be chimeras
     max_missing_pairs: int = 6  # expected pairs: if more are, none or one is hardly ever all that is seen
-    join_max_competitor_percent: int = 35  # % of a join's pairs that a competing link may have
-    join_max_self_link_percent: int = 15  # % of a join's pairs: a self-link may be a lost tandem unit
+    join_third_percent: int = 35  # % of the expected pairs, or of a join's: as many may come from a third copy
     join_overlap_min_percent: int = 50  # % of the expected pairs: fewer may hide a missing tandem unit
-    join_gap_min_percent: int = 35  # % of the expected pairs where end k-mers occur elsewhere: a third copy may link
     join_deciding_pairs: int = 8  # expected pairs: where so many are expected, hardly ever is none present
     replicon_min_share: int = 184  # 1/10,000 of the chromosome: shorter plasmids have several copies
     replicon_min_bases: int = 800  # bases: the shortest plasmids known have about 850
@@ -142,7 +135,6 @@ class PathParameters:
     dominant_min_ratio: float = 2.0  # ratio of a dominant genome's depth to any other's
     minor_min_depth: float = 7.0  # reads over a base: at lower depth the minor genome has holes
     minor_compared_bases: int = 100  # bases of a minor branch that are aligned to the dominant branch
-    minor_min_compared: int = 20  # bases: fewer are similar by chance
 
 
 @dataclass(frozen=True)
@@ -152,17 +144,14 @@ class EndParameters:
     extension_single_reads_per_error: int = 20  # bases of single reads are added until one of so many has an error
     extension_tail: int = 60  # bases of an end that extensions are compared with: reads show longer overlaps
     overlap_mismatch_cost: int = 4  # matches that outweigh a mismatch: one base, and its position
-    overlap_base_reads: tuple[int, int] = (1, 2)  # reads: most with an error, least with the true base; else two copies
     overlap_seed_max_ends: int = 16  # ends: a seed at more of them does not distinguish these
     linked_chance: float = 1e-2  # wrong overlaps per sample: linked ends are neighbours, one error is short
     unlinked_chance: float = 1e-3  # wrong overlaps per sample: a wrong one joins unrelated ends
-    dead_end_min_overlap: int = 12  # bases between ends that few pairs link: fewer occur in low complexity
+    dead_end_min_overlap: int = 12  # bases that two ends share, or next to an overlap: fewer occur in low complexity
     linked_dead_end_min_overlap: int = 10  # bases between ends that pairs link, in the first graph
     gap_min_overlap: int = 7  # bases between ends of a gap: fewer occur in low complexity
     gap_walk_min_pairs: int = 5  # pairs: fewer may come from other copies of a long repeat
-    junction_flank: int = 12  # bases of a read on either side of an overlap: a second unit may share fewer
     linked_min_overlap: int = 15  # bases that linked dead ends share exactly: fewer agree by chance
-    unlinked_min_overlap: int = 50  # bases that unlinked dead ends share: shorter junctions are hardly ever lost
     unlinked_max_uncovered: float = 0.01  # share of junctions without a read: holes are rare
     local_reach_reads: int = 4  # read lengths before an end within which a read lies at it
     local_max_reads: int = 2000  # reads of one gap: bounds the time
@@ -171,7 +160,6 @@ class EndParameters:
     local_k_step: int = 10  # bases by which k falls until a walk is found
     local_min_windows: int = 10  # k-mers of a typical read at the largest k
     local_min_trim: int = 10  # bases trimmed from both ends: dead ends have errors and other copies' bases
-    local_min_lead: int = 2  # reads that support one walk but not another
     local_lead_ratio: int = 3  # ratio of those reads to the reads that support only the other
     fragment_lead_bits: int = 6  # bits by which fragments support the chosen walk: wrong in 1 of 64
     fragment_max_bits_lost: float = 0.5  # bits per fragment below the sample's: else no walk is right
@@ -210,12 +198,11 @@ class IterationParameters:
 class VerificationParameters:
     """What the aligned reads correct, break and trim."""
 
-    written_min_share: float = 0.5  # of a contig's bases that reads cover: errors made a contig of less
     polishing_bases_per_error: int = 100  # bases: reads with more errors need one vote more
     polishing_max_dissenters: int = 2  # reads: at low coverage, fewer than those that agree
     clipping_min_bases: int = 20  # bases: a shorter clipped tail may be errors
     clipping_cover_before: int = 30  # bases: covered before the breakpoint by a read that continues
-    clipping_cover_beyond: int = 10  # bases: covered beyond the breakpoint by a read that continues
+    cover_beyond: int = 10  # bases on the other side of a place that a read or a fragment covers: fewer agree by chance
     clipping_reads_per_clipped: int = 100  # reads: more clipped reads are a sign of chimeric molecules
     clipping_pair_flank: int = 5  # bases: covered outside two facing breakpoints by a read that continues
     clipping_pair_max_distance: int = 200  # bases: between two facing breakpoints
@@ -230,9 +217,7 @@ class VerificationParameters:
     collapsed_min_errors: float = 5.5  # standard errors: chance reaches it once in fifty million places
     collapsed_min_deviations: float = 1.0  # standard deviations of single fragments: sizes vary with the bases
     collapsed_min_bases: int = 40  # bases: copies of a repeat differ by fewer
-    collapsed_min_share: float = 0.5  # of the expected fragments: fewer are a biased sample
     collapsed_min_share_near_ends: float = 0.9  # of the expected fragments, near a contig end
-    collapsed_flank: int = 10  # bases: of a fragment on either side of a place that it spans
     collapsed_share_steps: int = 10  # steps of the share of fragments that lack bases
     redundant_min_odds_dispersed: int = 4  # odds of one copy less, as depth varies
     redundant_excluded_odds: float = -1e3  # log odds of a base that no other contig contains

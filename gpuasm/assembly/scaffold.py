@@ -12,7 +12,6 @@ from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import COVERAGE
-from gpuasm.assembly.verification.contig_splitting import Join
 from gpuasm.primitives.strand_walks import strand_walks
 from gpuasm.sequence.encoding import BYTE_OF_CODE, NOT_A_BASE, reverse_complement
 
@@ -24,7 +23,7 @@ class Part:
     Attributes
     ----------
     contig : Contig
-    is_turned : bool
+    is_reverse : bool
         Whether the scaffold reads its reverse complement.
     begin, end : int
         Bases of the contig, on its own strand, that belong to the scaffold.
@@ -85,7 +84,7 @@ class Scaffold:
 
 
 def make_scaffolds(
-    contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph, *, within: Sequence[Join] = ()
+    contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph, *, within: Sequence[Gap] = ()
 ) -> list[Scaffold]:
     """Order contigs into scaffolds, longest first; a contig without joins is a scaffold of its own.
 
@@ -98,12 +97,11 @@ def make_scaffolds(
     graph
         The graph that the contigs were made from.
     within
-        Joins between parts of a split contig, at ends that have no other.
+        Joins between parts of a split contig, given as oriented contigs, at ends that have no other.
     """
     joins = _between_contigs(contigs, gaps, graph)
     for own in within:
-        missing = own.missing
-        joins |= _on_both_strands(Gap(own.source, own.target, missing.n_bases, missing.error, missing.n_pairs), contigs)
+        joins |= _on_both_strands(own, contigs)
     successor = np.full(2 * len(contigs), -1, np.int32)
     for source, target in joins:
         successor[source] = target

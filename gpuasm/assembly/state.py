@@ -59,7 +59,7 @@ class AssemblyState:
     is_single : (n_kmers,) bool, or None
         Which k-mers of the graph are certainly single-copy, in an isolate once pairs are joined.
     repeat_kmers : (n,) uint64, or None
-        The 31-mers of repeats: see `gpuasm.assembly.coverage.repeat_kmers`.
+        The 31-mers of repeats: see `gpuasm.assembly.coverage.copy_number`.
     """
 
     k_values: tuple[int, ...]
@@ -161,9 +161,7 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
     if state.spanning:
         arrays |= {f"spanning_{name}": to_host(getattr(state.spanning.reads, name)) for name in _READS}
         arrays["inserts"] = state.spanning.inserts.histogram
-    strand = to_host(kmer_graph.strand)
-    arrays["strand"] = np.packbits(strand)
-    arrays["name_step"], arrays["name_run"] = _equal_steps(_on_other_strands(to_host(state.names), strand))
+    arrays["name_step"], arrays["name_run"] = _equal_steps(to_host(state.names))
     arrays |= {"lengths": state.lengths, "histogram": np.trim_zeros(spectrum.histogram, "b")}
     arrays["scalars"] = np.array(json.dumps(scalars))
     return arrays
@@ -179,13 +177,10 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         return UnitigGraph(k=k, unit=scalars["unit"], bases=bases, **rows)
 
     graph = graph_of("graph", scalars["k"])
-    n_kmers = int(graph.n_kmers.sum())
-    strand = np.unpackbits(arrays["strand"], count=n_kmers)
     names = np.cumsum(np.repeat(arrays["name_step"], arrays["name_run"]), dtype=np.int32)
-    names, strand = (to_namespace(xp, own) for own in (_on_other_strands(names, strand), strand))
     is_single, repeat_kmers = arrays.get("is_single"), arrays.get("repeat_kmers")
     if is_single is not None:
-        is_single = to_namespace(xp, np.unpackbits(is_single, count=n_kmers).astype(bool))
+        is_single = to_namespace(xp, np.unpackbits(is_single, count=int(graph.n_kmers.sum())).astype(bool))
     junction_reads = _reads_of(arrays, "junction_reads", xp, scalars["n_reads"])
     spanning, histogram = None, np.zeros(scalars["n_classes"], np.int64)
     histogram[: arrays["histogram"].size] = arrays["histogram"]
@@ -197,9 +192,9 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         lengths=arrays["lengths"],
         spectrum=Spectrum(histogram=histogram, **scalars["spectrum"]),
         removed={int(k): counts for k, counts in scalars["removed"].items()},
-        kmer_graph=KmerGraph.of(graph, strand),
+        kmer_graph=KmerGraph.of(graph, xp),
         junction_reads=junction_reads,
-        names=names,
+        names=to_namespace(xp, names),
         n_bases=scalars["n_bases"],
         mode=Mode(**scalars["mode"]),
         without=tuple(scalars["without"]),
@@ -231,20 +226,10 @@ def _four_of_each_byte(packed: np.ndarray, n: int) -> np.ndarray:
     return bases.ravel()[:n]
 
 
-def _on_other_strands(names: np.ndarray, strand: np.ndarray) -> np.ndarray:
-    """Return names with the strands of unitigs in place of those of keys, or the other way round."""
-    if not strand.any():
-        return names
-    turned = names.copy()
-    named = np.flatnonzero(names >= 0)
-    turned[named] ^= strand[names[named] >> 1]
-    return turned
-
-
 def _equal_steps(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the runs of equal differences between names, the first from 0: (n,) int32 and how long each is, int64.
 
-    By the strands of unitigs, names of consecutive windows differ by 2; positions without a window have the same name.
+    Names of consecutive windows differ by 2, positions without a window have the same name.
     """
     step = names.copy()
     step[1:] -= names[:-1]  # modulo 2^32, as their sums are

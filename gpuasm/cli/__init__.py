@@ -94,8 +94,8 @@ _NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new
 _COMPLETION = "_GPUASM_COMPLETE"
 """The variable by which shells ask for completion; click's name for it."""
 
-_NEW_OBJECTS = 100_000
-"""New objects after which garbage is collected: libraries make several times as many, which all stay."""
+_NEW_OBJECTS = 400_000
+"""New objects after which garbage is collected: more than the libraries of a command make, which all stay."""
 _COLLECT_LATER = {"assemble"}
 """Subcommands that load most of what they need by themselves, and have garbage collected when they have done so."""
 

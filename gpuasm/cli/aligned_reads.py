@@ -14,7 +14,7 @@ from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads
 from gpuasm.assembly.alignment.mate_rescue import rescue_mates
 from gpuasm.assembly.alignment.seed_index import Targets, targets_of
 from gpuasm.assembly.contig import Contig, bounds_of
-from gpuasm.assembly.pairs.fragments import find_fragments, longest_insert
+from gpuasm.assembly.pairs.insert_sizes import find_fragments, longest_insert
 from gpuasm.cli.manifest import command_line
 from gpuasm.io.aligned_bam import BYTES_PER_READ, Placements, Reference, write_aligned_bam
 from gpuasm.resources import require_memory, resident_bytes

@@ -29,6 +29,10 @@ _TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 """Names that `gpuasm.io.atomic_output` gives to what is not complete; the number is that of the process."""
 
 
+_LAYOUT = 2
+"""Raised whenever the arrays of a state mean something else, also between versions of the program."""
+
+
 def fingerprint(inputs: ReadInputs, options: AssemblyOptions, *, first_graph: Path | None = None) -> str:
     """Return what must be the same for a checkpoint to be of use: version, options and the files of reads and graph.
 
@@ -42,7 +46,7 @@ def fingerprint(inputs: ReadInputs, options: AssemblyOptions, *, first_graph: Pa
     files |= {kind: [_stamps(paths)] for kind, paths in inputs.cleaning_files.items()}
     files |= {"first_graph": [_stamps(first_graph)]} if first_graph else {}
     cleaning = {name: value for name, value in inputs.cleaning.items() if name not in files}
-    text = json.dumps([__version__, repr(options), cleaning, files])
+    text = json.dumps([__version__, _LAYOUT, repr(options), cleaning, files])
     return hashlib.sha256(text.encode()).hexdigest()
 
 

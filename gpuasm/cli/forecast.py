@@ -16,6 +16,7 @@ from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.io.read_ahead import text_ahead
 from gpuasm.kmers.estimate import sampled_kmers, spectrum_of_sample
+from gpuasm.kmers.keys import minimizer_bases
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum, chance_of_one
 from gpuasm.kmers.superkmers import MINIMIZER
 from gpuasm.primitives.hashing import slots_for
@@ -44,8 +45,10 @@ _WINDOWS_OF_CHUNK, _WINDOWS_OF_BUCKET, _MOST_BUCKETS = 1 << 21, 1 << 15, 1 << 14
 _WINDOWS_OF_GROUP = 1 << 22
 _WALKED = 8 + 8 + 4
 """A k-mer while walks are written: the successors of both strands, walks' lengths, vertices."""
-_KEYED = 8 + 1 + 4
-"""A k-mer of a cleaned graph: key, strand, unitig."""
+_TEXT, _BASE = 0.25 + 2 * 4 / 16, 1
+"""A k-mer of an indexed graph: its base, the tables of blocks of text and of windows; its base as a code."""
+_MARK, _PLACED = 1, 8 + 4 + 8
+"""While the index is built: a base; and a minimizer, with its place twice and its hash."""
 _COLUMNS = 1 + 4 + 1
 """A window of unitigs or of pieces of them: base, count, edges."""
 _JOINED = 2 * _COLUMNS + 1
@@ -237,13 +240,14 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool, n_buckets: int 
         aside = max(_JOINED * sample.solid, _TALLY * sample.repeated if n_buckets > 1 else 0)
         return round(max(aside, verified + _COPIED * sample.genome) + _INSERTS * sample.n_segments)
     n, segments = sample.solid, sample.n_segments
-    aligned = _ALIGNED * segments
+    aligned, index = _ALIGNED * segments, _text_index(sample)
     steps = (
         *_counting(sample, threads, n_buckets),
         _TALLY * n + _WALKED * n / n_buckets,
-        _index(n) + (_KEYED + _COLUMNS) * n + aligned + _CROSSING * sample.crossing,
-        _index(n) + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
-        _index(n) + _KEYED * n + aligned + _PAIRED * segments + _CROSSING * _BRIDGED * sample.crossing,
+        index + (_MARK + _COLUMNS) * n + _PLACED * _minimizers(sample),
+        index + _COLUMNS * n + aligned + _CROSSING * sample.crossing,
+        index + _BASE * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
+        index + _BASE * n + aligned + _PAIRED * segments + _CROSSING * _BRIDGED * sample.crossing,
         verified + _VERIFIED * min(segments, _SEGMENTS_OF_BATCH),
     )
     return round(max(steps))
@@ -284,14 +288,14 @@ def _counting(sample: Sample, threads: int, n_buckets: int) -> tuple[float, ...]
 def device_bytes(sample: Sample, *, n_buckets: int = 1) -> int:
     """Return the bytes of the pool of a device, the context not included, if k-mers are counted in so many buckets."""
     n = sample.solid
-    index = _index(n, on_device=True)
-    aligned = _ALIGNED * sample.n_segments
+    index, aligned = _text_index(sample, on_device=True), _ALIGNED * sample.n_segments
     steps = (
         *_steps_of_buckets(sample, n_buckets),
-        index + _KEYED * n + aligned + _CROSSING * sample.crossing,
-        index + _KEYED * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
-        index + _KEYED * n + aligned + _PAIRED * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
-        _index(sample.genome, on_device=True) + _ANCHORED * sample.genome,
+        index + _MARK * n + _PLACED * _minimizers(sample),
+        index + aligned + _CROSSING * sample.crossing,
+        index + _BASE * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
+        index + aligned + _PAIRED * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
+        _ANCHORED * sample.genome + _text_index(sample, on_device=True),
         _CONTIG_ON_DEVICE * sample.genome
         + _COVERED * sample.n_segments
         + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
@@ -328,6 +332,15 @@ def disk_bytes(sample: Sample) -> int:
     kept, crossing = _STORED_LEAST + _STORED * sample.genome, _STORED_CROSSING * sample.crossing
     outputs = _OUTPUT_LEAST + _OUTPUT * sample.genome
     return round(max(2 * (kept + crossing), kept + crossing / 2 + outputs))
+
+
+def _minimizers(sample: Sample) -> int:
+    """Return how many minimizers the index of the first graph has; see `gpuasm.kmers.text_index`."""
+    return round(2 * sample.solid / (sample.k - minimizer_bases(sample.k) + 2))
+
+
+def _text_index(sample: Sample, *, on_device: bool = False) -> float:
+    return _TEXT * sample.solid + _index(_minimizers(sample), on_device=on_device)
 
 
 def _index(n: int, *, on_device: bool = False) -> int:

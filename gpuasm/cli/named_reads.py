@@ -105,7 +105,7 @@ def _check_lane(name: str, files: tuple[str, ...], earlier: list[tuple[str, ...]
 
 
 def _inputs_of(sample: SheetSample, inputs: ReadInputs) -> ReadInputs:
-    """Return the files of a sample as options would name them, to be cleaned in the same way."""
+    """Return the files of a sample as options would name them, with the same cleaning."""
     lanes = [tuple(map(Path, lane)) for lane in sample.lanes]
     if len(lanes[0]) == 2:
         first, second = zip(*lanes, strict=True)

@@ -29,7 +29,7 @@ class Naming:
     prefix : str
         Put before each name, with an underscore; empty for none.
     topology : bool
-        Whether headers state the topology in the words that other programs read.
+        Whether headers state the topology by the keys that other programs read.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class CommonOptions:
     verbose: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReadInputs:
     """The files of reads: the values of ``-1``, ``-2``, ``--interleaved``, ``--single``, ``--bam`` and READS.
 
@@ -99,7 +99,6 @@ class ReadInputs:
         return {name: paths for name, paths in found.items() if paths}
 
 
-@dataclass(frozen=True)
 class OptionalReads(ReadInputs):
     """The same where reads need not be given."""
 

@@ -22,7 +22,6 @@ from gpuasm.cli.forecast import (
     reading_bytes,
 )
 from gpuasm.errors import ResourceError
-from gpuasm.kmers.buckets import buckets_for
 from gpuasm.resources import format_bytes, require_disk, require_memory, resident_bytes, return_small_arrays
 from gpuasm.sequence.reads import Reads
 
@@ -49,6 +48,8 @@ def plan_assembly(
     ResourceError
         If host, device or disk have less than is needed; with the number that would do.
     """
+    from gpuasm.kmers.buckets import buckets_for
+
     survey = Survey(options)
     survey.add(reads)
     sample, on_device = survey.sample(), session.device != "cpu"

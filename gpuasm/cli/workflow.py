@@ -32,7 +32,7 @@ def command(*, folder: Path, force: bool) -> None:
 
     DIR receives Snakefile, workflow/ and config/, with the sample sheet and the genomes of the example. 'snakemake
     --cores all' in DIR runs it. Edit config/samples.tsv to name your own reads. The jobs use the gpuasm that is
-    installed beside Snakemake.
+    installed with Snakemake.
 
     \b
     Examples:
@@ -54,7 +54,7 @@ def files_of_workflow() -> list[Path]:
 
 
 def _check(folder: Path, *, force: bool) -> None:
-    """Refuse a folder that is not empty without ``force``, and one where a folder or file is in the way."""
+    """Refuse a folder that is not empty without ``force``, and one where another path has a name that is needed."""
     check_folder(folder)
     if not folder.is_dir():
         return
@@ -102,6 +102,6 @@ def _put(staged: Path, folder: Path) -> list[Path]:
 
 
 def _free_name(path: Path) -> Path:
-    """Return a name beside a file that no file has: FILE.old, FILE.old2, and so on."""
+    """Return the first unused name of the list FILE.old, FILE.old2 and so on."""
     names = itertools.chain([f"{path.name}.old"], (f"{path.name}.old{n}" for n in itertools.count(2)))
     return next(path.with_name(name) for name in names if not path.with_name(name).exists())

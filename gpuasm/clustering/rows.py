@@ -22,7 +22,7 @@ class WrongTypeError(DataError, TypeError):
 def as_array(values: Any) -> Array:
     """Return lists, tables and objects that numpy takes as an array of numbers; arrays of them stay in their memory.
 
-    Some messages have the words that scikit-learn's `check_estimator` looks for.
+    Some messages contain the text that scikit-learn's `check_estimator` looks for.
 
     Raises
     ------
@@ -70,9 +70,9 @@ def checked_rows(rows: Array, *, n_columns: int | None = None) -> Array:
         found = f"{rows.shape[1]} feature(s) (shape={rows.shape}) while a minimum of 1 is required"
         raise DataError(_TABLE, found if rows.shape[0] else f"shape {rows.shape}", "give rows of numbers")
     if n_columns is not None and rows.shape[1] != n_columns:
-        words = f"X has {rows.shape[1]} features, but SelfOrganisingMap is expecting {n_columns} features as input"
+        expected = f"X has {rows.shape[1]} features, but SelfOrganisingMap is expecting {n_columns} features as input"
         remedy = "give the columns that it was trained with"
-        raise DataError(f"{n_columns} columns, as the map has", f"{rows.shape[1]} ({words})", remedy)
+        raise DataError(f"{n_columns} columns, as the map has", f"{rows.shape[1]} ({expected})", remedy)
     is_missing = xp.isnan(rows)
     bad = ~is_missing & ~(xp.abs(xp.where(is_missing, 0, rows)) <= _LARGEST)
     if bool(bad.any()):

@@ -3,7 +3,7 @@
 Peeling finds a subgraph of density d, weight by vertex. Each vertex of a denser one has d or more of weight within: so
 it lies in the core that is left when vertices of less are removed, as long as there are any. For the density p / q of
 the best so far, `gpuasm.densest.flow` computes with capacities q w and the limit p whether a denser subgraph exists. If
-so it returns one that contains the densest, and the search goes on within it (Dinkelbach 1967); each step raises the
+so it returns one that contains the densest, and the search continues within it (Dinkelbach 1967); each step raises the
 density. Else it returns the union of all densest subgraphs, which is itself one. So the result depends on the graph
 alone.
 

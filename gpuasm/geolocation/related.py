@@ -22,7 +22,7 @@ from gpuasm.geolocation.stacking import stack
 from gpuasm.graph.values import checked_places
 
 MOST_NAMES = 512
-"""Greatest number of names, or of places that are told apart."""
+"""Greatest number of names, or of different places."""
 _FINEST_DEGREES = 0.01
 _LEAST_SPREAD_KM = 1.0
 _DIGITS = 7

@@ -30,7 +30,7 @@ _CONFIRMED = 0.1
 _NONE = np.int8(-1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AdapterSurvey:
     """Which reads run into which adapter.
 

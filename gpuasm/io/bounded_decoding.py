@@ -21,7 +21,7 @@ else:
 MOST_TEXT = 2 << 20
 """Most bytes of text that a step gives."""
 LEAST_WINDOW = 128 << 20
-"""Window that is decoded under any budget: the largest one that zstd and xz use without being told to."""
+"""Window that is decoded under any budget: the largest one that zstd and xz use by default."""
 
 DECODE_ERRORS: tuple[type[Exception], ...] = (
     cast("type[Exception]", igzip_lib.IsalError),  # the stub calls it an instance

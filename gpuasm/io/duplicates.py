@@ -28,7 +28,7 @@ _NONE = np.uint64(0)
 _SALT = np.uint64(0x9E3779B97F4A7C15)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DuplicateSurvey:
     """Shares of duplicates in a sample of the pairs.
 

@@ -340,7 +340,7 @@ def _scan(text, source, target, columns):
             if ends_field(byte):
                 at += 1
                 continue
-            if n_columns == 0 and byte in {35, 37}:
+            if n_columns == 0 and byte in (35, 37):
                 is_comment = True
                 while text[at] != 10:
                     at += 1

@@ -119,7 +119,7 @@ _POINT, _MINUS, _PLUS, _NEWLINE = 46, 45, 43, 10
 @inlined()
 def ends_field(byte):
     """Return whether a byte separates the fields of a line, or ends it; other control characters do not."""
-    return byte == 44 or (byte <= 32 and byte in {32, 9, _NEWLINE, 13})
+    return byte == 44 or (byte <= 32 and byte in (32, 9, _NEWLINE, 13))
 
 
 @compiled()
@@ -137,7 +137,7 @@ def _scan_weights(text, values, begins, powers):
             if ends_field(byte):
                 at += 1
                 continue
-            if column == 0 and byte in {35, 37}:
+            if column == 0 and byte in (35, 37):
                 while text[at] != _NEWLINE:
                     at += 1
                 break

@@ -15,7 +15,6 @@ from gpuasm.io.phix import phix_reads
 from gpuasm.io.reading import read_reads
 from gpuasm.io.sources import STDIN, check_inputs
 from gpuasm.io.summary import FileSummary, ReadSet
-from gpuasm.io.trimming import trim_reads
 from gpuasm.io.unpaired_files import find_unpaired_files
 from gpuasm.io.usability import SHORTEST_READ, longest_read, too_short_error, warnings_about
 
@@ -27,7 +26,7 @@ _MOSTLY_ADAPTER = 0.9
 _MANY_PHIX, _NOTHING_BUT_PHIX = 0.001, 0.5
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Examination:
     """What was found.
 
@@ -153,6 +152,8 @@ def _add(found: Examination, read_set: ReadSet, each: Callable[[Reads], None]) -
     found.files += files
     found.n_pairs += read_set.n_pairs
     if reads.n_reads and survey.share >= _MOSTLY_ADAPTER:
+        from gpuasm.io.trimming import trim_reads  # noqa: PLC0415 - most reads need it not
+
         reads = trim_reads(reads, survey, every_kit=False)
         found.removed.add("adapters")
     each(reads)

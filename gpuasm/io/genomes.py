@@ -40,7 +40,7 @@ class Record:
     Attributes
     ----------
     name
-        The first word of a FASTA header, or the accession with its version.
+        A FASTA header up to its first blank, or the accession with its version.
     description
         The whole FASTA header behind the ``>``, or the definition.
     codes : (n,) uint8

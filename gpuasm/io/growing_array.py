@@ -23,7 +23,7 @@ class GrowingArray:
     dtype
         Of the array.
     bound
-        Asked before the array grows; none for arrays that others bound.
+        Checked before the array grows; none for arrays that others bound.
     """
 
     def __init__(self, dtype: Any, bound: MemoryBound | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The bound on the memory that reading an input takes, asked before the memory is taken."""
+"""The bound on the memory that reading an input takes, checked before the memory is taken."""
 
 from __future__ import annotations
 

@@ -18,13 +18,13 @@ _BITS = 64
 _LOWEST_BITS = np.uint64(0x0101010101010101)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PackedBlock:
     """The reads of one block of text.
 
     Attributes
     ----------
-    packed : (n_words,) uint64
+    packed : (n_packed,) uint64
     start, length, read : (n_segments,) int64, int32, int64
         As in ``Reads``, counted from the block's first bases and read.
     letters : (n_reads,) int64

@@ -23,7 +23,7 @@ _LONG_TEXT, _COPIES_OF_LONG = 8 << 20, 2
 _LONG = 1 << 20  # a histogram of chromosomes would be larger than they are
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ParsedBlock:
     """Some records of a file: the text, where the records lie in it, and their packed bases."""
 
@@ -37,7 +37,7 @@ class ParsedBlock:
         return first_name(self.text[row[scan.NAME] : row[scan.NAME_END]])
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Statistics:
     """What is counted while a file is parsed.
 

@@ -24,7 +24,7 @@ _LEAST_VOTES, _MAJORITY = 20, 0.6
 _ODD_BITS = np.uint64(0x5555555555555555)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PairEvidence:
     """Short inserts, and the adapters that follow them.
 

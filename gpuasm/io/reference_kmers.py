@@ -38,7 +38,7 @@ _END = np.uint64((1 << 2 * _END_BASES) - 1)
 _ENDS_A_WINDOW = 32 - _END_BASES + 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReferenceKmers:
     """The 21-mers of a reference, on both strands.
 

@@ -38,7 +38,7 @@ def ignore(_amount: int) -> None:
     """Ignore progress."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Source:
     """One input file while it is read.
 

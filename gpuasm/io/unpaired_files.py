@@ -19,7 +19,7 @@ _ALIGNMENTS = {BAM, CRAM, SAM}
 _SECOND = re.compile(r"(?:[/._:-][Rr]?2|[/._-][rR])(?:$|:[YN]:)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnpairedFiles:
     """Files whose reads have mates by their names.
 

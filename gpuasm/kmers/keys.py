@@ -83,3 +83,14 @@ def last_name(key, strand):
     if strand == 0:
         return np.int64(key & _NAME_MASK)
     return np.int64((key >> _NAME_BITS) ^ _ONE)
+
+
+_LEAST_MINIMIZER, _CHOICES = 15, 12
+
+
+def minimizer_bases(k: int) -> int:
+    """Return how many bases a minimizer of an indexed k-mer has, odd as k is.
+
+    So many that few places of a text share one by chance; a longer k-mer has 13 m-mers to choose from.
+    """
+    return min(k, max(_LEAST_MINIMIZER, k - _CHOICES))

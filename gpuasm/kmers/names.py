@@ -106,7 +106,6 @@ def name_windows(reads: Reads, dictionary: Dictionary, lower: Array | None = Non
     return names
 
 
-@signatures("int64[::1], int32[::1], uint64[::1], int64, uint64[::1], int32[::1], uint64, int32[::1]")
 @for_each
 def _name_plain(t, position, count, packed, k, keys, slots, n_slots, names):
     forward, backward = all_but_last(packed, position[t], k)

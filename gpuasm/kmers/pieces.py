@@ -89,7 +89,7 @@ def compact_kmers(tally: Tally, *, followers: Followers | None = None, is_two_si
     slots, n_slots = build_index(tally.keys)
     _find_inner(2 * tally.n, k, tally.keys, slots, n_slots, tally.edges, is_two_sided, successor)
     del slots
-    _keep_mutual(successor.size, successor)
+    keep_mutual(successor.size, successor)
     walks = strand_walks(successor)
     del successor
     path, start, n = walks.path, walks.start, walks.path.size
@@ -156,7 +156,8 @@ def _find_inner(v, k, keys, slots, n_slots, edges, is_two_sided, successor):
 
 @signatures("int32[::1]")
 @for_each
-def _keep_mutual(v, successor):
+def keep_mutual(v, successor):
+    """Remove the successor of a vertex unless the vertex is the only predecessor of it."""
     # Such a pair is kept on both strands, so that another thread never changes what this one reads.
     to = np.int64(successor[v])
     if to >= 0 and successor[to ^ 1] != v ^ 1:

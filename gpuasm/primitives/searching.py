@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuasm.arrays import Array, array_namespace
 from gpuasm.parallel import inlined
+
+BLOCK_BITS = 4
+"""A block has 2^4 positions: few runs begin in one, and its table takes a quarter of a byte for each position."""
 
 
 @inlined()
@@ -18,6 +22,30 @@ def run_of(place, start, n):
         else:
             high = middle
     return low
+
+
+def runs_of_blocks(start: Array, n_positions: int) -> Array:
+    """Return the run of the first position of each block, 0 before the first run: (n_blocks,) int32.
+
+    Parameters
+    ----------
+    start : (n_runs + 1,) int64
+        Where runs begin, ascending; the last one is the end of all.
+    n_positions
+        Positions that the blocks cover.
+    """
+    xp = array_namespace(start)
+    first = xp.arange(0, n_positions, 1 << BLOCK_BITS, dtype=np.int64)
+    return xp.maximum(xp.searchsorted(start[:-1], first, side="right") - 1, 0).astype(np.int32)
+
+
+@inlined()
+def run_in_block(place, start, blocks):
+    """Return the run of a position below the last start, as `run_of`, by the table of `runs_of_blocks`."""
+    run = np.int64(blocks[place >> BLOCK_BITS])
+    while start[run + 1] <= place:
+        run += 1
+    return run
 
 
 @inlined()

@@ -29,7 +29,7 @@ _COLOURS = {
 
 
 def write_multiqc(runs: Sequence[Run], path: str | Path) -> None:
-    """Write a line for each run, below comments that tell MultiQC the section, its plot and its columns.
+    """Write a line for each run, below comments that give MultiQC the section, its plot and its columns.
 
     Parameters
     ----------

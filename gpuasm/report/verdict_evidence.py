@@ -17,7 +17,7 @@ from gpuasm.report.statistics import aligned_share, mean_depth, summarise_length
 _MIN_CONTIG = 500
 """Bases of a contig that counts, as assemblies are usually compared."""
 _MIN_BASES_FOR_N50 = 100_000
-"""Bases of an assembly whose N50 says something: a shorter genome may be one contig."""
+"""Least bases of an assembly whose N50 is informative: a shorter genome may be one contig."""
 _MIN_DEPTH_CONTIG, _DEPTH_DEVIATION = 1000, 0.25
 """Bases of a contig whose depth is known, and how much its logarithm to the base of 2 varies within a genome."""
 _MIN_GC_CONTIG, _MIN_GC_BASES, _GC_DEVIATION = 5000, 200_000, 0.02

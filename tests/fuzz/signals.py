@@ -237,13 +237,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--length", type=int, default=12_000, help="bases of the genomes")
     parser.add_argument("--device", default="cpu")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let jobs in their background ignore it
     with tempfile.TemporaryDirectory() as name:
-        commands = SmallCommands(Path(name), asked.command or ARGUMENTS, length=asked.length, device=asked.device)
-        trials = Trials(commands, signal.Signals[f"SIG{asked.signal}"], seed=asked.seed, is_cold=asked.cold)
-        wrong = counted(in_parallel(trials.run, range(asked.times), jobs=asked.jobs), asked.json)
-    print(f"{asked.times} times SIG{asked.signal}: {wrong} wrong")
+        commands = SmallCommands(Path(name), options.command or ARGUMENTS, length=options.length, device=options.device)
+        trials = Trials(commands, signal.Signals[f"SIG{options.signal}"], seed=options.seed, is_cold=options.cold)
+        wrong = counted(in_parallel(trials.run, range(options.times), jobs=options.jobs), options.json)
+    print(f"{options.times} times SIG{options.signal}: {wrong} wrong")
     return int(wrong > 0)
 
 

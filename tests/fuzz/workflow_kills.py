@@ -124,13 +124,13 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="counts, written while trials go on")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--length", type=int, default=4000, help="bases of the genomes")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        workflows = Workflows(Path(name), length=asked.length)
-        runs = workflows.kills(asked.times, asked.seed)
-        trials = in_parallel(workflows.trial, runs, jobs=asked.jobs)
-        wrong = counted((outcome for outcomes in trials for outcome in outcomes), asked.json)
-    print(f"{asked.times} kills of the workflow: {wrong} wrong")
+        workflows = Workflows(Path(name), length=options.length)
+        runs = workflows.kills(options.times, options.seed)
+        trials = in_parallel(workflows.trial, runs, jobs=options.jobs)
+        wrong = counted((outcome for outcomes in trials for outcome in outcomes), options.json)
+    print(f"{options.times} kills of the workflow: {wrong} wrong")
     return int(wrong > 0)
 
 

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.caching import CacheImpl
+from numba.core.runtime import nrt
 
 from gpuasm import compiled_cache
 from gpuasm.compiled_cache import cached_dispatcher, has_folder
@@ -63,6 +64,30 @@ def test_code_is_loaded_from_disk(double):
     second = cached_dispatcher(double)
     assert second(2) == 4
     assert second.stats.cache_hits.total() == 1
+
+
+def test_code_from_disk_needs_no_compiler(tmp_path, monkeypatch):
+    """Numba compiles a part of its allocator first, which code from disk contains."""
+    file = tmp_path / "filling.py"
+    file.write_text("def fill(n):\n    return np.ones(n)\n")
+    scope = {"__name__": "filling", "__file__": str(file), "np": np}
+    exec(compile(file.read_text(), str(file), "exec"), scope)
+    assert cached_dispatcher(scope["fill"])(3).sum() == 3
+    monkeypatch.setattr(type(nrt.rtsys), "initialize", lambda *_: pytest.fail("the allocator is compiled"))
+    second = cached_dispatcher(scope["fill"])
+    assert second(3).sum() == 3
+    assert second.stats.cache_hits.total() == 1
+
+
+def test_the_allocator_has_the_names_that_numba_gives_it(monkeypatch):
+    """If this fails, numba has changed: code from disk that calls a name without a function ends the process."""
+    named = []
+    monkeypatch.setattr(nrt.ll, "add_symbol", lambda name, address: named.append((name, address)))
+    monkeypatch.setattr(nrt.nrtdynmod, "compile_nrt_functions", lambda _: None)
+    type(nrt.rtsys)().initialize(None)
+    expected, named = sorted(named), []
+    compiled_cache._register_allocator.__wrapped__()
+    assert sorted(named) == expected
 
 
 def test_changed_constant_of_another_module_is_compiled_anew(tmp_path):
@@ -159,7 +184,7 @@ def test_numba_has_the_private_parts_in_use(double):
     for name in ("load_overload", "save_overload", "_load_overload", "flush"):
         assert callable(getattr(function_cache, name, None)), f"numba has no FunctionCache.{name}"
     assert hasattr(dispatcher._cache._cache_file, "_source_stamp"), "numba's cache files have no _source_stamp"
-    assert callable(numba.core.runtime.rtsys.initialize), "numba has no rtsys.initialize"
+    assert numba.core.runtime._nrt_python.c_helpers, "numba has no _nrt_python.c_helpers"
 
 
 def test_numba_calls_the_private_parts_in_use(double, monkeypatch):
@@ -177,6 +202,6 @@ def test_numba_calls_the_private_parts_in_use(double, monkeypatch):
 def test_each_private_part_is_documented():
     names = {name.rpartition(".")[2] for name in compiled_cache.PRIVATE_PARTS}
     assert names == {
-        "FunctionCache", "NullCache", "rtsys", "_cache", "load_overload", "save_overload", "_load_overload", "flush",
-        "_source_stamp",
+        "FunctionCache", "NullCache", "c_helpers", "_cache", "load_overload", "save_overload", "_load_overload",
+        "flush", "_source_stamp", "_nrt",
     }  # fmt: skip

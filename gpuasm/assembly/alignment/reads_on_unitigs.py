@@ -9,10 +9,9 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
-from gpuasm.kmers.names import KmerIndex
 from gpuasm.kmers.rolling import rolled
+from gpuasm.kmers.text_index import TEXT_ROW_TYPES, TextRows, find_place, next_minimizer, segment_of
 from gpuasm.parallel import for_each, inlined, signatures
-from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import ReadArrays, Reads
 
@@ -42,75 +41,66 @@ class UnitigAlignments(NamedTuple):
 
 
 def align_to_unitigs(reads: Reads, kmer_graph: KmerGraph) -> UnitigAlignments:
-    """Align reads to the unitigs of a k-mer graph of plain k by their first and last k-mer in the graph."""
+    """Align reads to the unitigs of an indexed k-mer graph by their first and last k-mer in the graph."""
     xp, n = array_namespace(reads.packed), reads.n_segments
     of_ends = (xp.empty(n, dtype) for _ in range(2) for dtype in (np.int32, np.int64))
-    aligned, dictionary = UnitigAlignments(xp.empty(n, dtype=bool), *of_ends), kmer_graph.dictionary
-    _align_to_unitigs(n, reads.arrays, dictionary.k, dictionary.index, *kmer_graph.rows, aligned)
+    aligned = UnitigAlignments(xp.empty(n, dtype=bool), *of_ends)
+    _align_to_unitigs(n, reads.arrays, kmer_graph.text_index.rows, aligned)
     return aligned
 
 
 @inlined()
-def _on_unitig(name, strand, unitig_of, window_start):
-    """Return the oriented unitig that an oriented k-mer lies on, and which of its k-mers it is."""
-    number = name >> 1
-    unitig = np.int64(unitig_of[number])
-    is_reversed = (name & 1) ^ np.int64(strand[number])
-    along = number - window_start[unitig]
-    if is_reversed:
-        along = window_start[unitig + 1] - 1 - number
-    return 2 * unitig + is_reversed, along
+def _first_place(begin, end, is_back, packed, text):
+    """Return the place of the first k-mer of a segment that the text has, or -1, and how many windows are before it.
+
+    Backwards, it is the first k-mer of the segment's reverse complement.
+    """
+    k, n = text.k, end - begin
+    forward, backward = np.uint64(0), np.uint64(0)
+    least, at, place, window = np.uint64(0), np.int64(-1), np.int64(-1), np.int64(0)
+    for i in range(n):
+        base = _THREE - base_at(packed, end - 1 - i) if is_back else base_at(packed, begin + i)
+        forward, backward = rolled(forward, backward, base, k)
+        if i >= k - 1:
+            least, at = next_minimizer(least, at, forward, backward, k, text.m)
+            place, _ = find_place(forward, backward, least, at, 1, text)
+            window = i - (k - 1)
+            if place >= 0:
+                break
+    return place, window
+
+
+@inlined()
+def _on_unitig(place, text):
+    """Return the oriented unitig that a place of a k-mer lies on, and which of its k-mers it is."""
+    unitig = segment_of(place >> 1, text)
+    along = (place >> 1) - text.start[unitig]
+    if place & 1:
+        along = text.length[unitig] - text.k - along
+    return 2 * unitig + (place & 1), along
 
 
 @signatures(
-    "int64[::1], int32[::1], uint64[::1], int64, uint64[::1], int32[::1], uint64, uint8[::1], int32[::1], "
-    "int64[::1], boolean[::1], int32[::1], int64[::1], int32[::1], int64[::1]"
+    "int64[::1], int32[::1], uint64[::1], "
+    + TEXT_ROW_TYPES
+    + "boolean[::1], int32[::1], int64[::1], int32[::1], int64[::1]"
 )
 @for_each
-def _align_to_unitigs(
-    r, reads: ReadArrays, k, index: KmerIndex, strand, unitig_of, window_start, aligned: UnitigAlignments
-):  # fmt: skip
-    start, packed = reads.start[r], reads.packed
+def _align_to_unitigs(r, reads: ReadArrays, text: TextRows, aligned: UnitigAlignments):
+    begin, packed = reads.start[r], reads.packed
+    end = begin + reads.length[r]
     aligned.contained[r] = True
-    aligned.oriented[r] = -1
-    aligned.base[r] = 0
-    end = start + reads.length[r]
-    forward, backward = np.uint64(0), np.uint64(0)
-    a = np.int64(-1)
-    first = start
-    for p in range(start, end):
-        forward, backward = rolled(forward, backward, base_at(packed, p), k)
-        if p - start >= k - 1:
-            number = find(min(forward, backward), index.keys, index.slots, index.n_slots)
-            if number >= 0:
-                a = 2 * number + (1 if backward < forward else 0)
-                first = p - k + 1
-                break
-    b = np.int64(-1)
-    last = first
-    if a >= 0:
-        aligned.oriented[r], along = _on_unitig(a, strand, unitig_of, window_start)
-        aligned.base[r] = along - (first - start)
-        forward, backward = np.uint64(0), np.uint64(0)
-        for i in range(end - first):
-            p = end - 1 - i
-            backward, forward = rolled(backward, forward, _THREE - base_at(packed, p), k)
-            if i >= k - 1:
-                number = find(min(forward, backward), index.keys, index.slots, index.n_slots)
-                if number >= 0:
-                    b = 2 * number + (1 if backward < forward else 0)
-                    last = p
-                    break
-    aligned.last_oriented[r] = aligned.oriented[r]
-    aligned.last_base[r] = aligned.base[r]
-    if b >= 0:
-        aligned.last_oriented[r], along = _on_unitig(b, strand, unitig_of, window_start)
-        aligned.last_base[r] = along - (last - start)
-    if b >= 0 and last > first:
-        a_is_reversed, b_is_reversed = (a & 1) ^ np.int64(strand[a >> 1]), (b & 1) ^ np.int64(strand[b >> 1])
-        distance = (a >> 1) - (b >> 1) if a_is_reversed else (b >> 1) - (a >> 1)
-        is_same_unitig = unitig_of[a >> 1] == unitig_of[b >> 1] and a_is_reversed == b_is_reversed
-        aligned.contained[r] = is_same_unitig and distance == last - first
+    aligned.oriented[r] = aligned.last_oriented[r] = -1
+    aligned.base[r] = aligned.last_base[r] = 0
+    place, before = _first_place(begin, end, 0, packed, text)
+    if place >= 0:
+        aligned.oriented[r], along = _on_unitig(place, text)
+        aligned.base[r] = along - before
+        place, behind = _first_place(begin, end, 1, packed, text)
+        aligned.last_oriented[r], along = _on_unitig(place ^ 1, text)
+        aligned.last_base[r] = along - (reads.length[r] - text.k - behind)
+        is_on_one = aligned.oriented[r] == aligned.last_oriented[r]
+        aligned.contained[r] = is_on_one and aligned.base[r] == aligned.last_base[r]
 
 
 def repack(reads: Reads) -> Reads:

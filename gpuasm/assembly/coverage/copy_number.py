@@ -1,4 +1,4 @@
-"""Copy number by depth: the depth of one copy around each unitig, and the odds of one copy to one copy more.
+"""Copy number by depth: the depth of one copy around each unitig, the odds of one copy more, and repeat k-mers.
 
 A single-copy branch next to a seven-copy repeat has a seventh of its depth, so rules for rare branches compare with the
 depth of one copy. Long unitigs are mostly single-copy: the longest one near by estimates that depth. If the graph has
@@ -12,18 +12,26 @@ unitigs are long, and no depth of one copy can be estimated.
 Read starts at random follow Poisson's distribution; those of real libraries vary more, with base composition or cut
 sites. Log odds are therefore divided by the ratio of the observed variance to Poisson's (quasi-likelihood: Wedderburn
 1974, doi:10.1093/biomet/61.3.439).
+
+At a large k the graph may have lost one copy of a repeat, whose continuation too few fragments cover. Its k-mers then
+occur once in the graph, on the unitig of the other copy, and would anchor the mates of both copies there: pairs would
+join unitigs that are not adjacent. In the last graph of reads these k-mers have twice the depth of one copy.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 from math import log
+from typing import Any
 
 import numpy as np
 
+from gpuasm.arrays import Array
+from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K, text_of_unitigs
 from gpuasm.assembly.coverage.graph_depth import typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.parameters import COVERAGE, DepthModel
+from gpuasm.assembly.parameters import COVERAGE, PATHS, DepthModel
+from gpuasm.kmers.counting import tally_kmers
 from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.union_find import root_of
 
@@ -159,6 +167,35 @@ def bits_for_single_copy(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read
     """
     reads_per_depth = (graph.n_kmers + max(0.0, bases_per_read - graph.k)) / bases_per_read
     return reads_per_depth * (copy / np.log(2) - graph.depth)
+
+
+def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
+    """Return which unitigs certainly have one copy: (n,) bool.
+
+    Poisson's distribution makes the reads on them 2^10 times as likely for one copy as for two. ``copy`` is the depth
+    of one copy around each.
+    """
+    return bits_for_single_copy(graph, copy, bases_per_read=bases_per_read) >= PATHS.walk_lead_bits
+
+
+def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float, xp: Any = np) -> Array:
+    """Return the 31-mers of unitigs that occur twice or more often, by Poisson's distribution of their reads.
+
+    Parameters
+    ----------
+    graph, copy, bases_per_read
+        The last graph of reads, and what `bits_for_single_copy` takes.
+    xp
+        Namespace of the keys.
+
+    Returns
+    -------
+    (n,) uint64: keys of 31-mers, ascending.
+    """
+    bits = bits_for_single_copy(graph, copy, bases_per_read=bases_per_read)
+    is_repeat = bits <= -COVERAGE.repeat_kmer_bits
+    keys = tally_kmers(text_of_unitigs(graph, xp, chosen=is_repeat), ANCHOR_K, with_followers=False).keys
+    return xp.sort(keys)
 
 
 def log_odds_of_one(reads: np.ndarray | float, one: np.ndarray | float, other: float) -> np.ndarray:

@@ -107,15 +107,13 @@ def _windows(
     found: Consensus, contigs: Sequence[Contig], *, k: int, tail: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return key, extension and first base of all windows of the extensions with the ``tail`` bases before each."""
-    bounds = bounds_of(contigs)
-    size = np.array([own.size for own in found.codes], np.int64)
-    inside = np.minimum(tail, np.diff(bounds)[found.end >> 1])
+    tails = [_outer_bases(contigs[end >> 1], tail, side=end & 1) for end in found.end.tolist()]
+    inside, size = (np.array([own.size for own in some], np.int64) for some in (tails, found.codes))
     start = np.concatenate([[0], np.cumsum(inside + size)])
     before = np.concatenate([[0], np.cumsum(np.maximum(0, inside + size - k + 1))])
-    codes = np.concatenate([np.empty(0, np.uint8), *(contig.codes for contig in contigs)])
-    text, beyond = np.empty(int(start[-1]), np.uint8), np.concatenate([np.empty(0, np.uint8), *found.codes])
-    first = np.cumsum(size) - size
-    _join_tails(size.size, found.end, codes, bounds, start, inside, beyond, first, text)
+    text = np.concatenate(
+        [np.empty(0, np.uint8), *(part for both in zip(tails, found.codes, strict=True) for part in both)]
+    )
     keys, is_good = np.empty(int(before[-1]), np.uint64), np.empty(int(before[-1]), bool)
     _read_windows(size.size, start, before, text, k, keys, is_good)
     owner = row_of_edge(before, np.int64)
@@ -123,19 +121,11 @@ def _windows(
     return keys[is_good], owner[is_good], at[is_good]
 
 
-@signatures("int64[::1], uint8[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1]", on="host")
-@for_each
-def _join_tails(e, end, codes, bounds, start, inside, beyond, first, text):
-    """Write the last bases of each end, outwards, and the bases beyond it."""
-    contig, n = end[e] >> 1, inside[e]
-    for i in range(n):
-        if end[e] & 1 == LEFT:
-            code = codes[bounds[contig] + n - 1 - i]
-            text[start[e] + i] = 3 - code if code < NOT_A_BASE else code
-        else:
-            text[start[e] + i] = codes[bounds[contig + 1] - n + i]
-    for i in range(start[e + 1] - start[e] - n):
-        text[start[e] + n + i] = beyond[first[e] + i]
+def _outer_bases(contig: Contig, n: int, *, side: int) -> np.ndarray:
+    """Return the last n bases of one side of a contig, outwards, or all if it has fewer."""
+    if side == LEFT:
+        return reverse_complement(contig.codes[:n])
+    return contig.codes[max(0, contig.length - n) :]
 
 
 @signatures("int64[::1], int64[::1], uint8[::1], int64, uint64[::1], boolean[::1]", on="host")

@@ -1,4 +1,4 @@
-"""Join dead ends by the reads at them: unlinked ends of the first graph, and linked ends of the last.
+"""Join dead ends: by the reads at them, and unlinked ends at lost junctions by the exact overlap of their unitigs.
 
 Where coverage is low, or a repeat lies within a read, the graph ends although reads continue. The clipped tails at each
 end yield a consensus (`dead_ends`).
@@ -14,6 +14,12 @@ and stay a gap. Other gaps are closed by walks through their local reads, if rea
 (`local_walks`). Ends that few pairs link must overlap by more bases, and with no other end. If two unitigs overlap but
 few pairs link them, a tandem unit may be missing: one read must span the overlap. If linked unitigs should overlap but
 differ, the last bases of one may be of another copy: reads on both must show which bases are wrong.
+
+**Lost junctions.** Fragments may resolve one copy of a repeat at some k while none spans another copy: its two flanks
+then end in the repeat, each with all of it. They are joined without pairs if no alternative exists: no other unitig
+ends in these bases, no circular contig contains them (it may hold tandem units that are missing between the two), and
+both are single copies of one depth. A chance overlap of two ends that both lost another neighbour would need two lost
+junctions at copies of one repeat. Where coverage is so low that lost junctions are common, nothing is joined.
 """
 
 from __future__ import annotations
@@ -24,20 +30,30 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import array_namespace, to_host, to_namespace
+from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
 from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.coverage.copy_number import nearby_depth
+from gpuasm.assembly.ends.clipped_tails import ClippedTails
 from gpuasm.assembly.ends.dead_ends import AlignedEnds, EndSequences, align_to_ends
-from gpuasm.assembly.ends.end_overlaps import Overlaps, find_overlaps, overlap_lengths, unambiguous_overlaps
+from gpuasm.assembly.ends.end_overlaps import (
+    Overlaps,
+    distances_of_repeats,
+    find_overlaps,
+    overlap_lengths,
+    unambiguous_overlaps,
+)
 from gpuasm.assembly.ends.local_walks import fill_gap
 from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.assembly.graph.oriented_sequence import oriented_codes
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
 from gpuasm.assembly.pairs.links import measure_inserts, segments_of_mates
-from gpuasm.assembly.parameters import ALIGNMENT, ENDS, FRAGMENTS
+from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, ENDS
+from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.parallel import ordered_map
 from gpuasm.sequence.encoding import pack, reverse_complement
 from gpuasm.sequence.reads import Reads
@@ -61,7 +77,7 @@ def overlapping_end_segments(reads: Reads, aligned: UnitigAlignments, kmer_graph
     found = find_overlaps(texts, of_linked if reads.paired else least, xp=xp)
     if reads.paired and found.n:
         n_pairs = _pairs_across(reads, aligned, kmer_graph, found)
-        found = found.where((n_pairs >= FRAGMENTS.spanning_fragments) | ((n_pairs > 0) & (found.score >= least)))
+        found = found.where((n_pairs >= ALIGNMENT.min_votes) | ((n_pairs > 0) & (found.score >= least)))
     found = unambiguous_overlaps(found)
     codes = [texts.between(*own) for own in zip(found.end, found.other, found.size, strict=True) if own[0] < own[1]]
     length = np.array([own.size for own in codes], np.int64)
@@ -95,6 +111,83 @@ def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph
     insert = apart[order[low[row] + within]] + found.gap[row]
     fits = (insert >= inserts.shortest) & (insert <= inserts.longest)
     return np.bincount(row[fits], minlength=found.n)
+
+
+def find_unlinked_overlaps(graph: UnitigGraph, may_join: np.ndarray, *, xp: Any = np) -> list[tuple[int, int, int]]:
+    """Return the dead ends that overlap with each other and with no other end.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    may_join : (2n,) bool
+        Whether the end of each oriented unitig may be joined. Every dead end counts as a competitor.
+    xp
+        Namespace where overlaps are found.
+
+    Returns
+    -------
+    list of (source, target, overlap): oriented unitigs, each pair from one side only, and the shared bases, fewer than
+    k - 1. Ends in which the shared bases occur again are left out: units of a tandem repeat may be missing.
+    """
+    dead = np.flatnonzero((np.diff(graph.arc_start) == 0) & ~np.repeat(graph.is_circular, 2))
+    dead = dead[graph.length[dead >> 1] >= ALIGNMENT.contained_end_min_bases]
+    if graph.k - 2 < ALIGNMENT.contained_end_min_bases or not may_join[dead].any():
+        return []
+    texts = EndSequences.voted(graph, dead, ClippedTails.joined([]), reach=graph.k - 2)
+    overlaps = find_overlaps(texts, ALIGNMENT.contained_end_min_bases, xp=xp)
+    overlaps = unambiguous_overlaps(overlaps.where(overlaps.score == overlaps.size))
+    rows = zip(overlaps.end.tolist(), (overlaps.other ^ 1).tolist(), overlaps.size.tolist(), strict=True)
+    # The join and its reverse complement are one.
+    joins = [row for row in rows if row[:2] <= (row[1] ^ 1, row[0] ^ 1) and may_join[row[0]] and may_join[row[1] ^ 1]]
+    return _without_third(graph, [join for join in joins if _is_sound(graph, join)])
+
+
+def are_densely_covered(graph: UnitigGraph, *, bases_per_read: float) -> np.ndarray:
+    """Return at which unitigs coverage is so high that hardly any junction lacks reads: (n,) bool."""
+    windows = graph.depth * max(0.0, 1 - ALIGNMENT.contained_end_min_bases / bases_per_read)
+    return np.exp(-windows) <= ENDS.unlinked_max_uncovered
+
+
+def _is_sound(graph: UnitigGraph, join: tuple[int, int, int]) -> bool:
+    """Return whether the ends are of different unitigs of one depth, and no tandem unit may be missing."""
+    source, target, overlap = join
+    depths = sorted(float(graph.depth[o >> 1]) for o in (source, target))
+    if source >> 1 == target >> 1 or depths[1] > COVERAGE.single_copy_ratio * depths[0]:
+        return False
+    return not distances_of_repeats(graph, source, target, overlap)
+
+
+def _without_third(graph: UnitigGraph, joins: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Leave out the joins of which the end of a third unitig overlaps with one side, even if that unitig continues."""
+    if not joins:
+        return joins
+    begins = sorted({o for source, target, _ in joins for o in (target, source ^ 1)})
+    entering = _entering(graph, begins)
+    return [(s, t, n) for s, t, n in joins if entering[t] <= {s} and entering[s ^ 1] <= {t ^ 1}]
+
+
+def _entering(graph: UnitigGraph, begins: list[int]) -> dict[int, set[int]]:
+    """Return which oriented unitigs end in the first bases of each given oriented unitig, by fewer than k - 1 bases.
+
+    A unitig shorter than the rest of the other counts with its whole length. A circular unitig has no end: it counts
+    if it contains the least number of shared bases.
+    """
+    forward, backward = kmers_of(np.stack([oriented_codes(graph, o)[:ANCHOR_K] for o in begins]).ravel())
+    forward, backward = forward[::ANCHOR_K], backward[::ANCHOR_K]
+    key, entering = np.minimum(forward, backward), {o: set[int]() for o in begins}
+    position, found, is_key = places_of(graph.bases, key)
+    unitig = np.searchsorted(graph.start, position, side="right") - 1
+    for at, u, kmer, reads_key in zip(position.tolist(), unitig.tolist(), found, is_key.tolist(), strict=True):
+        for i in np.flatnonzero(key == kmer).tolist():
+            is_reversed = reads_key != bool(forward[i] < backward[i])
+            rest = at + ANCHOR_K - int(graph.start[u]) if is_reversed else int(graph.start[u + 1]) - at
+            n = ALIGNMENT.contained_end_min_bases if graph.is_circular[u] else rest
+            if ALIGNMENT.contained_end_min_bases <= n <= min(rest, graph.k - 2):
+                own, along = oriented_codes(graph, begins[i])[:n], oriented_codes(graph, 2 * u + is_reversed)[-rest:]
+                if np.array_equal(own, along[: own.size]):
+                    entering[begins[i]].add(2 * u + is_reversed)
+    return entering
 
 
 def close_gaps(
@@ -212,9 +305,9 @@ def overlap_ends(ends: AlignedEnds, gap: Gap, *, least: int) -> Fill | None:
         return None
     of_both = differs[(differs >= beyond[1]) & (differs < n - beyond[0])]
     (depth, support), (its_depth, its_support) = ends.of(a), (values[::-1] for values in ends.of(b))
-    here, (most_wrong, least_right) = own.size - n + of_both, ENDS.overlap_base_reads
-    is_wrong = (depth[here] > 0) & (support[here] <= most_wrong) & (its_support[of_both] >= least_right)
-    is_wrong |= (its_depth[of_both] > 0) & (its_support[of_both] <= most_wrong) & (support[here] >= least_right)
+    here, least = own.size - n + of_both, ALIGNMENT.min_votes
+    is_wrong = (depth[here] > 0) & (support[here] < least) & (its_support[of_both] >= least)
+    is_wrong |= (its_depth[of_both] > 0) & (its_support[of_both] < least) & (support[here] >= least)
     size = sum(beyond) - n
     return gap.filled(size, _between(own, towards, beyond, size), k=texts.k) if is_wrong.all() else None
 
@@ -230,7 +323,7 @@ def _between(own: np.ndarray, towards: np.ndarray, beyond: tuple[int, int], size
 
 def _has_read_across(ends: AlignedEnds, fill: Fill) -> bool:
     """Return whether a read contains the overlap of two unitigs, and some bases of either next to it."""
-    tails, flank, shared = ends.tails, ENDS.junction_flank, fill.overlap
+    tails, flank, shared = ends.tails, ENDS.dead_end_min_overlap, fill.overlap
     for end, into in ((fill.walk[0], fill.walk[1] ^ 1), (fill.walk[1] ^ 1, fill.walk[0])):
         follows = ends.texts.inwards(into)[shared : shared + flank]
         rows, first = ends.tails_at(end)

@@ -3,6 +3,8 @@
 Two ends overlap if one sequence and the reverse complement of the other agree. All overlaps of a sufficient score are
 found by the windows that both sequences contain. The windows of one overlap are one run or a few; it is scored at the
 first window of each. Of two given ends, each overlap length is scored.
+
+Linked ends overlap exactly, by fewer than k - 1 bases, where no read spans the junction; pairs state the distance.
 """
 
 from __future__ import annotations
@@ -15,9 +17,12 @@ import numpy as np
 from gpuasm.arrays import Array, to_host, to_namespace
 from gpuasm.assembly.alignment.ungapped import mismatch_mask
 from gpuasm.assembly.ends.dead_ends import EndSequences
+from gpuasm.assembly.graph.oriented_sequence import last_codes
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.kmers.keys import reverse_complement_plain
-from gpuasm.parallel import compiled, for_each, inlined, signatures
+from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.counting import count_ones
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.sequence.encoding import base_at, block_at, pack
@@ -252,19 +257,6 @@ def _list_overlaps(f, rows, last, seeds: _Seeds, least, found: _Found):
             at += 1
 
 
-@signatures("uint8[::1], uint8[::1], int64, int64, int64[::1]")
-@compiled()
-def _score_lengths(own, towards, shortest, mismatch_cost, scores):
-    """Write the score of each overlap length from the shortest on; 0 where it is less than the shortest length."""
-    for row in range(scores.size):
-        n, i = shortest + row, 0
-        score = n
-        while i < n and score >= shortest:
-            score -= mismatch_cost if own[own.size - n + i] != towards[i] else 0
-            i += 1
-        scores[row] = score if score >= shortest else 0
-
-
 def overlap_lengths(
     own: np.ndarray, towards: np.ndarray, *, least: int, most: int | None = None, mismatch_cost: int = _MISMATCH_COST
 ) -> np.ndarray:
@@ -275,13 +267,42 @@ def overlap_lengths(
     own, towards
         The sequences.
     least
-        The least score of an overlap: its matches, less the cost of each mismatch.
+        The least score of an overlap, at least 1: its matches, less the cost of each mismatch.
     most
         The longest overlap; by default that of the shorter sequence.
     mismatch_cost
         The cost of a mismatch.
     """
     longest = min(own.size, towards.size, own.size if most is None else most)
-    scores = np.empty(max(0, longest + 1 - least), np.int64)
-    _score_lengths(own, towards, least, mismatch_cost, scores)
-    return np.flatnonzero(scores) + least
+    mismatches = ((n, np.count_nonzero(own[own.size - n :] != towards[:n])) for n in range(least, longest + 1))
+    return np.array([n for n, wrong in mismatches if n - mismatch_cost * wrong >= least], np.int64)
+
+
+_NO_MISMATCH = 1 << 32
+"""The cost of a mismatch that no overlap may have."""
+
+
+def find_linked_overlaps(graph: UnitigGraph, gap: Gap) -> list[int]:
+    """Return the numbers of bases that two dead ends may share exactly at the distance that pairs state.
+
+    Returns
+    -------
+    list of int: all possible overlaps; 0 is included where other overlaps cannot be excluded.
+    """
+    own, towards = last_codes(graph, gap.source, graph.k), 3 - last_codes(graph, gap.target ^ 1, graph.k)[::-1]
+    least, most = max(ENDS.linked_min_overlap, -gap.size - gap.spread), min(graph.k - 2, gap.spread - gap.size)
+    found = overlap_lengths(own, towards, least=least, most=most, mismatch_cost=_NO_MISMATCH).tolist()
+    # Units of a tandem repeat may be missing between the ends, or one end may have additional units.
+    distances = [(n, d) for n in found for d in distances_of_repeats(graph, gap.source, gap.target, n)]
+    is_open = any(gap.fits(shift) for n, d in distances for shift in (d - n, -d - n))
+    return [*found, 0] if is_open else found
+
+
+def distances_of_repeats(graph: UnitigGraph, source: int, target: int, overlap: int) -> list[int]:
+    """Return the distances from the overlap of two oriented unitigs to its other occurrences near either end."""
+    found = []
+    for tail in (last_codes(graph, source, 2 * graph.k), 3 - last_codes(graph, target ^ 1, 2 * graph.k)):
+        windows = np.lib.stride_tricks.sliding_window_view(tail, overlap)
+        again = np.flatnonzero((windows == tail[-overlap:]).all(axis=1))
+        found += [tail.size - overlap - at for at in again[:-1].tolist()]
+    return found

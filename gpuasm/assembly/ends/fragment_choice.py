@@ -16,7 +16,7 @@ A read is placed where it has the fewest mismatches, so that sequencing errors d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,16 +120,14 @@ def choose_walk(
         return None
     near, far = (_once_from(candidates, length, (side * density.size, side)) for side in (1, -1))
     mated = sorted((read, before) for read, before in reads if before >= near or -before >= far)
-    places = places_on([each.text for each in candidates], [read for read, _ in mated])
-    fragments = _Fragments.of(candidates, density, (near, flank))
-    rows = [fragments.likely(*read, *at) for read, at in zip(mated, places, strict=True)]
-    rows = [row for row in rows if row.any()]
+    likelihood = np.exp2(density / _SCALE)
+    rows = [row for row in _likelihoods(candidates, mated, likelihood, near=near, flank=flank) if row.any()]
     if len(rows) < FRAGMENTS.sample_min_fragments:
         return None
-    bits = np.log2(np.maximum(fragments.density.min(), rows)).sum(axis=0).tolist()
+    bits = np.log2(np.maximum(likelihood.min(), rows)).sum(axis=0).tolist()
     best = max(range(len(bits)), key=lambda i: (bits[i], candidates[i].text))
     is_decided = all(bits[best] - bits[i] >= ENDS.fragment_lead_bits for i in range(len(bits)) if i != best)
-    expected = float((fragments.density * density).sum() / fragments.density.sum()) / _SCALE
+    expected = float((likelihood * density).sum() / likelihood.sum()) / _SCALE
     return best if is_decided and bits[best] >= len(rows) * (expected - ENDS.fragment_max_bits_lost) else None
 
 
@@ -153,43 +151,28 @@ def _occurs_once(candidates: Sequence[Candidate], before: int, length: int) -> b
     return True
 
 
-@dataclass(frozen=True)
-class _Fragments:
-    """Likelihoods of fragments on candidates.
+def _likelihoods(
+    candidates: Sequence[Candidate],
+    mated: Sequence[tuple[bytes, int]],
+    likelihood: np.ndarray,
+    *,
+    near: int,
+    flank: int,
+) -> Iterator[np.ndarray]:
+    """Yield the likelihood of each read's fragment on each candidate, given all its positions: (n_candidates,) float64.
 
-    Attributes
-    ----------
-    source_end, gap : (n_candidates,) int64
-        Where the source ends, and bases between it and the target.
-    density, up_to : (longest + 1,) float64
-        Likelihood of each length relative to the likeliest, and the share of fragments not longer than it.
-    near, flank : int
-        Fragments whose mates lie at least ``near`` before the source's end count there; see also `choose_walk`.
+    ``likelihood`` is that of each length relative to the likeliest. Fragments whose mates lie at least ``near`` before
+    the source's end count there; see `choose_walk` for the others.
     """
-
-    source_end: np.ndarray
-    gap: np.ndarray
-    density: np.ndarray
-    up_to: np.ndarray
-    near: int
-    flank: int
-
-    @classmethod
-    def of(cls, candidates: Sequence[Candidate], log2_density: np.ndarray, reach: tuple[int, int]) -> _Fragments:
-        source_end, target_start = (
-            np.array([getattr(each, name) for each in candidates], np.int64) for name in ("source_end", "target_start")
-        )
-        density = np.exp2(log2_density / _SCALE)
-        return cls(source_end, target_start - source_end, density, np.cumsum(density) / density.sum(), *reach)
-
-    def likely(self, read: bytes, before: int, candidate: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Return the likelihood of a read's fragment on each candidate, given its possible positions."""
-        from_end = at - self.source_end[candidate]
+    source_end, target_start = np.array([(each.source_end, each.target_start) for each in candidates], np.int64).T
+    gap, longest, up_to = target_start - source_end, likelihood.size - 1, np.cumsum(likelihood) / likelihood.sum()
+    places = places_on([each.text for each in candidates], [read for read, _ in mated])
+    for (read, before), (candidate, at) in zip(mated, places, strict=True):
+        from_end = at - source_end[candidate]
         if before > 0:
-            insert, most = from_end + len(read) + before, self.gap + before + self.flank
+            insert, most = from_end + len(read) + before, gap + before + flank
         else:
-            insert, most = self.gap[candidate] - before - from_end, self.gap - before + self.near - 1
-        is_counted = (insert > 0) & (insert < np.minimum(self.density.size, most[candidate] + 1))
-        summed = np.bincount(candidate[is_counted], self.density[insert[is_counted]], minlength=self.gap.size)
-        share = self.up_to[np.clip(most, 0, self.density.size - 1)]
-        return np.where(summed > 0, summed / np.maximum(share, self.up_to[1]), 0.0)
+            insert, most = gap[candidate] - before - from_end, gap - before + near - 1
+        is_counted = (insert > 0) & (insert <= np.minimum(longest, most[candidate]))
+        summed = np.bincount(candidate[is_counted], likelihood[insert[is_counted]], minlength=gap.size)
+        yield np.where(summed > 0, summed / np.maximum(up_to[np.clip(most, 0, longest)], up_to[1]), 0.0)

@@ -133,10 +133,9 @@ def _mates(reads: Reads, own: Alignments, ends: GapEnds, side: int) -> tuple[Arr
     """
     xp = array_namespace(own.at)
     end = ends.number[side][own.target]
-    towards = (end >= 0) & ((own.is_reversed == 1) == (side == LEFT))
-    rows = xp.flatnonzero(towards & (ends.distance(end, own, reads.length[own.segment]) <= ends.longest))
-    before = ends.distance(end, own, reads.length[own.segment])[rows]
-    end, mate_read = end[rows], reads.read[own.segment[rows]] ^ 1
+    towards, before = (own.is_reversed == 1) == (side == LEFT), ends.distance(end, own, reads.length[own.segment])
+    rows = xp.flatnonzero((end >= 0) & towards & (before <= ends.longest))
+    end, before, mate_read = end[rows], before[rows], reads.read[own.segment[rows]] ^ 1
     segment = xp.minimum(xp.searchsorted(reads.read, mate_read), max(0, reads.n_segments - 1))
     rows = xp.flatnonzero((reads.read[segment] == mate_read) & ~_lies_inside(reads, own, ends, (end, segment)))
     return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]

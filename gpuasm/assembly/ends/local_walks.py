@@ -27,7 +27,7 @@ from gpuasm.assembly.graph.graph_edits import Fill
 from gpuasm.assembly.graph.oriented_sequence import oriented_codes
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.link_evidence import Gap
-from gpuasm.assembly.parameters import ENDS
+from gpuasm.assembly.parameters import ALIGNMENT, ENDS
 from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.primitives.hashing import mix
 
@@ -105,7 +105,7 @@ def _supported_by_fragments(
     held = _reads_held([text for text, _ in reads], [each.text for each in candidates])
     # Walks of one repeat differ in its units, and the correct one contains every read. If two reads support another
     # walk, the walks are two copies, and fragments may have joined ends of different copies.
-    is_one = all(len(other - held[chosen]) < ENDS.local_min_lead for other in held)
+    is_one = all(len(other - held[chosen]) < ALIGNMENT.min_votes for other in held)
     return candidates[chosen].text if is_one else None
 
 
@@ -134,7 +134,7 @@ def _supported_by_reads(reads: Sequence[bytes], texts: list[bytes]) -> bytes | N
     best = max(range(len(texts)), key=lambda i: (len(held[i]), texts[i]))
     for other in range(len(texts)):
         more, less = len(held[best] - held[other]), len(held[other] - held[best])
-        if other != best and (more < ENDS.local_min_lead or ENDS.local_lead_ratio * less > more):
+        if other != best and (more < ALIGNMENT.min_votes or ENDS.local_lead_ratio * less > more):
             return None
     return texts[best]
 

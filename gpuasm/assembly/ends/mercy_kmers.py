@@ -17,13 +17,12 @@ from dataclasses import replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, WindowRows, unitig_of
 from gpuasm.assembly.graph.unitig_graph import JoinedGraph
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.pieces import other_strand
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined, signatures
-from gpuasm.primitives.hashing import find
 from gpuasm.sequence.reads import Reads
 
 
@@ -37,8 +36,8 @@ def bridging_segments(crossing: Reads, names: Array, kmer_graph: KmerGraph) -> R
     on_bridge = xp.zeros(names.size, dtype=np.uint8)
     graph = kmer_graph.graph
     leads_on = to_namespace(xp, (np.diff(graph.arc_start) > 0) | np.repeat(graph.is_circular, 2))
-    ends = (*kmer_graph.rows, leads_on)
-    _mark_bridges(crossing.n_segments, crossing.start, crossing.length, k, names, *ends, on_bridge)
+    where = (crossing.start, crossing.length, k, names, kmer_graph.rows, leads_on)
+    _mark_bridges(crossing.n_segments, *where, on_bridge)
     marked = to_host(xp.flatnonzero(on_bridge))
     is_first = np.diff(marked, prepend=-2) > 1
     start, last = marked[is_first], marked[np.roll(is_first, -1)]
@@ -51,20 +50,20 @@ def bridging_segments(crossing: Reads, names: Array, kmer_graph: KmerGraph) -> R
 
 
 @inlined()
-def _windows_to_end(name, unitig_of, first_window, leads_on, most):
+def _windows_to_end(name, rows, leads_on, most):
     """Return the windows from an oriented window to the end of its unitig.
 
     At most ``most``, and this also where the unitig has an outgoing edge.
     """
     j = name >> 1
-    u = np.int64(unitig_of[j])
-    left = j - first_window[u] if name & 1 else first_window[u + 1] - 1 - j
+    u = unitig_of(j, rows)
+    left = j - rows.first_window[u] if name & 1 else rows.first_window[u + 1] - 1 - j
     return most if leads_on[2 * u + (name & 1)] else min(left, most)
 
 
-@signatures("int64[::1], int32[::1], int64, int32[::1], uint8[::1], int32[::1], int64[::1], boolean[::1], uint8[::1]")
+@signatures("int64[::1], int32[::1], int64, int32[::1], int64[::1], int32[::1], boolean[::1], uint8[::1]")
 @for_each
-def _mark_bridges(r, start, length, k, names, strand, unitig_of, first_window, leads_on, on_bridge):
+def _mark_bridges(r, start, length, k, names, rows: WindowRows, leads_on, on_bridge):
     before = np.int64(-1)
     for p in range(start[r], start[r] + length[r] - k + 1):
         name = np.int64(names[p])
@@ -72,15 +71,14 @@ def _mark_bridges(r, start, length, k, names, strand, unitig_of, first_window, l
             continue
         if before >= 0:
             last = np.int64(names[before])
-            out, back = last ^ np.int64(strand[last >> 1]), name ^ np.int64(strand[name >> 1])
-            ahead = _windows_to_end(out, unitig_of, first_window, leads_on, k + 1)
-            behind = _windows_to_end(back ^ 1, unitig_of, first_window, leads_on, k + 1)
-            is_other = unitig_of[last >> 1] != unitig_of[name >> 1]
-            is_folded = not is_other and (out & 1) != (back & 1)
+            ahead = _windows_to_end(last, rows, leads_on, k + 1)
+            behind = _windows_to_end(name ^ 1, rows, leads_on, k + 1)
+            is_other = unitig_of(last >> 1, rows) != unitig_of(name >> 1, rows)
+            is_folded = not is_other and (last & 1) != (name & 1)
             if (ahead == 0 and behind == 0 and not is_folded) or (is_other and ahead <= k and behind <= k):
                 for q in range(before, p + 1):
                     on_bridge[q] = 1
-        before = p
+        before = np.int64(p)
 
 
 def add_mercy_kmers(joined: JoinedGraph, kmer_graph: KmerGraph, segments: Reads) -> Tally:
@@ -91,7 +89,7 @@ def add_mercy_kmers(joined: JoinedGraph, kmer_graph: KmerGraph, segments: Reads)
     joined
         The simplified graph, with the counts and edges of its windows.
     kmer_graph
-        The same graph with its dictionary.
+        The same graph with its index.
     segments
         As `bridging_segments` returns them.
 
@@ -100,21 +98,17 @@ def add_mercy_kmers(joined: JoinedGraph, kmer_graph: KmerGraph, segments: Reads)
     The k-mers of the segments that the graph lacks, with counts and edges, where the segments are.
     """
     found = tally_kmers(segments, joined.graph.k, min_follow=1)
-    xp, d = array_namespace(found.keys), kmer_graph.dictionary
-    window, edges = xp.empty(found.n, np.int64), xp.empty(found.n, np.uint8)
-    _find_windows(found.n, found.keys, found.edges, d.keys, d.slots, d.n_slots, kmer_graph.strand, window, edges)
-    known = window >= 0
-    joined.edges[to_host(window[known])] |= to_host(edges[known])
+    names = kmer_graph.text_index.find_windows(found.keys)
+    known, edges = names >= 0, found.edges.copy()
+    _turn_edges(found.n, names, edges)
+    joined.edges[to_host(names[known] >> 1)] |= to_host(edges[known])
     new = found.where(~known)
     return replace(new, place=new.place[:0].copy())
 
 
-@signatures(
-    "uint64[::1], uint8[::1], uint64[::1], int32[::1], uint64, uint8[::1], int64[::1], uint8[::1]",
-)
+@signatures("int32[::1], uint8[::1]")
 @for_each
-def _find_windows(i, own_keys, own_edges, keys, slots, n_slots, strand, window, edges):
-    """Write the window of each k-mer in the graph, or -1, and the edges of the k-mer as its unitig is read."""
-    number, own = find(own_keys[i], keys, slots, n_slots), np.int64(own_edges[i])
-    window[i] = number
-    edges[i] = other_strand(own) if number >= 0 and strand[number] else own
+def _turn_edges(i, names, edges):
+    """Turn the edges of each k-mer that its unitig has as the reverse complement."""
+    if names[i] >= 0 and names[i] & 1:
+        edges[i] = other_strand(np.int64(edges[i]))

@@ -18,29 +18,32 @@ from gpuasm.assembly.graph.unitigs import Unitigs
 from gpuasm.kmers.keys import first_name, last_name, pair_key
 from gpuasm.kmers.names import Dictionary, require_nameable
 from gpuasm.kmers.pieces import other_strand
-from gpuasm.kmers.rolling import rolled
 from gpuasm.kmers.tally import Tally
+from gpuasm.kmers.text_index import TextIndex
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
-from gpuasm.primitives.searching import run_of
+from gpuasm.primitives.searching import run_in_block, run_of, runs_of_blocks
+from gpuasm.sequence.encoding import pack
+from gpuasm.sequence.reads import Reads
 
 _ONE = np.uint64(1)
 
 
-class UnitigRows(NamedTuple):
-    """Strand and unitig of each k-mer, and the first window of each unitig."""
+class WindowRows(NamedTuple):
+    """The first window of each unitig, and the unitig of the first window of each block: they give that of any window.
 
-    strand: Array
-    unitig_of: Array
+    See `gpuasm.primitives.searching.runs_of_blocks`.
+    """
+
     first_window: Array
+    blocks: Array
 
 
 class LinkRows(NamedTuple):
-    """The arrays by which `follow_name` finds successors: those of `KmerGraph.rows`, and text and arcs of the graph."""
+    """The arrays by which `follow_name` finds successors: those of `WindowRows`, and text and arcs of the graph."""
 
-    strand: Array
-    unitig_of: Array
     first_window: Array
+    blocks: Array
     start: Array
     is_circular: Array
     arc_start: Array
@@ -52,53 +55,60 @@ class LinkRows(NamedTuple):
 class KmerGraph:
     """A cleaned graph whose k-mers are numbered along its unitigs.
 
+    k-mer j is window j of the unitigs, counted through all of them. It is named ``2 * j`` as its unitig reads it.
+
     Attributes
     ----------
     graph : UnitigGraph
         On the host.
-    strand : (n_kmers,) uint8
-        Strand of each k-mer's key that its unitig reads. Beyond the first graph keys are not kept: names have the
-        strands of unitigs, and these are all 0.
-    unitig_of : (n_kmers,) int32
-        Unitig of each window.
-    dictionary : Dictionary
-        k-mer j is window j of the unitigs, counted through all of them; empty beyond the first graph.
+    rows : WindowRows
+        Where the windows of each unitig are.
+    index : TextIndex, or None
+        Finds the k-mers by their bases; None beyond the first graph.
     """
 
     graph: UnitigGraph
-    strand: Array
-    unitig_of: Array
-    dictionary: Dictionary
+    rows: WindowRows
+    index: TextIndex | None = None
 
     @classmethod
-    def of(cls, graph: UnitigGraph, strand: Array, keys: Array | None = None) -> KmerGraph:
-        """Index a graph by the strands of its (n_kmers,) windows and their plain keys, if they have any."""
-        xp = array_namespace(strand)
-        require_nameable(int(strand.size))
-        unitig_of = xp.zeros(strand.size, np.int32)
-        unitig_of[to_namespace(xp, window_start(graph)[1:-1])] = 1  # no unitig is without windows
-        xp.cumsum(unitig_of, dtype=np.int32, out=unitig_of)
-        keys = xp.empty(0, np.uint64) if keys is None else keys
-        return cls(graph, strand, unitig_of, Dictionary.of(keys, k=graph.k, k0=0))
+    def of(cls, graph: UnitigGraph, xp: Any) -> KmerGraph:
+        """Return a graph with its k-mers numbered, with arrays of namespace ``xp``."""
+        first_window = window_start(graph)
+        n_kmers = int(first_window[-1])
+        require_nameable(n_kmers)
+        start = to_namespace(xp, first_window)
+        return cls(graph, WindowRows(start, runs_of_blocks(start, n_kmers)))
 
-    def without_keys(self) -> KmerGraph:
-        """Return the graph without its dictionary, which is most of its memory."""
-        return replace(self, dictionary=Dictionary.of(self.dictionary.keys[:0].copy(), k=self.graph.k, k0=0))
+    def with_index(self) -> KmerGraph:
+        """Return the graph of plain k with an index of its k-mers."""
+        graph, xp = self.graph, array_namespace(self.rows.blocks)
+        rows = (pack(graph.bases), graph.start[:-1], graph.length.astype(np.int32), np.arange(graph.n))
+        packed, start, length, number = (to_namespace(xp, row) for row in rows)
+        text = Reads(packed, start, length, number, graph.n)
+        return replace(self, index=TextIndex.of(text, graph.k, overlap=graph.k - 1))
+
+    @property
+    def text_index(self) -> TextIndex:
+        """The index of the k-mers.
+
+        Raises
+        ------
+        ValueError
+            If the graph has none.
+        """
+        if self.index is None:
+            raise ValueError("the k-mers of this graph are not indexed")
+        return self.index
 
     def without_windows(self) -> KmerGraph:
         """Return the graph without arrays of its windows."""
-        return replace(self.without_keys(), strand=self.strand[:0].copy(), unitig_of=self.unitig_of[:0].copy())
-
-    @property
-    def rows(self) -> UnitigRows:
-        """Strand and unitig of each k-mer, and the first window of each unitig."""
-        start = to_namespace(array_namespace(self.strand), window_start(self.graph))
-        return UnitigRows(self.strand, self.unitig_of, start)
+        return replace(self, rows=WindowRows(self.rows.first_window, self.rows.blocks[:0].copy()), index=None)
 
     @property
     def link_rows(self) -> LinkRows:
         """The arrays by which `follow_name` finds successors."""
-        xp, graph = array_namespace(self.strand), self.graph
+        xp, graph = array_namespace(self.rows.blocks), self.graph
         rows = (graph.start, graph.is_circular, graph.arc_start, graph.arc_to, graph.bases)
         return LinkRows(*self.rows, *(to_namespace(xp, row) for row in rows))
 
@@ -106,44 +116,6 @@ class KmerGraph:
 def window_start(graph: UnitigGraph) -> np.ndarray:
     """Return the number of the first window of each unitig, and of all windows: (n + 1,) int64."""
     return np.concatenate([[0], np.cumsum(graph.n_kmers)])
-
-
-def index_windows(graph: UnitigGraph, xp: Any) -> KmerGraph:
-    """Index a graph of plain k by the keys of its windows, in the memory of namespace ``xp``."""
-    keys, strand = window_keys(graph, xp)
-    return KmerGraph.of(graph, strand, keys)
-
-
-def window_keys(graph: UnitigGraph, xp: Any) -> tuple[Array, Array]:
-    """Return the key of each window of unitigs of plain k and its strand there: (n_kmers,) uint64 and uint8."""
-    first_window = window_start(graph)
-    n = int(first_window[-1])
-    keys, strand = xp.empty(n, np.uint64), xp.empty(n, np.uint8)
-    rows = (to_namespace(xp, row) for row in (graph.bases, graph.start, first_window))
-    _write_window_keys(-(-n // _BLOCK), n, *rows, graph.n, graph.k, keys, strand)
-    return keys, strand
-
-
-_BLOCK = 64
-"""Windows that one index of `_write_window_keys` writes."""
-
-
-@signatures("int64, uint8[::1], int64[::1], int64[::1], int64, int64, uint64[::1], uint8[::1]")
-@for_each
-def _write_window_keys(block, n, bases, start, first_window, n_unitigs, k, keys, strand):
-    first = _BLOCK * np.int64(block)
-    u, at = run_of(first, first_window, n_unitigs), np.int64(-1)  # the next base
-    forward, backward = np.uint64(0), np.uint64(0)
-    for window in range(first, min(first + _BLOCK, n)):
-        while window >= first_window[u + 1]:
-            u, at = u + 1, np.int64(-1)
-        end = start[u] + window - first_window[u] + k
-        if at < 0:
-            at = end - k
-        for i in range(at, end):
-            forward, backward = rolled(forward, backward, np.uint64(bases[i]), k)
-        at = end
-        keys[window], strand[window] = min(forward, backward), backward < forward
 
 
 def cleaned_columns(held: list[JoinedGraph], cleaned: tuple[UnitigGraph, SourceUnitigs]) -> JoinedGraph:
@@ -203,21 +175,25 @@ def _rename(i, name, first_window, target, n_unitigs):
 
 
 @inlined()
-def window_on_unitig(a, b, step, n_next, strand, unitig_of, first_window):
-    """Return which window of the next k of their unitig two k-mers begin and end, or -1, and the strand of it.
+def unitig_of(window, rows):
+    """Return the unitig of a window."""
+    return run_in_block(window, rows.first_window, rows.blocks)
+
+
+@inlined()
+def window_on_unitig(a, b, step, n_next, rows):
+    """Return which window of the next k of their unitig two k-mers begin and end, or -1, and that unitig.
 
     ``a`` and ``b`` are the oriented names of k-mers ``step`` bases apart, and ``n_next`` is the number of windows of
-    the next k in each unitig; a circular unitig has as many of both.
+    the next k in each unitig; a circular unitig has as many of both. The window has the strand of ``a``.
     """
-    is_reversed = (a & 1) ^ np.int64(strand[a >> 1])
-    u = np.int64(unitig_of[a >> 1])
-    window = np.int64(-1)
-    if n_next[u] > 0 and unitig_of[b >> 1] == u and (b & 1) ^ np.int64(strand[b >> 1]) == is_reversed:
-        first, last = (b >> 1, a >> 1) if is_reversed else (a >> 1, b >> 1)
-        n = first_window[u + 1] - first_window[u]
-        if last - first == step or (n_next[u] == n and last - first + n == step):
-            window = first - first_window[u]
-    return window, is_reversed
+    u, window = unitig_of(a >> 1, rows), np.int64(-1)
+    begin, end = rows.first_window[u], rows.first_window[u + 1]
+    if n_next[u] > 0 and (a ^ b) & 1 == 0 and begin <= b >> 1 < end:
+        first, last = (b >> 1, a >> 1) if a & 1 else (a >> 1, b >> 1)
+        if last - first == step or (n_next[u] == end - begin and last - first + end - begin == step):
+            window = first - begin
+    return window, u
 
 
 def find_next_neighbours(packed: Array, tally: Tally, dictionary: Dictionary, kmer_graph: KmerGraph) -> Array:
@@ -233,41 +209,40 @@ def find_next_neighbours(packed: Array, tally: Tally, dictionary: Dictionary, km
     return neighbour
 
 
-LINK_ROW_TYPES = "uint8[::1], int32[::1], int64[::1], int64[::1], boolean[::1], int64[::1], int32[::1], uint8[::1], "
+LINK_ROW_TYPES = "int64[::1], int32[::1], int64[::1], boolean[::1], int64[::1], int32[::1], uint8[::1], "
 """The types of `KmerGraph.link_rows`, for the signatures of kernels."""
 
 
 @inlined()
 def follow_name(v, base, k, links):
     """Return the successor of an oriented name by a base, or -1."""
-    strand, first_window, bases = links.strand, links.first_window, links.bases
+    first_window, bases = links.first_window, links.bases
     start, arc_to = links.start, links.arc_to
-    j = v >> 1
-    side = (v & 1) ^ np.int64(strand[j])
-    u = np.int64(links.unitig_of[j])
+    j, side = v >> 1, v & 1
+    u = unitig_of(j, links)
     first, last = first_window[u], first_window[u + 1] - 1
     found = np.int64(-1)
     if links.is_circular[u] or j != (first if side else last):
         if side:
             to = last if j == first else j - 1
             if 3 - np.int64(bases[start[u] + to - first]) == base:
-                found = (2 * to + np.int64(strand[to])) ^ 1
+                found = 2 * to + 1
         else:
             to = first if j == last else j + 1
             # A circular text ends with its own beginning: the base after the last window is base k - 1 of the first.
             if np.int64(bases[start[u] + to - first + k - 1]) == base:
-                found = 2 * to + np.int64(strand[to])
+                found = 2 * to
     else:
         for arc in range(links.arc_start[2 * u + side], links.arc_start[2 * u + side + 1]):
             w = np.int64(arc_to[arc]) >> 1
             if arc_to[arc] & 1:
                 to = first_window[w + 1] - 1
                 if 3 - np.int64(bases[start[w + 1] - k]) == base:
-                    found = (2 * to + np.int64(strand[to])) ^ 1
+                    found = 2 * to + 1
             else:
                 to = first_window[w]
                 if np.int64(bases[start[w] + k - 1]) == base:
-                    found = 2 * to + np.int64(strand[to])
+                    found = 2 * to
     return found
 
 

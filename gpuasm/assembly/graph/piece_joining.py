@@ -21,7 +21,7 @@ from gpuasm.assembly.graph.unitig_graph import (
 )
 from gpuasm.assembly.graph.unitigs import find_arcs
 from gpuasm.kmers.keys import reverse_complement_plain
-from gpuasm.kmers.pieces import Followers, Pieces, edges_of_strand, other_strand
+from gpuasm.kmers.pieces import Followers, Pieces, edges_of_strand, keep_mutual, other_strand
 from gpuasm.kmers.tally import joined
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import build_index, find
@@ -83,7 +83,7 @@ class PieceLinks:
         """Return the forced successor of each oriented piece, or -1; see `debruijn.forced_successors`."""
         successor = array_namespace(self.head).empty(self.head.size, np.int32)
         _find_only_piece(successor.size, *self._rows, successor)
-        _keep_mutual_piece(successor.size, successor)
+        keep_mutual(successor.size, successor)
         return successor
 
     def edges_of(self, vertices: Array) -> tuple[Array, Array]:
@@ -246,15 +246,6 @@ def _find_only_piece(v, k, head, leaving, slots, n_slots, is_two_sided, successo
             n += 1
             found = to
     successor[v] = found if n == 1 and found != v ^ 1 else -1
-
-
-@signatures("int32[::1]")
-@for_each
-def _keep_mutual_piece(v, successor):
-    # Such a pair is kept on both strands, so that another thread never changes what this one reads.
-    to = np.int64(successor[v])
-    if to >= 0 and successor[to ^ 1] != v ^ 1:
-        successor[v] = -1
 
 
 @signatures("int64[::1], int64, uint64[::1], uint8[::1], int32[::1], uint64, boolean, int32[::1]")

@@ -16,7 +16,7 @@ from gpuasm.assembly.coverage.sample_mode import Mode, choose_mode
 from gpuasm.assembly.ends.end_joining import overlapping_end_segments
 from gpuasm.assembly.ends.mercy_kmers import add_mercy_kmers, bridging_segments
 from gpuasm.assembly.graph.compaction import SourceUnitigs
-from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_columns, index_windows
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_columns
 from gpuasm.assembly.graph.piece_joining import PieceLinks, all_pieces, join_pieces, pieces_of_unitigs
 from gpuasm.assembly.graph.unitig_graph import CountedGraph, JoinedGraph, UnitigGraph
 from gpuasm.assembly.iteration.first_kmer_size import (
@@ -35,7 +35,6 @@ from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.assembly.simplification.engine import Removed, clean, note_simplified
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.counting import count_followers
-from gpuasm.kmers.names import name_windows
 from gpuasm.kmers.pieces import Pieces, compact_kmers
 from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.reads import Reads, count_windows, lengths_of
@@ -91,7 +90,16 @@ def build_first_graph(
         )
         high_coverage_k = high_coverage_k if "high-coverage-reads" in rules_of_mode else ()
     removed = {k: asdict(first.removed)}
-    known = (k_values, lengths, spectrum, removed, first.kmer_graph.without_keys(), junction_reads, names, n_bases)
+    known = (
+        k_values,
+        lengths,
+        spectrum,
+        removed,
+        replace(first.kmer_graph, index=None),
+        junction_reads,
+        names,
+        n_bases,
+    )
     return AssemblyState(
         *known, mode=first.mode, without=options.without, spanning=spanning, high_coverage_k=high_coverage_k
     )
@@ -269,7 +277,7 @@ def _clean_graph(
 def _index_kmers(cleaned: _Cleaned, xp: Any) -> _FirstGraph:
     """Return the cleaned graph with its k-mers numbered along its unitigs; that before simplification is freed."""
     held = [cleaned_columns(cleaned.joined, (cleaned.graph, cleaned.sources))]
-    return _FirstGraph(index_windows(cleaned.graph, xp), cleaned.removed, held, cleaned.mode)
+    return _FirstGraph(KmerGraph.of(cleaned.graph, xp).with_index(), cleaned.removed, held, cleaned.mode)
 
 
 def _first_junction_reads(reads: Reads, kmer_graph: KmerGraph, stages: Stages) -> _Found:
@@ -277,7 +285,7 @@ def _first_junction_reads(reads: Reads, kmer_graph: KmerGraph, stages: Stages) -
         aligned = align_to_unitigs(reads, kmer_graph)
         junction_reads = select_junction_reads(reads, aligned)
         stage.note(reads=junction_reads.n_segments)
-        return aligned, junction_reads, name_windows(junction_reads, kmer_graph.dictionary)
+        return aligned, junction_reads, kmer_graph.text_index.name_windows(junction_reads)
 
 
 def _corrected(

@@ -7,14 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
-from gpuasm.assembly.coverage.copy_number import local_depth
+from gpuasm.assembly.coverage.copy_number import are_surely_single, find_repeat_kmers, local_depth
 from gpuasm.assembly.coverage.graph_depth import high_coverage_depth, low_coverage_depth, typical_depth
-from gpuasm.assembly.coverage.repeat_kmers import find_repeat_kmers
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.iteration.junction_reads import select_named_junction_reads
 from gpuasm.assembly.pairs.links import SpanningPairs
 from gpuasm.assembly.parameters import ITERATION
-from gpuasm.assembly.paths.path_prefixes import are_surely_single
 from gpuasm.assembly.paths.pseudo_long_reads import JoinedPairs, join_mates, number_of_fragment
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
@@ -148,10 +146,11 @@ def _copy_number_kmers(state: AssemblyState, *, bases_per_read: float) -> tuple[
     rules = state.rules
     if not {"single-copy-kmers", "repeat-kmers"} & rules:
         return None, None
-    graph, unitig_of = state.kmer_graph.graph, state.kmer_graph.unitig_of
-    xp, copy, is_single, repeat_kmers = array_namespace(unitig_of), local_depth(graph), None, None
+    graph, xp = state.kmer_graph.graph, array_namespace(state.kmer_graph.rows.blocks)
+    copy, is_single, repeat_kmers = local_depth(graph), None, None
     if "single-copy-kmers" in rules:
-        is_single = to_namespace(xp, are_surely_single(graph, copy, bases_per_read=bases_per_read))[unitig_of]
+        are_single = are_surely_single(graph, copy, bases_per_read=bases_per_read)
+        is_single = to_namespace(xp, np.repeat(are_single, graph.n_kmers))
     if "repeat-kmers" in rules:
         repeat_kmers = find_repeat_kmers(graph, copy, bases_per_read=bases_per_read, xp=xp)
     return is_single, repeat_kmers

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
-from gpuasm.assembly.graph.kmer_graph import KmerGraph, UnitigRows, window_on_unitig
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, WindowRows, unitig_of, window_on_unitig
 from gpuasm.kmers.keys import pair_key
 from gpuasm.kmers.names import Dictionary, KmerIndex
 from gpuasm.kmers.windows import tile_windows
@@ -33,17 +33,14 @@ def select_junction_reads(reads: Reads, aligned: UnitigAlignments) -> Reads:
 def select_named_junction_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Reads:
     """Return the reads that do not lie within one unitig of a k-mer graph, given the names of their windows."""
     xp = array_namespace(reads.packed)
-    contained = xp.empty(reads.n_segments, dtype=bool)
-    k = kmer_graph.graph.k
-    _find_contained(
-        reads.n_segments, reads.start, reads.length, k, names, kmer_graph.strand, kmer_graph.unitig_of, contained
-    )
+    contained, k = xp.empty(reads.n_segments, dtype=bool), kmer_graph.graph.k
+    _find_contained(reads.n_segments, reads.start, reads.length, k, names, kmer_graph.rows, contained)
     return reads.select(xp.flatnonzero(~contained))
 
 
-@signatures("int64[::1], int32[::1], int64, int32[::1], uint8[::1], int32[::1], boolean[::1]")
+@signatures("int64[::1], int32[::1], int64, int32[::1], int64[::1], int32[::1], boolean[::1]")
 @for_each
-def _find_contained(r, start, length, k, names, strand, unitig_of, contained):
+def _find_contained(r, start, length, k, names, rows: WindowRows, contained):
     first = start[r]
     last = start[r] + length[r] - k
     while first <= last and names[first] < 0:
@@ -53,9 +50,8 @@ def _find_contained(r, start, length, k, names, strand, unitig_of, contained):
     contained[r] = True
     if first < last:
         a, b = np.int64(names[first]), np.int64(names[last])
-        a_turned, b_turned = (a & 1) ^ np.int64(strand[a >> 1]), (b & 1) ^ np.int64(strand[b >> 1])
-        distance = (a >> 1) - (b >> 1) if a_turned else (b >> 1) - (a >> 1)
-        same = unitig_of[a >> 1] == unitig_of[b >> 1] and a_turned == b_turned
+        u, distance = unitig_of(a >> 1, rows), (a >> 1) - (b >> 1) if a & 1 else (b >> 1) - (a >> 1)
+        same = (a ^ b) & 1 == 0 and rows.first_window[u] <= b >> 1 < rows.first_window[u + 1]
         contained[r] = same and distance == last - first
 
 
@@ -74,7 +70,7 @@ def cut_at_inner_windows(reads: Reads, names: Array, kmer_graph: KmerGraph, n_ne
         The next k.
     """
     xp, n = array_namespace(reads.packed), reads.n_segments
-    where = (reads.start, reads.length, k, k - kmer_graph.graph.k, names, n_next, *kmer_graph.rows)
+    where = (reads.start, reads.length, k, k - kmer_graph.graph.k, names, n_next, kmer_graph.rows)
     end, start, length = xp.zeros(n, np.int64), xp.empty(0, np.int64), xp.empty(0, np.int32)
     for writes in (False, True):
         if writes:
@@ -86,14 +82,14 @@ def cut_at_inner_windows(reads: Reads, names: Array, kmer_graph: KmerGraph, n_ne
 
 
 @signatures(
-    "int64[::1], int32[::1], int64, int64, int32[::1], int64[::1], uint8[::1], int32[::1], int64[::1], boolean, "
+    "int64[::1], int32[::1], int64, int64, int32[::1], int64[::1], int64[::1], int32[::1], boolean, "
     "int64[::1], int64[::1], int32[::1]"
 )
 @for_each
-def _cut(r, begin, n_bases, k, step, names, n_next, strand, unitig_of, first_window, writes, end, start, length):
+def _cut(r, begin, n_bases, k, step, names, n_next, rows: WindowRows, writes, end, start, length):
     n_runs, n_windows = np.int64(0), np.int64(0)
     for p in range(begin[r], begin[r] + n_bases[r] - k + 1):
-        if _is_counted(np.int64(names[p]), np.int64(names[p + step]), step, n_next, strand, unitig_of, first_window):
+        if _is_counted(np.int64(names[p]), np.int64(names[p + step]), step, n_next, rows):
             if n_windows == 0:
                 n_runs += 1
             n_windows += 1
@@ -107,12 +103,12 @@ def _cut(r, begin, n_bases, k, step, names, n_next, strand, unitig_of, first_win
 
 
 @inlined()
-def _is_counted(a, b, step, n_next, strand, unitig_of, first_window):
+def _is_counted(a, b, step, n_next, rows):
     """Return whether a window begins and ends with named k-mers and is no inner window of a unitig."""
     is_counted = False
     if a >= 0 and b >= 0:
-        window, _ = window_on_unitig(a, b, step, n_next, strand, unitig_of, first_window)
-        is_counted = window <= 0 or window == n_next[unitig_of[a >> 1]] - 1
+        window, u = window_on_unitig(a, b, step, n_next, rows)
+        is_counted = window <= 0 or window == n_next[u] - 1
     return is_counted
 
 
@@ -148,28 +144,28 @@ def name_next_windows(
     tiles = tile_windows(reads, dictionary.k)
     _name_next(
         tiles.n, tiles.position, tiles.count, names, dictionary.k - kmer_graph.graph.k, n_next,
-        kmer_graph.rows, dictionary.index, name_of, contig_name, *after.rows[1:], found,
+        kmer_graph.rows, dictionary.index, name_of, contig_name, after.rows, found,
     )  # fmt: skip
     return found
 
 
 @signatures(
-    "int64[::1], int32[::1], int32[::1], int64, int64[::1], uint8[::1], int32[::1], int64[::1], uint64[::1], "
-    "int32[::1], uint64, int32[::1], int32[::1], int32[::1], int64[::1], int32[::1]"
+    "int64[::1], int32[::1], int32[::1], int64, int64[::1], int64[::1], int32[::1], uint64[::1], int32[::1], uint64, "
+    "int32[::1], int32[::1], int64[::1], int32[::1], int32[::1]"
 )
 @for_each
 def _name_next(
-    t, position, count, names, step, n_next, before: UnitigRows, index: KmerIndex, name_of, contig_name,
-    next_unitig_of, next_first_window, found,
+    t, position, count, names, step, n_next, before: WindowRows, index: KmerIndex, name_of, contig_name,
+    after: WindowRows, found,
 ):  # fmt: skip
     for j in range(count[t]):
         p = position[t] + j
         a, b = np.int64(names[p]), np.int64(names[p + step])
         if a >= 0 and b >= 0:
-            window, side = window_on_unitig(a, b, step, n_next, before.strand, before.unitig_of, before.first_window)
+            window, u = window_on_unitig(a, b, step, n_next, before)
             if window >= 0:
-                first = np.int64(contig_name[before.unitig_of[a >> 1]])
-                found[p] = name_along(first, window, next_unitig_of, next_first_window) ^ side if first >= 0 else -1
+                first = np.int64(contig_name[u])
+                found[p] = name_along(first, window, after) ^ (a & 1) if first >= 0 else -1
             else:
                 keyed = pair_key(a, b)
                 number = find(keyed >> _ONE, index.keys, index.slots, index.n_slots)
@@ -178,13 +174,14 @@ def _name_next(
 
 
 @inlined()
-def name_along(first, window, unitig_of, first_window):
+def name_along(first, window, rows):
     """Return the name of a window of a passed contig by the name of its first window; circular unitigs wrap."""
     j = first >> 1
-    u = np.int64(unitig_of[j])
+    u = unitig_of(j, rows)
+    begin, end = rows.first_window[u], rows.first_window[u + 1]
     at = j - window if first & 1 else j + window
-    if at < first_window[u]:
-        at += first_window[u + 1] - first_window[u]
-    if at >= first_window[u + 1]:
-        at -= first_window[u + 1] - first_window[u]
+    if at < begin:
+        at += end - begin
+    if at >= end:
+        at -= end - begin
     return 2 * at + (first & 1)

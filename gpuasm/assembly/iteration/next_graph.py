@@ -70,7 +70,7 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
         note_simplified(stage, graph, removed)
         name_of = cleaned_names(unitigs, (graph, sources))
         del unitigs
-        kmer_graph = KmerGraph.of(graph, array_namespace(name_of).zeros(int(graph.n_kmers.sum()), np.uint8))
+        kmer_graph = KmerGraph.of(graph, array_namespace(name_of))
         contig_name = contig_names(text, vertex, name_of)
         is_single = state.is_single
         if is_single is not None:

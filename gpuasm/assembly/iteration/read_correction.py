@@ -17,7 +17,6 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.graph.kmer_graph import LINK_ROW_TYPES, KmerGraph, LinkRows, follow_name
 from gpuasm.assembly.parameters import ITERATION
-from gpuasm.kmers.names import name_windows
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.counting import count_true
 from gpuasm.sequence.encoding import base_at
@@ -68,7 +67,7 @@ def correct_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Correcte
     del links
     # Windows are named anew, not as the reads were traversed: beyond an edge that the graph lacks, a corrected base is
     # in windows of the graph, and successors and predecessors of k-mers must be counted at the same positions.
-    names = name_windows(reads, kmer_graph.dictionary)
+    names = kmer_graph.text_index.name_windows(reads)
     return Corrected(reads, names, int(corrected.sum()), n_named, count_true(names >= 0) - n_named)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.graph.kmer_graph import KmerGraph
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, WindowRows, unitig_of
 from gpuasm.assembly.iteration.junction_reads import name_along
 from gpuasm.assembly.iteration.passed_contigs import Text
 from gpuasm.kmers.tally import Tally
@@ -72,8 +72,7 @@ def name_single_copy(
     """
     xp, (before, after) = array_namespace(is_single), graphs
     step, n_next = after.graph.k - before.graph.k, to_namespace(xp, text.n_next)
-    found = xp.empty(after.strand.size, bool)
-    rows = (*before.rows[1:], n_next, contig_name, *after.rows[1:])
+    found, rows = xp.empty(int(after.graph.n_kmers.sum()), bool), (before.rows, n_next, contig_name, after.rows)
     n_before = xp.concatenate([xp.zeros(1, np.int32), xp.cumsum(is_single, dtype=np.int32)])
     _name_inner(is_single.size, *rows, step, n_before, found)
     contains_single, kept = single_copy_windows(text, tally, is_single, k=before.graph.k), xp.flatnonzero(name_of >= 0)
@@ -81,19 +80,17 @@ def name_single_copy(
     return found
 
 
-@signatures("int32[::1], int64[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64, int32[::1], boolean[::1]")
+@signatures("int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64, int32[::1], boolean[::1]")
 @for_each
-def _name_inner(
-    j, unitig_of, first_window, n_next, contig_name, next_unitig_of, next_first_window, step, n_before, found
-):
-    u = np.int64(unitig_of[j])
-    first, last = first_window[u], first_window[u + 1]
+def _name_inner(j, before: WindowRows, n_next, contig_name, after: WindowRows, step, n_before, found):
+    u = unitig_of(np.int64(j), before)
+    first, last = before.first_window[u], before.first_window[u + 1]
     if j - first < n_next[u] and contig_name[u] >= 0:
         end = j + step + 1
         n = n_before[min(end, last)] - n_before[j]
         if end > last:  # a circular unitig continues with its first window
             n += n_before[first + end - last] - n_before[first]
-        found[name_along(np.int64(contig_name[u]), j - first, next_unitig_of, next_first_window) >> 1] = n > 0
+        found[name_along(np.int64(contig_name[u]), j - first, after) >> 1] = n > 0
 
 
 def single_copy_ends(text: Text, is_single: Array, *, k: int, next_k: int) -> tuple[np.ndarray, np.ndarray]:

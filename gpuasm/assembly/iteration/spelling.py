@@ -104,14 +104,14 @@ def spell_passed(kmer_graph: KmerGraph, passed: np.ndarray, flanks: Flanks, *, k
     k
         The next k.
     """
-    xp, graph = array_namespace(kmer_graph.strand), kmer_graph.graph
+    xp, graph = array_namespace(kmer_graph.rows.blocks), kmer_graph.graph
     contig = np.repeat(np.arange(passed.size), np.minimum(n_next_windows(graph, k)[passed], 2))
     ends, spelled = _spell_ends(graph, passed[contig], k), _spell_flanks(graph, flanks, k)
     bases, window, strand = (np.concatenate(pair) for pair in zip(ends[1:], spelled[1:], strict=True))
     packed = to_namespace(xp, pack(bases))
     names = xp.full(BASES_PER_WORD * packed.size, -1, np.int32)
     window, strand = to_namespace(xp, window), to_namespace(xp, strand)
-    named = xp.where(window >= 0, 2 * window + (kmer_graph.strand[xp.maximum(window, 0)] ^ strand), -1)
+    named = xp.where(window >= 0, 2 * window + strand, -1)
     names[: bases.size] = named.astype(np.int32)
     return SpelledSegments(packed, names, np.concatenate([ends[0], spelled[0][1:] + ends[0][-1]]), contig)
 

@@ -275,3 +275,11 @@ class Resolved:
     ambiguous_overlaps: list[Gap] = field(default_factory=list)
     mismatching_overlaps: list[Gap] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+
+    def moved(self, graph: UnitigGraph, sources: SourceUnitigs) -> Resolved:
+        """Return the result in a later graph, whose unitigs are made of those of this one."""
+        gaps, weak_links, ambiguous, mismatching = (
+            move_gaps(some, graph, sources)
+            for some in (self.gaps, self.weak_links, self.ambiguous_overlaps, self.mismatching_overlaps)
+        )
+        return Resolved(graph, gaps, weak_links, ambiguous, mismatching, self.counts)

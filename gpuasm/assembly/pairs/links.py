@@ -58,9 +58,9 @@ def spanning_pairs(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGrap
         return None
     first, second = segments_of_mates(reads)
     here, there = aligned.oriented[first], aligned.oriented[second]
-    faces, inserts = _facing(reads, aligned, kmer_graph, (first, second))
+    within, faces, inserts = _facing(reads, aligned, kmer_graph, (first, second))
     if inserts is None:
-        _warn_of_orientation(aligned, (first, second), n_facing=int(faces.sum()))
+        _warn_of_orientation(int(within.sum()), int(faces.sum()), int((within & (here == there)).sum()))
         return None
     xp = array_namespace(here)
     chosen = xp.flatnonzero(~faces & (here >= 0) & (there >= 0))
@@ -72,7 +72,7 @@ def measure_inserts(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGra
     """Measure insert sizes on the unitigs of a k-mer graph of plain k; None where pairs are of no use."""
     if not reads.paired or reads.n_segments == 0:
         return None
-    return _facing(reads, aligned, kmer_graph, segments_of_mates(reads))[1]
+    return _facing(reads, aligned, kmer_graph, segments_of_mates(reads))[2]
 
 
 def segments_of_mates(reads: Reads) -> tuple[Array, Array]:
@@ -87,27 +87,20 @@ def segments_of_mates(reads: Reads) -> tuple[Array, Array]:
 
 def _facing(
     reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, segments: tuple[Array, Array]
-) -> tuple[Array, InsertSizes | None]:
-    """Return which pairs face each other within one unitig, and the insert sizes of these."""
+) -> tuple[Array, Array, InsertSizes | None]:
+    """Return which pairs lie within one unitig, which of them face each other, and the insert sizes of these."""
     first, second = segments
     here, there = aligned.oriented[first], aligned.oriented[second]
-    within = _are_within_one(aligned, segments)
+    within = aligned.contained[first] & aligned.contained[second]
+    within &= (here >= 0) & (there >= 0) & (here >> 1 == there >> 1)
     xp = array_namespace(here)
     length = to_namespace(xp, kmer_graph.graph.length)[xp.maximum(here, 0) >> 1]
     insert = length - aligned.base[first] - aligned.base[second]
     faces = within & (here != there) & (insert > 0) & (insert <= FRAGMENTS.longest_insert)
-    if int(faces.sum()) < FRAGMENTS.facing_share * int(within.sum()):
-        return faces, None
+    if 2 * int(faces.sum()) < int(within.sum()):
+        return within, faces, None
     bases = int((reads.length[first] + reads.length[second]).sum(dtype=np.int64)) // max(1, int(first.size))
-    return faces, _measure(to_host(insert[faces]), to_host(length[faces]), bases)
-
-
-def _are_within_one(aligned: UnitigAlignments, segments: tuple[Array, Array]) -> Array:
-    """Return which pairs lie within one unitig."""
-    first, second = segments
-    here, there = aligned.oriented[first], aligned.oriented[second]
-    contained = aligned.contained[first] & aligned.contained[second]
-    return contained & (here >= 0) & (there >= 0) & (here >> 1 == there >> 1)
+    return within, faces, _measure(to_host(insert[faces]), to_host(length[faces]), bases)
 
 
 def _measure(insert: np.ndarray, length: np.ndarray, bases_per_pair: int) -> InsertSizes | None:
@@ -119,14 +112,10 @@ def _measure(insert: np.ndarray, length: np.ndarray, bases_per_pair: int) -> Ins
     return on_long or InsertSizes.of(np.bincount(insert), bases_per_pair=bases_per_pair)
 
 
-def _warn_of_orientation(aligned: UnitigAlignments, segments: tuple[Array, Array], *, n_facing: int) -> None:
-    """Warn if most pairs within one unitig do not face each other."""
-    within = _are_within_one(aligned, segments)
-    n_within = int(within.sum())
-    if n_within < FRAGMENTS.insert_least_pairs or n_facing >= FRAGMENTS.facing_share * n_within:
+def _warn_of_orientation(n_within: int, n_facing: int, n_same: int) -> None:
+    """Warn if most pairs within one unitig do not face each other, given how many do, and are on one strand."""
+    if n_within < FRAGMENTS.insert_least_pairs or 2 * n_facing >= n_within:
         return
-    first, second = segments
-    n_same = int((within & (aligned.oriented[first] == aligned.oriented[second])).sum())
     found = "are on one strand (FF)" if 2 * n_same > n_within else "look away from each other or are too long (RF)"
     _LOG.warning(
         "%s of %s pairs do not face each other (FR): most %s; their mates are used without each other: docs/reads.md",

@@ -83,7 +83,7 @@ def _are_similar(graph: UnitigGraph, other: int, successor: int) -> bool:
     """Return whether two unitigs with a common neighbour begin with similar sequences."""
     own, dominant = (oriented_codes(graph, oriented)[graph.k - 1 :] for oriented in (other, successor))
     n = min(own.size, dominant.size, PATHS.minor_compared_bases)
-    return n >= PATHS.minor_min_compared and bool(
+    return n >= ALIGNMENT.similar_bases_per_difference and bool(
         ALIGNMENT.similar_bases_per_difference
         * edits_to_prefix(own[:n], dominant[: n + n // ALIGNMENT.similar_bases_per_difference + 1])
         <= n

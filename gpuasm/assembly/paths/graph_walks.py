@@ -78,8 +78,8 @@ def find_walks(
     """
     xp, n = array_namespace(links.source), int(chosen.size)
     first, last, rest = links.first[chosen], links.first[chosen + 1], links.left + links.right
-    least, most = xp.empty(n, np.int32), xp.empty(n, np.int32)
-    _extremes(n, first, last, rest, least, most)
+    least, middle, most = (xp.empty(n, np.int32) for _ in range(3))
+    _order_statistics(n, first, last, rest, least, middle, most)
     if pins is None:
         pins = xp.full((2, WALK_UNITIGS * n), -1, np.int32)
     gaps = inserts.shortest - most, inserts.longest - least
@@ -88,13 +88,13 @@ def find_walks(
     tangled = xp.flatnonzero((walks.found > MAX_WALKS) & (last - first >= PATHS.join_min_pairs))
     if tangled.size == 0:
         return walks
-    m, first, last = int(tangled.size), first[tangled], last[tangled]
-    middle, own = xp.empty(m, np.int32), pins.reshape(2, n, WALK_UNITIGS)[:, tangled].reshape(2, -1)
-    _middle(m, first, last, rest, least[tangled], most[tangled], middle)
+    m, first, last, middle = int(tangled.size), first[tangled], last[tangled], middle[tangled]
+    own = pins.reshape(2, n, WALK_UNITIGS)[:, tangled].reshape(2, -1)
     for side, thread in enumerate((links.left_thread, links.right_thread)):
         _agree(m, first, last, thread, MOST_UNITIGS, WALK_UNITIGS, own[side])
     gaps = inserts.shortest - middle, inserts.longest - middle
-    limits = _Limits(gaps[0], gaps[1], own[0], own[1], PATHS.tangle_max_unitigs, PATHS.tangle_search_steps)
+    times = PATHS.tangle_budget
+    limits = _Limits(gaps[0], gaps[1], own[0], own[1], times * WALK_UNITIGS, times * PATHS.walk_search_steps)
     for array, its in zip(walks, _search_all(links, chosen[tangled], graph, limits), strict=True):
         array.reshape(n, -1)[tangled] = its.reshape(m, -1)
     return walks
@@ -109,12 +109,15 @@ def _search_all(links: Links, chosen: Array, graph: GraphArrays, limits: _Limits
     return walks
 
 
+@signatures("int64[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1]")
 @for_each
-def _middle(i, first, last, rest, least, most, middle):
-    low, high = np.int64(least[i]), np.int64(most[i])
+def _order_statistics(i, first, last, rest, least, middle, most):
+    low, high = np.int64(rest[first[i]]), np.int64(rest[first[i]])
+    for p in range(first[i], last[i]):
+        low, high = min(low, np.int64(rest[p])), max(high, np.int64(rest[p]))
+    least[i], most[i] = low, high
     while low < high:
-        half = (low + high) >> 1
-        below = 0
+        half, below = (low + high) >> 1, 0
         for p in range(first[i], last[i]):
             below += 1 if rest[p] <= half else 0
         if 2 * below >= last[i] - first[i]:
@@ -145,16 +148,6 @@ def _agree(i, first, last, thread, per_thread, walk_unitigs, pins):
         is_sure = t > 0 and pin >= 0 and for_it >= _AGREEMENT * against
         if is_sure and pins[walk_unitigs * i + t] < 0:
             pins[walk_unitigs * i + t] = pin
-
-
-@signatures("int64[::1], int64[::1], int32[::1], int32[::1], int32[::1]")
-@for_each
-def _extremes(i, first, last, rest, least, most):
-    least[i] = rest[first[i]]
-    most[i] = rest[first[i]]
-    for p in range(first[i], last[i]):
-        least[i] = min(least[i], rest[p])
-        most[i] = max(most[i], rest[p])
 
 
 @signatures(

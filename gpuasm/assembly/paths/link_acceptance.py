@@ -1,7 +1,11 @@
 """Accept links between single copies of the last graph as joins if their pairs exclude all alternatives.
 
-Mates are anchored by k-mers that occur once in the graph and once in the genome (`repeat_kmers`). A link x -> y is a
-join if
+Mates are anchored by k-mers that occur once in the graph and once in the genome: repeat-derived k-mers
+(`copy_number`) anchor none. A unitig that consists of these may be a plasmid of several copies, and keeps them. Its
+links count only if both its ends are repeats or the depths agree. By chance some repeat k-mers have the depth of one
+copy: a link is also rejected if, with the pairs on repeat k-mers, it has far more pairs than one copy explains.
+
+A link x -> y is a join if
 
 1. x and y are single copies: of the depth of one copy of the unitigs near by, and with enough 31-mers of their own;
 2. it has at least three pairs, and at least 15 % of those expected from the depth at that distance;
@@ -24,15 +28,15 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.graph_anchors import AnchorIndex
 from gpuasm.assembly.alignment.read_threading import GraphArrays
 from gpuasm.assembly.coverage.copy_number import nearby_depth
-from gpuasm.assembly.coverage.repeat_kmers import has_several_copies, leads_from_repeat, without_repeat_kmers
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS, InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Evidence, Reaches, weigh_links
 from gpuasm.assembly.pairs.links import Links, SpanningPairs, is_within, link_pairs
 from gpuasm.assembly.parameters import COVERAGE, FRAGMENTS, PATHS
 from gpuasm.parallel import compiled, signatures
+from gpuasm.primitives.counting import count_between
 
-_COMPETITOR_PERCENT, _SELF_LINK_PERCENT = PATHS.join_max_competitor_percent, PATHS.join_max_self_link_percent
+_COMPETITOR_PERCENT, _SELF_LINK_PERCENT = PATHS.join_third_percent, PATHS.join_few_percent
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,75 @@ def accepted_links(
     return AcceptedLinks(links, evidence, joins, is_single, all_reaches, n_repeat_kmers)
 
 
+def without_repeat_kmers(index: AnchorIndex, repeat_kmers: Array) -> tuple[AnchorIndex, np.ndarray]:
+    """Remove repeat-derived k-mers from an index, except those of unitigs that consist of them.
+
+    Parameters
+    ----------
+    index
+        Index of the last graph.
+    repeat_kmers : (n,) uint64
+        As `find_repeat_kmers` returns them.
+
+    Returns
+    -------
+    AnchorIndex, and (n_unitigs,) bool, on the host: unitigs all of whose unique k-mers are repeat-derived.
+    """
+    xp, is_unique = array_namespace(repeat_kmers), index.kmers.is_unique
+    names = index.kmers.find_windows(repeat_kmers)
+    found = names[names >= 0] >> 1
+    found = found[is_unique[found]]
+    is_found = xp.zeros(is_unique.size, bool)
+    is_found[found] = True
+    is_repeat = count_between(is_found, index.start) == count_between(is_unique, index.start)
+    unitig = xp.searchsorted(index.start, found, side="right") - 1
+    is_found[found[is_repeat[unitig]]] = False
+    return replace(index, kmers=replace(index.kmers, is_unique=is_unique & ~is_found)), to_host(is_repeat)
+
+
+def leads_from_repeat(links: Links, graph: UnitigGraph, is_repeat: np.ndarray) -> np.ndarray:
+    """Mark the links between a repeat unitig and a unitig of lower depth that is none: (n_links,) bool, on the host.
+
+    Parameters
+    ----------
+    links
+        Links of single copies.
+    graph, is_repeat
+        The last graph, and which of its unitigs are repeats, as `without_repeat_kmers` returns them.
+    """
+    source, target = to_host(links.source) >> 1, to_host(links.target) >> 1
+    from_repeat = is_repeat[source]
+    repeat, once = np.where(from_repeat, source, target), np.where(from_repeat, target, source)
+    has_more_depth = graph.depth[repeat] >= COVERAGE.single_copy_ratio * graph.depth[once]
+    return (from_repeat != is_repeat[target]) & has_more_depth
+
+
+def has_several_copies(links: Links, every: Links, evidence: Evidence) -> np.ndarray:
+    """Mark the links that have, with the pairs on repeat k-mers, far more pairs than one copy explains.
+
+    Parameters
+    ----------
+    links
+        Links of k-mers that are not repeat-derived.
+    every, evidence
+        Links of all k-mers, and the evidence of their pairs.
+
+    Returns
+    -------
+    (n_links,) bool, on the host: links with pairs on repeat k-mers, with twice the expected pairs in all, and with so
+    many that two copies are 2^10 times as likely as one, by Poisson's distribution.
+    """
+    if links.n == 0 or every.n == 0:
+        return np.zeros(links.n, bool)
+    # Links ascend by source, then target.
+    own, known = (to_host(each.source).astype(np.int64) << 32 | to_host(each.target) for each in (links, every))
+    row = np.minimum(np.searchsorted(known, own), every.n - 1)
+    n, expected = evidence.n_pairs[row], evidence.expected[row] / SIXTEENTHS
+    has_more = n > to_host(links.first[1:] - links.first[:-1])
+    is_likely = n - expected / np.log(2) >= PATHS.walk_lead_bits
+    return (known[row] == own) & has_more & (n >= COVERAGE.two_copies_ratio * expected) & is_likely
+
+
 def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
     """Return the links between single copies, without the pairs within one unitig."""
     link = links.of_pairs
@@ -139,7 +212,7 @@ class LinkTable:
         """Add reverse complements and sort links; see `Links` for source and target."""
         e, each = evidence, np.arange(source.size)
         sound = (e.n_pairs >= PATHS.join_min_pairs) & (100 * e.n_pairs >= FRAGMENTS.link_agreement * e.n_possible)
-        sound &= 100 * SIXTEENTHS * e.n_pairs >= PATHS.join_min_percent * e.expected
+        sound &= 100 * SIXTEENTHS * e.n_pairs >= PATHS.join_few_percent * e.expected
         sound &= e.beyond < SIXTEENTHS * PATHS.max_missing_pairs
         is_own_mirror = source == (target ^ 1)
         mirrored = np.flatnonzero(~is_own_mirror)

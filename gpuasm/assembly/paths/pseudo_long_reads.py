@@ -16,14 +16,13 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.alignment.graph_anchors import AnchorIndex
 from gpuasm.assembly.alignment.read_threading import GraphArrays
-from gpuasm.assembly.coverage.copy_number import local_depth
+from gpuasm.assembly.coverage.copy_number import are_surely_single, local_depth
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.links import Links, link_pairs, without_pairs_within
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
-from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_walks, fitting_pairs
-from gpuasm.assembly.paths.path_prefixes import are_surely_single, choose_by_prefixes
+from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_by_prefixes, choose_walks, fitting_pairs
 from gpuasm.parallel import for_each, signatures
 from gpuasm.sequence.reads import Reads
 
@@ -131,12 +130,11 @@ class _WalkSegments(NamedTuple):
 
 
 class _NamedUnitigs(NamedTuple):
-    """The bases of unitigs, where each unitig and its windows start, and on which strand each window is named."""
+    """The bases of unitigs, and where each unitig and its windows start."""
 
     bases: Array
     start: Array
     window_start: Array
-    strand: Array
 
 
 def _joined(
@@ -169,7 +167,7 @@ def _write_fragments(segments: _WalkSegments, kmer_graph: KmerGraph) -> tuple[Re
     codes, names = xp.zeros(32 * total, np.uint8), xp.full(32 * total, -1, np.int32)
     window_start = np.concatenate([[0], np.cumsum(graph.n_kmers)])
     bases, unitig_start, window_start = (to_namespace(xp, a) for a in (graph.bases, graph.start, window_start))
-    unitigs = _NamedUnitigs(bases, unitig_start, window_start, kmer_graph.strand)
+    unitigs = _NamedUnitigs(bases, unitig_start, window_start)
     _write_fragment(n, segments, unitigs, graph.k, start, codes, names)
     packed = xp.empty(total, np.uint64)
     _pack_bases(total, codes, packed)
@@ -178,7 +176,7 @@ def _write_fragments(segments: _WalkSegments, kmer_graph: KmerGraph) -> tuple[Re
 
 @signatures(
     "int32[::1], int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], "
-    "uint8[::1], int64, int64[::1], uint8[::1], int32[::1]"
+    "int64, int64[::1], uint8[::1], int32[::1]"
 )
 @for_each
 def _write_fragment(f, segments: _WalkSegments, graph: _NamedUnitigs, k, start, codes, names):
@@ -200,7 +198,7 @@ def _write_fragment(f, segments: _WalkSegments, graph: _NamedUnitigs, k, start, 
                     w = graph.window_start[u] + c
                     if is_reversed:
                         w = graph.window_start[u + 1] - 1 - c
-                    names[start[f] + i] = 2 * w + (np.int64(graph.strand[w]) ^ is_reversed)
+                    names[start[f] + i] = 2 * w + is_reversed
         # If the fragment begins within the shared bases, the first bases of the next unitig are skipped.
         done += n - (k - 1) - skipped
         skipped = np.int64(0)

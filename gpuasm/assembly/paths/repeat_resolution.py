@@ -10,7 +10,7 @@ from a variant of a repeat that the graph lacks; or the last bases of one end ar
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,13 +18,14 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
 from gpuasm.assembly.alignment.read_threading import GraphArrays
 from gpuasm.assembly.coverage.copy_number import nearby_depth
-from gpuasm.assembly.ends.exact_overlaps import are_densely_covered, find_linked_overlaps, find_unlinked_overlaps
+from gpuasm.assembly.ends.end_joining import are_densely_covered, find_unlinked_overlaps
+from gpuasm.assembly.ends.end_overlaps import find_linked_overlaps
 from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.oriented_sequence import oriented_codes
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS, InsertSizes
-from gpuasm.assembly.pairs.link_evidence import Gap, Reaches, Resolved, expected_pairs, gaps_of, move_gaps
+from gpuasm.assembly.pairs.link_evidence import Gap, Reaches, Resolved, expected_pairs, gaps_of
 from gpuasm.assembly.pairs.links import SpanningPairs
 from gpuasm.assembly.parameters import ENDS, PATHS
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
@@ -81,46 +82,28 @@ def resolve(
         return Resolved(graph)
     inserts, arrays = pairs.inserts, GraphArrays.of(graph, array_namespace(pairs.reads.packed))
     accepted = accepted_links(graph, arrays, pairs, repeat_kmers=repeat_kmers, checks_anchors="anchor-checks" in rules)
-    classified = _classify(graph, arrays, accepted, inserts, may_overlap="linked-overlaps" in rules)
+    made, resolved = _classify(graph, arrays, accepted, inserts, may_overlap="linked-overlaps" in rules)
     unlinked = {
         name: _undecided(groups, arrays, accepted.all_reaches, inserts)
         for name, groups in _joins_without_links(graph, accepted, rules, inserts=inserts, uneven=uneven).items()
     }
-    fills = classified.fills + [fill for groups in unlinked.values() for group in groups for fill in group]
-    overlaps = sum(fill.overlap > 0 for fill in classified.fills)
+    fills = made + [fill for groups in unlinked.values() for group in groups for fill in group]
+    overlaps = sum(fill.overlap > 0 for fill in made)
     counts = {"links": accepted.links.n, "repeat_kmers": accepted.n_repeat_kmers}
-    counts |= {"walks": len(classified.fills) - overlaps, "linked_overlaps": overlaps}
+    counts |= {"walks": len(made) - overlaps, "linked_overlaps": overlaps}
     counts |= {name: len(groups) for name, groups in unlinked.items()} | {"terminal_repeats": 0}
-    others = [
-        classified.gaps,
-        _weak_links(graph, accepted, sd=inserts.sd),
-        classified.ambiguous_overlaps,
-        classified.mismatching_overlaps,
-    ]
     if fills:
-        graph, sources = split(graph, fills, nearby_depth(graph), longest=inserts.longest)
-        others = [move_gaps(some, graph, sources) for some in others]
+        resolved = resolved.moved(*split(graph, fills, nearby_depth(graph), longest=inserts.longest))
     if "terminal-repeats" in rules:
-        graph, sources, counts["terminal_repeats"] = duplicate_terminal_repeats(graph)
-        others = [move_gaps(some, graph, sources) for some in others]
-    gaps, weak_links, ambiguous, mismatching = others
-    return Resolved(graph, gaps, weak_links, ambiguous, mismatching, counts | {"gaps": len(gaps)})
-
-
-@dataclass(frozen=True)
-class _Classified:
-    """Joins whose bases are certain, and the others, as in `gpuasm.assembly.pairs.link_evidence.Resolved`."""
-
-    fills: list[Fill] = field(default_factory=list)
-    gaps: list[Gap] = field(default_factory=list)
-    ambiguous_overlaps: list[Gap] = field(default_factory=list)
-    mismatching_overlaps: list[Gap] = field(default_factory=list)
+        graph, sources, counts["terminal_repeats"] = duplicate_terminal_repeats(resolved.graph)
+        resolved = resolved.moved(graph, sources)
+    return replace(resolved, counts=counts | {"gaps": len(resolved.gaps)})
 
 
 def _classify(
     graph: UnitigGraph, arrays: GraphArrays, accepted: AcceptedLinks, inserts: InsertSizes, *, may_overlap: bool
-) -> _Classified:
-    """Separate the joins whose bases are certain from the others."""
+) -> tuple[list[Fill], Resolved]:
+    """Return the joins whose bases are certain, and the others with the links of too few pairs."""
     joins, links, n = accepted.joins, accepted.links, accepted.links.n
     xp = array_namespace(links.source)
     is_join = to_namespace(xp, np.isin(np.arange(n), joins))
@@ -132,26 +115,26 @@ def _classify(
     walks = [tuple(row[:size].tolist()) for row, size in zip(unitigs, to_host(chosen.size).tolist(), strict=True)]
     is_used = _used_up(graph, accepted.is_single, gaps, walks)
     is_dead = np.diff(graph.arc_start) == 0
-    found, few = _Classified(), list[Gap]()
+    found, fills, few = Resolved(graph), list[Fill](), list[Gap]()
     for gap, walk, n, expected in zip(gaps, walks, n_walks, evidence.expected.tolist(), strict=True):
         if len(walk) > 1 and not is_used[[o >> 1 for o in walk[1:-1]]].any():
-            found.fills.append(Fill(walk))
+            fills.append(Fill(walk))
             continue
         are_dead = may_overlap and bool(is_dead[gap.source] and is_dead[gap.target ^ 1])
         overlaps = find_linked_overlaps(graph, gap) if are_dead and n == 0 else []
         if len(overlaps) == 1 and _has_pairs(gap, expected, PATHS.join_overlap_min_percent):
-            found.fills.append(Fill((gap.source, gap.target), overlaps[0]))
+            fills.append(Fill((gap.source, gap.target), overlaps[0]))
         elif len(overlaps) == 1:
             # If reads contain two units of the overlap, clipped tails show whether there is one. If not, coverage is
             # low, which explains the missing pairs.
             has_units = 2 * overlaps[0] <= inserts.bases_per_pair / 2
             (found.gaps if has_units else found.ambiguous_overlaps).append(gap)
         elif len(overlaps) > 1 or n > 0 or gap.size + gap.spread > -ENDS.linked_min_overlap:
-            (found.gaps if _has_pairs(gap, expected, PATHS.join_gap_min_percent) else few).append(gap)
+            (found.gaps if _has_pairs(gap, expected, PATHS.join_third_percent) else few).append(gap)
         elif are_dead and _has_pairs(gap, expected, PATHS.join_overlap_min_percent):
             found.mismatching_overlaps.append(gap)
     found.gaps.extend(_with_unique_ends(graph, few))
-    return found
+    return fills, replace(found, weak_links=_weak_links(graph, accepted, sd=inserts.sd))
 
 
 def _used_up(graph: UnitigGraph, is_single: np.ndarray, gaps: list[Gap], walks: list[tuple[int, ...]]) -> np.ndarray:

@@ -106,16 +106,56 @@ def is_above(a, b, depth, n_kmers):
     return a < b
 
 
-def find_tips(
-    graph: UnitigGraph,
-    nearby: np.ndarray,
-    *,
-    strictness: float = 1.0,
-    few: float = COVERAGE.few_reads,
-    judges_few: bool = True,
-    windows_are_dense: bool = False,
-    reach: int | None = None,
-) -> np.ndarray:
+@dataclass(frozen=True)
+class RuleLimits:
+    """What a round, the values of k and the mode change of the rules.
+
+    Attributes
+    ----------
+    strictness : float
+        Share of the full thresholds to use.
+    few : float
+        Depth of a few reads, which one error may explain.
+    with_few : bool
+        Whether branches of few reads are suspect in full rounds, by their surroundings.
+    keeps_variants, keeps_minor : bool
+        Whether a branch rare for its surroundings may be a strain's, or a related genome's of low coverage.
+    error_rate : float
+        Substitutions a base of the reads: it determines how many of them share an error by chance.
+    windows_are_dense : bool
+        Whether k is so small that well covered sequence does not end by chance: then the rule for few reads applies to
+        short tips of any depth next to a branch of twice their depth, as duplicates of one miscopied fragment make.
+    reach : int, or None
+        k-mers that one error spoils: the first k, as k-mers of larger k consist of those kept at the first. None takes
+        the graph's own k.
+    """
+
+    strictness: float = 1.0
+    few: float = COVERAGE.few_reads
+    with_few: bool = True
+    keeps_variants: bool = False
+    keeps_minor: bool = False
+    error_rate: float = 0.0
+    windows_are_dense: bool = False
+    reach: int | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether this is a round of full thresholds."""
+        return self.strictness == 1.0
+
+    @property
+    def judges_few(self) -> bool:
+        """Whether branches of few reads are judged in this round."""
+        return self.is_full and self.with_few
+
+    def rare_depth(self, nearby: np.ndarray, *, keeps_variants: bool) -> np.ndarray:
+        """Return the depth below which a branch next to one of higher depth is rare: (n,) float64."""
+        share = SIMPLIFICATION.rare_share * self.strictness
+        return rare_depth(nearby, share, keeps_variants=keeps_variants, few=self.few, error_rate=self.error_rate)
+
+
+def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None = None) -> np.ndarray:
     """Mark the unitigs that are tips (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
     A tip has one dead end, at most as many k-mers as one error spoils, and a competing branch at its other end. It is
@@ -136,56 +176,41 @@ def find_tips(
         The graph.
     nearby : (n,) float64
         Its local depth.
-    strictness
-        Share of the full thresholds to use.
-    few
-        Depth of a few reads, which one error may explain.
-    judges_few
-        Whether a tip of few reads is removed if the competing branch continues.
-    windows_are_dense
-        Whether k is so small that well covered sequence does not end by chance: then the rule for few reads applies to
-        short tips of any depth next to a branch of twice their depth, as duplicates of one miscopied fragment make.
-    reach
-        k-mers that one error spoils: the first k, as k-mers of larger k consist of those kept at the first. None takes
-        the graph's own k.
+    limits
+        Those of the round and of the sample.
 
     Returns
     -------
     (n,) bool
     """
-    is_full, limits = strictness == 1.0, SIMPLIFICATION
-    longest = np.where(graph.depth < few * strictness, int(graph.k * strictness), int((reach or graph.k) * strictness))
+    limits = limits or RuleLimits()
+    strictness, few = limits.strictness, limits.few
+    reach = int((limits.reach or graph.k) * strictness)
+    longest = np.where(graph.depth < few * strictness, int(graph.k * strictness), reach)
     is_dead = (np.diff(graph.arc_start) == 0).reshape(-1, 2)
     is_candidate = (is_dead[:, 0] != is_dead[:, 1]) & (graph.n_kmers <= 2 * longest) & ~graph.is_circular
     tips = Branches.of(graph, is_candidate, 2 * longest)
     own, other, onward = tips.depth, tips.competitor.max(axis=1), tips.continuing.max(axis=1)
     rare, half, two_errors = (
         nearby[tips.unitig] * (share * strictness)
-        for share in (limits.rare_share, COVERAGE.half_copy, COVERAGE.error_depth_share)
+        for share in (SIMPLIFICATION.rare_share, COVERAGE.half_copy, COVERAGE.error_depth_share)
     )
-    competitor, negligible = limits.tip_competitor_ratio / strictness, limits.negligible_ratio * strictness * other
+    competitor, negligible = (
+        SIMPLIFICATION.competitor_ratio / strictness,
+        SIMPLIFICATION.negligible_ratio * strictness * other,
+    )
     bound = np.maximum(np.maximum(two_errors, negligible), np.minimum(few * strictness, rare))
     is_error_of_two = (own < bound) & (other >= 2 * competitor * own)
     is_error = (own < rare) & tips.is_below.any(axis=1)
     is_error |= (own <= half) & (other >= competitor * own) | (own < negligible)
-    if is_full and judges_few:
+    if limits.judges_few:
         is_error |= (own < few) & (onward > _NONE)
-    if is_full and windows_are_dense:
+    if limits.is_full and limits.windows_are_dense:
         is_error |= (onward > _NONE) & (onward >= competitor * own)
     return tips.marked(np.where(tips.n_kmers > longest[tips.unitig], is_error_of_two, is_error), graph.n)
 
 
-def find_low_coverage_edges(
-    graph: UnitigGraph,
-    nearby: np.ndarray,
-    *,
-    strictness: float = 1.0,
-    few: float = COVERAGE.few_reads,
-    judges_few: bool = True,
-    keeps_variants: bool = False,
-    keeps_relatives: bool = False,
-    error_rate: float = 0.0,
-) -> np.ndarray:
+def find_low_coverage_edges(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None = None) -> np.ndarray:
     """Mark short unitigs between unitigs of far higher depth: errors and false joins.
 
     Two kinds: at most 2k k-mers, as an error inside a read makes them, with a competing branch of far higher depth at
@@ -194,16 +219,8 @@ def find_low_coverage_edges(
 
     Parameters
     ----------
-    graph, nearby, strictness, few
+    graph, nearby, limits
         As for `find_tips`.
-    judges_few
-        Whether edges of few reads are suspect at a lower depth of the competing branches.
-    keeps_variants
-        Whether an edge with competing branches at both ends may be a strain's.
-    keeps_relatives
-        Whether it may be a related genome's, unless all its neighbours are long.
-    error_rate
-        Substitutions a base of the reads: it determines how many of them share an error by chance.
 
     Returns
     -------
@@ -214,22 +231,23 @@ def find_low_coverage_edges(
     Next to a repeat of many copies a true single copy is negligible too, so a negligible edge is removed only if it has
     at most half a copy's depth.
     """
-    limits, edges = SIMPLIFICATION, Branches.of(graph, graph.n_kmers <= 2 * graph.k)
+    limits, edges = limits or RuleLimits(), Branches.of(graph, graph.n_kmers <= 2 * graph.k)
+    strictness, keeps = limits.strictness, limits.keeps_variants
     own, weaker, stronger = edges.depth, edges.competitor.min(axis=1), edges.competitor.max(axis=1)
-    near, share = nearby[edges.unitig], limits.rare_share * strictness
+    near, share = nearby[edges.unitig], SIMPLIFICATION.rare_share * strictness
     as_variant, as_relative = (
-        own < rare_depth(near, share, keeps_variants=keeps, few=few, error_rate=error_rate)
-        for keeps in (keeps_variants, keeps_variants or keeps_relatives)
+        own < limits.rare_depth(near, keeps_variants=may_be_true)
+        for may_be_true in (keeps, keeps or limits.keeps_minor)
     )
-    ratio = np.full(own.size, limits.edge_competitor_ratio / strictness)
-    if strictness == 1.0 and judges_few:
-        ratio[own < few] = limits.edge_competitor_ratio_few
+    ratio = np.full(own.size, 2 * SIMPLIFICATION.competitor_ratio / strictness)
+    if limits.judges_few:
+        ratio[own < limits.few] = SIMPLIFICATION.edge_competitor_ratio_few
     is_between = (weaker >= ratio * own) & (weaker > 0)
     is_rare = as_relative | as_variant & _lie_between_long(graph, edges.unitig, is_candidate=as_variant & ~as_relative)
     is_rare |= (own < COVERAGE.error_depth_share * strictness * weaker) & (
         own <= near * (COVERAGE.half_copy * strictness)
     )
-    is_rare |= own < limits.negligible_ratio * strictness * weaker
+    is_rare |= own < SIMPLIFICATION.negligible_ratio * strictness * weaker
     is_false_join = (stronger >= ratio * own) & (edges.n_kmers <= graph.k) & (own < near * share)
     return edges.marked(np.where(is_between, is_rare, is_false_join), graph.n)
 
@@ -268,10 +286,12 @@ def find_supported(
 
     Parameters
     ----------
-    graph, nearby, error_rate
-        As for `find_low_coverage_edges`.
+    graph, nearby
+        As for `find_tips`.
     window
         Depth that one read gives each of its k-mers.
+    error_rate
+        Substitutions a base of the reads: it determines how many of them share an error by chance.
 
     Returns
     -------

@@ -8,10 +8,8 @@ A branch of twice the depth of its sibling is left to the dominant paths, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -20,11 +18,19 @@ from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE, PATHS, SIMPLIFICATION, ModeParameters
-from gpuasm.assembly.simplification.branches import find_isolated, find_low_coverage_edges, find_supported, find_tips
-from gpuasm.assembly.simplification.bubbles import find_bubbles
-from gpuasm.assembly.simplification.dead_end_variants import find_dead_end_variants
+from gpuasm.assembly.simplification.branches import (
+    RuleLimits,
+    find_isolated,
+    find_low_coverage_edges,
+    find_supported,
+    find_tips,
+)
+from gpuasm.assembly.simplification.sibling_branches import find_bubbles, find_dead_end_variants
 from gpuasm.assembly.simplification.superbubbles import find_superbubble_variants
 from gpuasm.stages import Stage
+
+_LOCAL_RULES = {"low_coverage_edges": find_low_coverage_edges, "tips": find_tips, "bubbles": find_bubbles}
+"""The rules that compare a branch with its surroundings, in their order."""
 
 
 @dataclass
@@ -105,9 +111,9 @@ def clean(
     few
         Depth of a few reads, which one error may explain.
     windows_are_dense
-        Whether k is small compared with the reads: see `gpuasm.assembly.simplification.branches.find_tips`.
+        Whether k is small compared with the reads: see `gpuasm.assembly.simplification.branches.RuleLimits`.
     reach
-        k-mers that one error spoils, see `find_tips`; None takes the graph's k.
+        k-mers that one error spoils, see `RuleLimits`; None takes the graph's k.
     protected_depth
         Depth from which a unitig is kept whatever the depth of competing branches.
     are_read
@@ -123,42 +129,33 @@ def clean(
     """
     done, active = _Cleaning(graph, mode.parameters), mode.rules(without)
     window = few / COVERAGE.few_reads if window is None else window
-    local_rules = _local_rules(mode, active, few=few, windows_are_dense=windows_are_dense, reach=reach)
+    local_rules = {name: rule for name, rule in _LOCAL_RULES.items() if name.replace("_", "-") in active}
+    limits = RuleLimits(
+        few=few,
+        with_few="few-reads" in active,
+        keeps_variants=mode.parameters.keeps_variants,
+        keeps_minor=mode.parameters.keeps_minor_genomes,
+        error_rate=mode.error_rate,
+        windows_are_dense=windows_are_dense,
+        reach=reach,
+    )
     for strictness in SIMPLIFICATION.round_strictness:
-        before, is_full = done.removed.total, strictness == 1.0
-        for name, rule in local_rules:
-            marked = rule(done.graph, done.nearby, strictness=strictness) & (done.graph.depth < protected_depth)
+        before, limits = done.removed.total, replace(limits, strictness=strictness)
+        for name, rule in local_rules.items():
+            marked = rule(done.graph, done.nearby, limits) & (done.graph.depth < protected_depth)
             if "supported-branches" in active and marked.any():
                 marked &= ~find_supported(done.graph, done.nearby, window=window, error_rate=mode.error_rate)
             done.remove(name, marked)
-        if is_full and "superbubbles" in active:
+        if limits.is_full and "superbubbles" in active:
             _merge_superbubbles(done, merged=merged if are_read else None)
-        if is_full and done.parameters.merges_dead_ends and "dead-end-variants" in active:
+        if limits.is_full and done.parameters.merges_dead_ends and "dead-end-variants" in active:
             done.remove("dead_end_variants", find_dead_end_variants(done.graph))
         if "isolated-unitigs" in active and not keep_isolated:
             done.remove("isolated_unitigs", find_isolated(done.graph))
         done.removed.rounds += 1
-        if is_full and done.removed.total == before:
+        if limits.is_full and done.removed.total == before:
             break
     return done.graph, done.sources, done.removed
-
-
-def _local_rules(
-    mode: Mode, active: Collection[str], *, few: float, windows_are_dense: bool, reach: int | None
-) -> list[tuple[str, Callable[..., np.ndarray]]]:
-    """Return the active rules that compare a branch with its surroundings, with the thresholds of one mode."""
-    few_reads: dict[str, Any] = {"few": few, "judges_few": "few-reads" in active}
-    parameters = mode.parameters
-    keeps_variants, keeps_minor = parameters.keeps_variants, parameters.keeps_minor_genomes
-    edges: dict[str, Any] = few_reads | {"keeps_relatives": keeps_minor, "error_rate": mode.error_rate}
-    # A minor genome's branch is rare next to a related dominant one, but no error; strains are merged in superbubbles.
-    bubbles: dict[str, Any] = few_reads | {"error_rate": mode.error_rate}
-    every: list[tuple[str, Callable[..., np.ndarray]]] = [
-        ("low_coverage_edges", partial(find_low_coverage_edges, keeps_variants=keeps_variants, **edges)),
-        ("tips", partial(find_tips, windows_are_dense=windows_are_dense, reach=reach, **few_reads)),
-        ("bubbles", partial(find_bubbles, keeps_variants=keeps_variants or keeps_minor, **bubbles)),
-    ]
-    return [(name, rule) for name, rule in every if name.replace("_", "-") in active]
 
 
 def _merge_superbubbles(done: _Cleaning, *, merged: int | None) -> None:

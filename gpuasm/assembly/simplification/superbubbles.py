@@ -10,12 +10,9 @@ repeat are all kept (`tandem_units`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gpuasm.assembly.graph.oriented_sequence import unitig_base
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, SIMPLIFICATION
 from gpuasm.assembly.simplification.tandem_units import lies_in_tandem_repeat
 from gpuasm.parallel import compiled, inlined, run_chunks, signatures
@@ -67,7 +64,8 @@ def find_superbubble_variants(
     known = graph.arc_start, graph.arc_to, text, graph.count
     marked, is_end = np.zeros(graph.n, dtype=bool), np.zeros(graph.n, dtype=bool)
     may_end = graph.depth < ends_below
-    exits, share = _exits(known, may_end)
+    exits, share = np.full(2 * graph.n, -1, np.int32), np.zeros(2 * graph.n)
+    run_chunks(_find_exits, 2 * graph.n, *known, may_end, exits, share)
     _mark_off_path(*known, may_end, exits, marked, is_end)
     if nearby is None or not marked.any():
         return marked
@@ -83,25 +81,18 @@ def find_superbubble_variants(
     return marked
 
 
-def _exits(known: Any, may_end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exit of each superbubble of nearly identical paths, and the share of depth to remove, by its entrance.
-
-    The exit is -1 if there is none, the paths differ, or they lie in a tandem repeat; each superbubble is listed at one
-    of its ends only. The share is that of the unitig of the highest depth to remove in the lower depth of entrance and
-    exit, 0 if there is none. ``known`` are arcs, text and counts of the graph.
-    """
-    n = known[0].size - 1
-    exits, share = np.full(n, -1, np.int32), np.zeros(n)
-    run_chunks(_find_exits, n, *known, may_end, exits, share)
-    return exits, share
-
-
 @signatures(
     "int64, int64, int64[::1], int32[::1], Tuple((uint8[::1], int64[::1], int64, )), int64[::1], boolean[::1], "
     "int32[::1], float64[::1]"
 )
 @compiled()
 def _find_exits(first, last, arc_start, arc_to, text, count, may_end, exits, share):
+    """Write the exit of each superbubble of nearly identical paths, and the share of depth to remove, by its entrance.
+
+    The exit stays -1 if there is none, the paths differ, or they lie in a tandem repeat; each superbubble is listed at
+    one of its ends only. The share is that of the unitig of the highest depth to remove in the lower depth of entrance
+    and exit, 0 if there is none.
+    """
     _, start, k = text
     buffers = _superbubble_buffers()
     for s in range(first, last):
@@ -283,29 +274,21 @@ def _highest_removed(inner, on_path, start, count, k):
 def _all_similar(inner, on_path, kept, text):
     """Return whether each unitig that is not kept aligns to the kept path with few differences."""
     bases, start, k = text
-    path = np.empty(2 * (k - 1), np.uint8)
-    n = 0
+    path, n = np.empty(_MAX_KMERS + 2 * (k - 1), np.uint8), np.int64(0)
     for i in kept:
-        u = inner[i]
-        own = start[(u >> 1) + 1] - start[u >> 1]
-        first, last = k - 1, own  # without the overlap with the unitig before
+        begin, end, strand = start[inner[i] >> 1], start[(inner[i] >> 1) + 1], inner[i] & 1
+        first, last = k - 1, end - begin  # without the overlap with the unitig before
         if i == 0:
-            first = max(np.int64(0), own - (k - 1))
+            first = max(np.int64(0), last - (k - 1))
         elif i == inner.size - 1:
-            last = min(own, 2 * (k - 1))
-        grown = np.empty(n + last - first, np.uint8)
-        grown[:n] = path[:n]
-        path = grown
-        for j in range(first, last):
-            path[n] = unitig_base(u, j, bases, start)
-            n += 1
+            last = min(last, 2 * (k - 1))
+        copy_oriented(bases, end - last if strand else begin + first, last - first, strand, path, n)
+        n += last - first
     for i in range(inner.size):
         if not on_path[i]:
-            u = inner[i]
-            length = start[(u >> 1) + 1] - start[u >> 1]
+            begin, length = start[inner[i] >> 1], start[(inner[i] >> 1) + 1] - start[inner[i] >> 1]
             codes = np.empty(length, np.uint8)
-            for j in range(length):
-                codes[j] = unitig_base(u, j, bases, start)
+            copy_oriented(bases, begin, length, inner[i] & 1, codes, np.int64(0))
             if _PER_BASES * edits_to_substring(codes, path[:n]) > length:
                 return False
     return True

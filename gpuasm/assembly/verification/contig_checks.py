@@ -24,9 +24,8 @@ from gpuasm.assembly.coverage.contig_depth import DepthTable, core_of, summarise
 from gpuasm.assembly.ends.clipped_tails import free_ends
 from gpuasm.assembly.ends.end_extension import extend_ends, extended
 from gpuasm.assembly.options import EVERY_RULE
-from gpuasm.assembly.parameters import VERIFICATION
-from gpuasm.assembly.verification.circular_start import find_circular_starts
-from gpuasm.assembly.verification.contig_splitting import Cuts, Join, split_contigs
+from gpuasm.assembly.pairs.link_evidence import Gap
+from gpuasm.assembly.verification.contig_splitting import Cuts, find_circular_starts, split_contigs
 from gpuasm.assembly.verification.polishing import VoteCounts, count_mixed, decide, least_votes
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ReadEvidence, collect_evidence
 from gpuasm.assembly.verification.redundant_ends import find_contained_contigs, find_redundant_ends
@@ -53,7 +52,7 @@ class Checked:
         A row for each contig.
     counts : dict
         Reads aligned, bases changed and added, joins broken: for run.json.
-    joins : list of Join
+    joins : list of Gap
         Between parts of one contig, with the number of bases missing there.
     """
 
@@ -61,7 +60,7 @@ class Checked:
     depth: np.ndarray
     table: DepthTable
     counts: dict[str, int]
-    joins: list[Join] = field(default_factory=list)
+    joins: list[Gap] = field(default_factory=list)
 
     @classmethod
     def empty(cls) -> Checked:
@@ -120,9 +119,7 @@ def check_contigs(
     found = extend_ends(contigs, evidence.tails, index, depth=depth, error_rate=evidence.error_rate)
     cuts = Cuts.of(broken.place, excluded, broken.missing)
     per_base = codes, depth, core_of(targets, index, bounds), _mark_within(excluded, depth.size)
-    longer, (codes, depth, is_core, is_excluded), moved = extended(
-        contigs, found, per_base, cuts=np.array(cuts.place, np.int64)
-    )
+    longer, (codes, depth, is_core, is_excluded), moved = extended(contigs, found, per_base, cuts=cuts.place)
     first_base: dict[int, int] = {}
     if "circular-start" in rules:
         first_base = find_circular_starts(longer, batches(reads), typical=int(mean_read), reach=reach, xp=xp)
@@ -164,16 +161,15 @@ def _find_unneeded(
 def _find_unread_contigs(
     depth: np.ndarray, codes: np.ndarray, bounds: np.ndarray, *, counts: Mapping[str, int]
 ) -> np.ndarray:
-    """Return the begin and end, (n, 2) int64, of contigs with reads on less than `written_min_share` of their bases.
+    """Return the begin and end, (n, 2) int64, of contigs with reads on less than half of their bases.
 
     All their reads align better elsewhere, so errors made them. If as few of all reads align, depth shows nothing.
     """
-    least = VERIFICATION.written_min_share
-    if bounds.size == 1 or counts["reads_aligned"] <= least * counts["reads"]:
+    if bounds.size == 1 or 2 * counts["reads_aligned"] <= counts["reads"]:
         return np.empty((0, 2), np.int64)
     is_base = codes < NOT_A_BASE
     bases, read = (np.add.reduceat(own, bounds[:-1], dtype=np.int64) for own in (is_base, is_base & (depth > 0)))
-    rows = np.flatnonzero(read < least * bases)
+    rows = np.flatnonzero(2 * read < bases)
     return np.stack([bounds[rows], bounds[rows + 1]], axis=1)
 
 

@@ -1,77 +1,70 @@
-"""Split contigs at breaks, without excluded bases, and keep the graph end of each part for scaffolding.
+"""Where written contigs begin and end: split at breaks, without excluded bases; circular ones at their first base.
 
 The first and the last part of a contig keep the ends of its unitig, which pairs may join, less the bases excluded
 there. A part has no graph end at a break. If a break has a known number of missing bases, its two sides are joined by
 a gap.
+
+A circular contig starts at its least k-mer by default. But some replicons have two forms: a plasmid that lacks a part
+in some molecules, or a phage that is also in the chromosome. Reads of the other form are clipped at one place. The two
+sides of that place are adjacent in some molecules only, so the linear sequence begins there, and the sequence common to
+all molecules stays contiguous. Reads are aligned to the circular contigs alone, so that sequence shared with other
+contigs shows as well. A fragment counts once at a place. Chimeric molecules are clipped at random places, which a
+Poisson distribution models.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from gpuasm.arrays import array_namespace, to_host, to_namespace
+from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads
+from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.contig import Contig, bounds_of, changed, in_order
+from gpuasm.assembly.pairs.link_evidence import Gap
+from gpuasm.assembly.parameters import VERIFICATION
 from gpuasm.assembly.verification.unsupported_joins import MissingBases
+from gpuasm.sequence.encoding import NOT_A_BASE
+from gpuasm.sequence.reads import Reads
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """Places at which contigs are cut.
+    """Places at which contigs are cut, among the bases of all contigs.
 
     Attributes
     ----------
-    place : list of int, ascending
-        Among the bases of all contigs.
-    is_break : list of bool
-        Whether the two sides do not belong together; elsewhere an excluded stretch begins or ends.
-    missing : list of (MissingBases or None)
+    place : (n,) int64, ascending
+        Breaks, and where excluded stretches begin and end.
+    breaks : (m,) int64, ascending
+        Those of them whose two sides do not belong together.
+    missing : dict of int to MissingBases
         The bases missing at a break, where known.
     """
 
-    place: list[int]
-    is_break: list[bool]
-    missing: list[MissingBases | None]
+    place: np.ndarray
+    breaks: np.ndarray
+    missing: Mapping[int, MissingBases]
 
     @classmethod
-    def of(cls, breaks: np.ndarray, excluded: np.ndarray, missing_bases: Mapping[int, MissingBases]) -> Cuts:
+    def of(cls, breaks: np.ndarray, excluded: np.ndarray, missing: Mapping[int, MissingBases]) -> Cuts:
         """Return cuts at breaks and at both ends of excluded stretches."""
-        place = np.union1d(breaks, excluded)
-        return cls(place.tolist(), np.isin(place, breaks).tolist(), [missing_bases.get(at) for at in place.tolist()])
+        return cls(np.union1d(breaks, excluded), breaks, missing)
 
     def moved(self, place: np.ndarray) -> Cuts:
         """Return the cuts at other places, in the same order."""
-        return replace(self, place=place.tolist())
+        new = dict(zip(self.place.tolist(), place.tolist(), strict=True))
+        missing = {new[at]: missing for at, missing in self.missing.items()}
+        return Cuts(place, place[np.searchsorted(self.place, self.breaks)], missing)
 
-    def within(self, low: int, high: int) -> list[int]:
-        """Return the numbers of the cuts from ``low`` on and before ``high``."""
-        return list(range(bisect_left(self.place, low), bisect_left(self.place, high)))
-
-    def breaks(self, low: int, high: int) -> list[int]:
-        """Return the numbers of the breaks from ``low`` to ``high``, both included."""
-        return [
-            row for row in range(bisect_left(self.place, low), bisect_right(self.place, high)) if self.is_break[row]
-        ]
-
-
-@dataclass(frozen=True)
-class Join:
-    """Two parts of one contig, and the bases missing between them.
-
-    Attributes
-    ----------
-    source, target : int
-        Oriented numbers of contigs: 2i + (1 if reversed).
-    missing : MissingBases
-        The bases between them.
-    """
-
-    source: int
-    target: int
-    missing: MissingBases
+    def has_break(self, low: int, high: int) -> bool:
+        """Return whether there is a break from ``low`` on and before ``high``."""
+        return bool(np.searchsorted(self.breaks, low) < np.searchsorted(self.breaks, high))
 
 
 @dataclass(frozen=True)
@@ -83,13 +76,13 @@ class Parts:
     contigs : list of Contig
     places : (n,) int64
         Their bases' places among the bases of all contigs, one part after the other.
-    joins : list of Join
-        Joins of parts at breaks with a known number of missing bases.
+    joins : list of Gap
+        Joins of parts at breaks with a known number of missing bases; source and target are oriented numbers of parts.
     """
 
     contigs: list[Contig]
     places: np.ndarray
-    joins: list[Join]
+    joins: list[Gap]
 
 
 def split_contigs(
@@ -129,24 +122,25 @@ def split_contigs(
                     places = np.roll(places, -first_base[number])
                 parts.append((changed(contig, codes=codes[places]), places))
             continue
-        places, rows = np.arange(low, high), cuts.within(low, high)
-        stretches = np.split(places, [cuts.place[row] - low for row in rows])
+        rows = slice(*np.searchsorted(cuts.place, [low, high]).tolist())
+        stretches = np.split(np.arange(low, high), cuts.place[rows] - low)
         kept = [own for own in stretches if own.size >= max(1, min_length) and not is_excluded[own[0]]]
         parts += _with_ends(contig, kept, cuts, within=(low, high), codes=codes)
-        first = len(parts) - len(kept)
-        joins += [(first + i, missing) for i, missing in enumerate(_missing_between(kept, cuts)) if missing is not None]
+        sides = ((int(one[-1]) + 1, int(other[0])) for one, other in pairwise(kept))
+        missing = (cuts.missing.get(end) if end == begin else None for end, begin in sides)
+        joins += [(len(parts) - len(kept) + i, own) for i, own in enumerate(missing) if own]
     order = in_order([contig for contig, _ in parts])
     rank = {old: new for new, old in enumerate(order)}
     return Parts(
         [parts[i][0] for i in order],
         np.concatenate([parts[i][1] for i in order] or [np.empty(0, np.int64)]),
-        [Join(2 * rank[i], 2 * rank[i + 1], missing) for i, missing in joins],
+        [Gap(2 * rank[i], 2 * rank[i + 1], own.n_bases, own.error, own.n_pairs) for i, own in joins],
     )
 
 
 def _are_whole(bounds: np.ndarray, cuts: Cuts, is_excluded: np.ndarray) -> np.ndarray:
     """Return which contigs have neither cuts nor excluded bases: (n,) bool."""
-    n_cuts = np.diff(np.searchsorted(np.array(cuts.place, np.int64), bounds))
+    n_cuts = np.diff(np.searchsorted(cuts.place, bounds))
     return (n_cuts == 0) & (np.diff(np.searchsorted(np.flatnonzero(is_excluded), bounds)) == 0)
 
 
@@ -158,8 +152,8 @@ def _with_ends(
     found = []
     for i, places in enumerate(kept):
         first, last = int(places[0]), int(places[-1])
-        has_right = i + 1 == len(kept) and not cuts.breaks(last + 1, high - 1)
-        has_left = i == 0 and not cuts.breaks(low + 1, first)
+        has_right = i + 1 == len(kept) and not cuts.has_break(last + 1, high)
+        has_left = i == 0 and not cuts.has_break(low + 1, first + 1)
         ends = contig.ends[0] if has_right else -1, contig.ends[1] if has_left else -1
         right, left = contig.extended
         extended = right - (high - 1 - last) if has_right else 0, left - (first - low) if has_left else 0
@@ -176,11 +170,80 @@ def _with_ends(
     return found
 
 
-def _missing_between(kept: Sequence[np.ndarray], cuts: Cuts) -> list[MissingBases | None]:
-    """Return the bases missing between each part and the next, where known."""
-    found = []
-    for one, other in pairwise(kept):
-        place = int(one[-1]) + 1
-        rows = cuts.breaks(place, int(other[0]))
-        found.append(cuts.missing[rows[0]] if place == other[0] and rows else None)
+_WINDOW = VERIFICATION.circular_start_window
+
+
+def find_circular_starts(
+    contigs: Sequence[Contig], batches: Iterable[Reads], *, typical: int, reach: int, xp: Any
+) -> dict[int, int]:
+    """Return the new first base of each circular contig that gets one, by the contig's number.
+
+    Parameters
+    ----------
+    batches
+        The reads, mates together; their mean length is ``typical``, that of the longest ``reach``.
+    xp
+        Namespace of the reads.
+    """
+    circular = [
+        i
+        for i, contig in enumerate(contigs)
+        if contig.is_circular and contig.length >= VERIFICATION.circular_start_min_bases
+    ]
+    circular = [i for i in circular if (contigs[i].codes < NOT_A_BASE).all()]
+    if not circular:
+        return {}
+    targets = Targets.of([contigs[i].codes for i in circular], [True] * len(circular), reach=reach, xp=xp)
+    index, found = index_seeds(targets, typical), dict[int, int]()
+    seen = [_clipped_places(reads, align_reads(reads, targets, index), targets) for reads in batches]
+    place = np.unique(np.concatenate([np.empty((0, 2), np.int64), *seen]), axis=0)[:, 0]
+    begin = np.cumsum([0, *(contigs[i].length for i in circular)])
+    for i, first, end in zip(circular, begin[:-1], begin[1:], strict=True):
+        low, high = np.searchsorted(place, (first, end))
+        at = best_start(place[low:high] - first, int(end - first))
+        if at is not None:
+            found[i] = at
     return found
+
+
+def _clipped_places(reads: Reads, aligned: tuple[Alignments, Alignments], targets: Targets) -> np.ndarray:
+    """Return the places where reads are clipped, and the fragments of the reads: (n, 2) int64, on the host.
+
+    A place is the first base behind an alignment, or the first base of one. A read that lacks a base is clipped there
+    too, as molecules without it are another form.
+    """
+    xp, found = array_namespace(reads.packed), []
+    start, size, offset = (to_namespace(xp, a) for a in (targets.start, targets.size, targets.offset))
+    for own in aligned:
+        is_clipped = (
+            own.at + reads.length[own.segment] - own.end >= VERIFICATION.clipping_min_bases,
+            own.begin - own.at >= VERIFICATION.clipping_min_bases,
+        )
+        for text, own_is_clipped in zip((own.end, own.begin), is_clipped, strict=True):
+            rows = xp.flatnonzero(own.is_unique & own_is_clipped)
+            fragment = reads.read[own.segment[rows]] // (2 if reads.paired else 1)
+            target = own.target[rows]
+            place = offset[target] + (text[rows] - start[target]) % size[target]
+            found.append(to_host(xp.stack([place, fragment], axis=1)))
+    return np.concatenate(found)
+
+
+def best_start(place: np.ndarray, n: int) -> int | None:
+    """Return the base of a circular contig at which most fragments are clipped, or None if chance explains as many.
+
+    ``place`` are the places where fragments are clipped, ascending. Of n bases, many more than `circular_start_window`,
+    the first window with the most places is taken, and in it the first base with the most. The places elsewhere give
+    the mean of a Poisson distribution, whose tail beyond twice the mean is at most twice its first term.
+    """
+    if place.size == 0:
+        return None
+    twice_around = np.concatenate([place, place + n])
+    many = np.searchsorted(twice_around, place + _WINDOW) - np.arange(place.size)
+    best = int(np.argmax(many))
+    m = int(many[best])
+    mean = max(1, place.size - m) * _WINDOW / (n - _WINDOW)
+    log_chance = math.log(2 * n) + m * math.log(mean) - mean - math.lgamma(m + 1)
+    if m <= 2 * mean or log_chance >= math.log(VERIFICATION.circular_start_max_chance):
+        return None
+    at, times = np.unique(twice_around[best : best + m], return_counts=True)
+    return int(at[np.argmax(times)]) % n

@@ -10,7 +10,6 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.coverage.sample_mode import reads_of_one_error
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, VERIFICATION
-from gpuasm.parallel import compiled, run_chunks, signatures
 
 
 class Fixes(NamedTuple):
@@ -98,19 +97,9 @@ def count_mixed(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, error
 
 def _is_usual_depth(place: np.ndarray, depth: np.ndarray, voters: Array, bounds: np.ndarray) -> np.ndarray:
     """Mark the places whose depth is not far above that of their contig's covered bases: (n,) bool."""
-    contig, row = np.unique(np.searchsorted(bounds, place, side="right") - 1, return_inverse=True)
-    typical = np.empty(contig.size, np.float64)
-    run_chunks(_means_of_covered, contig.size, contig, bounds, to_host(voters), typical)
-    return np.asarray(depth <= COVERAGE.two_copies_ratio * typical[row])
-
-
-@signatures("int64, int64, int64[::1], int64[::1], int32[::1], float64[::1]")
-@compiled()
-def _means_of_covered(first, last, contigs, bounds, depth, mean):
-    """Return the mean depth of the covered bases of some contigs."""
-    for i in range(first, last):
-        total, n = 0, 0
-        for place in range(bounds[contigs[i]], bounds[contigs[i] + 1]):
-            total += depth[place]
-            n += depth[place] > 0
-        mean[i] = total / max(1, n)
+    if place.size == 0:
+        return np.empty(0, bool)
+    voters = to_host(voters)
+    total, n = (np.add.reduceat(own, bounds[:-1], dtype=np.int64) for own in (voters, voters > 0))
+    contig = np.searchsorted(bounds, place, side="right") - 1
+    return np.asarray(depth <= COVERAGE.two_copies_ratio * (total / np.maximum(1, n))[contig])

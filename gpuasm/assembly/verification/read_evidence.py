@@ -7,7 +7,7 @@ because the true continuation of each occurs in one read only. That read aligns 
 clipped there. As a single read may be chimeric, a contig is broken only where no other read and no fragment supports
 the join:
 
-1. none covers `clipping_cover_before` bases before the breakpoint and `clipping_cover_beyond` bases beyond it; or
+1. none covers `clipping_cover_before` bases before the breakpoint and `cover_beyond` bases beyond it; or
 2. one read is clipped to the right and one to the left within `clipping_pair_max_distance` bases, and none covers both
    breakpoints and `clipping_pair_flank` bases outside them: the places share more bases than in 1.
 
@@ -29,7 +29,7 @@ from gpuasm.assembly.alignment.mate_rescue import rescue_mates
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.coverage.contig_depth import Coverage
 from gpuasm.assembly.ends.clipped_tails import ClippedTails, find_clipped_tails
-from gpuasm.assembly.pairs.fragments import (
+from gpuasm.assembly.pairs.insert_sizes import (
     DiscordantPairs,
     Fragments,
     find_discordant_pairs,
@@ -38,7 +38,7 @@ from gpuasm.assembly.pairs.fragments import (
 )
 from gpuasm.assembly.parameters import ALIGNMENT, VERIFICATION
 from gpuasm.kmers.tally import joined
-from gpuasm.parallel import compiled, for_each, signatures
+from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.stable_order import stable_order
 from gpuasm.sequence.reads import Reads
@@ -46,7 +46,7 @@ from gpuasm.sequence.reads import Reads
 _BASES_PER_MISMATCH = VERIFICATION.discordant_bases_per_mismatch
 """A discordant read that nearly fits near its mate is concordant: the contig has wrong bases there."""
 _COUNTS = ("reads", "reads_aligned", "reads_multi_mapped", "pairs_aligned")
-_BEFORE, _BEYOND = VERIFICATION.clipping_cover_before, VERIFICATION.clipping_cover_beyond
+_BEFORE, _BEYOND = VERIFICATION.clipping_cover_before, VERIFICATION.cover_beyond
 _FLANK, _MAX_DISTANCE = VERIFICATION.clipping_pair_flank, VERIFICATION.clipping_pair_max_distance
 
 
@@ -84,9 +84,11 @@ class BreakEvidence:
     def add(self, first: Alignments, pairs: Fragments, discordant: DiscordantPairs, targets: Targets) -> None:
         """Add the first alignments of reads, their fragments and their discordant pairs."""
         own, size = first.is_unique, int(targets.start[-1]) + 1
-        rightwards, leftwards = first.begin[own & (first.is_reversed == 0)], first.end[own & (first.is_reversed == 1)]
-        self.rightwards = count_places(to_host(rightwards), 1, _room(self.rightwards, size))
-        self.leftwards = count_places(to_host(leftwards), 1, _room(self.leftwards, size))
+        if self.rightwards.size != size:
+            self.rightwards, self.leftwards = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        np.add.at(self.rightwards, to_host(first.begin[own & (first.is_reversed == 0)]), np.int32(1))
+        leftwards = to_host(first.end[own & (first.is_reversed == 1)])
+        np.add.at(self.leftwards, leftwards[leftwards < size], np.int32(1))  # others cross the origin of a circle
         self.begin.append(to_host(pairs.begin))
         self.end.append(to_host(pairs.end))
         own = discordant.begin, discordant.end, discordant.is_reversed
@@ -132,11 +134,11 @@ def collect_evidence(
                 coverage.add(counted.target, counted.begin, counted.end)
             votes.append(list_differing_bases(batch, aligned, targets))
             breakpoints.add(batch, aligned, targets)
-            breakpoints.cover(aligned.begin, aligned.end)
-        breakpoints.cover(*_with_gaps(first, second))
+            breakpoints.covered.append((aligned.begin, aligned.end))
+        breakpoints.covered.append(_with_gaps(first, second))
         if pairs is not None and longest:
             pairs = pairs.no_longer_than(longest)
-            breakpoints.cover(pairs.begin, pairs.end)
+            breakpoints.covered.append((pairs.begin, pairs.end))
             discordant = find_discordant_pairs(batch, first, targets, longest=longest) if spans is not None else None
             if with_rescue:
                 found = rescue_mates(
@@ -177,20 +179,6 @@ def _with_gaps(first: Alignments, second: Alignments) -> tuple[Array, Array]:
     return xp.minimum(before.begin, second.begin)[rows], xp.maximum(before.end, second.end)[rows]
 
 
-def _room(counts: np.ndarray, size: int) -> np.ndarray:
-    return counts if counts.size == size else np.zeros(size, np.int32)
-
-
-@signatures("int64[::1], int64, int32[::1]")
-@compiled()
-def count_places(places, times, counts):
-    """Add ``times`` to the count of each place, and return the counts; places beyond the end are ignored."""
-    for place in places:
-        if place < counts.size:
-            counts[place] += times
-    return counts
-
-
 @dataclass
 class ClippingBreakpoints:
     """Breakpoints of clipped reads on linear targets, and what covers the targets, batch by batch.
@@ -200,16 +188,15 @@ class ClippingBreakpoints:
     rightwards, leftwards : list of (n,) int64
         Text positions, on the host: the end of alignments whose right tail is clipped; the begin of those whose left
         tail is.
-    begin, end : list of (n,) int64
-        Stretches that reads and fragments cover, in text positions.
+    covered : list of two (n,) int64
+        Begin and end of stretches that reads and fragments cover, in text positions.
     n_reads : int
         Number of alignments.
     """
 
     rightwards: list[np.ndarray] = field(default_factory=list)
     leftwards: list[np.ndarray] = field(default_factory=list)
-    begin: list[Array] = field(default_factory=list)
-    end: list[Array] = field(default_factory=list)
+    covered: list[tuple[Array, Array]] = field(default_factory=list)
     n_reads: int = 0
 
     def add(self, reads: Reads, aligned: Alignments, targets: Targets) -> None:
@@ -224,11 +211,6 @@ class ClippingBreakpoints:
         self.n_reads += aligned.n
         self.rightwards.append(to_host(aligned.end[is_checked & (ahead >= VERIFICATION.clipping_min_bases)]))
         self.leftwards.append(to_host(aligned.begin[is_checked & (behind >= VERIFICATION.clipping_min_bases)]))
-
-    def cover(self, begin: Array, end: Array) -> None:
-        """Add stretches that reads or fragments cover."""
-        self.begin.append(begin)
-        self.end.append(end)
 
     def unsupported(self, targets: Targets) -> np.ndarray:
         """Return the breakpoints that no read and no fragment covers, ascending: (b,) int64, places of the contigs.
@@ -245,8 +227,7 @@ class ClippingBreakpoints:
             return place
         order = np.argsort(low, kind="stable")
         place, low, high = place[order], low[order], high[order]
-        is_covered = _covered(low, high, self.begin, self.end)
-        wrong = place[~is_covered]
+        wrong = place[~_covered(low, high, self.covered)]
         target = np.searchsorted(targets.start, wrong, side="right") - 1
         return np.unique(targets.offset[target] + wrong - targets.start[target])
 
@@ -291,10 +272,10 @@ def _facing_pairs(right: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.n
     return right[row], left[low[row] + rank]
 
 
-def _covered(low: np.ndarray, high: np.ndarray, begin: Sequence[Array], end: Sequence[Array]) -> np.ndarray:
+def _covered(low: np.ndarray, high: np.ndarray, by: Sequence[tuple[Array, Array]]) -> np.ndarray:
     """Mark the windows, by ascending ``low``, that some stretch covers whole: (n,) bool, on the host."""
     is_covered = np.zeros(low.size, np.uint8)
-    for one, other in zip(begin, end, strict=True):
+    for one, other in by:
         xp = array_namespace(one)
         found = xp.zeros(low.size, np.uint8)
         windows = to_namespace(xp, low), to_namespace(xp, high)

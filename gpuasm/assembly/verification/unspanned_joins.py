@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,9 +38,8 @@ from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.alignment.self_alignment import ContainedEnd
 from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.coverage.copy_number import log_odds_of_one
-from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, FRAGMENTS, VERIFICATION
-from gpuasm.assembly.verification.read_evidence import BreakEvidence, count_places
-from gpuasm.parallel import compiled, signatures
+from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, VERIFICATION
+from gpuasm.assembly.verification.read_evidence import BreakEvidence
 
 _MAX_UNKNOWN, _MAX_READS = VERIFICATION.discordant_max_unknown, COVERAGE.two_copies_ratio
 _NONE = np.iinfo(np.int64).max
@@ -56,7 +56,9 @@ def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndar
     n_discordant = sum(own.shape[1] for own in spans.discordant)
     if begin.size == 0 or n_discordant > VERIFICATION.discordant_max_rate * (n_discordant + 2 * begin.size):
         return np.empty(0, np.int64)
-    sizes = _Sizes.of(end - begin, spans.read_length)
+    typical = int(np.median(end - begin))
+    longest = int(np.quantile(end - begin, VERIFICATION.discordant_fragment_quantile, method="lower"))
+    sizes = _Sizes(typical // 2, typical, longest, spans.read_length)
     within = end <= targets.start[-1]  # not across the origin of a circular target
     low, high = unspanned_windows(begin[within], end[within], targets, sizes.window)
     target = np.searchsorted(targets.start, low, side="right") - 1
@@ -74,24 +76,13 @@ def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndar
     return np.unique((places + shift)[(np.abs(places) != _NONE) & ~has_break])
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """Bases of a window, of a long and of the median fragment, and of a read."""
+class _Sizes(NamedTuple):
+    """Bases of a window, of the median and of a long fragment, and of a read."""
 
     window: int
-    long: int
     typical: int
+    long: int
     read: int
-
-    @classmethod
-    def of(cls, fragment: np.ndarray, read: int) -> _Sizes:
-        typical = int(np.median(fragment))
-        return cls(
-            typical // 2,
-            int(np.quantile(fragment, VERIFICATION.discordant_fragment_quantile, method="lower")),
-            typical,
-            read,
-        )
 
 
 @dataclass(frozen=True)
@@ -124,25 +115,17 @@ class _DirectedReads:
         """Return the reads to the right, and those to the left, on the other strand."""
         begin, end, is_reversed = np.concatenate(spans.discordant, axis=1)
         right, left, (low, high) = is_reversed == 0, is_reversed == 1, spans.fragments
-        n_bases = int(targets.size.sum())
-        return (
-            cls._sorted((begin[right], end[right], low), spans.rightwards, n_bases=n_bases),
-            cls._sorted((-end[left], -begin[left], -high), spans.leftwards[::-1], n_bases=n_bases, is_reversed=True),
+        n_bases, n_text = int(targets.size.sum()), spans.rightwards.size
+        sides = (
+            (begin[right], end[right], low, spans.rightwards, 0),
+            (-end[left], -begin[left], -high, spans.leftwards[::-1], 1 - n_text),
         )
-
-    @classmethod
-    def _sorted(
-        cls,
-        places: tuple[np.ndarray, np.ndarray, np.ndarray],
-        times: np.ndarray,
-        *,
-        n_bases: int,
-        is_reversed: bool = False,
-    ) -> _DirectedReads:
-        begin, end, paired = places
-        order = np.lexsort((end, begin))
-        origin, n_reads = 1 - times.size if is_reversed else 0, int(times.sum(dtype=np.int64))
-        return cls(begin[order], end[order], np.sort(paired), times, origin, n_reads / n_bases)
+        found = []
+        for first, last, paired, times, origin in sides:
+            order = np.lexsort((last, first))
+            usual = int(times.sum(dtype=np.int64)) / n_bases
+            found.append(cls(first[order], last[order], np.sort(paired), times, origin, usual))
+        return found[0], found[1]
 
     def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
         """Return the last end of the discordant reads over each run of windows, if they are enough: (n,) int64.
@@ -188,30 +171,22 @@ def unspanned_windows(
     low, high : (m,) int64
         Text positions where these windows begin.
     """
-    changes, spans = np.zeros(int(targets.start[-1]) + 1, np.int32), end - begin >= window
-    spanning = count_places(end[spans] - window + 1, -1, count_places(begin[spans], 1, changes))
+    spans = end - begin >= window
     # A run ends where a target's last window begins; circular targets have none.
     n_windows = np.where(targets.is_circular, 0, np.maximum(targets.size - window + 1, 0))
-    first, changes = targets.start[:-1], np.zeros(changes.size, np.int32)
-    inside = count_places(first + n_windows, -1, count_places(first, 1, changes))
-    is_edge = np.empty(changes.size + 1, bool)
-    _mark_bare_runs(spanning, inside, is_edge)
-    low, behind = np.flatnonzero(is_edge).reshape(-1, 2).T
+    first, n_text = targets.start[:-1], int(targets.start[-1]) + 1
+    n_spanning = _running_counts(begin[spans], end[spans] - window + 1, n_text)
+    is_bare = (n_spanning == 0) & (_running_counts(first, first + n_windows, n_text) > 0)
+    low, behind = np.flatnonzero(np.diff(is_bare, prepend=False, append=False)).reshape(-1, 2).T
     return low, behind - 1
 
 
-@signatures("int32[::1], int32[::1], boolean[::1]")
-@compiled()
-def _mark_bare_runs(spanning, inside, is_edge):
-    """Mark where runs of windows begin, and the places behind them, from the changes of two counts."""
-    n_spanning, n_inside, was_bare = 0, 0, False
-    for i in range(spanning.size):
-        n_spanning += spanning[i]
-        n_inside += inside[i]
-        is_bare = n_spanning == 0 and n_inside > 0
-        is_edge[i] = is_bare != was_bare
-        was_bare = is_bare
-    is_edge[spanning.size] = was_bare
+def _running_counts(begin: np.ndarray, end: np.ndarray, size: int) -> np.ndarray:
+    """Return how many stretches contain each of ``size`` places: (size,) int32."""
+    changes = np.zeros(size, np.int32)
+    np.add.at(changes, begin, np.int32(1))
+    np.add.at(changes, end, np.int32(-1))
+    return np.cumsum(changes, dtype=np.int32, out=changes)
 
 
 def find_unspanned_repeats(
@@ -312,6 +287,6 @@ def unspanned_middles(
             continue
         shift = int(targets.start[t]) - own
         rows = slice(*np.searchsorted(begin, [low + shift - longest, low + shift]).tolist())
-        if int((end[rows] > high + shift).sum()) < FRAGMENTS.spanning_fragments:
+        if int((end[rows] > high + shift).sum()) < ALIGNMENT.min_votes:
             found.append((low + high) // 2)
     return np.array(sorted(found), np.int64)

@@ -10,7 +10,7 @@ doi:10.1093/bioinformatics/btm542). A contig is broken at a place where all of t
 1. the mean of the spanning fragments is `collapsed_min_errors` standard errors below the expected mean, and by
    `collapsed_min_deviations` standard deviations of fragments, as insert sizes vary a little with the bases;
 2. it is `collapsed_min_bases` below, as fragments of another repeat copy may align there, and copies differ a little;
-3. at least `collapsed_min_share` of the expected fragments span it, as a sample without mates in repeats is biased;
+3. at least half of the expected fragments span it, as a sample without mates in repeats is biased;
    near a contig end, where most biased samples are, `collapsed_min_share_near_ends`; and
 4. either side of the contig is at least as long as the median fragment.
 
@@ -40,14 +40,13 @@ from gpuasm.assembly.verification.unspanned_joins import (
     find_unspanned_repeats,
     unspanned_middles,
 )
-from gpuasm.parallel import compiled, run_chunks, signatures
 
 UNSUPPORTED_JOIN_RULES = ("discordant-pairs", "unspanned-repeats", "collapsed-repeats")
 """The rules that need fragments."""
 _ERRORS, _DEVIATIONS = VERIFICATION.collapsed_min_errors, VERIFICATION.collapsed_min_deviations
 _NO_ZERO = 1e-12
 """Keeps a logarithm finite."""
-_FLANK, _LEAST = VERIFICATION.collapsed_flank, FRAGMENTS.sample_min_fragments
+_FLANK, _LEAST = VERIFICATION.cover_beyond, FRAGMENTS.sample_min_fragments
 _SHARES = np.arange(1, VERIFICATION.collapsed_share_steps + 1) / VERIFICATION.collapsed_share_steps
 """Shares of the spanning fragments that may lack bases; the others end in the unit that is left."""
 
@@ -166,14 +165,11 @@ def find_collapsed_repeats(
     sizes = FragmentLengths(np.bincount(np.maximum(length, 0)).astype(np.int64), int(targets.size.sum()), typical)
     found: dict[int, MissingBases] = {}
     long_targets = np.flatnonzero((targets.size > 2 * typical) & ~targets.is_circular)
-    shortest = _places_of_shortest(begin, end, (targets, long_targets), sizes)
     for target in long_targets.tolist():
         first, size, offset = int(targets.start[target]), int(targets.size[target]), int(targets.offset[target])
-        places = shortest[slice(*np.searchsorted(shortest, [first + typical, first + size - typical + 1]).tolist())]
-        if places.size:
-            rows = slice(*np.searchsorted(begin, [first, first + size]).tolist())
-            own = _missing_in_target((begin[rows] - first, end[rows] - first), places - first, size, sizes=sizes)
-            found |= {offset + place: gap for place, gap in own.items()}
+        rows = slice(*np.searchsorted(begin, [first, first + size]).tolist())
+        own = _missing_in_target(begin[rows] - first, end[rows] - first, size, sizes=sizes)
+        found |= {offset + place: gap for place, gap in own.items()}
     half = typical // 2
     low, high = (np.searchsorted(known, np.array([*found], np.int64) + by) for by in (-half, half + 1))
     return {place: gap for (place, gap), is_clear in zip(found.items(), low == high, strict=True) if is_clear}
@@ -219,60 +215,35 @@ class FragmentLengths:
         return found
 
 
-def _places_of_shortest(
-    begin: np.ndarray, end: np.ndarray, within: tuple[Targets, np.ndarray], sizes: FragmentLengths
-) -> np.ndarray:
+def _places_of_shortest(begin: np.ndarray, end: np.ndarray, size: int, sizes: FragmentLengths) -> np.ndarray:
     """Return the place with most missing bases of each run of places that only too short fragments span.
 
-    ``within`` are the targets, and the numbers of those to search. The text positions are ascending: (n,) int64.
+    ``begin`` and ``end`` bound the places of a target that each fragment spans. The places are ascending: (n,) int64.
     """
-    targets, chosen = within
-    longest, is_shortest = sizes.histogram.size, np.zeros(int(targets.start[-1]) + 1, bool)
+    longest, n, total = sizes.histogram.size, np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
+    length = end - begin + 2 * _FLANK
+    for at, sign in ((begin, 1), (end, -1)):
+        np.add.at(n, at, sign)
+        np.add.at(total, at, sign * length)
+    np.cumsum(n, out=n)
+    np.cumsum(total, out=total)
     _, mean, deviation = sizes.across(longest, longest)
-    first_row = np.searchsorted(begin, targets.start[chosen])
-    last_row = np.searchsorted(begin, targets.start[chosen] + targets.size[chosen])
-    rows = targets.start[chosen], targets.size[chosen], first_row, last_row
-    run_chunks(_mark_shortest, chosen.size, *rows, begin, end, mean, deviation, is_shortest)
-    return np.flatnonzero(is_shortest)
-
-
-@signatures(
-    "int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64, float64, "
-    "boolean[::1]"
-)
-@compiled()
-def _mark_shortest(first, last, start, size, first_row, last_row, begin, end, mean, deviation, is_shortest):
-    for t in range(first, last):
-        n_change, sum_change = np.zeros(size[t] + 1, np.int64), np.zeros(size[t] + 1, np.int64)
-        for row in range(first_row[t], last_row[t]):
-            low, high = begin[row] - start[t], end[row] - start[t]
-            if high <= size[t] and high - low >= 2 * _FLANK:
-                n_change[low + _FLANK] += 1
-                n_change[high - _FLANK] -= 1
-                sum_change[low + _FLANK] += high - low
-                sum_change[high - _FLANK] -= high - low
-        n, total, at, most = 0, 0, -1, 0.0
-        for place in range(size[t] + 1):
-            n += n_change[place]
-            total += sum_change[place]
-            short = max(0.0, mean * n - total)  # missing bases of all of them together
-            is_low = n >= _LEAST and short >= _DEVIATIONS * deviation * n and short >= _ERRORS * deviation * np.sqrt(n)
-            if is_low and (at < 0 or short > most):
-                at, most = place, short
-            if at >= 0 and not (is_low and place < size[t]):
-                is_shortest[start[t] + at] = True
-                at = -1
+    short = np.maximum(0.0, mean * n - total)  # missing bases of all of them together
+    is_low = (n >= _LEAST) & (short >= _DEVIATIONS * deviation * n) & (short >= _ERRORS * deviation * np.sqrt(n))
+    runs = np.flatnonzero(np.diff(is_low, prepend=False, append=False)).reshape(-1, 2).tolist()
+    return np.array([first + int(np.argmax(short[first:last])) for first, last in runs], np.int64)
 
 
 def _missing_in_target(
-    fragments: tuple[np.ndarray, np.ndarray], places: np.ndarray, size: int, *, sizes: FragmentLengths
+    begin: np.ndarray, end: np.ndarray, size: int, *, sizes: FragmentLengths
 ) -> dict[int, MissingBases]:
     """Return the bases missing at those places of a target where they are enough, one place in each fragment length."""
-    (begin, end), longest = fragments, sizes.histogram.size
+    longest = sizes.histogram.size
     fits = (end <= size) & (end - begin >= 2 * _FLANK)
     begin, end = begin[fits] + _FLANK, end[fits] - _FLANK
     found: dict[int, MissingBases] = {}
-    for place in places.tolist():
+    places = _places_of_shortest(begin, end, size, sizes)
+    for place in places[(places >= sizes.typical) & (places <= size - sizes.typical)].tolist():
         is_across = (begin <= place) & (end > place)
         gap = _missing_bases_at((place, size - place), (end - begin)[is_across] + 2 * _FLANK, sizes)
         if gap and (not found or place - max(found) >= longest // 2):
@@ -285,7 +256,7 @@ def _missing_bases_at(sides: tuple[int, int], across: np.ndarray, sizes: Fragmen
     longest, n = sizes.histogram.size, int(across.size)
     before, behind = min(sides[0], longest), min(sides[1], longest)
     is_inner = before == behind == longest
-    share = VERIFICATION.collapsed_min_share if is_inner else VERIFICATION.collapsed_min_share_near_ends
+    share = 0.5 if is_inner else VERIFICATION.collapsed_min_share_near_ends
     expected, usual, deviation = sizes.across(before, behind)
     by = usual - int(across.sum()) / n
     if (

@@ -44,7 +44,7 @@ class UnitLabels:
 def as_classes(values: Any) -> Sequence | np.ndarray:
     """Return the classes of rows as a list or an array of one dimension; a column is taken with a warning.
 
-    Some messages have the words that scikit-learn's `check_estimator` looks for.
+    Some messages contain the text that scikit-learn's `check_estimator` looks for.
 
     Raises
     ------

@@ -174,7 +174,7 @@ def test_arrays_of_the_previous_k_are_freed():
 
     def keep(state):
         assert [of() is None for of in windows] == [True] * len(windows)
-        windows.append(weakref.ref(state.kmer_graph.unitig_of))
+        windows.append(weakref.ref(state.kmer_graph.rows.blocks))
 
     reads = simulated_reads(length=5000, fold=40, error_rate=0.002)
     assemble(reads, AssemblyOptions(k=(31, 61, 91, 121)), keep_state=keep)

@@ -11,8 +11,6 @@ from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.scaffold import make_scaffolds
-from gpuasm.assembly.verification.contig_splitting import Join
-from gpuasm.assembly.verification.unsupported_joins import MissingBases
 from gpuasm.cli.outputs import write_agp, write_gap_table, write_scaffolds
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
@@ -146,7 +144,7 @@ def test_parts_of_a_split_contig_are_joined():
         replace(own, codes=own.codes[300:], ends=(right, -1)),
     ]
     contigs = [*(c for c in CONTIGS if c is not own), *parts]
-    within = Join(2 * 2, 2 * 3, MissingBases(60, 3.0, 20))
+    within = Gap(2 * 2, 2 * 3, 60, 3.0, 20)
     gaps = gap(TEXTS[0], TEXTS[1], 50), gap(TEXTS[1], TEXTS[2], 40)
     (whole,) = make_scaffolds(contigs, gaps, GRAPH, within=[within])
     at_cut = 300 if own.sequence == TEXTS[1] else len(TEXTS[1]) - 300

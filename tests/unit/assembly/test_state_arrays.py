@@ -33,7 +33,7 @@ def test_names_along_a_unitig_take_one_step():
     assert _equal_steps(names)[0].size <= 6
 
 
-@pytest.mark.parametrize("name", ["graph", "is_single", "kmer_strand", "names", "histogram"])
+@pytest.mark.parametrize("name", ["graph", "is_single", "names", "histogram"])
 def test_a_state_comes_back_from_less_than_half_of_its_bytes(name):
     states = []
     assemble(simulated_reads(length=20_000, fold=30), AssemblyOptions(), keep_state=states.append)
@@ -49,9 +49,6 @@ def test_a_state_comes_back_from_less_than_half_of_its_bytes(name):
         elif name == "histogram":
             assert 2 * found["histogram"].size < state.spectrum.histogram.size
             assert np.array_equal(again.spectrum.histogram, state.spectrum.histogram)
-        elif name == "kmer_strand":
-            assert np.array_equal(again.kmer_graph.strand, state.kmer_graph.strand)
-            assert again.kmer_graph.strand.dtype == np.uint8
         elif state.is_single is not None:
             assert np.array_equal(again.is_single, state.is_single)
             assert again.is_single.dtype == bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.bin_truth import covered_bases, judge, nearest_share, robust_scores, truth_of
+from benchmarks.bin_truth import covered_bases, judge, judge_as_amber, nearest_share, robust_scores, truth_of
 from gpuasm.io.contigs import ContigRecord
 
 LENGTH = {"a": 10_000, "b": 4000}
@@ -79,8 +79,20 @@ def test_f1_is_that_of_the_bin_where_it_is_greatest(truth):
     assert a["f1"] == pytest.approx(2 * 0.95 / 1.95, abs=1e-4)
 
 
+def test_bins_are_judged_by_the_definitions_of_amber(truth):
+    """Of the contigs, whatever part of a genome they cover; c4 is of no genome."""
+    one, two, three, four = CONTIGS
+    found = judge_as_amber({"x": [one, two, four], "y": [three], "z": [four]}, CONTIGS, truth)
+    purity = (9500 / 12_900 + 1) / 2
+    completeness = (9500 / 10_100 + 1) / 2
+    assert found["purity"] == round(purity, 4)
+    assert found["completeness"] == round(completeness, 4)
+    assert found["f1"] == round(2 * purity * completeness / (purity + completeness), 4)
+
+
 def test_no_bins_are_no_genomes(truth):
     found = judge({}, CONTIGS, truth)
+    assert judge_as_amber({}, CONTIGS, truth) == {"purity": 0.0, "completeness": 0.0, "f1": 0.0}
     assert [row["completeness"] for row in found["genomes"]] == [0, 0]
     assert (found["bins"], found["good"]) == (0, 0)
 

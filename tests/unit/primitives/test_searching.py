@@ -5,13 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.parallel import compiled
-from gpuasm.primitives.searching import first_not_below, run_of
+from gpuasm.primitives.searching import first_not_below, run_in_block, run_of, runs_of_blocks
 
 
 @given(sizes=st.lists(st.integers(0, 4), min_size=1, max_size=20).filter(any))
 def test_every_place_lies_in_its_run(sizes):
     start = np.concatenate([[0], np.cumsum(sizes)])
     found = [run_of(place, start, len(sizes)) for place in range(start[-1])]
+    assert found == np.repeat(np.arange(len(sizes)), sizes).tolist()
+
+
+@given(sizes=st.lists(st.integers(0, 40), min_size=1, max_size=20).filter(any))
+def test_every_place_is_found_by_its_block(sizes):
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    blocks = runs_of_blocks(start, int(start[-1]))
+    found = [run_in_block(place, start, blocks) for place in range(start[-1])]
     assert found == np.repeat(np.arange(len(sizes)), sizes).tolist()
 
 

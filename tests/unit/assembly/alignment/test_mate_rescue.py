@@ -10,7 +10,7 @@ from gpuasm.assembly.alignment.mate_rescue import rescue_mates
 from gpuasm.assembly.alignment.seed_index import targets_of
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
-from gpuasm.assembly.pairs.fragments import find_discordant_pairs
+from gpuasm.assembly.pairs.insert_sizes import find_discordant_pairs
 from gpuasm.assembly.verification.contig_checks import check_contigs
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads

@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K, AnchorIndex
-from gpuasm.assembly.coverage.repeat_kmers import (
-    find_repeat_kmers,
-    has_several_copies,
-    leads_from_repeat,
-    without_repeat_kmers,
-)
+from gpuasm.assembly.coverage.copy_number import find_repeat_kmers
 from gpuasm.assembly.pairs.link_evidence import Evidence
 from gpuasm.assembly.pairs.links import Links
+from gpuasm.assembly.paths.link_acceptance import has_several_copies, leads_from_repeat, without_repeat_kmers
 from gpuasm.assembly.paths.repeat_resolution import resolve
 from gpuasm.kmers.text_kmers import kmers_of
 from gpuasm.sequence.encoding import encode
@@ -80,10 +76,10 @@ def test_repeat_kmers_anchor_only_unitigs_of_nothing_else(xp, share):
         if times[key] == 1 and (stays or key not in repeat_kmers)
     }
     keys = np.array(sorted(times), np.uint64)
-    place, before = (to_host(own.kmers.unique_positions(to_namespace(xp, keys))) for own in (left, index))
-    kept = place >= 0
-    assert set(keys[kept].tolist()) == expected
-    assert np.array_equal(place[kept], before[kept])
+    position = to_host(index.kmers.find_windows(to_namespace(xp, keys))) >> 1
+    before, kept = to_host(index.kmers.is_unique), to_host(left.kmers.is_unique)
+    assert set(keys[kept[position]].tolist()) == expected
+    assert not (kept & ~before).any()
 
 
 def links_of(*rows, xp=np):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode, choose_mode, rare_depth, reads_of_one_error
-from gpuasm.assembly.simplification.branches import find_low_coverage_edges
-from gpuasm.assembly.simplification.bubbles import find_bubbles
+from gpuasm.assembly.simplification.branches import RuleLimits, find_low_coverage_edges
 from gpuasm.assembly.simplification.engine import clean
+from gpuasm.assembly.simplification.sibling_branches import find_bubbles
 from gpuasm.errors import UsageError
 from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads
@@ -87,7 +87,7 @@ def test_rare_variant_is_kept_in_a_metagenome(rule, depth, removed_if):
     unitigs = [("a", 900, 100.0), ("main", K, 90.0), ("variant", K, depth), ("b", 900, 100.0)]
     graph, number = graph_of(unitigs, VARIANT)
     for keeps_variants in (True, False):
-        marked = rule(graph, np.full(graph.n, 100.0), keeps_variants=keeps_variants)
+        marked = rule(graph, np.full(graph.n, 100.0), RuleLimits(keeps_variants=keeps_variants))
         assert set(np.flatnonzero(marked)) == ({number["variant"]} if keeps_variants in removed_if else set())
 
 

@@ -10,7 +10,7 @@ import pytest
 from gpuasm.arrays import to_host
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.ends.mercy_kmers import _windows_to_end, add_mercy_kmers
-from gpuasm.assembly.graph.kmer_graph import index_windows, window_start
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, WindowRows
 from gpuasm.assembly.graph.piece_joining import PieceLinks, join_pieces
 from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.kmers.counting import count_followers, tally_kmers
@@ -135,15 +135,15 @@ def test_windows_to_end_are_counted_at_dead_ends(xp, genome, circular):
     texts = [read for pair in simulated_pairs(genome, circular=circular, error_rate=0) for read in pair]
     kmer_graph = build_first_graph(Reads.from_strings(texts).moved_to(xp), OPTIONS, Stages()).kmer_graph
     graph, expected, found = kmer_graph.graph, [], []
-    unitig_of, first_window = to_host(kmer_graph.unitig_of), window_start(graph)
+    rows = WindowRows(*map(to_host, kmer_graph.rows))
     has_arcs = (np.diff(graph.arc_start) > 0) | np.repeat(graph.is_circular, 2)
     for u, n in enumerate(graph.n_kmers.tolist()):
         for i in range(n):
             for strand, left in ((0, n - 1 - i), (1, i)):
                 leads_on = graph.is_circular[u] or graph.arc_start[2 * u + strand + 1] > graph.arc_start[2 * u + strand]
                 expected.append(graph.k + 1 if leads_on else min(left, graph.k + 1))
-                name = 2 * (int(first_window[u]) + i) + strand
-                found.append(_windows_to_end(name, unitig_of, first_window, has_arcs, graph.k + 1))
+                name = 2 * (int(rows.first_window[u]) + i) + strand
+                found.append(_windows_to_end(name, rows, has_arcs, graph.k + 1))
     assert found == expected
 
 
@@ -154,7 +154,7 @@ def test_edges_of_bridges_are_added(xp, n):
     pieces = compact_kmers(tally_kmers(known, 21, min_count=2, min_follow=2))
     followers = partial(count_followers, known, 21)
     joined = join_pieces([pieces], PieceLinks.of(pieces, xp, min_follow=2, followers=followers))
-    kmer_graph = index_windows(joined.graph, xp)
+    kmer_graph = KmerGraph.of(joined.graph, xp).with_index()
     new = add_mercy_kmers(joined, kmer_graph, Reads.from_strings([genome[100:220]] * n).moved_to(xp))
     assert new.n == (40 if n else 0)
     if not n:
@@ -162,11 +162,11 @@ def test_edges_of_bridges_are_added(xp, n):
     whole = tally_kmers(Reads.from_strings([genome]).moved_to(xp), 21, min_follow=1)
     keys, edges = (to_host(column).tolist() for column in (whole.keys, whole.edges))
     expected, found = dict(zip(keys, edges, strict=True)), {}
-    strand = to_host(kmer_graph.strand).tolist()
-    for key, own, is_reversed in zip(
-        to_host(kmer_graph.dictionary.keys).tolist(), joined.edges.tolist(), strand, strict=True
-    ):
-        found[key] = own >> 4 | (own & 15) << 4 if is_reversed else own
+    names, window_edges = to_host(kmer_graph.text_index.find_windows(whole.keys)).tolist(), joined.edges.tolist()
+    for key, name in zip(keys, names, strict=True):
+        if name >= 0:
+            own = window_edges[name >> 1]
+            found[key] = own >> 4 | (own & 15) << 4 if name & 1 else own
     found |= dict(zip(to_host(new.keys).tolist(), to_host(new.edges).tolist(), strict=True))
     assert found == expected
     assert to_host(new.count).tolist() == [n] * 40

@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm.assembly.ends.exact_overlaps import are_densely_covered, find_unlinked_overlaps
+from gpuasm.assembly.ends.end_joining import are_densely_covered, find_unlinked_overlaps
 from gpuasm.assembly.graph.oriented_sequence import oriented_codes
-from gpuasm.assembly.parameters import ENDS
+from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.assembly.paths.repeat_resolution import resolve
 from tests.oracles.kmers import reverse_complement
 from tests.repeat_graphs import K, either_strand, graph_of, pairs_of, random_text, texts_of
 
 A, B, C, D = (random_text(2000, seed) for seed in range(20, 24))
 R = random_text(55, 30)
+LEAST = ALIGNMENT.contained_end_min_bases
 
 
 def resolved_texts(*texts, mean=104, depth_ratio=1):
@@ -52,7 +53,7 @@ def test_a_third_overlapping_end_that_continues_prevents_a_join(shared, is_rever
     third = D + R[:shared]
     continuations = [third + "ACGT"[("ACGT".index(R[shared]) + i) % 4] + random_text(300, 33 + i) for i in (1, 2)]
     texts = [A + R, R + B, *(map(reverse_complement, continuations) if is_reversed else continuations)]
-    assert (either_strand(A + R + B) in resolved_texts(*texts)) == (shared < ENDS.unlinked_min_overlap)
+    assert (either_strand(A + R + B) in resolved_texts(*texts)) == (shared < LEAST)
 
 
 def test_an_overlap_that_occurs_again_is_not_joined():
@@ -101,7 +102,7 @@ def slow_unlinked_overlaps(graph):
         (x, y ^ 1, n)
         for x in dead
         for y in dead
-        for n in range(ENDS.unlinked_min_overlap, min(own[x].size, own[y].size, graph.k - 2) + 1)
+        for n in range(LEAST, min(own[x].size, own[y].size, graph.k - 2) + 1)
         if np.array_equal(own[x][-n:], own[y ^ 1][:n])
     ]
     alone = [(x, y, n) for x, y, n in pairs if [p[0] for p in pairs].count(x) == [p[1] for p in pairs].count(y) == 1]
@@ -111,7 +112,7 @@ def slow_unlinked_overlaps(graph):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans()), min_size=1, max_size=6), st.data())
 def test_overlaps_equal_those_of_trying_every_length(made, data):
-    shared = [random_text(data.draw(st.integers(ENDS.unlinked_min_overlap - 5, K - 2)), 40 + i) for i in range(5)]
+    shared = [random_text(data.draw(st.integers(LEAST - 5, K - 2)), 40 + i) for i in range(5)]
     texts = [shared[a] + random_text(200, 50 + i) + shared[b] for i, (a, b, _) in enumerate(made)]
     graph = graph_of(
         *(

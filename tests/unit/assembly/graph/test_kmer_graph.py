@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuasm.arrays import to_host
+from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly.graph.compaction import SourceUnitigs
-from gpuasm.assembly.graph.kmer_graph import LinkRows, cleaned_columns, follow_name, index_windows
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, LinkRows, cleaned_columns, follow_name, unitig_of
 from gpuasm.assembly.graph.piece_joining import PieceLinks, join_pieces
 from gpuasm.assembly.simplification.engine import clean
 from gpuasm.kmers.counting import count_followers, tally_kmers
@@ -29,13 +29,13 @@ def graph_of_reads(xp, k, *, cleaned):
         graph, sources, _ = clean(joined.graph)
     else:
         graph, sources = joined.graph, SourceUnitigs.identity(joined.graph.n)
-    kmer_graph, columns = index_windows(graph, xp), cleaned_columns([joined], (graph, sources))
+    kmer_graph, columns = KmerGraph.of(graph, xp).with_index(), cleaned_columns([joined], (graph, sources))
     assert columns.graph is graph
     rows = (to_host(column).tolist() for column in (tally.keys, tally.count, tally.edges))
     known = {key: row for key, *row in zip(*rows, strict=True)}
-    own = (to_host(kmer_graph.dictionary.keys), to_host(kmer_graph.strand), columns.count, columns.edges)
-    for key, strand, count, edges in zip(*(column.tolist() for column in own), strict=True):
-        assert [count, edges >> 4 | (edges & 15) << 4 if strand else edges] == known[key]
+    for text, count, edges in zip(windows(graph), columns.count.tolist(), columns.edges.tolist(), strict=True):
+        strand = reverse_complement(text) < text
+        assert [count, edges >> 4 | (edges & 15) << 4 if strand else edges] == known[key_of(text)]
     return kmer_graph
 
 
@@ -45,22 +45,24 @@ def windows(graph):
     return [graph.sequence(u)[i : i + k] for u in range(graph.n) for i in range(int(graph.n_kmers[u]))]
 
 
-def key_text(key, k):
-    return "".join("ACGT"[int(key) >> (2 * (k - 1 - i)) & 3] for i in range(k))
+def key_of(text):
+    return int(min(text, reverse_complement(text)).translate(str.maketrans("ACGT", "0123")), 4)
 
 
 @pytest.mark.parametrize("cleaned", [False, True])
 @pytest.mark.parametrize("k", [9, 21, 31])
 def test_kmers_are_numbered_along_the_unitigs(xp, k, cleaned):
     kmer_graph = graph_of_reads(xp, k, cleaned=cleaned)
-    keys, strand, unitig_of = (
-        to_host(a) for a in (kmer_graph.dictionary.keys, kmer_graph.strand, kmer_graph.unitig_of)
-    )
-    texts = windows(kmer_graph.graph)
-    assert keys.size == len(texts)
-    for text, key, reverse in zip(texts, keys.tolist(), strand.tolist(), strict=True):
-        assert text == (reverse_complement(key_text(key, k)) if reverse else key_text(key, k))
-    assert np.array_equal(unitig_of, np.repeat(np.arange(kmer_graph.graph.n), kmer_graph.graph.n_kmers))
+    graph, texts = kmer_graph.graph, windows(kmer_graph.graph)
+    known = {key_of(text) for text in texts}
+    other = next(key for key in range(4**k) if key not in known)
+    keys = np.array([key_of(text) for text in texts] + [other], np.uint64)
+    names = to_host(kmer_graph.text_index.find_windows(to_namespace(xp, keys))).tolist()
+    is_reversed = [reverse_complement(text) < text for text in texts]
+    assert names == [2 * j + reverse for j, reverse in enumerate(is_reversed)] + [-1]
+    rows = type(kmer_graph.rows)(*map(to_host, kmer_graph.rows))
+    found = [unitig_of(window, rows) for window in range(len(texts))]
+    assert found == np.repeat(np.arange(graph.n), graph.n_kmers).tolist()
     assert kmer_graph.graph.is_circular.any() or k == 9
 
 
@@ -68,13 +70,13 @@ def test_kmers_are_numbered_along_the_unitigs(xp, k, cleaned):
 @pytest.mark.parametrize("k", [9, 21, 31])
 def test_neighbours_follow_unitigs_and_arcs(xp, k, cleaned):
     kmer_graph = graph_of_reads(xp, k, cleaned=cleaned)
-    graph, strand = kmer_graph.graph, to_host(kmer_graph.strand)
+    graph, n = kmer_graph.graph, int(kmer_graph.graph.n_kmers.sum())
     links = LinkRows(*(to_host(row) for row in kmer_graph.link_rows))
-    neighbour = [follow_name(v, base, k, links) for v in range(2 * strand.size) for base in range(4)]
+    neighbour = [follow_name(v, base, k, links) for v in range(2 * n) for base in range(4)]
     number = {}
     for j, text in enumerate(windows(graph)):
-        number[text], number[reverse_complement(text)] = 2 * j + int(strand[j]), 2 * j + 1 - int(strand[j])
-    expected = np.full(8 * strand.size, -1)
+        number[text], number[reverse_complement(text)] = 2 * j, 2 * j + 1
+    expected = np.full(8 * n, -1)
 
     def link(before, after):
         expected[4 * number[before] + "ACGT".index(after[-1])] = number[after]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,6 @@ from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
-from tests.graphs import dictionary_of
 from tests.oracles.kmers import reverse_complement
 from tests.samples import simulated_genome, simulated_texts
 
@@ -25,7 +22,7 @@ def test_reads_align_by_their_first_and_last_kmer(seed):
     texts = simulated_texts(genome, fold=8, length=100, error_rate=0.01, seed=seed)
     reads = Reads.from_strings(texts)
     kmer_graph = build_first_graph(reads, AssemblyOptions(k=(K, 41)), Stages()).kmer_graph
-    kmer_graph = replace(kmer_graph, dictionary=dictionary_of(kmer_graph))
+    kmer_graph = kmer_graph.with_index()
     aligned = align_to_unitigs(reads, kmer_graph)
     where = _places([kmer_graph.graph.sequence(u) for u in range(kmer_graph.graph.n)])
     n_junction_reads = 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -13,11 +11,9 @@ from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.iteration.read_correction import correct_reads
 from gpuasm.assembly.options import AssemblyOptions
-from gpuasm.kmers.names import name_windows
 from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
-from tests.graphs import dictionary_of
 from tests.oracles.kmers import reverse_complement
 from tests.oracles.read_errors import corrected
 from tests.samples import simulated_genome, simulated_texts
@@ -29,13 +25,13 @@ def kmer_graph_of(texts, xp=np):
     """Return the first k-mer graph of reads."""
     reads = Reads.from_strings(texts).moved_to(xp)
     kmer_graph = build_first_graph(reads, AssemblyOptions(k=(K, 41)), Stages()).kmer_graph
-    return replace(kmer_graph, dictionary=dictionary_of(kmer_graph))
+    return kmer_graph.with_index()
 
 
 def correct(texts, kmer_graph, xp=np):
     """Return reads corrected along a k-mer graph, and the result."""
     reads = repack(Reads.from_strings(texts).moved_to(xp))
-    found = correct_reads(reads, name_windows(reads, kmer_graph.dictionary), kmer_graph)
+    found = correct_reads(reads, kmer_graph.text_index.name_windows(reads), kmer_graph)
     host = found.reads.moved_to(np)
     rows = zip(host.start.tolist(), host.length.tolist(), strict=True)
     return [decode(unpack(host.packed, *row)) for row in rows], found
@@ -81,7 +77,7 @@ def of_graph(graph, unitigs):
 
 
 def named_by(reads, kmer_graph):
-    return to_host(name_windows(reads, kmer_graph.dictionary)) >= 0
+    return to_host(kmer_graph.text_index.name_windows(reads)) >= 0
 
 
 def test_corrected_reads_equal_the_genome(xp):
@@ -106,7 +102,7 @@ def test_windows_between_missing_edges_are_named(xp):
     error = edge + K - 17 - 1440
     (read,), found = correct([changed(text[1440:1560], error)], kmer_graph, xp)
     assert read == text[1440:1560]
-    anew = to_host(name_windows(found.reads, kmer_graph.dictionary))
+    anew = to_host(kmer_graph.text_index.name_windows(found.reads))
     assert (anew[: 120 - K + 1] >= 0).all(), "the graph has each k-mer, though not every edge"
     assert np.array_equal(to_host(found.names), anew)
 

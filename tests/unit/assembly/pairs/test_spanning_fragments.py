@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
-from gpuasm.assembly.pairs.fragments import find_discordant_pairs, find_fragments
+from gpuasm.assembly.pairs.insert_sizes import find_discordant_pairs, find_fragments
 from gpuasm.assembly.verification.read_evidence import BreakEvidence
 from gpuasm.assembly.verification.unspanned_joins import unspanned_middles, unspanned_windows
 from gpuasm.sequence.reads import Reads

@@ -16,9 +16,7 @@ from gpuasm.assembly.pairs.insert_sizes import InsertSizes, log2_256
 from gpuasm.assembly.pairs.links import link_pairs
 from gpuasm.assembly.paths.path_choice import choose_walks, surprise_256
 from gpuasm.assembly.paths.pseudo_long_reads import join_mates
-from gpuasm.kmers.names import name_windows
 from gpuasm.sequence.reads import Reads
-from tests.graphs import dictionary_of
 from tests.mate_pairs import LENGTH, first_state, pairs_of, random_text, texts_of
 from tests.oracles.kmers import reverse_complement
 
@@ -43,7 +41,7 @@ def test_fragments_are_sequence_of_the_genome(errors):
 def test_names_of_fragments_are_those_of_their_windows():
     state = first_state(pairs_of(repeat_genome(copies=3)))
     fragments = join_mates(state.spanning.reads, state.spanning.inserts, state.kmer_graph)
-    expected = name_windows(fragments.reads, dictionary_of(state.kmer_graph))
+    expected = state.kmer_graph.with_index().text_index.name_windows(fragments.reads)
     assert np.array_equal(fragments.names, expected)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.alignment.read_threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.coverage.sample_mode import Mode
-from gpuasm.assembly.ends.exact_overlaps import find_linked_overlaps
+from gpuasm.assembly.ends.end_overlaps import find_linked_overlaps
 from gpuasm.assembly.options import AssemblyOptions, rules_without
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.pairs.links import Links, without_pairs_within

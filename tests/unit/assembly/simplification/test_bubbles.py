@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpuasm.assembly.simplification.bubbles import find_bubbles
+from gpuasm.assembly.simplification.branches import RuleLimits
+from gpuasm.assembly.simplification.sibling_branches import find_bubbles
 from tests.graphs import K, all_near, graph_of, marked
 
 DEPTH = 30.0
@@ -14,7 +15,7 @@ ARCS = "left>main main>right left>rare rare>right"
 def bubble(*, rare=(K, 3.0), main=(K, DEPTH), arcs=ARCS, others=(), strictness=1.0, nearby=DEPTH):
     unitigs = [("left", 900, DEPTH), ("right", 900, DEPTH), ("main", *main), ("rare", *rare), *others]
     graph, number = graph_of(unitigs, arcs)
-    return marked(find_bubbles(graph, all_near(graph, nearby), strictness=strictness), number)
+    return marked(find_bubbles(graph, all_near(graph, nearby), RuleLimits(strictness)), number)
 
 
 @pytest.mark.parametrize(

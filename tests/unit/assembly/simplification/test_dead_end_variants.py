@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.parameters import SIMPLIFICATION
-from gpuasm.assembly.simplification.dead_end_variants import find_dead_end_variants
 from gpuasm.assembly.simplification.engine import clean
+from gpuasm.assembly.simplification.sibling_branches import find_dead_end_variants
 from gpuasm.sequence.encoding import decode, encode
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, graph_of, marked

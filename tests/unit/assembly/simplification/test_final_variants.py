@@ -10,8 +10,8 @@ import pytest
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.coverage.sample_mode import Mode
 from gpuasm.assembly.parameters import COMMUNITY_MODE
-from gpuasm.assembly.simplification.dead_end_variants import find_dead_end_variants
 from gpuasm.assembly.simplification.engine import clean, merge_final_variants
+from gpuasm.assembly.simplification.sibling_branches import find_dead_end_variants
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, graph_of, marked

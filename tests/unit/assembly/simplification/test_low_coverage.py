@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuasm.assembly.simplification.branches import find_isolated, find_low_coverage_edges
+from gpuasm.assembly.simplification.branches import RuleLimits, find_isolated, find_low_coverage_edges
 from tests.graphs import K, all_near, graph_of, marked
 
 DEPTH = 30.0
@@ -15,7 +15,7 @@ def edges(*, rare=(K, 2.0), flank=DEPTH, arcs=ARCS, nearby=DEPTH, strictness=1.0
     """Return the marked unitigs of two paths and a chimera from one to the other."""
     unitigs = [(name, 900, flank) for name in "abcd"] + [("rare", *rare)]
     graph, number = graph_of(unitigs, arcs)
-    return marked(find_low_coverage_edges(graph, all_near(graph, nearby), strictness=strictness), number)
+    return marked(find_low_coverage_edges(graph, all_near(graph, nearby), RuleLimits(strictness)), number)
 
 
 @pytest.mark.parametrize("arcs", [ARCS, "a>b c>d a>-rare -rare>d", "a>b -d>-c a>rare rare>d"])

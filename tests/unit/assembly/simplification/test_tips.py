@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.simplification.branches import find_tips
+from gpuasm.assembly.simplification.branches import RuleLimits, find_tips
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.graphs import K, all_near, graph_of, marked
@@ -17,7 +17,7 @@ DEPTH = 30.0
 def tips(unitigs, arcs, *, strictness=1.0, nearby=DEPTH, circles="", k=K, reach=None, dense=False):
     graph, number = graph_of(unitigs, arcs, circles=circles, k=k)
     options = {"strictness": strictness, "reach": reach, "windows_are_dense": dense}
-    return marked(find_tips(graph, all_near(graph, nearby), **options), number)
+    return marked(find_tips(graph, all_near(graph, nearby), RuleLimits(**options)), number)
 
 
 def fork(tip_kmers=10, tip_depth=2.0, other_depth=DEPTH, other_kmers=500):
@@ -173,7 +173,7 @@ def test_depth_of_few_reads_depends_on_their_windows():
     graph, number = graph_of(fork(tip_kmers=K + 6, tip_depth=3.4), "trunk>branch trunk>tip")
     nearby = all_near(graph, DEPTH)
     assert marked(find_tips(graph, nearby), number) == set()
-    assert marked(find_tips(graph, nearby, few=3 * 100 / 70), number) == {"tip"}
+    assert marked(find_tips(graph, nearby, RuleLimits(few=3 * 100 / 70)), number) == {"tip"}
 
 
 def test_reads_that_diverge_together_do_not_split_a_contig():

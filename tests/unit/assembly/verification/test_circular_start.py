@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
-from gpuasm.assembly.verification.circular_start import best_start, find_circular_starts
 from gpuasm.assembly.verification.contig_checks import check_contigs
+from gpuasm.assembly.verification.contig_splitting import best_start, find_circular_starts
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.samples import simulated_pairs, simulated_texts

@@ -17,7 +17,7 @@ from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, pairs_from, random_codes
 
-SIDE, FOLD, FLANK = 3000, 20, VERIFICATION.collapsed_flank
+SIDE, FOLD, FLANK = 3000, 20, VERIFICATION.cover_beyond
 OTHERS = ("end-extension", "clipping-breaks", "unspanned-repeats", "discordant-pairs", "redundant-ends", "polishing")
 
 
@@ -118,8 +118,8 @@ def test_sides_are_joined_by_a_gap_of_the_missing_bases(rng, lost):
     joined = np.concatenate([left, *(4 - lost) * [own], right])
     found = checked([joined], texts)
     (join,) = found.joins
-    assert join.missing.n_bases == pytest.approx(60 * lost, abs=5 + 4 * join.missing.error)
-    assert join.missing.n_pairs >= 20
+    assert join.size == pytest.approx(60 * lost, abs=5 + 4 * join.sd)
+    assert join.n_pairs >= 20
     sides = [found.contigs[end >> 1].sequence for end in (join.source, join.target)]
     assert "".join(sides) == decode(joined)
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.contig import Contig
-from gpuasm.assembly.verification.contig_splitting import Cuts, Join, Parts, split_contigs
+from gpuasm.assembly.pairs.link_evidence import Gap
+from gpuasm.assembly.verification.contig_splitting import Cuts, Parts, split_contigs
 from gpuasm.assembly.verification.unsupported_joins import MissingBases
 
 LEAST = 20
@@ -75,7 +76,7 @@ def test_sides_of_a_break_with_known_missing_bases_are_joined(rng):
     parts = parts_of(contigs, breaks=[200, 500], missing_bases={200: MISSING})
     assert [own.length for own in parts.contigs] == [200, 150, 100, 100, 100]
     (join,) = parts.joins
-    assert join == Join(join.source, join.target, MISSING)
+    assert join == Gap(join.source, join.target, 60, 2.5, 30)
     sides = [parts.contigs[end >> 1].codes for end in (join.source, join.target)]
     assert (join.source & 1, join.target & 1) == (0, 0)
     assert np.array_equal(np.concatenate(sides), contigs[1].codes)

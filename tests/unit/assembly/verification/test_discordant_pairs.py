@@ -9,7 +9,7 @@ from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
-from gpuasm.assembly.pairs.fragments import find_discordant_pairs, find_fragments, longest_insert
+from gpuasm.assembly.pairs.insert_sizes import find_discordant_pairs, find_fragments, longest_insert
 from gpuasm.assembly.verification.contig_checks import check_contigs
 from gpuasm.assembly.verification.read_evidence import BreakEvidence
 from gpuasm.assembly.verification.unspanned_joins import find_discordant_joins
