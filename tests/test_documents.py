@@ -11,7 +11,7 @@ REPOSITORY = Path(__file__).parents[1]
 DOCUMENTS = sorted(
     path for folder in (".", "docs", "config", "benchmarks") for path in (REPOSITORY / folder).glob("*.md")
 )
-MOST_LINES = {"benchmarks/README.md": 400, "CHANGELOG.md": 200, "docs/modes.md": 150}
+MOST_LINES = {"benchmarks/README.md": 410, "CHANGELOG.md": 200, "docs/modes.md": 150}
 MOST_WORDS = {"benchmarks/README.md": 8000}
 MOST_WORDS_OF_A_CELL = 25
 README_TABLES = {"assemblers", "community", "speed"}
