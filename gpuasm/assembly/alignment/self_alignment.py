@@ -15,6 +15,7 @@ from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.text_kmers import kmers_of, places_of
+from gpuasm.parallel import for_each, signatures
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 RIGHT, LEFT = 0, 1
@@ -168,37 +169,53 @@ def find_contained_ends(contigs: Sequence[Contig]) -> list[ContainedEnd]:
         By place, of `contained_end_min_bases` to `contained_end_max_bases` each. Ends whose last k-mer occurs at more
         than `self_alignment_max_places` places have none.
     """
-    bounds, longest = bounds_of(contigs), ALIGNMENT.contained_end_max_bases
-    ends = [
-        (number, side, reverse_complement(contig.codes[:longest]) if side == LEFT else contig.codes[-longest:])
-        for number, contig in enumerate(contigs)
-        for side in (RIGHT, LEFT)
-        if contig.free_ends[side] and contig.length > ALIGNMENT.contained_end_min_bases and not contig.is_circular
-    ]
-    if not ends:
+    ends = np.array(
+        [
+            (number, side)
+            for number, contig in enumerate(contigs)
+            for side in (RIGHT, LEFT)
+            if contig.free_ends[side] and contig.length > ALIGNMENT.contained_end_min_bases and not contig.is_circular
+        ],
+        np.int64,
+    ).reshape(-1, 2)
+    if not ends.size:
         return []
-    codes = np.concatenate([contig.codes for contig in contigs])
-    found = []
-    last_kmers = kmers_of(np.concatenate([own[-MAX_PLAIN_K:] for _, _, own in ends]) & 3)
-    occurrences = _occurrences(codes, *(kmers[::MAX_PLAIN_K] for kmers in last_kmers))
-    for at, row, leaves_rightwards in zip(*(column.tolist() for column in occurrences), strict=True):
-        contig, (owner, side, own) = int(np.searchsorted(bounds, at, side="right")) - 1, ends[row]
-        low, high, last = int(bounds[contig]), int(bounds[contig + 1]), at + MAX_PLAIN_K
-        if last > high or contigs[contig].is_circular:
-            continue
-        ahead, behind = codes[at : min(high, at + longest)], codes[max(low, last - longest) : last]
-        n = _n_identical_last(own, reverse_complement(ahead) if leaves_rightwards else behind)
-        begin = at if leaves_rightwards else last - n
-        is_at_end = begin == low if side == LEFT else begin + n == high
-        is_itself = owner == contig and is_at_end and leaves_rightwards == (side == LEFT)
-        if n >= ALIGNMENT.contained_end_min_bases and not is_itself:
-            found.append(ContainedEnd(owner, side, contig, begin, begin + n, leaves_rightwards))
-    return found
+    bounds, codes = bounds_of(contigs), np.concatenate([contig.codes for contig in contigs])
+    last_bases = [
+        reverse_complement(contigs[owner].codes[:MAX_PLAIN_K]) if side == LEFT else contigs[owner].codes[-MAX_PLAIN_K:]
+        for owner, side in ends.tolist()
+    ]
+    last_kmers = kmers_of(np.concatenate(last_bases) & 3)
+    at, row, leaves_rightwards = _occurrences(codes, *(kmers[::MAX_PLAIN_K] for kmers in last_kmers))
+    contig = np.searchsorted(bounds, at, side="right") - 1
+    is_circular = np.array([own.is_circular for own in contigs])
+    chosen = (at + MAX_PLAIN_K <= bounds[contig + 1]) & ~is_circular[contig]
+    at, row, leaves_rightwards, contig = (column[chosen] for column in (at, row, leaves_rightwards, contig))
+    (owner, side), low, high = ends[row].T, bounds[contig], bounds[contig + 1]
+    n, sides = np.empty(at.size, np.int64), (owner.copy(), side == LEFT, leaves_rightwards)
+    _count_identical(at.size, at, *sides, contig, bounds, codes, ALIGNMENT.contained_end_max_bases, n)
+    begin = np.where(leaves_rightwards, at, at + MAX_PLAIN_K - n)
+    is_at_end = np.where(side == LEFT, begin == low, begin + n == high)
+    is_itself = (owner == contig) & is_at_end & (leaves_rightwards == (side == LEFT))
+    kept = (n >= ALIGNMENT.contained_end_min_bases) & ~is_itself
+    columns = (owner, side, contig, begin, begin + n, leaves_rightwards)
+    return [ContainedEnd(*values) for values in zip(*(column[kept].tolist() for column in columns), strict=True)]
 
 
-def _n_identical_last(one: np.ndarray, other: np.ndarray) -> int:
-    """Count the identical bases at the end of two texts; a gap matches nothing."""
-    n = min(one.size, other.size, ALIGNMENT.contained_end_max_bases)
-    one, other = one[one.size - n :], other[other.size - n :]
-    differs = np.flatnonzero((one != other) | (one > 3))
-    return n - 1 - int(differs[-1]) if differs.size else n
+@signatures(
+    "int64[::1], int64[::1], boolean[::1], boolean[::1], int64[::1], int64[::1], uint8[::1], int64, int64[::1]",
+    on="host",
+)
+@for_each
+def _count_identical(i, at, owner, is_left, leaves_rightwards, contig, bounds, codes, most, n):
+    """Count the bases at a contig's end that a stretch has too, from its last k-mer on; gaps match nothing."""
+    first, last = bounds[owner[i]], bounds[owner[i] + 1] - 1
+    room = bounds[contig[i] + 1] - at[i] if leaves_rightwards[i] else at[i] + MAX_PLAIN_K - bounds[contig[i]]
+    found, room = np.int64(0), min(room, last + 1 - first, most)
+    while found < room:
+        own = np.int64(codes[first + found] if is_left[i] else codes[last - found])
+        other = np.int64(codes[at[i] + found] if leaves_rightwards[i] else codes[at[i] + MAX_PLAIN_K - 1 - found])
+        if own > 3 or other > 3 or (own if is_left[i] == leaves_rightwards[i] else 3 - own) != other:
+            break
+        found += 1
+    n[i] = found
