@@ -11,7 +11,7 @@ import numpy as np
 from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, canonical_order
 from gpuasm.assembly.parameters import COVERAGE
-from gpuasm.sequence.encoding import BYTE_OF_CODE, reverse_complement
+from gpuasm.sequence.encoding import decode, reverse_complement
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Contig:
 
     @property
     def sequence(self) -> str:
-        return BYTE_OF_CODE[self.codes].tobytes().decode("ascii")
+        return decode(self.codes)
 
     @property
     def gc(self) -> float:

@@ -13,7 +13,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.primitives.strand_walks import strand_walks
-from gpuasm.sequence.encoding import BYTE_OF_CODE, NOT_A_BASE, reverse_complement
+from gpuasm.sequence.encoding import NOT_A_BASE, decode, reverse_complement
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Scaffold:
         texts = []
         for part in self.parts:
             texts += [part.codes, np.full(part.gap, NOT_A_BASE, np.uint8)]
-        return np.concatenate(texts).astype(np.uint8)
+        return np.concatenate(texts)
 
     @property
     def length(self) -> int:
@@ -80,7 +80,7 @@ class Scaffold:
 
     @property
     def sequence(self) -> str:
-        return BYTE_OF_CODE[self.codes].tobytes().decode("ascii")
+        return decode(self.codes)
 
 
 def make_scaffolds(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuasm.io.output import atomic_output
-from gpuasm.sequence.encoding import BYTE_OF_CODE
+from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 
 _BATCH = 1 << 14
@@ -284,5 +284,5 @@ def _texts(reads: Reads, segment: np.ndarray, is_reversed: np.ndarray) -> list[s
     place = np.repeat(start, length) + np.where(flips, np.repeat(length, length) - 1 - within, within)
     shift = (_SIXTY_TWO - 2 * (place & 31)).astype(np.uint64)
     codes = ((reads.packed[place >> 5] >> shift) & _THREE).astype(np.uint8)
-    text = BYTE_OF_CODE[np.where(flips, 3 - codes, codes)].tobytes().decode("ascii")
+    text = decode(np.where(flips, 3 - codes, codes))
     return [text[a:b] for a, b in zip((end - length).tolist(), end.tolist(), strict=True)]

@@ -8,7 +8,7 @@ from importlib import resources
 import numpy as np
 
 from gpuasm.io.reference_kmers import K, ReferenceKmers, reads_of_reference
-from gpuasm.sequence.encoding import BYTE_OF_CODE, encode, reverse_complement
+from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 
 MOST_BASES = 2 * 5386
@@ -58,7 +58,7 @@ def is_phix(sequence: str) -> bool:
 def _texts() -> frozenset[str]:
     """Return the 21-mers of both strands: twice as many as the genome has bases."""
     genome = phix_genome()
-    other = BYTE_OF_CODE[reverse_complement(encode(genome))].tobytes().decode("ascii")
+    other = decode(reverse_complement(encode(genome)))
     circles = [strand + strand[: K - 1] for strand in (genome, other)]
     return frozenset(circle[place : place + K] for circle in circles for place in range(len(genome)))
 

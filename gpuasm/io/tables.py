@@ -61,9 +61,13 @@ def for_spreadsheet(text: str) -> str:
 
 
 def _cells(column: Sequence[Any]) -> Iterable[str]:
-    """Return the texts of a column: itself if it has printable texts alone, so that each need not be looked at."""
-    is_text = set(map(type, column)) == {str}
-    return column if is_text and "".join(column).isprintable() else map(_cell, column)
+    """Return the texts of a column; those of one type need not be looked at one by one."""
+    kinds = set(map(type, column))
+    if kinds == {int}:
+        return map(str, column)
+    if kinds == {float}:
+        return map("{:.6g}".format, column)
+    return column if kinds == {str} and "".join(column).isprintable() else map(_cell, column)
 
 
 def _cell(value: Any) -> str:

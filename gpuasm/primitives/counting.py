@@ -1,11 +1,11 @@
-"""Count the true values of an array, and the set bits of a number."""
+"""Count the true values of an array and the set bits of a number; sum the values between bounds."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions, to_host, to_namespace
-from gpuasm.parallel import inlined
+from gpuasm.parallel import for_each, inlined, signatures
 
 _BLOCK = 256
 _MOST_BLOCKS = 1 << 12
@@ -77,3 +77,30 @@ extern "C" __global__ void count_true(const bool* mask, i64 n, unsigned long lon
     if (own) atomicAdd(total, own);
 }
 """
+
+
+def sum_between(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Sum values between bounds, without a wider copy of them.
+
+    Parameters
+    ----------
+    values : (m,) int32 or bool
+    bounds : (n + 1,) int64
+        Ascending, from 0 to m.
+
+    Returns
+    -------
+    (n,) int64
+    """
+    sums = np.empty(bounds.size - 1, np.int64)
+    _sum_between(sums.size, np.ascontiguousarray(values), bounds, sums)
+    return sums
+
+
+@signatures("int32[::1], int64[::1], int64[::1]", "boolean[::1], int64[::1], int64[::1]", on="host")
+@for_each
+def _sum_between(row, values, bounds, sums):
+    total = np.int64(0)
+    for at in range(bounds[row], bounds[row + 1]):
+        total += values[at]
+    sums[row] = total

@@ -35,6 +35,8 @@ for _letter in b"ACGTacgt":
 
 BYTE_OF_CODE = np.frombuffer(b"ACGTN", dtype=np.uint8).copy()
 """(5,) uint8: the letter of each code."""
+_LETTER_OF_CODE = b"ACGT".ljust(256, b"N")
+_COMPLEMENT = np.array([3, 2, 1, 0, NOT_A_BASE], np.uint8)
 
 BASES_PER_WORD = 32
 
@@ -49,13 +51,12 @@ def encode(text: str | bytes) -> np.ndarray:
 
 def decode(codes: np.ndarray) -> str:
     """Return the text of (n,) uint8 codes."""
-    return BYTE_OF_CODE[codes].tobytes().decode("ascii")
+    return np.asarray(codes, np.uint8).tobytes().translate(_LETTER_OF_CODE).decode("ascii")
 
 
 def reverse_complement(codes: np.ndarray) -> np.ndarray:
     """Return the codes of the reverse complement; code 4 stays 4."""
-    flipped = codes[::-1]
-    return np.where(flipped < NOT_A_BASE, 3 - flipped, NOT_A_BASE).astype(np.uint8)
+    return _COMPLEMENT[codes[::-1]]
 
 
 def pack(codes: np.ndarray) -> np.ndarray:

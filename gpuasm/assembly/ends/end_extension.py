@@ -20,7 +20,9 @@ from gpuasm.assembly.contig import Contig, bounds_of, changed
 from gpuasm.assembly.ends.clipped_tails import LEFT, ClippedTails, Consensus, vote
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
+from gpuasm.primitives.searching import first_not_below
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 
@@ -52,9 +54,8 @@ def extend_ends(
 
 def _has_few_tails(tails: ClippedTails, contigs: Sequence[Contig], depth: np.ndarray) -> np.ndarray:
     """Return for each end whether it has fewer tails than half the mean depth of its contig: (2n,) bool."""
-    length = np.array([contig.length for contig in contigs], np.int64)
-    begin = np.cumsum(length) - length
-    covered = np.repeat(np.add.reduceat(depth, begin, dtype=np.int64) if length.size else length, 2)
+    bounds = bounds_of(contigs)
+    length, covered = np.diff(bounds), np.repeat(sum_between(depth, bounds), 2)
     n_reads = np.bincount(tails.end, minlength=2 * length.size)
     return 2 * n_reads * np.repeat(length, 2) < covered
 
@@ -79,8 +80,8 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     ends = np.flatnonzero(np.repeat([not contig.is_circular for contig in contigs], 2))
     tails = Consensus(ends, [np.empty(0, np.uint8)] * ends.size, [])
     tail_keys, of, _ = _windows(tails, contigs, k=ENDS.local_min_k, tail=ENDS.extension_tail)
-    known = np.sort(keys)
-    shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
+    known, shared = np.sort(keys), np.empty(tail_keys.size, bool)
+    _mark_known(tail_keys.size, tail_keys, known, known.size, shared)
     tail_keys, of, number = tail_keys[shared], of[shared], found.end[owner]
     # Ends of contigs come before all extensions.
     all_keys = np.concatenate([tail_keys, keys])
@@ -143,6 +144,14 @@ def _read_windows(t, start, before, text, k, keys, is_good):
         if row >= before[t]:
             keys[row] = min(forward, backward)
             is_good[row] = n >= k
+
+
+@signatures("uint64[::1], uint64[::1], int64, boolean[::1]", on="host")
+@for_each
+def _mark_known(i, keys, known, n_known, is_known):
+    """Mark the keys that are among sorted ones."""
+    at = first_not_below(keys[i], known, n_known)
+    is_known[i] = at < n_known and known[at] == keys[i]
 
 
 PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -22,7 +22,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.kmers.keys import reverse_complement_plain
-from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.parallel import compiled, for_each, inlined, signatures
 from gpuasm.primitives.counting import count_ones
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.sequence.encoding import base_at, block_at, pack
@@ -274,8 +274,23 @@ def overlap_lengths(
         The cost of a mismatch.
     """
     longest = min(own.size, towards.size, own.size if most is None else most)
-    mismatches = ((n, np.count_nonzero(own[own.size - n :] != towards[:n])) for n in range(least, longest + 1))
-    return np.array([n for n, wrong in mismatches if n - mismatch_cost * wrong >= least], np.int64)
+    is_overlap = np.empty(max(0, longest + 1 - least), bool)
+    _mark_overlaps(np.ascontiguousarray(own), np.ascontiguousarray(towards), least, mismatch_cost, is_overlap)
+    return least + np.flatnonzero(is_overlap)
+
+
+@signatures("uint8[::1], uint8[::1], int64, int64, boolean[::1]")
+@compiled()
+def _mark_overlaps(own, towards, least, mismatch_cost, is_overlap):
+    """Mark each number of bases, from the least on, at which the end of one text and the other's beginning overlap."""
+    for row in range(is_overlap.size):
+        size = least + row
+        score = size
+        for at in range(size):
+            score -= mismatch_cost if own[own.size - size + at] != towards[at] else 0
+            if score < least:
+                break
+        is_overlap[row] = score >= least
 
 
 _NO_MISMATCH = 1 << 32

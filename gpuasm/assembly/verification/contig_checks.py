@@ -34,6 +34,7 @@ from gpuasm.assembly.verification.unsupported_joins import (
     ContigEvidence,
     find_breaks,
 )
+from gpuasm.primitives.counting import sum_between
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -126,7 +127,7 @@ def check_contigs(
     parts = split_contigs(
         longer, codes, cuts.moved(moved), is_excluded=is_excluded, first_base=first_base, min_length=min_length
     )
-    codes, depth, is_core = codes[parts.places], depth[parts.places], is_core[parts.places]
+    codes, depth, is_core = parts.take(codes), parts.take(depth), parts.take(is_core)
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(parts.contigs))
     counts = {**evidence.counts, **polished, "bases_added": found.n_bases}
     counts |= {"joins_broken": int(broken.place.size), **broken.counts}
@@ -168,15 +169,17 @@ def _find_unread_contigs(
     if bounds.size == 1 or 2 * counts["reads_aligned"] <= counts["reads"]:
         return np.empty((0, 2), np.int64)
     is_base = codes < NOT_A_BASE
-    bases, read = (np.add.reduceat(own, bounds[:-1], dtype=np.int64) for own in (is_base, is_base & (depth > 0)))
+    bases, read = (sum_between(own, bounds) for own in (is_base, is_base & (depth > 0)))
     rows = np.flatnonzero(2 * read < bases)
     return np.stack([bounds[rows], bounds[rows + 1]], axis=1)
 
 
 def _mark_within(stretches: np.ndarray, size: int) -> np.ndarray:
     """Mark the places that lie in one of the stretches: (size,) bool."""
-    steps = np.bincount(stretches[:, 0], minlength=size + 1) - np.bincount(stretches[:, 1], minlength=size + 1)
-    return np.cumsum(steps[:-1]) > 0
+    is_within = np.zeros(size, bool)
+    for begin, end in stretches.tolist():
+        is_within[begin:end] = True
+    return is_within
 
 
 def _with_depth(contigs: list[Contig], table: DepthTable) -> list[Contig]:

@@ -74,15 +74,19 @@ class Parts:
     Attributes
     ----------
     contigs : list of Contig
-    places : (n,) int64
-        Their bases' places among the bases of all contigs, one part after the other.
+    stretches : list of slice
+        Their bases among those of all contigs, one part after the other; a circular contig may have two stretches.
     joins : list of Gap
         Joins of parts at breaks with a known number of missing bases; source and target are oriented numbers of parts.
     """
 
     contigs: list[Contig]
-    places: np.ndarray
+    stretches: list[slice]
     joins: list[Gap]
+
+    def take(self, values: np.ndarray) -> np.ndarray:
+        """Return the values of the parts' bases, of an array over all bases."""
+        return np.concatenate([values[:0], *(values[own] for own in self.stretches)])
 
 
 def split_contigs(
@@ -111,29 +115,29 @@ def split_contigs(
     """
     bounds = bounds_of(contigs)
     begin, is_whole = bounds.tolist(), _are_whole(bounds, cuts, is_excluded).tolist()
-    parts: list[tuple[Contig, np.ndarray]] = []
+    parts: list[tuple[Contig, list[slice]]] = []
     joins: list[tuple[int, MissingBases]] = []
     for number, contig in enumerate(contigs):
         low, high = begin[number], begin[number + 1]
         if is_whole[number]:
             if high - low >= min_length:
-                places = np.arange(low, high)
-                if number in first_base:
-                    places = np.roll(places, -first_base[number])
-                parts.append((changed(contig, codes=codes[places]), places))
+                first = low + first_base.get(number, 0)
+                rotated = [slice(first, high), slice(low, first)] if first > low else [slice(low, high)]
+                own = codes[low:high] if first == low else np.concatenate([codes[part] for part in rotated])
+                parts.append((changed(contig, codes=own), rotated))
             continue
         rows = slice(*np.searchsorted(cuts.place, [low, high]).tolist())
-        stretches = np.split(np.arange(low, high), cuts.place[rows] - low)
-        kept = [own for own in stretches if own.size >= max(1, min_length) and not is_excluded[own[0]]]
+        stretches = pairwise([low, *cuts.place[rows].tolist(), high])
+        kept = [own for own in stretches if own[1] - own[0] >= max(1, min_length) and not is_excluded[own[0]]]
         parts += _with_ends(contig, kept, cuts, within=(low, high), codes=codes)
-        sides = ((int(one[-1]) + 1, int(other[0])) for one, other in pairwise(kept))
-        missing = (cuts.missing.get(end) if end == begin else None for end, begin in sides)
+        sides = ((one[1], other[0]) for one, other in pairwise(kept))
+        missing = (cuts.missing.get(last) if last == first else None for last, first in sides)
         joins += [(len(parts) - len(kept) + i, own) for i, own in enumerate(missing) if own]
     order = in_order([contig for contig, _ in parts])
     rank = {old: new for new, old in enumerate(order)}
     return Parts(
         [parts[i][0] for i in order],
-        np.concatenate([parts[i][1] for i in order] or [np.empty(0, np.int64)]),
+        [own for i in order for own in parts[i][1]],
         [Gap(2 * rank[i], 2 * rank[i + 1], own.n_bases, own.error, own.n_pairs) for i, own in joins],
     )
 
@@ -145,28 +149,27 @@ def _are_whole(bounds: np.ndarray, cuts: Cuts, is_excluded: np.ndarray) -> np.nd
 
 
 def _with_ends(
-    contig: Contig, kept: Sequence[np.ndarray], cuts: Cuts, *, within: tuple[int, int], codes: np.ndarray
-) -> list[tuple[Contig, np.ndarray]]:
-    """Return parts of a contig with the graph ends that they keep, and their places."""
+    contig: Contig, kept: Sequence[tuple[int, int]], cuts: Cuts, *, within: tuple[int, int], codes: np.ndarray
+) -> list[tuple[Contig, list[slice]]]:
+    """Return parts of a contig with the graph ends that they keep, and their stretches."""
     low, high = within
     found = []
-    for i, places in enumerate(kept):
-        first, last = int(places[0]), int(places[-1])
-        has_right = i + 1 == len(kept) and not cuts.has_break(last + 1, high)
+    for i, (first, end) in enumerate(kept):
+        has_right = i + 1 == len(kept) and not cuts.has_break(end, high)
         has_left = i == 0 and not cuts.has_break(low + 1, first + 1)
         ends = contig.ends[0] if has_right else -1, contig.ends[1] if has_left else -1
         right, left = contig.extended
-        extended = right - (high - 1 - last) if has_right else 0, left - (first - low) if has_left else 0
+        extended = right - (high - end) if has_right else 0, left - (first - low) if has_left else 0
         is_whole = has_right and has_left and not contig.is_circular
         part = changed(
             contig,
-            codes=codes[places],
+            codes=codes[first:end],
             is_circular=False,
             unitig=contig.unitig if is_whole else -1,
             ends=ends,
             extended=extended,
         )
-        found.append((part, places))
+        found.append((part, [slice(first, end)]))
     return found
 
 

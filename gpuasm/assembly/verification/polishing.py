@@ -10,6 +10,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.coverage.sample_mode import reads_of_one_error
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, VERIFICATION
+from gpuasm.primitives.counting import sum_between
 
 
 class Fixes(NamedTuple):
@@ -100,6 +101,6 @@ def _is_usual_depth(place: np.ndarray, depth: np.ndarray, voters: Array, bounds:
     if place.size == 0:
         return np.empty(0, bool)
     voters = to_host(voters)
-    total, n = (np.add.reduceat(own, bounds[:-1], dtype=np.int64) for own in (voters, voters > 0))
+    total, n = (sum_between(own, bounds) for own in (voters, voters > 0))
     contig = np.searchsorted(bounds, place, side="right") - 1
     return np.asarray(depth <= COVERAGE.two_copies_ratio * (total / np.maximum(1, n))[contig])

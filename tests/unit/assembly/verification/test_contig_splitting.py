@@ -111,7 +111,7 @@ def test_parts_name_the_unitig_of_the_whole(rng):
 
 def test_no_contigs_have_no_parts():
     parts = parts_of([])
-    assert (parts.contigs, parts.places.tolist(), parts.joins) == ([], [], [])
+    assert (parts.contigs, parts.stretches, parts.joins) == ([], [], [])
 
 
 @given(st.data())
@@ -129,9 +129,10 @@ def test_each_kept_base_is_in_one_part(data):
     edges = sorted({*breaks, *excluded[0], *starts})
     stays = [(a, b) for a, b in pairwise(edges) if b - a >= min_length]
     stays = [(a, b) for a, b in stays if not excluded[0][0] <= a < excluded[0][1]]
-    assert sorted(parts.places.tolist()) == [place for a, b in stays for place in range(a, b)]
     codes = np.concatenate([own.codes for own in contigs])
-    assert b"".join(own.codes.tobytes() for own in parts.contigs) == codes[parts.places].tobytes()
+    taken = parts.take(np.arange(size)).tolist()
+    assert sorted(taken) == [place for a, b in stays for place in range(a, b)]
+    assert b"".join(own.codes.tobytes() for own in parts.contigs) == parts.take(codes).tobytes()
     assert [own.length for own in parts.contigs] == sorted((b - a for a, b in stays), reverse=True)
     given_ends = [end for own in parts.contigs for end in own.ends if end >= 0]
     assert len(given_ends) == len(set(given_ends))
