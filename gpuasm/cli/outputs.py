@@ -120,7 +120,7 @@ _AGP_EVIDENCE = ("scaffold", "yes", "paired-ends")
 
 
 def _agp_line(name: str, at: int, size: int, *fields: object) -> str:
-    return "\t".join(map(str, (name, at, at + size - 1, *fields))) + "\n"
+    return f"{name}\t{at}\t{at + size - 1}\t" + "\t".join(map(str, fields)) + "\n"
 
 
 def write_gap_table(path: Path | str, scaffolds: list[Scaffold]) -> None:

@@ -44,9 +44,16 @@ def write_fasta(
         for name, description, sequence in zip(names, descriptions, sequences, strict=True):
             text = as_text(sequence)
             file.write(f">{name} {description}".rstrip() + "\n")
-            step = width or max(1, len(text))
-            if text:
-                file.write("\n".join([text[at : at + step] for at in range(0, len(text), step)]) + "\n")
+            file.write(_in_lines(text, width or len(text)))
+
+
+def _in_lines(text: str, width: int) -> str:
+    """Return text in lines of ``width`` letters, each with its end."""
+    whole = len(text) // max(1, width)
+    lines = np.full((whole, width + 1), ord("\n"), np.uint8)
+    lines[:, :-1] = np.frombuffer(text.encode("ascii"), np.uint8)[: whole * width].reshape(whole, width)
+    rest = text[whole * width :]
+    return lines.tobytes().decode("ascii") + (rest and rest + "\n")
 
 
 def as_text(sequence: Sequence) -> str:

@@ -14,6 +14,7 @@ from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.primitives.counting import sum_between
 
 _BATCH = 1 << 19
 """Intervals that are counted at once: each takes more than a hundred bytes meanwhile."""
@@ -206,6 +207,4 @@ def window_means(depth: np.ndarray, bounds: np.ndarray, width: int) -> tuple[np.
     contig = np.repeat(np.arange(length.size), per_contig)
     begin = (np.arange(contig.size) - (np.cumsum(per_contig) - per_contig)[contig]) * width
     size = np.minimum(width, length[contig] - begin)
-    sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
-    first = bounds[contig] + begin
-    return contig, begin, (sums[first + size] - sums[first]) / np.maximum(size, 1)
+    return contig, begin, sum_between(depth, np.append(bounds[contig] + begin, bounds[-1])) / np.maximum(size, 1)

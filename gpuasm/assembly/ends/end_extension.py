@@ -11,6 +11,7 @@ where its k-mers occur on a contig or in another extension.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -179,14 +180,12 @@ def extended(
     bounds = bounds_of(contigs)
     contig, is_left_end = found.end >> 1, found.end & 1 == LEFT
     order = np.lexsort((~is_left_end, contig)).tolist()
-    size = np.array([found.codes[i].size for i in order])
-    before = np.repeat(bounds[contig + ~is_left_end][order], size)
+    size, place = np.array([found.codes[i].size for i in order]), bounds[contig + ~is_left_end][order]
     codes = [reverse_complement(found.codes[i]) if is_left_end[i] else found.codes[i] for i in order]
     depth = [found.depth[i][::-1] if is_left_end[i] else found.depth[i] for i in order]
-    neither = np.zeros(before.size, bool)
-    added = np.concatenate(codes), np.concatenate(depth), neither, neither
+    neither = [np.zeros(n, bool) for n in size.tolist()]
     codes_now, depth_now, is_core, is_redundant = (
-        np.insert(old, before, new) for old, new in zip(per_base, added, strict=True)
+        _with_inserted(old, place, new) for old, new in zip(per_base, (codes, depth, neither, neither), strict=True)
     )
     by_side = np.zeros((len(contigs), 2), np.int64)
     by_side[contig[order], found.end[order] & 1] = size
@@ -196,4 +195,11 @@ def extended(
         changed(own, codes=codes_now[bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
         for c, (own, (right, left)) in enumerate(both)
     ]
-    return new, (codes_now, depth_now, is_core, is_redundant), cuts + np.searchsorted(before, cuts, side="right")
+    before = np.concatenate([[0], np.cumsum(size)])[np.searchsorted(place, cuts, side="right")]
+    return new, (codes_now, depth_now, is_core, is_redundant), cuts + before
+
+
+def _with_inserted(old: np.ndarray, place: np.ndarray, new: Sequence[np.ndarray]) -> np.ndarray:
+    """Return an array with others inserted before ascending places."""
+    kept = [old[begin:end] for begin, end in pairwise([0, *place.tolist(), old.size])]
+    return np.concatenate([part for both in zip(kept, new, strict=False) for part in both] + kept[-1:], dtype=old.dtype)
