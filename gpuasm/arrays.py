@@ -202,12 +202,20 @@ def device_memory_used() -> int:
         return 0
 
 
-def release_device_memory() -> None:
-    """Return the idle memory of the current device to it, and begin a new peak of `device_memory_used`."""
+def release_device_memory(*, begins_peak: bool = False) -> None:
+    """Return the idle memory of the current device to it.
+
+    Parameters
+    ----------
+    begins_peak
+        Whether `device_memory_used` forgets what was used before.
+    """
     cupy = _imported()
     if cupy is not None:
         with contextlib.suppress(Exception):  # cupy without a driver or device
             _allocator(cupy).release()
+            if begins_peak:
+                _allocator(cupy).begin_peak()
 
 
 def sparse_linear_algebra(xp: Any) -> Any:

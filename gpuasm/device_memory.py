@@ -56,8 +56,11 @@ class DeviceAllocator:
         return self._peak
 
     def release(self) -> None:
-        """Return idle blocks to the device, and begin a new peak."""
+        """Return idle blocks to the device."""
         self._free_idle()
+
+    def begin_peak(self) -> None:
+        """Forget the peak so far."""
         self._peak = self.total
 
     def __call__(self, size: int) -> Any:

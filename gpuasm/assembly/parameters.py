@@ -26,7 +26,7 @@ class CoverageParameters:
     local_depth_arcs: int = 3  # arcs: from one branch of a bubble in a repeat to the flank of the repeat
     tangle_arcs: int = 12  # arcs: out of a tangle, where all unitigs near by are short
     depth_tail_parts: int = 10  # one k-mer in so many has the lowest depth, or the highest
-    even_depth_share: float = 0.7  # of the k-mers within a factor of two of the typical depth: a graph of one depth
+    even_depth_share: float = 0.9  # of the k-mers within a factor of two of the typical depth: a graph of one depth
     sample_read_share: float = 0.2  # of the bases read: less near the typical depth is not the sample
     gc_spread_min_bases: int = 1_000_000  # bases: the halves of a phage differ as much as genomes do
     gc_spread_of_many: float = 0.07  # standard deviation of unitigs' GC: that of one genome is less

@@ -170,7 +170,7 @@ def _free(files: list[str]) -> None:
     gc.collect()
     if not gc.get_freeze_count():
         gc.freeze()  # what is left is loaded code: later collections pass over it
-    arrays.release_device_memory()
+    arrays.release_device_memory(begins_peak=True)
     resources.return_small_arrays()
     resources.begin_new_peak()
 

@@ -92,6 +92,8 @@ _SORTED_WINDOW = 40
 _PART = 8 + 4
 """A k-mer on a device while parts are counted: key and count."""
 _TILE = 14 / 64
+_TILED = 56
+"""A tile on a device while tiles are made: its columns, and the segment, place and remaining windows of each."""
 _SMALL_PART, _PARTS = 1 << 24, 32
 _POOL_SHARE, _IDLE = 0.03, 256 << 20
 """Blocks of the pool of a device that are free: too small for others, and kept until a large block is taken."""
@@ -307,14 +309,15 @@ def _steps_of_buckets(sample: Sample, n_buckets: int) -> tuple[float, ...]:
     """Return the bytes of the steps of the first count on a device, and of its graph."""
     n, repeated, windows = (size / n_buckets for size in (sample.solid, sample.repeated, sample.windows))
     part = min(windows, max(_SMALL_PART, windows // _PARTS))
-    held, tiles, cut, pieces = 0.0, _TILE * windows, 0.0, 0.0
+    held, tiles, cut, tiled, pieces = 0.0, _TILE * windows, 0.0, _TILED / 64 * windows, 0.0
     if n_buckets > 1:
         superkmers = _superkmers(sample) / n_buckets
-        held, tiles = _SEGMENT * superkmers, 64 * _TILE * superkmers
+        held, tiles, tiled = _SEGMENT * superkmers, 64 * _TILE * superkmers, _TILED * superkmers
         cut = (_TILE + _CUT) * sample.windows + held
         pieces = 2 * sample.solid / max(2, sample.k - min(MINIMIZER, sample.k) + 2)
     return (
         cut,
+        held + tiled,
         held + tiles + _SORTED_WINDOW * part + _PART * repeated,
         held + tiles + (_PART + _KEY) * repeated,
         held + tiles + (_TALLY + _IN_GROUP / _EDGE_GROUPS) * repeated,

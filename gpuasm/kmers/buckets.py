@@ -106,7 +106,10 @@ def free_memory(*, on_device: bool) -> int:
 
 def buckets_for(n_windows: int, free: int) -> int:
     """Return in how many buckets so many windows are to be counted, so that one takes half of the free memory."""
-    return int(min(_MOST_AT_ONCE, 1 + n_windows * _BYTES_PER_WINDOW // max(1, free // 2)))
+    room = max(1, free // 2)
+    if n_windows * _BYTES_PER_WINDOW < room:
+        return 1
+    return int(min(_MOST_AT_ONCE, 1 + n_windows * _BYTES_PER_CUT_WINDOW // room))
 
 
 _MOST_AT_ONCE = 1 << 10
@@ -114,7 +117,9 @@ _MOST_AT_ONCE = 1 << 10
 
 
 _BYTES_PER_WINDOW = 4
-"""Memory of a window while its bucket is counted and compacted, where each k-mer occurs in eight windows."""
+"""Memory of a window while all are counted and compacted, where each k-mer occurs in eight windows."""
+_BYTES_PER_CUT_WINDOW = 12
+"""The same in one of several buckets, whose super-k-mers have nine windows, and a tile each."""
 
 
 def tally_buckets(

@@ -12,7 +12,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, cuda_functions, free_device_memory, to_host
+from gpuasm.arrays import (
+    Array,
+    array_namespace,
+    cuda_functions,
+    free_device_memory,
+    release_device_memory,
+    to_host,
+)
 from gpuasm.kmers.keys import MAX_PLAIN_K, NO_KEY, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally, joined, observed_edges
@@ -116,7 +123,9 @@ def _count(
         solid[1].append(count[kept].astype(np.uint32))
         del keys, count, kept
     bounds = np.cumsum([0, *(keys.size for keys in solid[0])])
-    return joined(solid[0]), joined(solid[1]), histogram, bounds
+    keys, count = joined(solid[0]), joined(solid[1])
+    release_device_memory()  # the parts lay in many small blocks
+    return keys, count, histogram, bounds
 
 
 def _window_keys(reads: Reads, tiles: tuple[Array, Array], names: Array, *, k: int, k0: int) -> Array:

@@ -177,7 +177,7 @@ def test_the_limit_of_the_pool_holds_for_large_blocks():
     assert allocate.peak() == 3 * LARGE
 
 
-def test_released_memory_begins_a_new_peak():
+def test_released_memory_counts_for_the_peak_until_a_new_one_begins():
     device = Device(8 * LARGE)
     allocate = DeviceAllocator(device)
     kept = allocate(LARGE // 4)
@@ -186,5 +186,8 @@ def test_released_memory_begins_a_new_peak():
     assert device.blocks
     allocate.release()
     assert not device.blocks
-    assert allocate.peak() == allocate.total == device.pool_total == LARGE // 4
+    assert allocate.total == device.pool_total == LARGE // 4
+    assert allocate.peak() > 2 * LARGE
+    allocate.begin_peak()
+    assert allocate.peak() == allocate.total
     kept.free()

@@ -32,7 +32,7 @@ VARIANT = "a>main main>b a>variant variant>b"
     ("requested", "unitigs", "name", "reason"),
     [
         ("auto", EVEN, "isolate", "93% of the k-mers in long unitigs lie within a factor of two of the typical depth"),
-        ("auto", UNEVEN, "meta", "less than 70%: several organisms, or very uneven depth"),
+        ("auto", UNEVEN, "meta", "less than 90%: several organisms, or very uneven depth"),
         ("isolate", UNEVEN, "isolate", "as requested"),
         ("meta", EVEN, "meta", "as requested"),
     ],
