@@ -321,9 +321,13 @@ class for_each:  # noqa: N801 - a decorator
 
     def _load(self, signature: tuple[str, ...]) -> Any:
         cc = arrays.compute_capability()
-        if not self._ptx_path(signature, cc).exists():
+        path = self._ptx_path(signature, cc)
+        if not path.exists():
             precompilation.wait_for_loop(self._body.__module__, self.kernel_name)
-        path = self.write_ptx(signature, cc)
+        if not path.exists():
+            # The compiler keeps errors that it has met. They would keep the frames of all callers, with their arrays.
+            with ThreadPoolExecutor(1, thread_name_prefix="gpuasm-compile") as executor:
+                path = executor.submit(self.write_ptx, signature, cc).result()
         try:
             return arrays.cuda_function_from_ptx(str(path), self.kernel_name)
         except Exception:  # a damaged file, whose error is the driver's own; another cause raises again

@@ -190,6 +190,7 @@ def _part_of(key, n_parts):
     return ((mix(key) & _LOW) * n_parts) >> _HALF
 
 
+@signatures("int64[::1], int32[::1], uint64[::1], int64, uint64, uint64, boolean, int64[::1], uint64[::1]", on="device")
 @for_each
 def _plain_keys_of_part(t, position, count, packed, k, part, n_parts, writes, end, keys):
     forward, backward = all_but_last(packed, position[t], k)
@@ -205,6 +206,7 @@ def _plain_keys_of_part(t, position, count, packed, k, part, n_parts, writes, en
         end[t] = n
 
 
+@signatures("int64[::1], int32[::1], int32[::1], int64, uint64, uint64, boolean, int64[::1], uint64[::1]", on="device")
 @for_each
 def _pair_keys_of_part(t, position, count, names, shift, part, n_parts, writes, end, keys):
     n = 0

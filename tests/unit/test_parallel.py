@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import NamedTuple
 
@@ -230,3 +231,29 @@ def test_kernel_is_loaded_although_its_folder_is_full(monkeypatch, tmp_path):
     assert Path(path).parent != tmp_path
     monkeypatch.setattr(parallel, "write_atomically", written)
     assert body._load(("int64*",)) == (str(tmp_path / Path(path).name), "text of the kernel")
+
+
+def test_errors_that_the_compiler_keeps_hold_no_arrays_of_callers(monkeypatch, tmp_path):
+    kept = []
+
+    def compile_with_errors(*_):
+        try:
+            int("no number")
+        except ValueError as error:
+            kept.append(error)
+        return "text of the kernel"
+
+    def launch():
+        columns = np.zeros(3)
+        references.append(weakref.ref(columns))
+        body._load(("int64*",))
+
+    references: list[weakref.ref[np.ndarray]] = []
+    body = next(body for body in for_each.instances if body.__module__.startswith("gpuasm.assembly."))
+    monkeypatch.setattr(body, "ptx", compile_with_errors)
+    monkeypatch.setattr(parallel, "ptx_folder", lambda: tmp_path)
+    monkeypatch.setattr(parallel.arrays, "compute_capability", lambda: (9, 0))
+    monkeypatch.setattr(parallel.arrays, "cuda_function_from_ptx", lambda *_: None)
+    launch()
+    assert len(kept) == 1
+    assert references[0]() is None
