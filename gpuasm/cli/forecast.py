@@ -64,6 +64,8 @@ _ALIGNED = 1 + 4 + 8 + 4 + 8
 """A segment: whether it lies within one unitig, and unitig and place of both ends."""
 _PAIRED = 110
 """A segment while pairs are chosen: fourteen columns of eight bytes, most of them for mates."""
+_PAIRED_ON_DEVICE = 60
+"""The same on a device, where half of the columns are in memory at once."""
 _INSERTS = 8
 """A segment on the host while insert sizes are measured on a device: half of the columns of its pair."""
 _CROSSING = 0.25 + 4 + 1 + 0.25
@@ -73,10 +75,10 @@ _CORRECTED = 2 * 0.25 + 3 * 4 + 0.25
 _VERIFIED = 220
 """A segment while contigs are verified: two alignments of 45 bytes, copies of both, fragments, votes."""
 _SEGMENTS_OF_BATCH = 1 << 22
-_CONTIG = 30
+_CONTIG = 32
 """A base of contigs: codes of unitigs and of contigs, three depths with their sums, seeds and their places."""
-_COPIED = 3 * 4 + 8
-"""A base of contigs on the host beside a device: copies of the three depths, and the sums of one."""
+_COPIED = 3 * 4
+"""A base of contigs on the host beside a device: copies of the three depths."""
 
 _RANKED = 8 + 4 + 2
 """A k-mer on a device while walks are ranked: the successors of both strands, vertices, marks."""
@@ -95,7 +97,7 @@ _TILE = 14 / 64
 _TILED = 56
 """A tile on a device while tiles are made: its columns, and the segment, place and remaining windows of each."""
 _SMALL_PART, _PARTS = 1 << 24, 32
-_POOL_SHARE, _IDLE = 0.03, 256 << 20
+_POOL_SHARE, _IDLE = 0.12, 256 << 20
 """Blocks of the pool of a device that are free: too small for others, and kept until a large block is taken."""
 
 _STORED = (2 + 1 + 1) / 8
@@ -109,6 +111,10 @@ _OUTPUT = 2 * (1 + 1 / 80) + 1 + 0.03 + 0.03
 _OUTPUT_LEAST = 156 << 10
 """The page, the tables and the record of a run."""
 
+_ERROR_RATE = 0.01
+"""Errors of a base, at most. At c-fold coverage each of the three possible ones occurs c / 3 times as often: half of
+that is the share of repeated error k-mers, relative to single ones.
+"""
 _HIGH_COVERAGE = 300
 """Windows of a solid k-mer: with more, all bases of the genome have errors, and all reads span junctions."""
 _COVERAGE_OF_ERRORS = 100
@@ -190,6 +196,9 @@ class Survey:
             solid = round(repeated / max(0.5, 1 - spectrum.rare_share()))  # k-mers that occur once bridge gaps
         # The valley at low coverage is that of dominant genomes.
         genome = solid if is_low or spectrum.valley is None else min(solid, int(histogram[spectrum.valley :].sum()))
+        # More solid k-mers than errors could give are those of genomes of less depth.
+        singletons = int(histogram[1])
+        genome = max(genome, solid - round(singletons * windows / max(1, genome) * _ERROR_RATE / 6))
         if windows > _HIGH_COVERAGE * genome:
             share = 1.0
         share = max(share, self._share_with_errors(solid, genome, windows / max(1, genome)))
@@ -296,7 +305,7 @@ def device_bytes(sample: Sample, *, n_buckets: int = 1) -> int:
         index + _MARK * n + _PLACED * _minimizers(sample),
         index + aligned + _CROSSING * sample.crossing,
         index + _BASE * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
-        index + aligned + _PAIRED * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
+        index + aligned + _PAIRED_ON_DEVICE * sample.n_segments + _CROSSING * _BRIDGED * sample.crossing,
         _ANCHORED * sample.genome + _text_index(sample, on_device=True),
         _CONTIG_ON_DEVICE * sample.genome
         + _COVERED * sample.n_segments
