@@ -43,6 +43,21 @@ def test_first_graph_determines_the_mode_unless_requested(requested, unitigs, na
     assert reason in mode.reason
 
 
+@pytest.mark.parametrize("n_genomes", [8, 16, 40])
+@pytest.mark.parametrize("seed", range(5))
+def test_genomes_of_log_normal_depth_are_a_community(n_genomes, seed):
+    depths = 10 * np.random.default_rng(seed).lognormal(0, 0.8, n_genomes)
+    unitigs = [(f"genome_{number}", 500, float(depth)) for number, depth in enumerate(depths)]
+    assert choose_mode("auto", graph_of(unitigs)[0]).name == "meta"
+
+
+@pytest.mark.parametrize("depth", [6.0, 12.0, 50.0])
+def test_poisson_depth_of_one_genome_is_an_isolate(depth):
+    reads = np.random.default_rng(1).poisson(depth * 600 / 150, 60) * 150 / 600
+    unitigs = [(f"part_{number}", 600, float(own)) for number, own in enumerate(reads)]
+    assert choose_mode("auto", graph_of(unitigs)[0]).name == "isolate"
+
+
 def test_unknown_mode_stage_or_rule_is_refused():
     for wrong in ({"mode": "single-cell"}, {"stop_after": "joins"}, {"without": ("bubble",)}):
         with pytest.raises(UsageError, match="expected one of"):
