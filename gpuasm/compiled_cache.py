@@ -6,8 +6,10 @@ This is the only module that uses private parts of numba; ``PRIVATE_PARTS`` name
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +20,7 @@ from typing import Any
 
 import numba
 from llvmlite import binding
+from numba.core import environment
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
@@ -28,6 +31,8 @@ PRIVATE_PARTS = {
     "numba.core.caching.FunctionCache": "the cache of one function, of which `_LoopCache` is a subclass",
     "numba.core.caching.NullCache": "the cache of a function that is not kept on disk",
     "numba.core.runtime._nrt_python.c_helpers": "the functions of numba's allocator, which loaded code calls",
+    "numba.core.environment._rebuild_env": "called where code from disk has the globals of a module of numba",
+    "numba.np.linalg.ensure_blas": "imports scipy.linalg, also where `numba.np.arraymath` is imported",
     "njit._nrt": "whether compiled code counts references to arrays, which only code that makes arrays has to",
     "Dispatcher._cache": "where a compiled function has its cache; `cache=True` would set numba's own",
     "FunctionCache.load_overload": "called by numba before it compiles a function for some types",
@@ -121,6 +126,27 @@ def _register_allocator() -> None:
     """Give the functions of numba's allocator the names by which compiled code calls them."""
     for name, address in _nrt_python.c_helpers.items():
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+@functools.wraps(environment._rebuild_env)
+def _environment_of(module: str, *others: Any) -> Any:
+    """Return the globals that code from disk has, without the slow import of scipy.linalg.
+
+    numba's functions of arrays import it only to see that it is there; products of matrices import it again.
+    """
+    if module == _ARRAY_FUNCTIONS and module not in sys.modules:
+        linalg: Any = importlib.import_module("numba.np.linalg")
+        ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+        try:
+            functions: Any = importlib.import_module(module)
+            functions.ensure_blas = ensure_blas
+        finally:
+            linalg.ensure_blas = ensure_blas
+    return _environment_of.__wrapped__(module, *others)
+
+
+_ARRAY_FUNCTIONS = "numba.np.arraymath"
+environment._rebuild_env = _environment_of
 
 
 def uncounted(function: Callable[..., Any]) -> Any:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import textwrap
 import time
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -15,6 +18,8 @@ from numba.core.runtime import nrt
 
 from gpuasm import compiled_cache
 from gpuasm.compiled_cache import cached_dispatcher, has_folder
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -77,6 +82,32 @@ def test_code_from_disk_needs_no_compiler(tmp_path, monkeypatch):
     second = cached_dispatcher(scope["fill"])
     assert second(3).sum() == 3
     assert second.stats.cache_hits.total() == 1
+
+
+_LOADING = """
+import sys
+import numba, numpy as np
+from gpuasm.compiled_cache import cached_dispatcher
+from running import total
+
+loop = cached_dispatcher(total)
+assert loop(np.ones(3)) == 6
+is_loaded = loop.stats.cache_hits.total() == 1
+assert is_loaded != ("scipy.linalg" in sys.modules), sorted(sys.modules)
+assert numba.njit(lambda x: np.dot(x, x))(np.ones(3)) == 3
+assert "scipy.linalg" in sys.modules
+print(is_loaded)
+"""
+
+
+def test_code_from_disk_needs_no_linear_algebra(tmp_path):
+    (tmp_path / "running.py").write_text("import numpy as np\n\n\ndef total(x):\n    return np.cumsum(x).sum()\n")
+    own = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)]), "GPUASM_CACHE_DIR": str(tmp_path / "cache")}
+    command, found = [sys.executable, "-c", _LOADING], []
+    for _ in range(2):
+        ended = subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True, text=True)
+        found.append(ended.stdout)
+    assert found == ["False\n", "True\n"]
 
 
 def test_the_allocator_has_the_names_that_numba_gives_it(monkeypatch):
@@ -203,5 +234,5 @@ def test_each_private_part_is_documented():
     names = {name.rpartition(".")[2] for name in compiled_cache.PRIVATE_PARTS}
     assert names == {
         "FunctionCache", "NullCache", "c_helpers", "_cache", "load_overload", "save_overload", "_load_overload",
-        "flush", "_source_stamp", "_nrt",
+        "flush", "_source_stamp", "_nrt", "_rebuild_env", "ensure_blas",
     }  # fmt: skip
