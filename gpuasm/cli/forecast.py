@@ -104,6 +104,8 @@ _STORED = (2 + 1 + 1) / 8
 """A k-mer in a checkpoint: its base, its strand, whether it is single-copy."""
 _STORED_CROSSING = 0.25 + 0.13 + 0.37
 """A base of junction-spanning reads in a checkpoint: itself, its share of the read's place and of runs of names."""
+_STORED_OF_READS, _STORED_AT_LOW_COVERAGE = 0.13, 0.2
+"""A base of all reads in a checkpoint: junction-spanning reads and spanning pairs, of which low coverage has few."""
 _STORED_LEAST = 24 << 10
 """What does not depend on the reads."""
 _OUTPUT = 2 * (1 + 1 / 80) + 1 + 0.03 + 0.03
@@ -143,6 +145,8 @@ class Sample:
         Estimates of its k-mers that occur twice or more, that are solid, and that have no errors.
     crossing : int
         Bases of the reads that are likely to span junctions of the first graph.
+    stored : int
+        Bytes of reads in the first checkpoint.
     """
 
     own: int
@@ -157,6 +161,7 @@ class Sample:
     solid: int
     genome: int
     crossing: int
+    stored: int
 
 
 class Survey:
@@ -189,9 +194,9 @@ class Survey:
         windows, n_bases = count_windows(self._lengths, k), count_windows(self._lengths, 1)
         spectrum = analyse_spectrum(histogram, k, min_count=self._options.min_count)
         repeated, solid = (int(histogram[least:].sum()) for least in (2, spectrum.threshold))
-        share, is_low = _CROSSING_SHARE, self._is_sparse(spectrum) or spectrum.is_low_coverage
+        share, stored, is_low = _CROSSING_SHARE, _STORED_OF_READS, self._is_sparse(spectrum) or spectrum.is_low_coverage
         if is_low:
-            share = _AT_LOW_COVERAGE
+            share, stored = _AT_LOW_COVERAGE, _STORED_AT_LOW_COVERAGE
             k, windows, repeated = self._with_smaller_k(spectrum, windows, repeated)
             solid = round(repeated / max(0.5, 1 - spectrum.rare_share()))  # k-mers that occur once bridge gaps
         # The valley at low coverage is that of dominant genomes.
@@ -215,6 +220,7 @@ class Survey:
             solid=solid,
             genome=genome,
             crossing=round(share * n_bases),
+            stored=round(n_bases * max(stored, _STORED_CROSSING * share)),
         )
 
     def _is_sparse(self, spectrum: Spectrum) -> bool:
@@ -341,9 +347,8 @@ def disk_bytes(sample: Sample) -> int:
 
     Fewer reads span junctions as k grows: half of them are counted in the last checkpoint.
     """
-    kept, crossing = _STORED_LEAST + _STORED * sample.genome, _STORED_CROSSING * sample.crossing
-    outputs = _OUTPUT_LEAST + _OUTPUT * sample.genome
-    return round(max(2 * (kept + crossing), kept + crossing / 2 + outputs))
+    kept, outputs = _STORED_LEAST + _STORED * sample.genome, _OUTPUT_LEAST + _OUTPUT * sample.genome
+    return round(max(2 * (kept + sample.stored), kept + sample.stored / 2 + outputs))
 
 
 def _minimizers(sample: Sample) -> int:
