@@ -18,7 +18,7 @@ KEPT = ["contigs.fasta", "contigs.tsv", "depth.tsv", "depth_windows.tsv", "graph
 
 
 def arguments(output: Path) -> list[str]:
-    return ["assemble", "-q", "--interleaved", str(READS), "--device", "cpu", "-o", str(output)]
+    return ["assemble", "-q", "--interleaved", str(READS), "--mode", "isolate", "--device", "cpu", "-o", str(output)]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -129,6 +129,8 @@ def manifests(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         "assemble",
         "--interleaved",
         READS,
+        "--mode",
+        "isolate",
         *cleaning,
         "--checkpoint-after",
         0,

@@ -38,7 +38,7 @@ from tests.oracles.kmers import reverse_complement
 
 def counted(texts: list[str]) -> tuple[AssemblyState, Text, Tally, Dictionary]:
     """Return the state at k = 21, and the text of k = 41 with its k-mers."""
-    state = build_first_graph(Reads.from_strings(texts), AssemblyOptions(k=(21, 41)), Stages())
+    state = build_first_graph(Reads.from_strings(texts), AssemblyOptions(k=(21, 41), mode="isolate"), Stages())
     text = next_text(state.junction_reads, state.names, state.kmer_graph, k=41)
     tally = tally_kmers(text.reads, 41, text.names, k0=21)
     return state, text, tally, Dictionary.of(tally.keys, k=41, k0=21)
