@@ -56,11 +56,11 @@ def test_limits_are_passed_by_values_that_reach_them(value, level):
 
 
 def test_the_worst_check_is_the_verdict_and_comes_first():
-    values = {"depth": 12, "contigs": 3000, "quality": 36}
+    values = {"depth": 11, "contigs": 3000, "quality": 36}
     verdict = judge(Evidence(values), shipped_thresholds())
     assert verdict.level == "fail"
     assert verdict.reasons[0].startswith("contigs of 500 bases and more: 3,000, more than 1,000")
-    assert verdict.reasons[1].startswith("mean depth: 12.0-fold, less than 15.0-fold")
+    assert verdict.reasons[1].startswith("mean depth: 11.0-fold, less than 12.0-fold")
     assert {check.name: check.level for check in verdict.checks} == {
         "depth": "warn",
         "contigs": "fail",
