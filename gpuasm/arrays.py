@@ -114,6 +114,31 @@ def make_current(xp: Any, device: str) -> None:
         xp.cuda.Device(int(device.partition(":")[2] or 0)).use()
 
 
+@contextlib.contextmanager
+def on_device(number: int | None) -> Iterator[None]:
+    """Make a CUDA device the current one of this thread in the block; None changes nothing."""
+    with contextlib.nullcontext() if number is None else _cupy().cuda.Device(number):
+        yield
+
+
+def current_device() -> int:
+    """Return the number of the current CUDA device of this thread."""
+    return int(_cupy().cuda.runtime.getDevice())
+
+
+def is_on_other_device(array: Array) -> bool:
+    """Return whether an array is on a device that is not the current one of this thread."""
+    return is_on_device(array) and array.device.id != current_device()
+
+
+def to_current_device(array: Array) -> Array:
+    """Copy an array from another device to the current one; return any other array unchanged."""
+    if not is_on_other_device(array):
+        return array
+    array.device.synchronize()  # streams of one device do not wait for those of another
+    return array.copy()
+
+
 def device_count() -> int:
     """Return the number of usable CUDA devices; 0 without cupy, driver or device."""
     try:
@@ -192,12 +217,17 @@ def free_device_memory() -> int:
 
 
 def device_memory_used() -> int:
-    """Return the most bytes of device memory that this process has had at once, without its context."""
+    """Return the most bytes that this process has had at once on one device, without its context."""
     cupy = _imported()
     if cupy is None:
         return 0
     try:
-        return _allocator(cupy).peak()
+        peaks = [_allocator(cupy).peak()]
+        for owner, number in list(_allocators):
+            if owner == id(cupy) and number != current_device():
+                with on_device(number):
+                    peaks.append(_allocator(cupy).peak())
+        return max(peaks)
     except Exception:  # cupy without a driver or device, as on the CPU nodes of a cluster
         return 0
 
@@ -277,13 +307,14 @@ def _cupy() -> Any:
             "install gpuasm[cuda12] or gpuasm[cuda13], or run with --device cpu",
         ) from error
     if is_first:  # a program that has imported cupy before may have an allocator of its own
-        cupy.cuda.set_allocator(_allocator(cupy))
+        cupy.cuda.set_allocator(lambda size: _allocator(cupy)(size))
     return cupy
 
 
-_allocators: dict[int, DeviceAllocator] = {}
+_allocators: dict[tuple[int, int], DeviceAllocator] = {}
 
 
 def _allocator(cupy: Any) -> DeviceAllocator:
-    """Return what notes the memory of a device, and provides it where this process imported cupy first."""
-    return _allocators.setdefault(id(cupy), DeviceAllocator(cupy))
+    """Return what notes the memory of the current device, and provides it where this process imported cupy first."""
+    key = id(cupy), int(cupy.cuda.runtime.getDevice())
+    return _allocators.get(key) or _allocators.setdefault(key, DeviceAllocator(cupy))

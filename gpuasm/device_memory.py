@@ -20,7 +20,7 @@ class _Block(NamedTuple):
 
 
 class DeviceAllocator:
-    """What cupy calls for each array on a device; idle blocks make room for other ones.
+    """What cupy calls for each array on one device, while that is current; idle blocks make room for other ones.
 
     The kept block is reused by an array of its size on its device and stream, where work on the earlier array comes
     first. Any other large array, a lack of memory, a limit and `release` return it to the device.

@@ -21,17 +21,18 @@ _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
 
 
 @contextlib.contextmanager
-def driver_opening(device: str) -> Iterator[None]:
-    """Let the driver open a device during the block, and wait for it at the end.
+def driver_opening(*devices: str) -> Iterator[None]:
+    """Let the driver open devices during the block, and wait for it at the end.
 
     A process that ends early, as when an input is missing, must not end while the driver opens a device.
     """
-    thread = open_driver_ahead(device)
+    threads = [open_driver_ahead(device) for device in devices]
     try:
         yield
     finally:
-        if thread is not None:
-            thread.join(_TIMEOUT_S)
+        for thread in threads:
+            if thread is not None:
+                thread.join(_TIMEOUT_S)
 
 
 def open_driver_ahead(device: str) -> threading.Thread | None:

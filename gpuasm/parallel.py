@@ -256,7 +256,8 @@ class for_each:  # noqa: N801 - a decorator
 
     def __init__(self, body: Callable[..., None]) -> None:
         self._body = body
-        self._kernels: dict[tuple[str, ...], Any] = {}
+        self._kernels: dict[tuple[int, tuple[str, ...]], Any] = {}
+        self._loading = threading.Lock()
         functools.update_wrapper(self, body)
         for_each.instances.append(self)
 
@@ -311,13 +312,15 @@ class for_each:  # noqa: N801 - a decorator
 
     def _launch(self, n: int, args: tuple[Any, ...]) -> None:
         signature = signature_of(args)
-        if signature not in self._kernels:
-            self._kernels[signature] = self._load(signature)
+        key = arrays.current_device(), signature  # devices may differ in their compute capability
+        if key not in self._kernels:
+            with self._loading:  # of several devices that need one kernel, one compiles it
+                self._kernels[key] = self._kernels.get(key) or self._load(signature)
         values = tuple(
             arg if name.endswith("*") else np.dtype(name).type(arg) for arg, name in zip(args, signature, strict=True)
         )
         blocks = min((n + _BLOCK - 1) // _BLOCK, 1 << 16)
-        self._kernels[signature]((blocks,), (_BLOCK,), (np.int64(n), *values))
+        self._kernels[key]((blocks,), (_BLOCK,), (np.int64(n), *values))
 
     def _load(self, signature: tuple[str, ...]) -> Any:
         cc = arrays.compute_capability()

@@ -31,6 +31,7 @@ from gpuasm.assembly.scaffold import Scaffold, make_scaffolds
 from gpuasm.assembly.simplification.engine import merge_final_variants, note_simplified
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.assembly.verification.contig_checks import Checked, check_contigs
+from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.errors import UsageError
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.sequence.reads import Reads
@@ -86,6 +87,7 @@ def assemble(
     stages: Stages | None = None,
     keep_state: Callable[[AssemblyState], None] | None = None,
     first_graph: CountedGraph | None = None,
+    devices: DeviceGroup = ONE_DEVICE,
 ) -> Assembly:
     """Assemble reads into contigs; the same bytes on every device, for any number of threads and order of reads.
 
@@ -101,6 +103,8 @@ def assemble(
         Called after each k with a state for `resume`.
     first_graph
         The first graph of the reads, if they were counted elsewhere.
+    devices
+        Devices that share the counting and compaction of the first k. All other steps run where the reads are.
 
     Raises
     ------
@@ -114,7 +118,7 @@ def assemble(
     if options is not None and not isinstance(options, AssemblyOptions):
         raise UsageError("AssemblyOptions", f"a {type(options).__name__}", "write AssemblyOptions(k=(31, 61))")
     options, stages = options or AssemblyOptions(), stages or Stages()
-    held = [build_first_graph(reads, options, stages, graph=first_graph)]
+    held = [build_first_graph(reads, options, stages, graph=first_graph, devices=devices)]
     return resume(held.pop(), reads, options, stages=stages, keep_state=keep_state)
 
 

@@ -164,6 +164,8 @@ def command(
 ) -> None:
     """Assemble short reads into contigs.
 
+    --device may name several devices, as cuda:0,1, or all of them, which build the first graph together.
+
     DIR receives contigs.fasta, scaffolds.fasta with their gaps.tsv and scaffolds.agp, graph.gfa, contigs.tsv,
     depth.tsv, depth_windows.tsv, spectrum.tsv, insert_sizes.tsv, run.json and report.html. All of them are always
     written; where there are no contigs, run.json contains the reason. assemble.log has the messages, also of a run
@@ -178,6 +180,7 @@ def command(
     """
     from gpuasm.assembly.options import AssemblyOptions
     from gpuasm.cli.assembly_page import AssemblyPage
+    from gpuasm.cli.device_names import devices_of_run
     from gpuasm.cli.folders import check_reads
     from gpuasm.cli.inputs import read_ahead
     from gpuasm.cli.switch_interval import shorten_switch_interval
@@ -198,8 +201,9 @@ def command(
     if not force:
         check_reads(output, inputs.files)
     shorten_switch_interval()
+    devices = devices_of_run(common.device)
     return_freed_memory()  # before anything is read
-    with driver_opening(common.device), read_ahead(inputs, common.memory) as ahead:
+    with driver_opening(*devices), read_ahead(inputs, common.memory) as ahead:
         from gpuasm.cli.log_file import RunLog
         from gpuasm.cli.run_folder import RunFolder
         from gpuasm.cli.session import run_session
@@ -209,7 +213,7 @@ def command(
 
             check_k_values(options.k)
         with (
-            run_session(common, warm_up=warm_up_device) as session,
+            run_session(common, devices=devices, warm_up=warm_up_device) as session,
             RunLog(session.stages) as log,
             RunFolder(output, "assemble", is_own=False) as folder,
             contextlib.closing(AssemblyPage(folder)) as page,
@@ -313,7 +317,10 @@ class _Run:
             from gpuasm.cli.bucket_files import read_first_graph
 
             first_graph = read_first_graph(self.first_graph)
-        return assemble(reads, self.options, stages=self.session.stages, keep_state=self._keep, first_graph=first_graph)
+        return assemble(
+            reads, self.options, stages=self.session.stages, keep_state=self._keep, first_graph=first_graph,
+            devices=self.session.devices,
+        )  # fmt: skip
 
     def _moved(self, reads: Reads) -> Reads:
         """Return the reads in the memory of the device, and keep them if they are to be written."""
@@ -385,6 +392,7 @@ class _Run:
         parameters = {
             **vars(options), **self.inputs.cleaning, **vars(self.naming), "memory": session.memory,
             "verdict_thresholds": self.thresholds_file, "first_graph": self.first_graph, "plan": self.plan,
+            "devices": session.devices.n,
         }  # fmt: skip
         known: dict[str, Any] = {"parameters": parameters, "inputs": self.files, "results": results, "status": status}
         known["stages"] = session.stages.records

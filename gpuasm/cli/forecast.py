@@ -184,7 +184,7 @@ class Survey:
         self._k = self._k or (self._options.k[0] if self._options.k else choose_k(lengths)[0])
         lengths, self._lengths = sorted((lengths, self._lengths), key=len)
         self._lengths[: lengths.size] += lengths
-        self._own += sum(array.nbytes for array in (reads.packed, reads.start, reads.length, reads.read))
+        self._own += reads.n_bytes
         self._keys.append(sampled_kmers(reads, self._k))
 
     def sample(self) -> Sample:
@@ -250,11 +250,12 @@ def _gain(spectrum: Spectrum, more: float) -> float:
     return float((1 - chance_of_one(more * depth)) / (1 - chance_of_one(depth)))
 
 
-def host_bytes(sample: Sample, *, threads: int, on_device: bool, n_buckets: int = 1) -> int:
+def host_bytes(sample: Sample, *, threads: int, on_device: bool, n_buckets: int = 1, n_devices: int = 1) -> int:
     """Return the bytes of arrays on the host in addition to the reads, if these are counted in so many buckets."""
     verified = _CONTIG * sample.genome
     if on_device:
-        aside = max(_JOINED * sample.solid, _TALLY * sample.repeated if n_buckets > 1 else 0)
+        tallies = sample.repeated + (n_devices - 1) * sample.solid / n_buckets  # each more sorts a bucket meanwhile
+        aside = max(_JOINED * sample.solid, _TALLY * tallies if n_buckets > 1 else 0)
         return round(max(aside, verified + _COPIED * sample.genome) + _INSERTS * sample.n_segments)
     n, segments = sample.solid, sample.n_segments
     aligned, index = _ALIGNED * segments, _text_index(sample)

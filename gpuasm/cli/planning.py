@@ -52,12 +52,16 @@ def plan_assembly(
 
     survey = Survey(options)
     survey.add(reads)
-    sample, on_device = survey.sample(), session.device != "cpu"
+    sample, on_device, n_devices = survey.sample(), session.device != "cpu", session.devices.n
     return_small_arrays()
-    free = arrays.free_device_memory() - sample.own if on_device else session.memory - resident_bytes()
-    n_buckets = buckets_for(sample.windows, free)
+    free = session.memory - resident_bytes()
+    if on_device:
+        free = min(session.devices.each(arrays.free_device_memory)) - sample.own
+    n_buckets = buckets_for(sample.windows, free, n_devices)
     now = resident_bytes() + LATER_CODE
-    work = host_bytes(sample, threads=session.threads, on_device=on_device, n_buckets=n_buckets)
+    work = host_bytes(
+        sample, threads=session.threads, on_device=on_device, n_buckets=n_buckets, n_devices=n_devices
+    )
     own = max(session.stages.peak_rss_bytes, now + (work if draws_apart else max(work, PAGE)))
     plan = {
         "distinct_kmers": sample.distinct,

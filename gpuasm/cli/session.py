@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ from gpuasm import arrays, precompilation, resources
 from gpuasm.cli.options import CommonOptions
 from gpuasm.cli.progress import MessageHandler, NoProgress, make_progress
 from gpuasm.cli.switch_interval import shorten_switch_interval
+from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.driver import compute_capability, has_driver
 from gpuasm.stages import Stages
 
@@ -67,6 +68,8 @@ class Session:
         Set when the device is requested.
     admit
         Waits until a run of this forecast fits together with those of other processes.
+    devices
+        The devices that share the run; ``requested`` is the first of them.
     """
 
     stages: Stages
@@ -77,6 +80,7 @@ class Session:
     requested: str
     is_requested: threading.Event = field(default_factory=threading.Event)
     admit: Admit = _fits_alone
+    devices: DeviceGroup = ONE_DEVICE
 
     @property
     def xp(self) -> Any:
@@ -116,12 +120,13 @@ WarmUp = Callable[[Any, Callable[[], bool]], None]
 
 @dataclass(frozen=True)
 class _Setting:
-    """What successive runs of a process share: memory, device, and whether the device is requested."""
+    """What successive runs of a process share: memory, devices, and whether the first device is requested."""
 
     memory: int
     namespace: Future[Any]
     is_requested: threading.Event
     admit: Admit
+    devices: DeviceGroup
 
 
 _now: dict[str, _Setting | None] = {"shared": None}
@@ -146,7 +151,7 @@ def shared_setting(common: CommonOptions, *, warm_up: WarmUp | None = None, admi
     UsageError, DeviceError, ResourceError
         As `run_session`.
     """
-    with _opened(common, warm_up=warm_up, admit=admit) as setting:
+    with _opened(common, [common.device], warm_up=warm_up, admit=admit) as setting:
         _now["shared"] = setting
         try:
             yield
@@ -155,7 +160,9 @@ def shared_setting(common: CommonOptions, *, warm_up: WarmUp | None = None, admi
 
 
 @contextmanager
-def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iterator[Session]:
+def run_session(
+    common: CommonOptions, *, devices: Sequence[str] = (), warm_up: WarmUp | None = None
+) -> Iterator[Session]:
     """Set up a run as ``common`` requires, and show the timings when the block ends.
 
     The outputs that are written in the block appear together when it ends well.
@@ -164,6 +171,8 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
     ----------
     common
         The options of all commands.
+    devices
+        The names of the devices that share the run, where ``common`` may name several.
     warm_up
         Called in a thread when a device (not the CPU) is open and not requested yet. Its errors are ignored.
 
@@ -181,8 +190,8 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
     from gpuasm.compiled_cache import has_folder
     from gpuasm.io.output import outputs_together
 
-    shared = _now["shared"]
-    with nullcontext(shared) if shared else _opened(common, warm_up=warm_up) as setting:
+    shared, devices = _now["shared"], devices or [common.device]
+    with nullcontext(shared) if shared else _opened(common, devices, warm_up=warm_up) as setting:
         display = make_progress("none" if common.quiet else common.progress)
         stages = Stages(display)
         try:
@@ -196,16 +205,18 @@ def run_session(common: CommonOptions, *, warm_up: WarmUp | None = None) -> Iter
                     _LOG.warning(_COMPILED_ANEW)
                 with outputs_together():
                     yield Session(
-                        stages, threads, setting.memory, handler.warnings, setting.namespace, common.device,
-                        setting.is_requested, setting.admit,
+                        stages, threads, setting.memory, handler.warnings, setting.namespace, devices[0],
+                        setting.is_requested, setting.admit, setting.devices,
                     )  # fmt: skip
         finally:
             display.finish(stages)
 
 
 @contextmanager
-def _opened(common: CommonOptions, *, warm_up: WarmUp | None, admit: Admit = _fits_alone) -> Iterator[_Setting]:
-    """Open the device and set threads and memory for the block."""
+def _opened(
+    common: CommonOptions, names: Sequence[str], *, warm_up: WarmUp | None, admit: Admit = _fits_alone
+) -> Iterator[_Setting]:
+    """Open the first of the named devices, and set threads and memory for the block."""
     from gpuasm import parallel
 
     shorten_switch_interval()
@@ -213,22 +224,28 @@ def _opened(common: CommonOptions, *, warm_up: WarmUp | None, admit: Admit = _fi
     memory = resources.memory_budget(common.memory)
     is_requested, is_running = threading.Event(), threading.Lock()
     device_memory = resources.parse_bytes(common.device_memory) if common.device_memory else 0
-    namespace = _open_device(common.device, _WarmUp(warm_up, is_requested, is_running), device_memory)
+    devices = DeviceGroup.named(names)
+
+    def limit(xp: Any, amount: int) -> None:
+        devices.each(partial(arrays.limit_device_memory, xp, amount))
+
+    limit_all = partial(limit, amount=device_memory) if device_memory else None
+    namespace = _open_device(names[0], _WarmUp(warm_up, is_requested, is_running), limit_all)
     parallel.set_threads(_usable_threads(common.threads))
     try:
         on_device = not namespace.done() or namespace.result().__name__ != "numpy"
-        capability = partial(compute_capability, common.device) if on_device else lambda: None
+        capability = partial(compute_capability, names[0]) if on_device else lambda: None
         helpers = precompilation.compiling_in_background(
             threads=parallel.thread_count(), memory=memory, capability=capability
         )
         with resources.limited_memory(memory), helpers if warm_up else nullcontext():
-            yield _Setting(memory, namespace, is_requested, admit)
+            yield _Setting(memory, namespace, is_requested, admit, devices)
     finally:
         is_requested.set()  # ends the warm-up: a process must not end while its device works
         if is_running.acquire(timeout=_PATIENCE_S):
             is_running.release()
         if device_memory and namespace.done() and namespace.exception() is None:
-            arrays.limit_device_memory(namespace.result(), 0)
+            limit(namespace.result(), 0)
 
 
 def _usable_threads(requested: int | None) -> int | None:
@@ -254,10 +271,10 @@ class _WarmUp:
                     self.warm_up(xp, self.is_requested.is_set)
 
 
-def _open_device(name: str, warm_up_run: _WarmUp, memory: int) -> Future[Any]:
+def _open_device(name: str, warm_up_run: _WarmUp, limit: Callable[[Any], None] | None) -> Future[Any]:
     """Open the device in a thread; where that is quick, as on the CPU, or cannot succeed, at once.
 
-    Arrays may take ``memory`` bytes of the device, 0 for all.
+    ``limit`` sets what arrays may take of devices of a namespace, if not all.
     """
     opened: Future[Any] = Future()
     if name == "cpu" or importlib.util.find_spec("cupy") is None or not has_driver():
@@ -269,8 +286,8 @@ def _open_device(name: str, warm_up_run: _WarmUp, memory: int) -> Future[Any]:
             xp = arrays.namespace_of(name)
             if xp.__name__ != "numpy":
                 arrays.disable_cub_reductions(xp)
-                if memory:
-                    arrays.limit_device_memory(xp, memory)
+                if limit:
+                    limit(xp)
                 xp.zeros(1).sum()  # makes the context, and loads what every kernel needs
             opened.set_result(xp)
         except BaseException as error:  # raised where the device is requested

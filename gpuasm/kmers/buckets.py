@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, free_device_memory, to_namespace
+from gpuasm.arrays import Array, array_namespace, free_device_memory, is_on_device, is_on_other_device, to_namespace
+from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.kmers.counting import count_followers, tally_kmers
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.superkmers import MINIMIZER
@@ -99,17 +101,26 @@ def cut_buckets(reads: Reads, k: int, chosen: range, *, n_buckets: int) -> tuple
     return Bucket(k, segments, flanks), number
 
 
-def free_memory(*, on_device: bool) -> int:
-    """Return the bytes that arrays can take now, of a device or of the host."""
-    return free_device_memory() if on_device else process_limit() - resident_bytes()
+def free_memory(reads: Reads) -> int:
+    """Return the bytes that arrays can take now where the reads are, or next to a copy of them on the current device.
+
+    Of reads in host memory these are bytes of the host.
+    """
+    if not is_on_device(reads.packed):
+        return process_limit() - resident_bytes()
+    return free_device_memory() - (reads.n_bytes if is_on_other_device(reads.packed) else 0)
 
 
-def buckets_for(n_windows: int, free: int) -> int:
-    """Return in how many buckets so many windows are to be counted, so that one takes half of the free memory."""
+def buckets_for(n_windows: int, free: int, n_devices: int = 1) -> int:
+    """Return in how many buckets so many windows are to be counted, so that one takes half of the free memory.
+
+    They are a multiple of the devices, so that each has as many buckets as the others; ``free`` is that of one.
+    """
     room = max(1, free // 2)
-    if n_windows * _BYTES_PER_WINDOW < room:
-        return 1
-    return int(min(_MOST_AT_ONCE, 1 + n_windows * _BYTES_PER_CUT_WINDOW // room))
+    n = 1
+    if n_windows * _BYTES_PER_WINDOW >= room:
+        n = int(min(_MOST_AT_ONCE, 1 + n_windows * _BYTES_PER_CUT_WINDOW // room))
+    return -(-n // n_devices) * n_devices
 
 
 _MOST_AT_ONCE = 1 << 10
@@ -123,9 +134,16 @@ _BYTES_PER_CUT_WINDOW = 12
 
 
 def tally_buckets(
-    reads: Reads, k: int, n_buckets: int, *, min_count: int, min_follow: int, progress: Callable[[int], None]
+    reads: Reads,
+    k: int,
+    n_buckets: int,
+    *,
+    min_count: int,
+    min_follow: int,
+    progress: Callable[[int], None],
+    devices: DeviceGroup = ONE_DEVICE,
 ) -> list[Tally]:
-    """Count the k-mers of each bucket of reads, with edges.
+    """Count the k-mers of each bucket of reads, with edges, on the devices of a group.
 
     Returns
     -------
@@ -134,13 +152,16 @@ def tally_buckets(
     """
     if n_buckets == 1:
         return [tally_kmers(reads, k, min_count=min_count, min_follow=min_follow, progress=progress)]
-    tallies = []
-    for number in range(n_buckets):
-        bucket = cut_buckets(reads, k, range(number, number + 1), n_buckets=n_buckets)[0]
+
+    def begin() -> Callable[[int], Tally]:
+        return partial(tally_bucket, reads.copied_to_current_device())
+
+    def tally_bucket(own: Reads, number: int) -> Tally:
+        bucket = cut_buckets(own, k, range(number, number + 1), n_buckets=n_buckets)[0]
         tally = bucket.tally(min_count=min_count, min_follow=min_follow, progress=progress)
-        tallies.append(replace(tally.aside("keys", "count", "edges"), place=np.empty(0, np.int64)))
-        del bucket, tally
-    return tallies
+        return replace(tally.aside("keys", "count", "edges"), place=np.empty(0, np.int64))
+
+    return devices.map(begin, range(n_buckets))
 
 
 @inlined()

@@ -6,6 +6,7 @@ Graphs of plain k ask of all k-mers whether a base follows often enough, and of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,6 +102,12 @@ class Tally:
         place = self.place[chosen] if self.place.size else self.place
         edges = None if self.edges is None else self.edges[chosen]
         return Tally(self.k, self.keys[chosen], self.count[chosen], place, followers, self.histogram, edges)
+
+
+def handed_over(tallies: list[Tally]) -> Iterator[list[Tally]]:
+    """Yield the tallies of a list, each in a list of its own out of which its user takes it, so that it can be freed."""
+    while tallies:
+        yield [tallies.pop(0)]
 
 
 def observed_edges(followers: Array, min_follow: int) -> Array:

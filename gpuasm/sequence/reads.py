@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.arrays import Array, array_namespace, is_on_other_device, to_current_device, to_host, to_namespace
 from gpuasm.checks import array_of, items
 from gpuasm.errors import DataError
 from gpuasm.sequence.encoding import NOT_A_BASE, encode, pack
@@ -58,6 +59,11 @@ class Reads:
     @property
     def n_bases(self) -> int:
         return int(self.length.sum(dtype=np.int64)) if self.n_segments else 0
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of memory of the arrays."""
+        return sum(int(array.nbytes) for array in (self.packed, self.start, self.length, self.read))
 
     @property
     def arrays(self) -> ReadArrays:
@@ -115,8 +121,14 @@ class Reads:
         """Return the reads with their arrays in the memory of namespace ``xp``."""
         if array_namespace(self.packed) is xp:
             return self
-        arrays = {name: to_namespace(xp, getattr(self, name)) for name in ("packed", "start", "length", "read")}
-        return replace(self, **arrays)
+        return self._with_arrays(partial(to_namespace, xp))
+
+    def copied_to_current_device(self) -> Reads:
+        """Return a copy of reads of another device on the current one; any other reads are returned unchanged."""
+        return self._with_arrays(to_current_device) if is_on_other_device(self.packed) else self
+
+    def _with_arrays(self, moved: Callable[[Array], Array]) -> Reads:
+        return replace(self, **{name: moved(getattr(self, name)) for name in ("packed", "start", "length", "read")})
 
 
 def _codes_of(text: str | bytes) -> np.ndarray:

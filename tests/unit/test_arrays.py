@@ -86,7 +86,7 @@ def test_the_machine_of_a_run_is_described_without_a_context_on_other_devices(mo
 @pytest.mark.parametrize(("limit", "free"), [(0, 100 + 7), (200, 100 + 7), (90, 60 + 7), (20, 7)])
 def test_what_is_free_on_a_device_keeps_to_the_limit_of_the_pool(monkeypatch, limit, free):
     pool = SimpleNamespace(free_bytes=lambda: 7, total_bytes=lambda: 30, get_limit=lambda: limit)
-    runtime = SimpleNamespace(memGetInfo=lambda: (100, 1000))
+    runtime = SimpleNamespace(memGetInfo=lambda: (100, 1000), getDevice=lambda: 0)
     cupy = SimpleNamespace(get_default_memory_pool=lambda: pool, cuda=SimpleNamespace(runtime=runtime))
     monkeypatch.setattr(arrays, "_cupy", lambda: cupy)
     assert arrays.free_device_memory() == free

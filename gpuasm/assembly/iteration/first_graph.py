@@ -34,19 +34,25 @@ from gpuasm.assembly.pairs.links import SpanningPairs, spanning_pairs
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.assembly.simplification.engine import Removed, clean, note_simplified
 from gpuasm.assembly.state import AssemblyState
+from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.kmers.counting import count_followers
 from gpuasm.kmers.pieces import Pieces, compact_kmers
-from gpuasm.kmers.tally import Tally
+from gpuasm.kmers.tally import Tally, handed_over
 from gpuasm.sequence.reads import Reads, count_windows, lengths_of
 from gpuasm.stages import Stage, Stages
 
 
 def build_first_graph(
-    reads: Reads, options: AssemblyOptions, stages: Stages, *, graph: CountedGraph | None = None
+    reads: Reads,
+    options: AssemblyOptions,
+    stages: Stages,
+    *,
+    graph: CountedGraph | None = None,
+    devices: DeviceGroup = ONE_DEVICE,
 ) -> AssemblyState:
     """Build the k-mer graph of the first k, and select its junction-spanning reads and its spanning pairs.
 
-    ``graph`` is that of the reads, if they were counted elsewhere.
+    ``graph`` is that of the reads, if they were counted elsewhere; ``devices`` share the buckets of k-mers.
     """
     lengths = lengths_of(reads)
     n_bases = count_windows(lengths, 1)
@@ -54,7 +60,7 @@ def build_first_graph(
         counted, rules, first = _start_from(graph, reads, options, stages)
         del graph
     else:
-        counted, rules, first = _start(reads, lengths, options, stages)
+        counted, rules, first = _start(reads, lengths, options, stages=stages, devices=devices)
     k, is_low_coverage = counted.k, counted.is_low_coverage
     k_values, spectrum = counted.k_values, counted.spectrum
     aligned, junction_reads, names = _first_junction_reads(reads, first.kmer_graph, stages)
@@ -106,24 +112,24 @@ def build_first_graph(
 
 
 def _start(
-    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, stages: Stages
+    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, *, stages: Stages, devices: DeviceGroup
 ) -> tuple[FirstCount, _Rules, _FirstGraph]:
     """Count the first k and build its graph; again with a smaller k where minor genomes need one.
 
     The tables of the count are emptied.
     """
-    counted, xp = count_first(reads, options, stages), array_namespace(reads.packed)
+    counted, xp = count_first(reads, options, stages, devices=devices), array_namespace(reads.packed)
     rules = _Rules.of(counted, options.mode, options.without)
     cleaned = _clean_graph(
-        partial(_compacted, counted, xp), reads, rules, stages=stages, cleans=not counted.is_low_coverage
+        partial(_compacted, counted, xp, devices), reads, rules, stages=stages, cleans=not counted.is_low_coverage
     )
     n_kmers = cleaned.joined[0].count.size
     if cleaned.mode.is_community and misses_minor_genomes(counted, n_kmers, cleaned.graph, options):
         mode, held = cleaned.mode, cleaned.joined
         del cleaned  # the next one takes as much memory
-        counted = count_anew(reads, held, lengths, options=options, stages=stages)
+        counted = count_anew(reads, held, lengths, options=options, stages=stages, devices=devices)
         rules = _Rules.of(counted, mode, options.without)
-        cleaned = _clean_graph(partial(_compacted, counted, xp), reads, rules, stages=stages, cleans=False)
+        cleaned = _clean_graph(partial(_compacted, counted, xp, devices), reads, rules, stages=stages, cleans=False)
     return counted, rules, _index_kmers(cleaned, xp)
 
 
@@ -139,12 +145,13 @@ def _start_from(
     return counted, rules, _index_kmers(cleaned, array_namespace(reads.packed))
 
 
-def _compacted(counted: FirstCount, xp: Any) -> list[Pieces]:
-    """Compact each table of a count into pieces of unitigs, and free it."""
-    parts = []
-    while counted.tallies:
-        parts.append(compact_kmers(counted.tallies.pop(0).keyed_in(xp)))
-    return parts
+def _compacted(counted: FirstCount, xp: Any, devices: DeviceGroup) -> list[Pieces]:
+    """Compact each table of a count into pieces of unitigs, on the devices of a group, and free it."""
+
+    def compact(held: list[Tally]) -> Pieces:
+        return compact_kmers(held.pop().keyed_in(xp))
+
+    return devices.map(lambda: compact, handed_over(counted.tallies))
 
 
 def _with_mercy(held: list[JoinedGraph], new: Tally) -> list[Pieces]:

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from gpuasm.arrays import is_on_device
 from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, missed_share, window_weight
 from gpuasm.assembly.graph.unitig_graph import CountedGraph, JoinedGraph, UnitigGraph
 from gpuasm.assembly.iteration.k_values import check_k_values, choose_k, first_k
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.parameters import ITERATION
+from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.errors import DataError, UsageError
 from gpuasm.kmers.buckets import buckets_for, free_memory, tally_buckets
 from gpuasm.kmers.counting import sorted_by_place
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
-from gpuasm.kmers.tally import Tally
+from gpuasm.kmers.tally import Tally, handed_over
 from gpuasm.kmers.windows import require_windows
 from gpuasm.sequence.reads import Reads, count_windows, lengths_of
 from gpuasm.stages import Stages
@@ -64,14 +65,14 @@ class FirstCount:
         return sum(tally.n for tally in self.tallies)
 
 
-def count_first(reads: Reads, options: AssemblyOptions, stages: Stages) -> FirstCount:
-    """Choose values of k and count the first, which is smaller at low coverage."""
+def count_first(reads: Reads, options: AssemblyOptions, stages: Stages, *, devices: DeviceGroup = ONE_DEVICE) -> FirstCount:
+    """Choose values of k and count the first on the devices of a group; it is smaller at low coverage."""
     lengths = lengths_of(reads)
-    k_values = options.k or _k_values_by_useful_reads(reads, lengths, options, stages)
+    k_values = options.k or _k_values_by_useful_reads(reads, lengths, options, stages=stages, devices=devices)
     check_k_values(k_values)
     for one in k_values:
         require_windows(reads, one)
-    tallies, spectrum = _count(reads, k_values[0], options, stages)
+    tallies, spectrum = _count(reads, k_values[0], options, stages=stages, devices=devices)
     n_kmers = sum(tally.n for tally in tallies)
     is_sparse = spectrum.rare_share() > ITERATION.missed_windows_share
     is_sparse |= options.mode == "meta"  # some genomes are, whatever the spectrum shows
@@ -80,7 +81,8 @@ def count_first(reads: Reads, options: AssemblyOptions, stages: Stages) -> First
         weight = window_weight(lengths, k_values[0], n_bases=count_windows(lengths, 1))
         return FirstCount(k_values, is_low_coverage, tallies, spectrum, weight)
     tallies.clear()  # the next ones take as much memory
-    return _count_smaller_k(reads, _smaller_k(n_kmers, is_sparse=is_sparse), lengths, options=options, stages=stages)
+    k = _smaller_k(n_kmers, is_sparse=is_sparse)
+    return _count_smaller_k(reads, k, lengths, options=options, stages=stages, devices=devices)
 
 
 def count_elsewhere(reads: Reads, options: AssemblyOptions, graph: CountedGraph) -> FirstCount:
@@ -115,7 +117,7 @@ def count_elsewhere(reads: Reads, options: AssemblyOptions, graph: CountedGraph)
 
 
 def _k_values_by_useful_reads(
-    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, stages: Stages
+    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, *, stages: Stages, devices: DeviceGroup
 ) -> tuple[int, ...]:
     """Choose values of k; where most bases are in reads without 31-mers, by the other reads if these suffice.
 
@@ -127,7 +129,7 @@ def _k_values_by_useful_reads(
     if 2 * count_windows(useful, 1) >= count_windows(lengths, 1) or longer[0] < ITERATION.first_k:
         return k_values
     try:
-        spectrum = _count(reads, longer[0], options, stages)[1]
+        spectrum = _count(reads, longer[0], options, stages=stages, devices=devices)[1]
     except DataError:  # no 31-mer occurs twice
         return k_values
     return k_values if spectrum.peak is None or spectrum.is_low_coverage else longer
@@ -147,11 +149,17 @@ def misses_minor_genomes(counted: FirstCount, n_kmers: int, graph: UnitigGraph, 
 
 
 def count_anew(
-    reads: Reads, held: list[JoinedGraph], lengths: np.ndarray, *, options: AssemblyOptions, stages: Stages
+    reads: Reads,
+    held: list[JoinedGraph],
+    lengths: np.ndarray,
+    *,
+    options: AssemblyOptions,
+    stages: Stages,
+    devices: DeviceGroup,
 ) -> FirstCount:
     """Count the smaller k of minor genomes; the graph of the earlier count is taken out of its list and freed."""
     k = _smaller_k(held.pop().count.size, is_sparse=True)
-    return _count_smaller_k(reads, k, lengths, options=options, stages=stages)
+    return _count_smaller_k(reads, k, lengths, options=options, stages=stages, devices=devices)
 
 
 def _smaller_k(n_kmers: int, *, is_sparse: bool) -> int:
@@ -163,29 +171,37 @@ def _allows_smaller_k(options: AssemblyOptions) -> bool:
 
 
 def _count_smaller_k(
-    reads: Reads, k: int, lengths: np.ndarray, *, options: AssemblyOptions, stages: Stages
+    reads: Reads, k: int, lengths: np.ndarray, *, options: AssemblyOptions, stages: Stages, devices: DeviceGroup
 ) -> FirstCount:
     """Count a k for low coverage, by the lengths of the reads."""
     k_values = choose_k(lengths, first=k)
-    tallies, spectrum = _count(reads, k_values[0], options, stages, is_low_coverage=True)
+    tallies, spectrum = _count(reads, k_values[0], options, stages=stages, devices=devices, is_low_coverage=True)
     weight = window_weight(lengths, k_values[0], n_bases=count_windows(lengths, 1))
     return FirstCount(k_values, is_low_coverage=True, tallies=tallies, spectrum=spectrum, weight=weight)
 
 
 def _count(
-    reads: Reads, k: int, options: AssemblyOptions, stages: Stages, *, is_low_coverage: bool = False
+    reads: Reads,
+    k: int,
+    options: AssemblyOptions,
+    *,
+    stages: Stages,
+    devices: DeviceGroup,
+    is_low_coverage: bool = False,
 ) -> tuple[list[Tally], Spectrum]:
     windows = count_windows(lengths_of(reads), k)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         least = options.min_count or 2
-        n_buckets = buckets_for(windows, free_memory(on_device=is_on_device(reads.packed)))
-        tallies = tally_buckets(reads, k, n_buckets, min_count=least, min_follow=min(2, least), progress=stage.advance)
+        n_buckets = buckets_for(windows, min(devices.each(partial(free_memory, reads))), devices.n)
+        tallies = tally_buckets(
+            reads, k, n_buckets, min_count=least, min_follow=min(2, least), progress=stage.advance, devices=devices
+        )
         histogram = np.sum([tally.histogram for tally in tallies], axis=0)
         spectrum = analyse_spectrum(histogram, k, min_count=options.min_count)
         if is_low_coverage and not options.min_count:
             spectrum = replace(spectrum, threshold=2, reason="2, as coverage is low, or that of some genomes")
-        for _ in range(n_buckets):
-            tallies.append(sorted_by_place([tallies.pop(0)], min_count=spectrum.threshold, keep_places=False))
+        solid_of = partial(sorted_by_place, min_count=spectrum.threshold, keep_places=False)
+        tallies = devices.map(lambda: solid_of, handed_over(tallies))
         solid = sum(tally.n for tally in tallies)
         stage.note(distinct=int(spectrum.histogram.sum()), solid=solid, threshold=spectrum.threshold)
     if solid == 0:

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from gpuasm import unfinished
-from gpuasm.cli import batch_plan, batch_process, batch_workers
+from gpuasm.cli import batch_process, batch_workers, device_names
 from gpuasm.cli.batch_ledger import Ledger, Need
-from gpuasm.cli.batch_plan import devices_of, settings_of
+from gpuasm.cli.batch_plan import settings_of
 from gpuasm.cli.batch_process import Setting, Task
 from gpuasm.cli.batch_results import worst_of
 from gpuasm.cli.batch_workers import Workers
+from gpuasm.cli.device_names import devices_of
 from gpuasm.cli.inputs import begin_ahead, end_ahead, first_files, read_ahead
 from gpuasm.cli.options import CommonOptions, ReadInputs
 from gpuasm.cli.session import run_session, shared_setting
@@ -177,8 +178,8 @@ def devices(monkeypatch):
 
     def make(n):
         names = [f"cuda:{number}" for number in range(n)]
-        monkeypatch.setattr(batch_plan, "compute_capability", lambda name: (9, 0) if name in names else None)
-        monkeypatch.setattr(batch_plan.importlib.util, "find_spec", lambda _: True)
+        monkeypatch.setattr(device_names, "compute_capability", lambda name: (9, 0) if name in names else None)
+        monkeypatch.setattr(device_names.importlib.util, "find_spec", lambda _: True)
         return names
 
     return make
