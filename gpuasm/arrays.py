@@ -307,8 +307,12 @@ def _cupy() -> Any:
             "install gpuasm[cuda12] or gpuasm[cuda13], or run with --device cpu",
         ) from error
     if is_first:  # a program that has imported cupy before may have an allocator of its own
-        cupy.cuda.set_allocator(lambda size: _allocator(cupy)(size))
+        cupy.cuda.set_allocator(_allocate)
     return cupy
+
+
+def _allocate(size: int) -> Any:
+    return _allocator(_cupy())(size)
 
 
 _allocators: dict[tuple[int, int], DeviceAllocator] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from gpuasm import arrays
 from gpuasm.errors import DeviceError
@@ -96,7 +96,7 @@ ONE_DEVICE = DeviceGroup()
 """The caller's device alone."""
 
 
-class _Shared:
+class _Shared(Generic[Item, Result]):
     """What the workers of one `DeviceGroup.map` share."""
 
     def __init__(self, begin: Callable[[], Callable[[Item], Result]], items: Iterable[Item]) -> None:

@@ -59,9 +59,7 @@ def plan_assembly(
         free = min(session.devices.each(arrays.free_device_memory)) - sample.own
     n_buckets = buckets_for(sample.windows, free, n_devices)
     now = resident_bytes() + LATER_CODE
-    work = host_bytes(
-        sample, threads=session.threads, on_device=on_device, n_buckets=n_buckets, n_devices=n_devices
-    )
+    work = host_bytes(sample, threads=session.threads, on_device=on_device, n_buckets=n_buckets, n_devices=n_devices)
     own = max(session.stages.peak_rss_bytes, now + (work if draws_apart else max(work, PAGE)))
     plan = {
         "distinct_kmers": sample.distinct,

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.kmers.keys import reverse_complement_plain
-from gpuasm.kmers.tally import Tally
+from gpuasm.kmers.tally import Tally, handed_over
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import build_index, find
 from gpuasm.primitives.strand_walks import strand_walks
@@ -99,6 +101,18 @@ def compact_kmers(tally: Tally, *, followers: Followers | None = None, is_two_si
     _write_first(first.size, path, start, k, tally.keys, first)
     seen = _seen_at_ends(tally, path, start, followers) if followers else xp.empty(0, np.uint32)
     return Pieces(k, *(to_host(column) for column in (first, start, base, count, edges, seen)))
+
+
+def compact_tables(tallies: list[Tally], xp: Any, *, devices: DeviceGroup = ONE_DEVICE) -> list[Pieces]:
+    """Compact each table of a list, in the memory of namespace ``xp``, on the devices of a group; the list is emptied.
+
+    A single table may be on a device; several are in host memory.
+    """
+
+    def compact(held: list[Tally]) -> Pieces:
+        return compact_kmers(held.pop().keyed_in(xp))
+
+    return devices.map(lambda: compact, handed_over(tallies))
 
 
 def _seen_at_ends(tally: Tally, path: Array, start: Array, followers: Followers) -> Array:

@@ -105,7 +105,7 @@ class Tally:
 
 
 def handed_over(tallies: list[Tally]) -> Iterator[list[Tally]]:
-    """Yield the tallies of a list, each in a list of its own out of which its user takes it, so that it can be freed."""
+    """Yield each tally of a list in a list of its own, out of which its user takes it, so that it can be freed."""
     while tallies:
         yield [tallies.pop(0)]
 

@@ -36,8 +36,8 @@ from gpuasm.assembly.simplification.engine import Removed, clean, note_simplifie
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.kmers.counting import count_followers
-from gpuasm.kmers.pieces import Pieces, compact_kmers
-from gpuasm.kmers.tally import Tally, handed_over
+from gpuasm.kmers.pieces import Pieces, compact_kmers, compact_tables
+from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.reads import Reads, count_windows, lengths_of
 from gpuasm.stages import Stage, Stages
 
@@ -120,16 +120,16 @@ def _start(
     """
     counted, xp = count_first(reads, options, stages, devices=devices), array_namespace(reads.packed)
     rules = _Rules.of(counted, options.mode, options.without)
-    cleaned = _clean_graph(
-        partial(_compacted, counted, xp, devices), reads, rules, stages=stages, cleans=not counted.is_low_coverage
-    )
+    pieces = partial(compact_tables, counted.tallies, xp, devices=devices)
+    cleaned = _clean_graph(pieces, reads, rules, stages=stages, cleans=not counted.is_low_coverage)
     n_kmers = cleaned.joined[0].count.size
     if cleaned.mode.is_community and misses_minor_genomes(counted, n_kmers, cleaned.graph, options):
         mode, held = cleaned.mode, cleaned.joined
         del cleaned  # the next one takes as much memory
         counted = count_anew(reads, held, lengths, options=options, stages=stages, devices=devices)
         rules = _Rules.of(counted, mode, options.without)
-        cleaned = _clean_graph(partial(_compacted, counted, xp, devices), reads, rules, stages=stages, cleans=False)
+        pieces = partial(compact_tables, counted.tallies, xp, devices=devices)
+        cleaned = _clean_graph(pieces, reads, rules, stages=stages, cleans=False)
     return counted, rules, _index_kmers(cleaned, xp)
 
 
@@ -143,15 +143,6 @@ def _start_from(
         lambda: [pieces_of_unitigs(held.pop())], reads, rules, stages=stages, cleans=not counted.is_low_coverage
     )
     return counted, rules, _index_kmers(cleaned, array_namespace(reads.packed))
-
-
-def _compacted(counted: FirstCount, xp: Any, devices: DeviceGroup) -> list[Pieces]:
-    """Compact each table of a count into pieces of unitigs, on the devices of a group, and free it."""
-
-    def compact(held: list[Tally]) -> Pieces:
-        return compact_kmers(held.pop().keyed_in(xp))
-
-    return devices.map(lambda: compact, handed_over(counted.tallies))
 
 
 def _with_mercy(held: list[JoinedGraph], new: Tally) -> list[Pieces]:

@@ -65,7 +65,9 @@ class FirstCount:
         return sum(tally.n for tally in self.tallies)
 
 
-def count_first(reads: Reads, options: AssemblyOptions, stages: Stages, *, devices: DeviceGroup = ONE_DEVICE) -> FirstCount:
+def count_first(
+    reads: Reads, options: AssemblyOptions, stages: Stages, *, devices: DeviceGroup = ONE_DEVICE
+) -> FirstCount:
     """Choose values of k and count the first on the devices of a group; it is smaller at low coverage."""
     lengths = lengths_of(reads)
     k_values = options.k or _k_values_by_useful_reads(reads, lengths, options, stages=stages, devices=devices)

@@ -12,6 +12,7 @@ import pytest
 from gpuasm.assembly import AssemblyOptions
 from gpuasm.cli.forecast import Survey, device_bytes, disk_bytes, host_bytes
 from gpuasm.cli.planning import expected_memory, plan_assembly
+from gpuasm.device_group import ONE_DEVICE
 from gpuasm.errors import ResourceError
 from gpuasm.kmers.counting import tally_kmers
 from tests.samples import simulated_reads
@@ -69,7 +70,9 @@ def test_the_plan_is_refused_with_the_number_that_would_do():
     reads = simulated_reads(length=20_000, fold=30)
     stages = SimpleNamespace(peak_rss_bytes=1 << 33)
     admitted = []
-    session = SimpleNamespace(device="cpu", memory=1 << 40, threads=2, stages=stages, admit=admitted.append)
+    session = SimpleNamespace(
+        device="cpu", devices=ONE_DEVICE, memory=1 << 40, threads=2, stages=stages, admit=admitted.append
+    )
     plan = plan_assembly(reads, AssemblyOptions(), session, Path("/tmp"))
     assert admitted == [plan]
     assert plan["host_bytes"] == 1 << 33  # what reading took is known
