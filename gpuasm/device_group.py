@@ -1,14 +1,15 @@
-"""The devices of one run, which share independent tasks: a worker thread for each device takes the next task.
+"""The devices of one run, which share independent tasks: a worker thread for each device.
 
-Which device computes a task depends on time, so its result must depend neither on the device nor on other tasks.
+Task i belongs to worker i modulo the number of workers. So what a task leaves on a device is there for the next task of
+the same number, and no result depends on time.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from gpuasm import arrays
 from gpuasm.errors import DeviceError
@@ -60,17 +61,17 @@ class DeviceGroup:
                 results.append(function())
         return results
 
-    def map(self, begin: Callable[[], Callable[[Item], Result]], items: Iterable[Item]) -> list[Result]:
+    def map(self, begin: Callable[[], Callable[[Item], Result]], items: Sequence[Item]) -> list[Result]:
         """Return the results of tasks in the order of their items.
 
         Parameters
         ----------
         begin
             Called once by each worker, with its device current: makes what its tasks share, such as a copy of the reads
-            on the device, and returns the function of one item. That returns arrays of the host, as other workers may
-            have other devices.
+            on the device, and returns the function of one item. Arrays that this leaves on a device are for tasks of
+            the same number in a later call.
         items
-            What to compute. A worker takes the next item when it has finished one.
+            What to compute.
 
         Raises
         ------
@@ -80,54 +81,38 @@ class DeviceGroup:
         if self.n == 1:
             task = begin()
             return [task(item) for item in items]
-        shared = _Shared(begin, items)
-        with ThreadPoolExecutor(self.n, thread_name_prefix="gpuasm-device") as executor:
-            futures = [executor.submit(shared.work, device) for device in self._devices]
+        is_stopped = threading.Event()
+
+        def check() -> None:
+            if is_stopped.is_set():
+                raise _StoppedError
+
+        def work(worker: int) -> list[Result]:
+            results: list[Result] = []
             try:
-                for future in futures:
-                    future.result()
+                with arrays.on_device(self._devices[worker]), called_before_loops(check):
+                    task = begin()
+                    for item in items[worker :: self.n]:
+                        check()
+                        results.append(task(item))
+                    del task
+                    arrays.release_device_memory()
+            except _StoppedError:
+                pass
             except BaseException:
-                shared.is_stopped.set()
+                is_stopped.set()
                 raise
-        return [shared.results[number] for number in range(len(shared.results))]
+            return results
+
+        with ThreadPoolExecutor(self.n, thread_name_prefix="gpuasm-device") as executor:
+            futures = [executor.submit(work, worker) for worker in range(self.n)]
+            try:
+                found = [future.result() for future in futures]
+            except BaseException:
+                is_stopped.set()
+                raise
+        return [found[i % self.n][i // self.n] for i in range(len(items))]
 
 
 ONE_DEVICE = DeviceGroup()
 """The caller's device alone."""
-
-
-class _Shared(Generic[Item, Result]):
-    """What the workers of one `DeviceGroup.map` share."""
-
-    def __init__(self, begin: Callable[[], Callable[[Item], Result]], items: Iterable[Item]) -> None:
-        self._begin, self._left, self._taking = begin, enumerate(items), threading.Lock()
-        self.results: dict[int, Result] = {}
-        self.is_stopped = threading.Event()
-
-    def work(self, device: int | None) -> None:
-        """Compute items on a device until none is left."""
-        try:
-            with arrays.on_device(device), called_before_loops(self._check):
-                try:
-                    self._compute_items()
-                finally:
-                    arrays.release_device_memory()
-        except _StoppedError:
-            pass
-        except BaseException:
-            self.is_stopped.set()
-            raise
-
-    def _compute_items(self) -> None:
-        task = self._begin()
-        while (taken := self._take()) is not None:
-            self.results[taken[0]] = task(taken[1])
-
-    def _take(self) -> tuple[int, Item] | None:
-        with self._taking:  # an iterator is not for several threads
-            self._check()
-            return next(self._left, None)
-
-    def _check(self) -> None:
-        if self.is_stopped.is_set():
-            raise _StoppedError

@@ -255,7 +255,7 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool, n_buckets: int 
     verified = _CONTIG * sample.genome
     if on_device:
         tallies = sample.repeated + (n_devices - 1) * sample.solid / n_buckets  # each more sorts a bucket meanwhile
-        aside = max(_JOINED * sample.solid, _TALLY * tallies if n_buckets > 1 else 0)
+        aside = max(_JOINED * sample.solid, _TALLY * tallies if n_buckets > n_devices else 0)
         return round(max(aside, verified + _COPIED * sample.genome) + _INSERTS * sample.n_segments)
     n, segments = sample.solid, sample.n_segments
     aligned, index = _ALIGNED * segments, _text_index(sample)

@@ -147,8 +147,8 @@ def tally_buckets(
 
     Returns
     -------
-    One table for each bucket, in host memory; a single one is where the reads are. Places are kept in that one only, if
-    at all: they are of use where k-mers are near each other in the text.
+    One table for each bucket, in host memory; where each device has one bucket only, the table stays there. Places are
+    kept in a single table only, if at all: they are of use where k-mers are near each other in the text.
     """
     if n_buckets == 1:
         return [tally_kmers(reads, k, min_count=min_count, min_follow=min_follow, progress=progress)]
@@ -159,7 +159,9 @@ def tally_buckets(
     def tally_bucket(own: Reads, number: int) -> Tally:
         bucket = cut_buckets(own, k, range(number, number + 1), n_buckets=n_buckets)[0]
         tally = bucket.tally(min_count=min_count, min_follow=min_follow, progress=progress)
-        return replace(tally.aside("keys", "count", "edges"), place=np.empty(0, np.int64))
+        if n_buckets > devices.n:
+            tally = tally.aside("keys", "count", "edges")
+        return replace(tally, place=array_namespace(tally.keys).empty(0, np.int64))
 
     return devices.map(begin, range(n_buckets))
 

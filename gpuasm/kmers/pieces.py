@@ -104,9 +104,9 @@ def compact_kmers(tally: Tally, *, followers: Followers | None = None, is_two_si
 
 
 def compact_tables(tallies: list[Tally], xp: Any, *, devices: DeviceGroup = ONE_DEVICE) -> list[Pieces]:
-    """Compact each table of a list, in the memory of namespace ``xp``, on the devices of a group; the list is emptied.
+    """Compact each table of a list on the devices of a group; the list is emptied.
 
-    A single table may be on a device; several are in host memory.
+    Tables are as `gpuasm.kmers.buckets.tally_buckets` returns them, and moved into the memory of namespace ``xp``.
     """
 
     def compact(held: list[Tally]) -> Pieces:

@@ -6,7 +6,6 @@ Graphs of plain k ask of all k-mers whether a base follows often enough, and of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,10 +103,11 @@ class Tally:
         return Tally(self.k, self.keys[chosen], self.count[chosen], place, followers, self.histogram, edges)
 
 
-def handed_over(tallies: list[Tally]) -> Iterator[list[Tally]]:
-    """Yield each tally of a list in a list of its own, out of which its user takes it, so that it can be freed."""
-    while tallies:
-        yield [tallies.pop(0)]
+def handed_over(tallies: list[Tally]) -> list[list[Tally]]:
+    """Empty a list, and return each tally in a list of its own, out of which its user takes it, so that it is freed."""
+    held = [[tally] for tally in tallies]
+    tallies.clear()
+    return held
 
 
 def observed_edges(followers: Array, min_follow: int) -> Array:

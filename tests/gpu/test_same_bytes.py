@@ -9,8 +9,10 @@ import pytest
 
 from gpuasm import arrays, parallel
 from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
+from gpuasm.assembly.iteration import first_kmer_size
 from gpuasm.assembly.paths.repeat_resolution import resolve
 from gpuasm.assembly.state import AssemblyState, state_from_arrays, state_to_arrays
+from gpuasm.device_group import DeviceGroup
 from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
 from gpuasm.sequence.reads import Reads
 from tests.repeat_graphs import GENOME, PAIRS, D, bytes_of, graph_of
@@ -58,6 +60,32 @@ def test_contigs_are_the_same_on_every_device_and_number_of_threads(both):
     parallel.set_threads(None)
     assert results[0]
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("n_buckets", [0, 6])
+def test_several_devices_give_the_same_as_one(both, n_buckets, monkeypatch):
+    """Two workers of one device, and all devices of the host; with tables that stay on devices, and in host memory."""
+    if n_buckets:
+        monkeypatch.setattr(first_kmer_size, "buckets_for", lambda *_: n_buckets)
+    every, results = range(arrays.device_count()), []
+    for devices in ((0,), (0, 0), (*every, *every), every):
+        assembly = assemble(both[1], devices=DeviceGroup(devices))
+        graph = [getattr(assembly.graph, name).tobytes() for name in _GRAPH]
+        results.append((graph, [(c.name, c.sequence, c.depth, c.copies, c.is_circular) for c in assembly.contigs]))
+    assert results[0][1]
+    assert results == results[:1] * len(results)
+
+
+def test_a_device_has_memory_of_its_own_next_to_others(both):
+    """A copy of reads on each device, and limits that hold for one."""
+    for number in range(arrays.device_count()):
+        with arrays.on_device(number):
+            copy = both[1].copied_to_current_device()
+            assert copy.packed.device.id == number
+            assert np.array_equal(arrays.to_host(copy.packed), both[0].packed)
+            arrays.limit_device_memory(arrays.array_namespace(copy.packed), 1 << 30)
+            assert arrays.free_device_memory() <= 1 << 30
+            arrays.limit_device_memory(arrays.array_namespace(copy.packed), 0)
 
 
 def test_joins_by_pairs_are_the_same():

@@ -43,7 +43,7 @@ class FirstCount:
     is_low_coverage : bool
         Whether coverage is low, or that of some genomes.
     tallies : list of Tally
-        The solid k-mers of the reads: one table, or one for each bucket of them, in host memory.
+        The solid k-mers of the reads: one table, or one for each bucket, as `tally_buckets` returns them.
     spectrum : Spectrum
         The spectrum of their k-mers.
     worth : int

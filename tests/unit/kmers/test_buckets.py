@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuasm.arrays import to_host
-from gpuasm.kmers.buckets import cut_buckets
+from gpuasm.arrays import array_namespace, to_host
+from gpuasm.device_group import DeviceGroup
+from gpuasm.kmers.buckets import cut_buckets, tally_buckets
 from gpuasm.kmers.counting import count_followers, tally_kmers
 from gpuasm.kmers.windows import FOLLOWED, PRECEDED
 from gpuasm.sequence.encoding import decode, unpack
@@ -73,3 +74,16 @@ def test_consecutive_buckets_are_cut_together(xp):
     assert both.reads.n_segments == sum(bucket.reads.n_segments for bucket, _ in apart)
     tallies = [bucket.tally(min_count=1, min_follow=1) for bucket in (both, *(bucket for bucket, _ in apart))]
     assert columns_by_key(tallies[:1], "count", "edges") == columns_by_key(tallies[1:], "count", "edges")
+
+
+@pytest.mark.parametrize(("n_buckets", "n_devices"), [(1, 1), (2, 2), (6, 2), (8, 8), (3, 1)])
+def test_buckets_of_several_devices_are_counted_as_those_of_one(xp, n_buckets, n_devices):
+    reads, least = Reads.from_strings(noisy_reads(21, 90)).moved_to(xp), {"min_count": 2, "min_follow": 2}
+    devices, done = DeviceGroup((None if xp is np else 0,) * n_devices), []
+    tallies = tally_buckets(reads, 21, n_buckets, **least, progress=done.append, devices=devices)
+    whole = tally_kmers(reads, 21, **least)
+    assert len(tallies) == n_buckets
+    assert columns_by_key(tallies, "count", "edges") == columns_by_key([whole], "count", "edges")
+    assert {array_namespace(tally.keys) for tally in tallies} == {xp if n_buckets <= n_devices else np}
+    assert sum(done) == 2 * int(np.maximum(to_host(reads.length) - 20, 0).sum())
+    assert np.array_equal(sum(tally.histogram for tally in tallies), whole.histogram)

@@ -7,6 +7,7 @@ import pytest
 
 from gpuasm.arrays import to_host
 from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly.iteration import first_kmer_size
 from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.assembly.state import state_to_arrays
 from gpuasm.device_group import ONE_DEVICE, DeviceGroup
@@ -24,9 +25,12 @@ def group_of(xp, n):
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_devices_change_no_array_of_the_first_graph(xp, sample):
+@pytest.mark.parametrize("n_buckets", [None, 9], ids=["a bucket each", "9 buckets"])
+def test_devices_change_no_array_of_the_first_graph(xp, sample, n_buckets, monkeypatch):
     make, options = SAMPLES[sample]
     reads = make().moved_to(xp)
+    if n_buckets:
+        monkeypatch.setattr(first_kmer_size, "buckets_for", lambda *_: n_buckets)
     groups = [ONE_DEVICE, *(group_of(xp, n) for n in (2, 4, 8))]
     expected, *states = (
         state_to_arrays(build_first_graph(reads, options, Stages(), devices=devices)) for devices in groups
