@@ -52,6 +52,18 @@ def batches(results: list[Result]) -> str:
     return dated(used, markdown(["host", "samples", "at a time", "s", "s / sample", "alone, s"], rows))
 
 
+def devices(results: list[Result]) -> str:
+    """Return times of the first graph and of whole assemblies, where each worker had a device of its own."""
+    used = of(results, "several_devices")
+    rows = [
+        [host(result), f"{row['bases'] / 1e6:,.0f}", row["devices"], f"{row['count_and_compact_s']:.2f}",
+         f"{row['compact_s']:.2f}", f"{row['assemble_s']:.1f}"]
+        for result in used for row in result["rows"] if row["workers"] == row["devices"]
+    ]  # fmt: skip
+    head = ["host", "Mb", "GPUs", "count and compact s", "of that compact s", "whole s"]
+    return dated(used, markdown(head, rows)) if rows else ""
+
+
 def buckets(results: list[Result]) -> str:
     """CPU time, memory and files of the first graph in buckets, and bytes for each base of reads."""
     used = of(results, "buckets")

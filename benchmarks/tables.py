@@ -55,6 +55,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "relate": graph_tables.relate,
     "scale": scale_tables.scale,
     "batches": scale_tables.batches,
+    "devices": scale_tables.devices,
     "buckets": scale_tables.buckets,
     "cluster": scale_tables.cluster,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
 from importlib.machinery import ModuleSpec
@@ -127,3 +128,28 @@ def test_without_a_driver_a_whole_run_uses_the_cpu(run_cli, tmp_path):
     reads.write_text(">a\nACGTTGCATGACCGATTACGGATC\n")
     code, _, errors = run_cli("unitigs", reads, "-k", "7", "--min-count", "1", "-o", tmp_path / "unitigs.gfa")
     assert code == 0, errors
+
+
+def test_each_device_has_a_peak_of_its_own_and_the_highest_is_reported(monkeypatch):
+    current, totals = [0], {0: 30, 1: 70, 2: 1}
+
+    @contextlib.contextmanager
+    def device(number):
+        current.append(number)
+        yield
+        current.pop()
+
+    pool = SimpleNamespace(total_bytes=lambda: totals[current[-1]], free_bytes=int, get_limit=int)
+    cupy = types.ModuleType("cupy")
+    cupy.get_default_memory_pool = lambda: pool
+    cupy.cuda = SimpleNamespace(Device=device, runtime=SimpleNamespace(getDevice=lambda: current[-1]))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    assert arrays.device_memory_used() == 30
+    for number in (1, 2):
+        with arrays.on_device(number):
+            assert arrays.current_device() == number
+            arrays.device_memory_used()
+    totals[1] = 5
+    assert arrays.device_memory_used() == 70
+    with arrays.on_device(1):
+        arrays.release_device_memory(begins_peak=True)

@@ -257,3 +257,31 @@ def test_errors_that_the_compiler_keeps_hold_no_arrays_of_callers(monkeypatch, t
     launch()
     assert len(kept) == 1
     assert references[0]() is None
+
+
+def test_a_kernel_is_loaded_once_for_each_device(monkeypatch):
+    @for_each
+    def body(i, out):
+        out[i] = i
+
+    loaded, launched, here = [], [], threading.local()
+
+    def load(_):
+        loaded.append(here.device)
+        return lambda *_: launched.append(here.device)
+
+    def work(device):
+        here.device = device
+        for _ in range(50):
+            body._launch(3, (np.zeros(3, np.int64),))
+
+    monkeypatch.setattr(body, "_load", load)
+    monkeypatch.setattr(parallel.arrays, "current_device", lambda: here.device)
+    workers = [threading.Thread(target=work, args=(device,)) for device in (0, 1, 1, 0)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for_each.instances.remove(body)
+    assert sorted(loaded) == [0, 1]
+    assert sorted(launched) == [0] * 100 + [1] * 100

@@ -45,3 +45,12 @@ def test_jobs_of_a_cluster_are_shown_by_rule(tables):
     parameters = {"same": True}
     result = {"benchmark": "slurm", "key": "compact_bucket", **ABOUT, "parameters": parameters, "rows": rows}
     assert cells_of(tables.cluster([result])) == [["join_pieces", "compact_bucket", "1", "2.2", "30", "yes"]]
+
+
+def test_workers_that_share_a_device_are_not_shown_as_devices(tables):
+    figures = {"bases": 2e9, "count_and_compact_s": 3.0, "compact_s": 1.0, "assemble_s": 60.0}
+    rows = [{"workers": n, "devices": min(n, 2), **figures} for n in (1, 2, 4)]
+    result = {"benchmark": "several_devices", "key": "x", **ABOUT, "parameters": {}, "rows": rows}
+    found = cells_of(tables.devices([result]))
+    assert [row[1:] for row in found] == [["2,000", n, "3.00", "1.00", "60.0"] for n in ("1", "2")]
+    assert tables.devices([]) == tables.devices([{**result, "rows": rows[2:]}]) == ""

@@ -73,3 +73,14 @@ def test_each_device_has_as_many_buckets_as_the_others():
     for n in (2, 3, 8):
         assert alone <= buckets_for(1 << 30, 1 << 30, n) < alone + n
         assert buckets_for(1 << 30, 1 << 30, n) % n == 0
+
+
+@pytest.mark.parametrize(
+    "texts", [["ACGTTGCATGACCGATTACGGATC"], ["ACGTTGCATGACCGATTACGGATC" * 3], ["A" * 40, "ACGT" * 20]]
+)
+def test_more_devices_than_kmers_change_nothing(xp, texts):
+    reads, options = Reads.from_strings(texts).moved_to(xp), AssemblyOptions(k=(21,), min_count=1, min_contig_length=1)
+    found = [assemble(reads, options, devices=group_of(xp, n)) for n in (1, 8)]
+    contigs = [[(contig.sequence, contig.depth, contig.is_circular) for contig in one.contigs] for one in found]
+    assert contigs[0] == contigs[1]
+    assert found[0].graph.bases.tobytes() == found[1].graph.bases.tobytes()
