@@ -254,7 +254,8 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool, n_buckets: int 
     """Return the bytes of arrays on the host in addition to the reads, if these are counted in so many buckets."""
     verified = _CONTIG * sample.genome
     if on_device:
-        tallies = sample.repeated + (n_devices - 1) * sample.solid / n_buckets  # each more sorts a bucket meanwhile
+        copies = (n_devices - 1) * sample.solid / n_buckets  # each further worker copies the solid k-mers of a bucket
+        tallies = sample.repeated + copies
         aside = max(_JOINED * sample.solid, _TALLY * tallies if n_buckets > n_devices else 0)
         return round(max(aside, verified + _COPIED * sample.genome) + _INSERTS * sample.n_segments)
     n, segments = sample.solid, sample.n_segments

@@ -117,3 +117,9 @@ def test_without_a_driver_there_is_no_compute_capability(monkeypatch):
 
     monkeypatch.setattr(ctypes, "CDLL", absent)
     assert driver.compute_capability("cuda") is None
+
+
+def test_several_devices_are_opened_at_the_same_time(library):
+    with driver.driver_opening("cuda:0", "cuda:1", "cpu"):
+        pass
+    assert sorted(library.retained) == [0, 1]

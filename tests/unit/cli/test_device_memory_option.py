@@ -53,3 +53,9 @@ def test_buckets_take_less_memory_where_counting_takes_most():
     for forecast in (device_bytes, lambda s, **n: host_bytes(s, threads=2, on_device=False, **n)):
         whole, in_buckets = forecast(sample), forecast(sample, n_buckets=8)
         assert 0.5 * whole < in_buckets < 0.98 * whole
+    on_device = {"threads": 2, "on_device": True}
+    alone, two, one_each = (
+        host_bytes(sample, **on_device, n_buckets=8, n_devices=n_devices) for n_devices in (1, 2, 8)
+    )
+    assert alone <= two
+    assert one_each == host_bytes(sample, **on_device)  # tables that stay on devices take no memory of the host
