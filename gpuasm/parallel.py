@@ -46,6 +46,8 @@ def fused_multiply_add(context, a, b, c):  # noqa: ARG001 - numba's signature
 _ENTRY = re.compile(r"\.entry\s+(\w+)")
 _BLOCK = 256
 _CHUNKS_PER_THREAD = 8
+_SHORT_LOOP, _SHORT_CHUNK = 1024, 64
+"""Iterations: a loop of fewer ends before another thread begins; a chunk of fewer takes less time than its call."""
 _state: dict[str, Any] = {"threads": None, "pool": None}
 _KINDS: dict[str | None, tuple[Kind | None, Kind | None]] = {
     "host": ("cpu", "cpu"),
@@ -169,20 +171,55 @@ def ordered_map(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[
 def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
     """Run ``loop(first, last, *args)`` over the range 0..n, cut into chunks that are shared by the pool's threads.
 
-    Each thread takes its next chunk by itself, as one that submits chunks needs the interpreter lock for each.
+    Each thread takes its next chunk by itself, as one that submits chunks needs the interpreter lock for each. The
+    caller takes chunks as well, and each thread calls two others once it has one: a short loop, which ends before they
+    begin, does not wait for them.
     """
-    n_chunks = 1 if thread_count() == 1 or n < 1024 else thread_count() * _CHUNKS_PER_THREAD
+    n_chunks = 1
+    if thread_count() > 1 and n >= _SHORT_LOOP:
+        n_chunks = min(thread_count() * _CHUNKS_PER_THREAD, n // _SHORT_CHUNK)
     bounds = np.linspace(0, n, n_chunks + 1).astype(np.int64)
-    left = iter(range(n_chunks))
+    chunks = _Chunks(loop, bounds, args)
+    begun = []
+    try:
+        chunks.run()
+    finally:
+        while chunks.called:
+            future = chunks.called.popleft()
+            if not future.cancel():
+                wait([future])  # it may call others
+                begun.append(future)
+    for future in begun:
+        future.result()
 
-    def run(_thread: int) -> None:
-        with _ending(left):
-            for c in left:
-                loop(bounds[c], bounds[c + 1], *args)
 
-    with _ending(left):
-        for _ in ordered_map(run, range(min(thread_count(), n_chunks))):
-            pass
+class _Chunks:
+    """The chunks of a loop that no thread has taken yet; it is freed, with the arrays, when the loop ends.
+
+    Attributes
+    ----------
+    called : deque of Future
+        The threads that were called.
+    """
+
+    def __init__(self, loop: Callable[..., Any], bounds: np.ndarray, args: tuple[Any, ...]) -> None:
+        self._loop, self._bounds, self._args = loop, bounds, args
+        self._left = iter(range(len(bounds) - 1))
+        self._spare = iter(range(min(thread_count(), len(bounds) - 1) - 1))
+        self.called: deque[Future[Any]] = deque()
+
+    def run(self) -> None:
+        """Compute chunks until none is left."""
+        with _ending(self._left):
+            for number, c in enumerate(self._left):
+                if number == 0:
+                    self._call()
+                    self._call()
+                self._loop(self._bounds[c], self._bounds[c + 1], *self._args)
+
+    def _call(self) -> None:
+        if next(self._spare, None) is not None:
+            self.called.append(_pool().submit(self.run))
 
 
 @contextmanager

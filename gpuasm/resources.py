@@ -20,8 +20,9 @@ _NO_LIMIT = 1 << 60  # version 1 of control groups writes "no limit" as a number
 _CGROUP = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
 _PROCESS = Path("/proc/self")
-_M_MMAP_THRESHOLD = -3  # the number of glibc's malloc.h
-_LARGER_ARRAY = 1 << 20
+_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1  # the numbers of glibc's malloc.h
+_LARGER_ARRAY, _ARRAY_OF_BLOCK = 1 << 20, 4 << 20
+_KEPT_BY_DEFAULT, _KEPT = 128 << 10, 32 << 20
 _memory_of_run: int | None = None
 _LEAST_ADDRESSES = 400 << 20  # with less, the compiler of loops ends the process, which cannot be caught
 
@@ -124,14 +125,31 @@ def require_memory(needed: int, budget: int, what: str) -> None:
         )
 
 
+def keep_freed_memory() -> None:
+    """Have the C library keep freed arrays of up to 4 MB for others, while files are read block by block.
+
+    Memory from the system is cleared page by page, which takes longer than to read a block of text into it. Without
+    glibc nothing is done.
+    """
+    _set_freed_memory(_ARRAY_OF_BLOCK, _KEPT)
+
+
 def return_freed_memory() -> None:
     """Have the C library return the memory of each array of a megabyte or more to the system when it is freed.
 
     By default glibc keeps freed arrays of up to 32 MB for others, which rarely have the same size. Without glibc
     nothing is done.
     """
+    _set_freed_memory(_LARGER_ARRAY, _KEPT_BY_DEFAULT)
+    return_small_arrays()
+
+
+def _set_freed_memory(least_returned: int, kept: int) -> None:
+    """Set the bytes from which on an array gets memory of its own, and those kept at the end of a heap."""
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGER_ARRAY)
+        library = ctypes.CDLL(None)
+        library.mallopt(_M_MMAP_THRESHOLD, least_returned)
+        library.mallopt(_M_TRIM_THRESHOLD, kept)
 
 
 def return_small_arrays() -> None:

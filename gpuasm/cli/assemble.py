@@ -185,7 +185,7 @@ def command(
     from gpuasm.cli.inputs import read_ahead
     from gpuasm.cli.switch_interval import shorten_switch_interval
     from gpuasm.driver import driver_opening
-    from gpuasm.resources import return_freed_memory
+    from gpuasm.resources import keep_freed_memory
 
     options = AssemblyOptions(
         k=None if ks == "auto" else parse_ks(ks),
@@ -202,7 +202,7 @@ def command(
         check_reads(output, inputs.files)
     shorten_switch_interval()
     devices = devices_of_run(common.device)
-    return_freed_memory()  # before anything is read
+    keep_freed_memory()  # before anything is read
     with driver_opening(*devices), read_ahead(inputs, common.memory) as ahead:
         from gpuasm.cli.log_file import RunLog
         from gpuasm.cli.run_folder import RunFolder
@@ -290,6 +290,7 @@ class _Run:
         from gpuasm.cli.checkpoint import remove_leftovers
         from gpuasm.cli.inputs import ask_for_mates, read_inputs, size_of_inputs, warn_about_reads
         from gpuasm.io.usability import SHORTEST_READ
+        from gpuasm.resources import return_freed_memory
 
         stored = self.checkpoint.load(self.session.xp) if resuming else None
         remove_leftovers(self.folder.path)
@@ -301,6 +302,7 @@ class _Run:
         )
         least_k = self.options.k[0] if self.options.k else SHORTEST_READ
         read_set = read_inputs(self.inputs, self.session.stages, k=least_k, ahead=ahead)
+        return_freed_memory()
         warn_about_reads(read_set)
         ask_for_mates(self.inputs, read_set)
         gc.enable()  # all is loaded

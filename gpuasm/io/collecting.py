@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,14 @@ from gpuasm.sequence.reads import Reads
 _MANY_SAME_READS = 0.5
 Segments = tuple[np.ndarray, np.ndarray, np.ndarray]
 """start, length and read of some segments."""
+
+
+class _Taken(NamedTuple):
+    """Segments of a block, the position of its first base, and the number of its reads before these."""
+
+    segments: Segments
+    position: int
+    taken: int
 
 
 class Collector:
@@ -42,6 +51,14 @@ class Collector:
         self._length.append(length)
         self._read.append(read + self.n_reads)
         self.n_reads += n_reads
+
+    def add_mates(self, first: _Taken, second: _Taken, n: int) -> None:
+        """Append segments of the next n reads of two files of mates, which follow each other."""
+        total = first.segments[2].size + second.segments[2].size
+        added = [array.extend(total) for array in (self._start, self._length, self._read)]
+        sides = ((*one.segments, np.array([one.position, self.n_reads // 2 - one.taken])) for one in (first, second))
+        interleave_segments(*next(sides), *next(sides), *added)
+        self.n_reads += 2 * n
 
     def add_block(self, block: ParsedBlock) -> None:
         """Append the reads of a block."""
@@ -87,14 +104,14 @@ class _Side:
                 self._position = self._collector.add_packed(self._block.packed.packed)
         return 0 if self._block is None else self._block.packed.n_reads - self.taken
 
-    def take(self, n: int) -> Segments:
-        """Return the segments of the next n reads, numbered from 0."""
+    def take(self, n: int) -> _Taken:
+        """Return the segments of the next n reads."""
         packed = self.block.packed
         first, last = np.searchsorted(packed.read, (self.taken, self.taken + n))
-        chosen = slice(first, last)
-        segments = packed.start[chosen] + self._position, packed.length[chosen], packed.read[chosen] - self.taken
+        segments = packed.start[first:last], packed.length[first:last], packed.read[first:last]
+        taken = _Taken(segments, self._position, self.taken)
         self.taken += n
-        return segments
+        return taken
 
     def drained(self) -> int:
         """Read to the end and return the number of reads."""
@@ -125,21 +142,13 @@ def collect_mates(
         if wrong >= 0:
             names = block_1.name(at_1 + wrong), block_2.name(at_2 + wrong)
             raise diagnosis.strangers_error(*names, path=" and ".join(paths), record=done + wrong + 1)
-        collector.add_segments(_merged(sides[0].take(n), sides[1].take(n)), 2 * n)
+        collector.add_mates(sides[0].take(n), sides[1].take(n), n)
         done += n
     counts = sides[0].drained(), sides[1].drained()
     if counts[0] != counts[1]:
         raise diagnosis.unequal_mates_error(*counts, path=" and ".join(paths))
     if same > _MANY_SAME_READS:
         raise diagnosis.same_reads_error(paths)
-
-
-def _merged(segments_1: Segments, segments_2: Segments) -> Segments:
-    (start_1, length_1, read_1), (start_2, length_2, read_2) = segments_1, segments_2
-    order = np.empty(read_1.size + read_2.size, np.int64)
-    interleave_segments(read_1, read_2, order)
-    start, length = np.concatenate([start_1, start_2])[order], np.concatenate([length_1, length_2])[order]
-    return start, length, np.concatenate([2 * read_1, 2 * read_2 + 1])[order]
 
 
 def collect_interleaved(collector: Collector, blocks: Iterator[ParsedBlock], *, path: str) -> None:

@@ -39,14 +39,19 @@ class GrowingArray:
         ResourceError
             If the bound does not allow the memory.
         """
-        needed = self.size + values.size
+        self.extend(values.size)[:] = values
+
+    def extend(self, n: int) -> np.ndarray:
+        """Append n values of anything, and return the view of them to write to; see `append`."""
+        needed = self.size + n
         if needed > self._data.size:
             size = max(needed, int(self._data.size * _GROWTH))
             if self._bound is not None:
                 self._bound.require((size - self._data.size) * self._data.itemsize)
             self._data.resize(size, refcheck=False)
-        self._data[self.size : needed] = values
+        added = self._data[self.size : needed]
         self.size = needed
+        return added
 
     def view(self) -> np.ndarray:
         """Return what is there so far; no view may be left when more is appended."""

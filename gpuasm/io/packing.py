@@ -224,18 +224,22 @@ def count_qualities(text, records, n_before, counts):
             counts[byte] += apart[part, byte]
 
 
-@signatures("int64[::1], int64[::1], int64[::1]")
-@compiled()
-def interleave_segments(read_1, read_2, order):
-    """Merge two ascending read numbers so that mates follow each other.
+_SIDE = "int64[::1], int32[::1], int64[::1], int64[::1]"
 
-    Fills ``order`` with the segments' indices, those of the second mates counted on after the first ones.
+
+@signatures(f"{_SIDE}, {_SIDE}, int64[::1], int32[::1], int64[::1]")
+@compiled()
+def interleave_segments(start_1, length_1, read_1, from_1, start_2, length_2, read_2, from_2, start, length, read):
+    """Write the segments of two files of mates so that mates follow each other, read 2i and 2i + 1.
+
+    ``from_1`` and ``from_2`` hold two numbers to add: to the starts, and to the reads before these are doubled. The
+    reads ascend. ``start``, ``length`` and ``read`` have room for all segments.
     """
     i, j = 0, 0
-    for at in range(order.size):
-        if j == read_2.size or (i < read_1.size and read_1[i] <= read_2[j]):
-            order[at] = i
+    for at in range(start.size):
+        if j == read_2.size or (i < read_1.size and read_1[i] + from_1[1] <= read_2[j] + from_2[1]):
+            start[at], length[at], read[at] = start_1[i] + from_1[0], length_1[i], 2 * (read_1[i] + from_1[1])
             i += 1
         else:
-            order[at] = read_1.size + j
+            start[at], length[at], read[at] = start_2[j] + from_2[0], length_2[j], 2 * (read_2[j] + from_2[1]) + 1
             j += 1
