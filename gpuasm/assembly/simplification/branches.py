@@ -297,8 +297,8 @@ def find_supported(
     -------
     (n,) bool
     """
-    deepest = nearby.copy()  # errors of the deepest neighbour's reads made the branch, if any did
-    np.maximum.at(deepest, graph.arc_from >> 1, graph.depth[graph.arc_to >> 1])
+    deepest = np.empty(graph.n)  # errors of the deepest neighbour's reads made the branch, if any did
+    run_chunks(_find_deepest, graph.n, graph.arc_start, graph.arc_to, graph.depth, nearby, deepest)
     n_reads, of_one_error = graph.depth / window, reads_of_one_error(deepest, error_rate)
     # One read has both errors, so one read less shares each of them by chance.
     is_read = n_reads >= COVERAGE.two_reads * np.maximum(1.0, (of_one_error - 1) / COVERAGE.few_reads)
@@ -309,6 +309,16 @@ def find_supported(
         run_chunks(_find_partners, rows.size, rows, graph.arc_start, graph.arc_to, unitigs, is_supported)
         rows = rows[~is_supported[rows]]
     return is_supported
+
+
+@signatures("int64, int64, int64[::1], int32[::1], float64[::1], float64[::1], float64[::1]")
+@compiled()
+def _find_deepest(first, last, arc_start, arc_to, depth, nearby, deepest):
+    for u in range(first, last):
+        most = nearby[u]
+        for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
+            most = max(most, depth[arc_to[arc] >> 1])
+        deepest[u] = most
 
 
 @signatures(
