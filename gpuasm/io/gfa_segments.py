@@ -1,16 +1,22 @@
-"""Assembly graphs in: names, lengths and depths of the segments of GFA 1, and the links between them."""
+"""GFA 1 in: segments with their lengths and depths, links, and the graph of oriented segments."""
 
 from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from gpuasm.errors import DataError
-from gpuasm.io.graph_text import lines_of_file, quoted
+from gpuasm.graph.building import from_edges
+from gpuasm.graph.directed_graph import DirectedGraph
+from gpuasm.io.graph_text import bad_line, lines_of_file, numbered_lines, quoted
 from gpuasm.io.numbers import real_number, whole_number
+
+T = TypeVar("T")
 
 _LINK_FIELDS = 4
 _LONGEST = 1 << 40
@@ -53,36 +59,63 @@ def read_segment_graph(path: str | os.PathLike[str]) -> SegmentGraph:
     NoInputError, ReadWriteError
         If the file cannot be opened, or a read fails.
     """
-    segments: dict[str, tuple[int, float]] = {}
-    links: list[tuple[int, list[str]]] = []
-    for number, line in lines_of_file(path):
-        kind, *fields = line.split("\t")
-        if kind == "S":
-            if len(fields) < 2 or fields[0] in segments:
-                raise _bad(path, number, "a segment, once, with name and sequence", line)
-            measures = _measures(fields)
-            if measures is None:
-                raise _bad(path, number, "numbers in the tags LN, KC and dp, from 0 on", line)
-            segments[fields[0]] = measures
-        elif kind == "L":
-            if len(fields) < _LINK_FIELDS or {fields[1], fields[3]} - {"+", "-"}:
-                raise _bad(path, number, "a link 'L, segment, strand, segment, strand'", line)
-            links.append((number, fields))
-        elif kind not in {"H", "P", "C", "W", "J"} and not kind.startswith("#") and line.strip():
-            raise _bad(path, number, "a line of GFA 1", line)
-    place = {name: i for i, name in enumerate(segments)}
-    pairs = []
-    for number, fields in links:
-        if fields[0] not in place or fields[2] not in place:
-            raise _bad(path, number, "a link between segments of the file", "\t".join(["L", *fields]))
-        pairs.append([2 * place[fields[i]] + (fields[i + 1] == "-") for i in (0, 2)])
-    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+    try:
+        segments, links = _parsed(lines_of_file(path), _measures)
+    except DataError as error:
+        raise error.of_file(path) from error
     lengths, depths = np.array(list(segments.values()), np.float64).reshape(-1, 2).T
+    first, second = np.array(links, np.int64).reshape(-1, 2).T
     return SegmentGraph(list(segments), lengths.astype(np.int64), depths, first, second)
 
 
-def _measures(fields: list[str]) -> tuple[int, float] | None:
-    """Return length and depth of a segment; None if a tag is no such number."""
+def read_gfa(blocks: Iterable[bytes]) -> DirectedGraph:
+    """Read the segments and links of GFA 1 as a graph of oriented segments.
+
+    Segment i is the vertices 2 i, "name+", and 2 i + 1, "name-". A link is an edge and its twin on the other strand;
+    a link given twice, or with its twin, is one. Sequences, overlaps, paths and tags are passed over.
+    """
+    segments, links = _parsed(numbered_lines(blocks), lambda *_: None)
+    edges = dict.fromkeys(edge for first, second in links for edge in ((first, second), (second ^ 1, first ^ 1)))
+    source, target = np.array(list(edges), np.int64).reshape(-1, 2).T
+    return from_edges(source, target, names=[name + strand for name in segments for strand in "+-"])
+
+
+def _parsed(
+    lines: Iterable[tuple[int, str]], measure: Callable[[int, list[str]], T]
+) -> tuple[dict[str, T], list[tuple[int, int]]]:
+    """Return what is measured of each segment, and the links between oriented ones."""
+    segments: dict[str, T] = {}
+    place: dict[str, int] = {}
+    links: list[tuple[int, list[str]]] = []
+    for number, line in lines:
+        kind, *fields = line.split("\t")
+        if kind == "S":
+            if len(fields) < 2 or not fields[0]:
+                raise bad_line(number, "a segment with name and sequence", quoted(line), _REMEDY)
+            if fields[0] in segments:
+                raise bad_line(number, "every segment once", f"{fields[0]!r} again", "remove one of the two")
+            place[fields[0]] = 2 * len(segments)
+            segments[fields[0]] = measure(number, fields)
+        elif kind == "L":
+            if len(fields) < _LINK_FIELDS or {fields[1], fields[3]} - {"+", "-"}:
+                raise bad_line(number, "a link 'L, segment, strand, segment, strand'", quoted(line), _REMEDY)
+            links.append((number, fields[:_LINK_FIELDS]))
+        elif kind == "H" and "VN:Z:2.0" in fields:
+            raise bad_line(number, "GFA 1", "GFA 2", "convert the file to GFA 1")
+        elif len(kind) > 1 and not kind.startswith("#") and line.strip():
+            raise bad_line(number, "a line of GFA 1", quoted(line), "check the file")  # other kinds are one letter
+    pairs = []
+    for number, (first, strand, second, other_strand) in links:
+        missing = next((name for name in (first, second) if name not in place), None)
+        if missing is not None:
+            expected = "a link between segments of the file"
+            raise bad_line(number, expected, f"no segment {missing!r}", "add its S line")
+        pairs.append((place[first] + (strand == "-"), place[second] + (other_strand == "-")))
+    return segments, pairs
+
+
+def _measures(number: int, fields: list[str]) -> tuple[int, float]:
+    """Return length and depth of a segment."""
     tags = {field[:2]: field[5:] for field in fields[2:]}
     length = len(fields[1]) if fields[1] != "*" else whole_number(tags.get("LN", "0"))
     text = tags.get("dp") or tags.get("DP")
@@ -93,9 +126,9 @@ def _measures(fields: list[str]) -> tuple[int, float] | None:
         count = whole_number(tags["KC"])
         depth = None if count is None else count / length
     if length is None or length > _LONGEST or depth is None or depth < 0 or math.isinf(depth):
-        return None
+        found = quoted("\t".join(["S", *fields]))
+        raise bad_line(number, "numbers in the tags LN, KC and dp, from 0 on", found, "check the file")
     return length, depth
 
 
-def _bad(path: str | os.PathLike[str], number: int, expected: str, line: str) -> DataError:
-    return DataError(expected, quoted(line), "check the file", path=os.fspath(path), place=f"line {number}")
+_REMEDY = "check the columns"

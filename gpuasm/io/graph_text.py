@@ -1,4 +1,4 @@
-"""Graphs as text, line by line: adjacency lists and GFA; and the blocks of lines that all text readers share."""
+"""Blocks of lines, which all readers of text share; and graphs as adjacency lists."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
 from gpuasm.errors import DataError, ResourceError
-from gpuasm.graph.building import from_edges, from_numbered_strings
+from gpuasm.graph.building import from_numbered_strings
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.compression import BrokenStreamError
 from gpuasm.io.graph_formats import is_lone_name
@@ -17,7 +15,6 @@ from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.sources import Source
 
 _UTF8_MARK = b"\xef\xbb\xbf"
-_LINK_COLUMNS = 5
 _TIMES_LINE = 3  # while a long line is joined and taken apart
 _TIMES_BLOCK = 32  # of what readers make of a block; it is small
 _SAMPLE_BYTES = 1 << 12
@@ -195,41 +192,3 @@ def _checked_name(numbered: tuple[int, str]) -> tuple[int, str]:
     if "->" not in line and not line.lstrip().startswith("#") and not is_lone_name(line.encode()):
         raise bad_line(number, "a vertex without edges, as before", quoted(line), "give --format adjacency or edges")
     return numbered
-
-
-def read_gfa(blocks: Iterable[bytes]) -> DirectedGraph:
-    """Read the segments and links of GFA 1 as a graph of oriented segments.
-
-    Segment i is the vertices 2 i, "name+", and 2 i + 1, "name-". A link is an edge and its twin on the other strand;
-    a link given twice, or with its twin, is one. Sequences, overlaps, paths and tags are passed over.
-    """
-    segments: dict[str, int] = {}
-    links: list[tuple[int, list[str]]] = []
-    for number, line in numbered_lines(blocks):
-        kind, *fields = line.split("\t")
-        if kind == "S":
-            if len(fields) < 2 or not fields[0]:
-                raise bad_line(number, "a segment with name and sequence", quoted(line), "check the columns")
-            if fields[0] in segments:
-                raise bad_line(number, "every segment once", f"{fields[0]!r} again", "remove one of the two")
-            segments[fields[0]] = len(segments)
-        elif kind == "L":
-            if len(fields) < _LINK_COLUMNS or {fields[1], fields[3]} - {"+", "-"}:
-                raise bad_line(
-                    number, "a link 'L, segment, strand, segment, strand, overlap'", quoted(line), "check the columns"
-                )
-            links.append((number, fields))
-        elif kind == "H" and "VN:Z:2.0" in fields:
-            raise bad_line(number, "GFA 1", "GFA 2", "convert the file to GFA 1")
-    edges: dict[tuple[int, int], None] = {}
-    for number, fields in links:
-        first, second = (_oriented(segments, number, fields[i], fields[i + 1]) for i in (0, 2))
-        edges[first, second] = edges[second ^ 1, first ^ 1] = None
-    source, target = np.array(list(edges), np.int64).reshape(-1, 2).T
-    return from_edges(source, target, names=[name + strand for name in segments for strand in "+-"])
-
-
-def _oriented(segments: dict[str, int], line: int, name: str, strand: str) -> int:
-    if name not in segments:
-        raise bad_line(line, "a link between segments of the file", f"no segment {name!r}", "add its S line")
-    return 2 * segments[name] + (strand == "-")

@@ -23,9 +23,10 @@ from gpuasm.io.edge_lists import (
     read_weighted_matrix_market,
 )
 from gpuasm.io.edge_weights import EdgeWeights
+from gpuasm.io.gfa_segments import read_gfa
 from gpuasm.io.graph_archives import read_graph_archive
 from gpuasm.io.graph_formats import ARROW, format_of_text, is_gfa_line
-from gpuasm.io.graph_text import LineBlocks, joined, line_blocks, read_adjacency, read_gfa
+from gpuasm.io.graph_text import LineBlocks, joined, line_blocks, read_adjacency
 from gpuasm.io.sources import is_regular, open_input
 
 FORMATS: dict[str, Callable[..., None]] = {

@@ -35,8 +35,8 @@ def test_an_empty_file_has_no_segments(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("S\ta\tAC", "a segment, once"),
-        ("S\tb", "a segment, once"),
+        ("S\ta\tAC", "every segment once"),
+        ("S\tb", "a segment with name and sequence"),
         ("S\tb\tAC\tdp:f:much", "numbers in the tags"),
         ("L\ta\t+\tb\t+\t0M", "segments of the file"),
         ("L\ta\t*\ta\t+\t0M", "a link"),
