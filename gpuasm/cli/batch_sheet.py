@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,40 +55,18 @@ def read_sheet(path: Path) -> list[SheetSample]:
     NoInputError, ReadWriteError, ResourceError
         If the file cannot be read.
     """
+    from gpuasm.io.text_tables import read_table
+
     lanes: dict[str, list[tuple[str, ...]]] = {}
-    for number, cells in _rows(path):
-        problem = problem_of_lane(cells, lanes.get(cells["sample"], []))
-        if problem:
-            expected, found, remedy = problem
-            raise DataError(expected, found, remedy, path=path, place=f"line {number}")
+    remedy = "give a table with tabs between the columns sample, reads_1 and reads_2, and a title for each cell"
+    for row in read_table(path, required=_COLUMNS, comments=True, padded=True, remedy=remedy):
+        cells = row.cells
+        if problem := problem_of_lane(cells, lanes.get(cells["sample"], [])):
+            raise row.error(*problem)
         lanes.setdefault(cells["sample"], []).append(_lane(cells))
     if not lanes:
         raise DataError("a sample", "none", "add a line for each", path=path)
     return [SheetSample(name, tuple(files)) for name, files in lanes.items()]
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the cells of each line by their column, with the number of the line."""
-    from gpuasm.io.text_tables import read_rows
-
-    rows = read_rows(path, comments=True)
-    _, header = next(rows, (0, list[str]()))
-    titles = [title.strip() for title in header]
-    missing = [name for name in _COLUMNS if name not in titles]
-    if missing:
-        remedy = "give a table with tabs between the columns sample, reads_1 and reads_2"
-        raise DataError(f"the column {missing[0]}", "none", remedy, path=path)
-    twice = [title for title, n in Counter(titles).items() if n > 1]
-    if twice:
-        raise DataError("one column of each title", f"two columns {twice[0]!r}", "remove one", path=path)
-    for number, cells in rows:
-        if len(cells) > len(titles):
-            found, remedy = f"{len(cells)} cells for {len(titles)} titles", "add a title, or remove cells"
-            raise DataError("a cell for each title", found, remedy, path=path, place=f"line {number}")
-        yield (
-            number,
-            dict.fromkeys(titles, "") | {title: cell.strip() for title, cell in zip(titles, cells, strict=False)},
-        )
 
 
 def _lane(cells: dict[str, str]) -> tuple[str, ...]:

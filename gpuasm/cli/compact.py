@@ -149,21 +149,12 @@ def _read_spectrum(path: Path) -> np.ndarray:
     """
     import numpy as np
 
-    from gpuasm.io.numbers import whole_number
-    from gpuasm.io.text_tables import read_rows
+    from gpuasm.io.text_tables import read_table
     from gpuasm.kmers.tally import MAX_MULTIPLICITY
 
-    histogram, rows = np.zeros(MAX_MULTIPLICITY + 1, np.int64), read_rows(path)
-    header = next(rows, (0, []))[1]
-    for number, row in rows:
-        values = [value for cell in row if (value := whole_number(cell)) is not None]
-        if len(values) != 2 or len(row) != 2 or values[0] > MAX_MULTIPLICITY:
-            found = repr("\t".join(row))
-            place = f"line {number}"
-            raise DataError("a multiplicity and a number of k-mers", found, _COMPACT, path=path, place=place)
-        histogram[values[0]] += values[1]
-    if header != ["multiplicity", "kmers"]:
-        raise DataError("a table of multiplicity and kmers", repr("\t".join(header)), _COMPACT, path=path)
+    histogram = np.zeros(MAX_MULTIPLICITY + 1, np.int64)
+    for row in read_table(path, required=("multiplicity", "kmers"), remedy=_COMPACT):
+        histogram[row.whole("multiplicity", most=MAX_MULTIPLICITY)] += row.whole("kmers")
     return histogram
 
 

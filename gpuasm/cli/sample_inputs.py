@@ -142,22 +142,20 @@ def _is_sheet(head: bytes) -> bool:
 
 def _read_sheet(path: str) -> list[SampleFiles]:
     from gpuasm.io.sources import check_inputs
-    from gpuasm.io.text_tables import read_rows
+    from gpuasm.io.text_tables import read_table
 
-    rows = read_rows(path, comments=True)
-    _, header = next(rows)
-    columns = [name for name in _FILE_COLUMNS if name in header]
-    if not columns:
-        raise DataError("a column file, or reads_1 and reads_2", "none", "name the files of each sample", path=path)
     found: list[SampleFiles] = []
-    for number, cells in rows:
-        row, place = dict.fromkeys(header, "") | dict(zip(header, cells, strict=False)), f"line {number}"
-        first = next((row[name].strip() for name in columns if row[name].strip()), "")
-        if not row["sample"].strip() or not first:
-            raise DataError("a name and a file", repr(row["sample"]), "fill both in", path=path, place=place)
-        second = (row.get("reads_2") or "").strip()
+    for row in read_table(path, comments=True, padded=True, remedy="write a title for each cell"):
+        cells = row.cells
+        columns = [name for name in _FILE_COLUMNS if name in cells]
+        if not columns:
+            raise DataError("a column file, or reads_1 and reads_2", "none", "name the files of each sample", path=path)
+        first = next((cells[name] for name in columns if cells[name]), "")
+        if not cells["sample"] or not first:
+            raise row.error("a name and a file", repr(cells["sample"]), "fill both in")
+        second = cells.get("reads_2", "")
         check_inputs([first])  # at the first file that is not there, however long the sheet is
-        found.append(SampleFiles(row["sample"].strip(), (first, second) if second else (first,)))
+        found.append(SampleFiles(cells["sample"], (first, second) if second else (first,)))
     if not found:
         raise DataError("a sample", "none", "add a line for each", path=path)
     return found

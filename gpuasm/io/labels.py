@@ -13,9 +13,8 @@ import numpy as np
 from gpuasm.errors import DataError, GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io.graph_text import bad_line, lines_of_file, quoted
-from gpuasm.io.numbers import real_number, whole_number
+from gpuasm.io.numbers import MISSING, real_number, whole_number
 
-_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 _NAME_COLUMNS = ("vertex", "sample", "name", "strain")
 _COORDINATES = ("latitude", "longitude")
 _LIMITS = (90.0, 180.0)
@@ -180,7 +179,7 @@ def _check_no_header(number: int, line: str) -> None:
 
 
 def _place(number: int, latitude: str, longitude: str) -> tuple[float, float]:
-    is_missing = [text.lower() in _MISSING for text in (latitude, longitude)]
+    is_missing = [text.lower() in MISSING for text in (latitude, longitude)]
     if all(is_missing):
         return math.nan, math.nan
     found = []
@@ -250,7 +249,7 @@ def _cells_of_vertices(cells: list[str], vertices: list[int | None], n: int) -> 
     """Return the first cell of each vertex that is not missing."""
     found: list[str | None] = [None] * n
     for text, vertex in zip(cells, vertices, strict=True):
-        if vertex is not None and found[vertex] is None and text.lower() not in _MISSING:
+        if vertex is not None and found[vertex] is None and text.lower() not in MISSING:
             found[vertex] = text
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import itertools
 import os
@@ -16,9 +15,9 @@ from gpuasm.errors import DataError, GpuasmError, UsageError
 from gpuasm.io.archives import NPY, ZIP, read_archive, read_array
 from gpuasm.io.graph_text import LineBlocks, bad_line, joined, lines_of_file, numbered_lines, quoted
 from gpuasm.io.memory_bound import MemoryBound
-from gpuasm.io.numbers import real_number, whole_number
+from gpuasm.io.numbers import MISSING, real_number, whole_number
+from gpuasm.io.text_tables import rows_of_lines
 
-_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
 _QUOTED = re.compile(r'"[^"]*"')
 _BYTES_OF_ROW = 300  # as an array of its own, with its name
 _ESOM_IGNORED, _ESOM_DATA, _ESOM_CLASS, _ESOM_KEY = 0, 1, 3, 9
@@ -214,7 +213,7 @@ def _from_text(lines: Iterator[tuple[int, str]], name_column: str | None, class_
         if name_place is not None:
             names.append(cells[name_place])
         if class_place is not None:
-            classes.append("" if cells[class_place].lower() in _MISSING else cells[class_place])
+            classes.append("" if cells[class_place].lower() in MISSING else cells[class_place])
         rows.append(_numbers(cells, {name_place, class_place}, number))
     kept = [i for i in range(width) if i not in (name_place, class_place)]
     values = np.array(rows).reshape(len(rows), len(kept))
@@ -243,7 +242,7 @@ def _numbers(cells: list[str], left_out: set[int | None], number: int) -> np.nda
 
 
 def _number(cell: str, line: int) -> float:
-    if cell.lower() in _MISSING:
+    if cell.lower() in MISSING:
         return np.nan
     value = real_number(cell)
     if value is None:
@@ -252,7 +251,7 @@ def _number(cell: str, line: int) -> float:
 
 
 def _is_number(cell: str) -> bool:
-    return real_number(cell) is not None or cell.lower() in _MISSING
+    return real_number(cell) is not None or cell.lower() in MISSING
 
 
 def _separator(line: str) -> str | None:
@@ -267,24 +266,11 @@ def _fields(line: str, separator: str | None) -> list[str]:
     return next(_records(iter([(1, line)]), separator))[1]
 
 
-def _records(lines: Iterator[tuple[int, str]], separator: str | None) -> Iterator[tuple[int, list[str]]]:
+def _records(lines: Iterable[tuple[int, str]], separator: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the fields of each row, and the number of the line that it ends in; a field may be in double quotes."""
-    number = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal number
-        for number, line in lines:  # noqa: B007 - the rows have it
-            yield line + "\n" if separator else " ".join(line.split()) + "\n"
-
-    rows = csv.reader(texts(), delimiter=separator or " ", skipinitialspace=True, strict=True)
-    while True:
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            remedy = "close each double quote, and write two for one within"
-            raise bad_line(number, "fields, or fields in double quotes", quoted(str(error)), remedy) from error
-        if row is None:
-            return
+    if separator is None:
+        lines = ((number, " ".join(line.split())) for number, line in lines)
+    for number, row in rows_of_lines(lines, delimiter=separator or " ", skipinitialspace=True, strict=True):
         yield number, [cell.strip() for cell in row]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 _MOST_DIGITS = 18
 """Of whole numbers: all such are below 2^63."""
 _MOST_CHARACTERS = 400
+MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?"))
+"""Cells of tables, in lower case, that hold no value."""
 
 
 def whole_number(text: str) -> int | None:

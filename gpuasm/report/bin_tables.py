@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gpuasm.errors import DataError, GpuasmError
+from gpuasm.io.text_tables import Row, read_table
 from gpuasm.report.binned_contigs import BinnedContigs, PlacedContig
 from gpuasm.report.inputs import MANIFEST, Run, read_object
 from gpuasm.report.run_names import name_of_run
 from gpuasm.report.shapes import as_text
-from gpuasm.report.table_rows import Row, rows_of_table
 
 
 def read_bin_run(folder: str | Path, name: str | None = None) -> Run:
@@ -38,22 +38,22 @@ def add_bins(runs: Iterable[Run], folders: Iterable[str | Path]) -> None:
 
 def _binning(folder: Path) -> BinnedContigs | None:
     """Read the tables; None if nothing was binned."""
-    bins = [_checked(row) for row in rows_of_table(folder / "bins.tsv")]
+    bins = [_checked(row) for row in read_table(folder / "bins.tsv")]
     if not bins:
         return None
     placed = [
         PlacedContig(row.whole("length"), row.whole("unit_row"), row.whole("unit_column"), as_text(row.text("bin")))
-        for row in rows_of_table(folder / "contigs.tsv")
+        for row in read_table(folder / "contigs.tsv")
     ]
     height: list[list[float]] = []
-    for row in rows_of_table(folder / "map.tsv"):
+    for row in read_table(folder / "map.tsv"):
         if row.text("column") == "0" or not height:
             height.append([])
         height[-1].append(row.real("height"))
     if len(set(map(len, height))) > 1:
         raise DataError("as many units in each row of the map", "others", "write it anew", path=folder / "map.tsv")
     training = [
-        (row.real("quantisation"), row.real("topographic", most=1.0)) for row in rows_of_table(folder / "training.tsv")
+        (row.real("quantisation"), row.real("topographic", most=1.0)) for row in read_table(folder / "training.tsv")
     ]
     return BinnedContigs(
         bins,
@@ -72,8 +72,9 @@ def _checked(row: Row) -> dict[str, str]:
         row.whole(column)
     for column in ("sureness", "border"):
         row.real(column)
-    row.real_or_nothing("gc")
-    row.real_or_nothing("silhouette", least=-1.0)
+    for column, least in (("gc", 0.0), ("silhouette", -1.0)):
+        if row.text(column):
+            row.real(column, least=least)
     for column in row.cells:
         if column.startswith("depth"):
             row.real(column)

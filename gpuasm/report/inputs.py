@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from gpuasm.errors import DataError, GpuasmError
 from gpuasm.io.json_text import read_json
 from gpuasm.io.numbers import real_number
+from gpuasm.io.text_tables import read_table
 from gpuasm.report.binned_contigs import BinnedContigs
 from gpuasm.report.run_names import name_of_run
 from gpuasm.report.shapes import ANY, NUMBER, TEXT, Fitting, Shape, as_text, is_number
-from gpuasm.report.table_rows import rows_of_table
 from gpuasm.report.verdict_thresholds import Threshold
 
 T = TypeVar("T")
@@ -188,7 +188,7 @@ def add_benchmarks(runs: Iterable[Run], paths: Iterable[str | Path]) -> None:
         if run is None or not path.is_file():
             continue
         try:
-            rows = [{key: _number(value) for key, value in row.cells.items()} for row in rows_of_table(path)]
+            rows = [{key: _number(value) for key, value in row.cells.items()} for row in read_table(path)]
         except GpuasmError:
             run.notes.append(f"benchmarks/{path.name} is damaged")
             continue
@@ -243,13 +243,13 @@ def _contigs(path: Path) -> list[ContigRow]:
             row.text("circular").lower() in _TRUE,
             row.real("gc", most=1.0),
         )
-        for row in rows_of_table(path)
+        for row in read_table(path)
     ]
     return sorted(rows, key=lambda row: -row.length)
 
 
 def _spectrum(path: Path) -> list[tuple[int, int]]:
-    return [(row.whole("multiplicity"), row.whole("kmers")) for row in rows_of_table(path)]
+    return [(row.whole("multiplicity"), row.whole("kmers")) for row in read_table(path)]
 
 
 def _number(text: str) -> float | None:

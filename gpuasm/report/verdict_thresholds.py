@@ -11,7 +11,7 @@ from typing import Any
 
 from gpuasm.errors import DataError, GpuasmError
 from gpuasm.io.numbers import real_number
-from gpuasm.io.text_tables import read_rows
+from gpuasm.io.text_tables import read_table
 from gpuasm.report.shapes import is_number
 
 CHECKS = (
@@ -81,24 +81,16 @@ def read_thresholds(path: str | os.PathLike[str]) -> tuple[Threshold, ...]:
     NoInputError, ReadWriteError, ResourceError
         As `gpuasm.io.text_tables.read_rows`.
     """
-    rows = read_rows(path, comments=True)
-    line, titles = next(rows, (0, []))
-    lacking = [title for title in _COLUMNS if title not in titles]
-    unknown = [title for title in titles if title not in (*_COLUMNS, "meaning")]
-    if lacking or unknown or len(set(titles)) < len(titles):
-        raise DataError(
-            f"the titles {', '.join(_COLUMNS)}", ", ".join(titles)[:200] or "none", _REMEDY, path=path, place=_at(line)
-        )
     found: dict[str, Threshold] = {}
-    for line, cells in rows:
-        if len(cells) != len(titles):
-            raise DataError(f"{len(titles)} cells", str(len(cells)), _REMEDY, path=path, place=_at(line))
+    for row in read_table(path, required=_COLUMNS, comments=True, remedy=_REMEDY):
+        if unknown := row.cells.keys() - {*_COLUMNS, "meaning"}:
+            raise DataError(f"the titles {', '.join(_COLUMNS)}", ", ".join(unknown)[:200], _REMEDY, path=path)
         try:
-            threshold = _threshold(dict(zip(titles, map(str.strip, cells), strict=True)))
+            threshold = _threshold(row.cells)
         except DataError as error:
-            raise DataError(error.expected, error.found, error.remedy, path=path, place=_at(line)) from error
+            raise row.error(error.expected, error.found, error.remedy) from error
         if threshold.check in found:
-            raise DataError("each check once", f"{threshold.check} again", _REMEDY, path=path, place=_at(line))
+            raise row.error("each check once", f"{threshold.check} again", _REMEDY)
         found[threshold.check] = threshold
     return in_order(found.values())
 
@@ -116,10 +108,6 @@ def stored_thresholds(rows: Any) -> tuple[Threshold, ...] | None:
 def in_order(thresholds: Iterable[Threshold]) -> tuple[Threshold, ...]:
     """Return thresholds in the order of ``CHECKS``."""
     return tuple(sorted(thresholds, key=lambda threshold: CHECKS.index(threshold.check)))
-
-
-def _at(line: int) -> str:
-    return f"line {line}" if line else "the first line"
 
 
 def _cell(value: Any) -> str:

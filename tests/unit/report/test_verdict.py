@@ -213,9 +213,9 @@ def test_thresholds_return_from_a_run_and_damaged_ones_do_not():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the titles"),
-        ("check\tdepth\n", "the titles"),
-        (TITLES + "depth\t1\n", "6 cells"),
+        ("", "expected the column"),
+        ("check\tdepth\n", "expected the column"),
+        (TITLES + "depth\t1\n", "for 6 titles"),
         (TITLES + "dept\t\t\t\t\tyes\n", "one of the checks"),
         (TITLES + "depth\tfew\t\t\t\tyes\n", "a number as warn_below"),
         (TITLES + "depth\tnan\t\t\t\tyes\n", "a number as warn_below"),
