@@ -17,6 +17,7 @@ from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.pairs.insert_sizes import find_fragments, longest_insert
 from gpuasm.cli.manifest import command_line
 from gpuasm.io.aligned_bam import BYTES_PER_READ, Placements, Reference, write_aligned_bam
+from gpuasm.io.read_texts import ReadTexts
 from gpuasm.resources import require_memory, resident_bytes
 from gpuasm.sequence.encoding import reverse_complement, unpack
 from gpuasm.sequence.reads import Reads
@@ -42,7 +43,13 @@ def require_memory_for(reads: Reads, budget: int) -> None:
 
 
 def write_aligned_reads(
-    path: Path, contigs: Sequence[Contig], reads: Reads | None, *, threads: int = 1
+    path: Path,
+    contigs: Sequence[Contig],
+    reads: Reads | None,
+    *,
+    n_pairs: int = 0,
+    texts: ReadTexts | None = None,
+    threads: int = 1,
 ) -> dict[str, int]:
     """Align reads to contigs and write them as BAM with an index.
 
@@ -56,6 +63,8 @@ def write_aligned_reads(
         What to align to.
     reads
         All reads, on the host or a device; None if they could not be read.
+    n_pairs, texts
+        As for `gpuasm.io.aligned_bam.write_aligned_bam`.
     threads
         That compress the file.
 
@@ -75,6 +84,8 @@ def write_aligned_reads(
         references=[Reference(contig.name, contig.length, contig.is_circular) for contig in contigs],
         longest=longest,
         program={"ID": "gpuasm", "PN": "gpuasm", "VN": __version__, "CL": command_line()},
+        n_pairs=n_pairs,
+        texts=texts,
         threads=threads,
     )
     aligned = int(np.unique(host.read[placements.segment]).size)

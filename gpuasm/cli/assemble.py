@@ -6,6 +6,7 @@ import contextlib
 import gc
 import importlib
 import logging
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from gpuasm.cli.run_folder import RunFolder
     from gpuasm.cli.session import Session
     from gpuasm.io.read_ahead import ReadAhead
+    from gpuasm.io.read_texts import ReadTexts
     from gpuasm.report.verdict_thresholds import Threshold
     from gpuasm.sequence.reads import Reads
 
@@ -284,6 +286,8 @@ class _Run:
         self.verdict: dict[str, Any] = {}
         self.reads: Reads | None = None
         """Those to write as BAM."""
+        self.texts: ReadTexts | None = None
+        self.n_pairs = 0
         self.checkpoint_after, self.next_checkpoint = checkpoint_after, time.monotonic() + checkpoint_after
 
     def assemble(self, ahead: ReadAhead, *, resuming: bool) -> Assembly:
@@ -301,8 +305,12 @@ class _Run:
             "gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.assembly_outputs", "gpuasm.report.verdict"
         )
         least_k = self.options.k[0] if self.options.k else SHORTEST_READ
-        read_set = read_inputs(self.inputs, self.session.stages, k=least_k, ahead=ahead)
+        texts = None
+        if self.bam_out:
+            texts = tempfile.TemporaryFile(dir=self.folder.files)  # noqa: SIM115 - `_write_bam` closes it
+        read_set = read_inputs(self.inputs, self.session.stages, k=least_k, ahead=ahead, texts=texts)
         return_freed_memory()
+        self.texts, self.n_pairs = read_set.texts, read_set.n_pairs
         warn_about_reads(read_set)
         ask_for_mates(self.inputs, read_set)
         gc.enable()  # all is loaded
@@ -379,7 +387,10 @@ class _Run:
 
         with self.session.stages.stage("write aligned reads") as stage:
             contigs = renamed(assembly, self.naming).contigs if assembly else []
-            stage.note(**write_aligned_reads(self.bam_out, contigs, self.reads, threads=self.session.threads))
+            options: dict[str, Any] = {"n_pairs": self.n_pairs, "texts": self.texts, "threads": self.session.threads}
+            stage.note(**write_aligned_reads(self.bam_out, contigs, self.reads, **options))
+        if self.texts:
+            self.texts.file.close()
 
     def write_empty(self, reason: str) -> None:
         """Write every output without content, and the reason into run.json."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from gpuasm.errors import UsageError
 
@@ -78,7 +78,9 @@ def size_of_inputs(inputs: ReadInputs) -> int | None:
     return total_size([str(path) for path in inputs.files])
 
 
-def read_inputs(inputs: ReadInputs, stages: Stages, *, k: int, ahead: ReadAhead | None = None) -> ReadSet:
+def read_inputs(
+    inputs: ReadInputs, stages: Stages, *, k: int, ahead: ReadAhead | None = None, texts: BinaryIO | None = None
+) -> ReadSet:
     """Read all files, clean the reads and sub-sample them as requested.
 
     Parameters
@@ -91,6 +93,8 @@ def read_inputs(inputs: ReadInputs, stages: Stages, *, k: int, ahead: ReadAhead 
         Bases that a read must have in a row.
     ahead
         Files that are being read already.
+    texts
+        A file that receives names and qualities.
 
     Raises
     ------
@@ -103,7 +107,7 @@ def read_inputs(inputs: ReadInputs, stages: Stages, *, k: int, ahead: ReadAhead 
     from gpuasm.io.read_cleaning import clean_reads
     from gpuasm.io.usability import require_bases
 
-    read_set = read_reads(**inputs.as_arguments(), stages=stages, ahead=ahead)
+    read_set = read_reads(**inputs.as_arguments(), stages=stages, ahead=ahead, texts=texts)
     read_set = clean_reads(
         read_set,
         trim=inputs.trim,
@@ -118,6 +122,8 @@ def read_inputs(inputs: ReadInputs, stages: Stages, *, k: int, ahead: ReadAhead 
         from gpuasm.cli.subsampling import subsampled
 
         read_set = subsampled(read_set, inputs.depth, genome_size=inputs.genome_size, stages=stages)
+    if read_set.texts:
+        read_set.texts.locate(read_set.reads)
     if inputs.depth or inputs.remove:
         from gpuasm.assembly.alignment.reads_on_unitigs import repack
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuasm.io.output import atomic_output
+from gpuasm.io.read_texts import ReadTexts, Written, names_and_qualities
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 
@@ -24,7 +25,7 @@ _TYPES: dict[str, type] = {
     "size": np.int32, "mismatches": np.int32, "quality": np.uint8,
 }  # fmt: skip
 BYTES_PER_READ = 200
-"""Memory for each read, in addition to the reads: placements, rows of records, and the keys that sort them."""
+"""Memory for each read, in addition to the reads and their texts: placements, records, and the keys that sort them."""
 _SIXTY_TWO, _THREE = np.int64(62), np.uint64(3)
 
 
@@ -94,13 +95,15 @@ def write_aligned_bam(
     references: Sequence[Reference],
     longest: int,
     program: Mapping[str, str],
+    n_pairs: int = 0,
+    texts: ReadTexts | None = None,
     threads: int = 1,
 ) -> None:
     """Write reads sorted by place, and the index PATH.bai.
 
     Each read has one primary record: its longest stretch, or an unaligned one. Other stretches of the same segment are
-    supplementary. A read cut at N is written as one of its segments. Names are the numbers of pairs or reads, and
-    there are no base qualities.
+    supplementary. A read cut at N is written as one of its segments. Without texts, or where a name is none of SAM,
+    names are the numbers of pairs or reads.
 
     Parameters
     ----------
@@ -116,6 +119,10 @@ def write_aligned_bam(
         Most bases of a proper pair, from its first base to its last.
     program
         The values of the header's @PG line.
+    n_pairs
+        The first reads are mates, if ``reads.paired`` is not set as there are others too.
+    texts
+        Names and qualities.
     threads
         That compress.
 
@@ -127,9 +134,10 @@ def write_aligned_bam(
     import pysam  # noqa: PLC0415 - slow to load and rarely needed
 
     header = pysam.AlignmentHeader.from_text(_header(references, program))
-    records = _records(reads, placements)
+    n_paired = 2 * n_pairs or reads.paired * reads.n_reads
+    records = _records(reads, placements, n_paired)
     names = [reference.name for reference in references]
-    lines = _lines(records, reads, placements, references=names, longest=longest)
+    lines = _lines(records, reads, placements, references=names, longest=longest, n_paired=n_paired, texts=texts)
     with atomic_output(path, "wb") as file:
         with pysam.AlignmentFile(file.name, "wb", header=header, threads=threads) as bam:
             for line in lines:
@@ -158,7 +166,7 @@ class _Records:
     segment: np.ndarray
 
 
-def _records(reads: Reads, placements: Placements) -> _Records:
+def _records(reads: Reads, placements: Placements, n_paired: int) -> _Records:
     """Return a primary record for each read, and supplementary ones, sorted by place, unaligned pairs last.
 
     An unaligned read has the place of its mate, so that both come next to each other.
@@ -170,9 +178,7 @@ def _records(reads: Reads, placements: Placements) -> _Records:
     extra = np.flatnonzero(is_extra)
     read = np.concatenate([np.arange(reads.n_reads), own_read[extra]])
     row = np.concatenate([primary, extra])
-    place = row
-    if reads.paired:
-        place = np.where(row >= 0, row, primary[read ^ 1])
+    place = np.where(row >= 0, row, _of_mates(primary, read, n_paired))
     key = np.full(read.size, np.iinfo(np.int64).max)
     has_place = place >= 0
     there = place[has_place]
@@ -196,11 +202,16 @@ class _Fields(NamedTuple):
     insert: np.ndarray
 
 
-def _fields(records: _Records, chosen: slice, placements: Placements, *, paired: bool, longest: int) -> _Fields:
+def _of_mates(primary: np.ndarray, read: np.ndarray, n_paired: int) -> np.ndarray:
+    """Return the rows of the primary placements of mates, -1 without a mate."""
+    return np.where(read < n_paired, primary[np.where(read < n_paired, read ^ 1, read)], -1)
+
+
+def _fields(records: _Records, chosen: slice, placements: Placements, *, n_paired: int, longest: int) -> _Fields:
     """Return the fields of some records."""
     read, row = records.read[chosen], records.row[chosen]
     first_row = records.primary[read]
-    mate_row = records.primary[read ^ 1] if paired else np.full(read.size, -1)
+    mate_row, is_paired = _of_mates(records.primary, read, n_paired), read < n_paired
     # Rows of -1 are those of the last placement here, and their fields are not used.
     own, mate, first = (placements.where(rows) for rows in (row, mate_row, first_row))
     is_aligned, has_mate, is_read_aligned = row >= 0, mate_row >= 0, first_row >= 0
@@ -208,10 +219,9 @@ def _fields(records: _Records, chosen: slice, placements: Placements, *, paired:
     are_both = is_aligned & has_mate
     flag = np.where(is_aligned, _REVERSE * own.is_reversed.astype(np.int64), _UNALIGNED)
     flag |= _SUPPLEMENTARY * (row != first_row)
-    if paired:
-        flag |= _PAIRED | np.where(read % 2, _SECOND, _FIRST)
-        flag |= np.where(has_mate, _MATE_REVERSE * mate.is_reversed.astype(np.int64), _MATE_UNALIGNED)
-        flag |= _PROPER * (are_both & is_proper)
+    of_pair = _PAIRED | np.where(read % 2, _SECOND, _FIRST) | _PROPER * (are_both & is_proper)
+    of_pair |= np.where(has_mate, _MATE_REVERSE * mate.is_reversed.astype(np.int64), _MATE_UNALIGNED)
+    flag |= np.where(is_paired, of_pair, 0)
     places = []
     for own_place, mate_place, first_place in (
         (own.reference, mate.reference, first.reference),
@@ -219,7 +229,7 @@ def _fields(records: _Records, chosen: slice, placements: Placements, *, paired:
     ):
         places.append(np.where(is_aligned, own_place, np.where(has_mate, mate_place, -1)))
         of_mate = np.where(has_mate, mate_place, np.where(is_read_aligned, first_place, -1))
-        places.append(of_mate if paired else np.full(read.size, -1))
+        places.append(np.where(is_paired, of_mate, -1))
     reference, mate_reference, position, mate_position = places
     return _Fields(
         flag, reference, position, np.where(is_aligned, own.quality, 0), own.skipped,
@@ -253,25 +263,34 @@ def _inserts(own: Placements, mate: Placements, *, is_first: np.ndarray, longest
 
 
 def _lines(
-    records: _Records, reads: Reads, placements: Placements, *, references: Sequence[str], longest: int
+    records: _Records,
+    reads: Reads,
+    placements: Placements,
+    *,
+    references: Sequence[str],
+    longest: int,
+    n_paired: int,
+    texts: ReadTexts | None,
 ) -> Iterator[str]:
     """Yield the records as lines of SAM."""
-    names = [*references, "*"]
+    titles = [*references, "*"]
     if placements.n == 0:
         placements = Placements(*(np.zeros(1, np.int64) for _ in vars(placements)))
     for first in range(0, records.read.size, _BATCH):
         chosen = slice(first, first + _BATCH)
-        fields = _fields(records, chosen, placements, paired=reads.paired, longest=longest)
-        texts = _texts(reads, records.segment[records.read[chosen]], (fields.flag & _REVERSE) > 0)
-        number = records.read[chosen] // (2 if reads.paired else 1) + 1
-        for at, text, flag, ref, place, quality, skipped, size, nm, mate, mate_place, insert in zip(
-            number.tolist(), texts, *(column.tolist() for column in fields), strict=True
+        fields = _fields(records, chosen, placements, n_paired=n_paired, longest=longest)
+        read = records.read[chosen]
+        segment, is_reversed = records.segment[read], (fields.flag & _REVERSE) > 0
+        bases = _texts(reads, segment, is_reversed)
+        named = names_and_qualities(texts, Written(read, segment, bases, is_reversed), n_paired)
+        for (name, letters), text, flag, ref, place, quality, skipped, size, nm, mate, mate_place, insert in zip(
+            named, bases, *(column.tolist() for column in fields), strict=True
         ):
             tail = len(text) - skipped - size
             cigar = f"{skipped}S" * (skipped > 0) + f"{size}M" + f"{tail}S" * (tail > 0) if size else "*"
-            other = "=" if mate == ref >= 0 else names[mate]
-            line = f"{at}\t{flag}\t{names[ref]}\t{place + 1}\t{quality}\t{cigar}\t{other}\t{mate_place + 1}\t{insert}"
-            yield f"{line}\t{text or '*'}\t*" + (f"\tNM:i:{nm}" if size else "")
+            other = "=" if mate == ref >= 0 else titles[mate]
+            line = f"{name}\t{flag}\t{titles[ref]}\t{place + 1}\t{quality}\t{cigar}\t{other}\t{mate_place + 1}"
+            yield f"{line}\t{insert}\t{text or '*'}\t{letters}" + (f"\tNM:i:{nm}" if size else "")
 
 
 def _texts(reads: Reads, segment: np.ndarray, is_reversed: np.ndarray) -> list[str]:

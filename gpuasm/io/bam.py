@@ -22,11 +22,11 @@ from gpuasm.io.diagnosis import EmptyFileError
 from gpuasm.io.mates_by_name import MatesByName, Neighbours, name_of_pair
 from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.parsing import ParsedBlock, Parser
+from gpuasm.io.read_texts import NO_QUALITY
 from gpuasm.io.summary import FileSummary, summarize
 
 _BLOCK_BYTES = 2 << 20
 _RECORDS_BETWEEN_CHECKS = 1 << 14
-_NO_QUALITY = "\x7f"  # above all that are printed
 _PRINTED = bytes(min(quality + 33, 255) for quality in range(256))
 _MANY_WITHOUT_MATE = 0.02
 _UNCLEAR = 3
@@ -59,7 +59,7 @@ def collect_bam(path: str, paired: Collector, single: Collector, *, advance: Cal
             collectors[kind].add_block(block)
     if parser.n_reads == 0:
         raise EmptyFileError("reads", "a file without reads", "check how the file was made or copied", path=path)
-    parser.statistics.quality_counts[ord(_NO_QUALITY)] = 0
+    parser.statistics.quality_counts[ord(NO_QUALITY)] = 0
     if pairing.n_pairs:
         parser.statistics.first_names.clear()  # they come in twos, and are known as mates
     source = pairing.file.source
@@ -240,7 +240,7 @@ def _described(record: Any, *, has_groups: bool) -> _Record:
     bases = record.get_forward_sequence() if record.query_length else ""
     qualities = record.query_qualities
     if qualities is None:
-        text = _NO_QUALITY * len(bases)
+        text = NO_QUALITY * len(bases)
     else:
         text = (qualities[::-1] if record.is_reverse else qualities).tobytes().translate(_PRINTED).decode("latin-1")
     mate = 0

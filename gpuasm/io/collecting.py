@@ -12,6 +12,7 @@ from gpuasm.io.growing_array import GrowingArray
 from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.packing import interleave_segments
 from gpuasm.io.parsing import ParsedBlock
+from gpuasm.io.read_texts import TextCollector
 from gpuasm.io.same_reads import share_of_same_reads
 from gpuasm.sequence.encoding import BASES_PER_WORD
 from gpuasm.sequence.reads import Reads
@@ -30,9 +31,16 @@ class _Taken(NamedTuple):
 
 
 class Collector:
-    """Reads that grow block by block, within the memory of the run."""
+    """Reads that grow block by block, within the memory of the run.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    texts
+        Receives the names and qualities too.
+    """
+
+    def __init__(self, texts: TextCollector | None = None) -> None:
+        self.texts = texts
         bound = MemoryBound()
         self._packed, self._start = GrowingArray(np.uint64, bound), GrowingArray(np.int64, bound)
         self._length, self._read = GrowingArray(np.int32, bound), GrowingArray(np.int64, bound)
@@ -62,12 +70,16 @@ class Collector:
 
     def add_block(self, block: ParsedBlock) -> None:
         """Append the reads of a block."""
+        if self.texts:
+            self.texts.add((block, slice(None)))
         packed = block.packed
         start = packed.start + self.add_packed(packed.packed)
         self.add_segments((start, packed.length, packed.read), packed.n_reads)
 
     def add_all(self, other: Collector) -> None:
         """Append the reads of another collector, which is used up."""
+        if self.texts and other.texts:
+            self.texts.add_all(other.texts)
         reads = other.finish(paired=False)
         position = self.add_packed(reads.packed[:-1])
         self.add_segments((reads.start + position, reads.length, reads.read), reads.n_reads)
@@ -142,6 +154,8 @@ def collect_mates(
         if wrong >= 0:
             names = block_1.name(at_1 + wrong), block_2.name(at_2 + wrong)
             raise diagnosis.strangers_error(*names, path=" and ".join(paths), record=done + wrong + 1)
+        if collector.texts:
+            collector.texts.add((block_1, slice(at_1, at_1 + n)), (block_2, slice(at_2, at_2 + n)))
         collector.add_mates(sides[0].take(n), sides[1].take(n), n)
         done += n
     counts = sides[0].drained(), sides[1].drained()

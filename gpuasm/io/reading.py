@@ -6,7 +6,7 @@ import contextlib
 import itertools
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from gpuasm.io.bam import collect_bam
 from gpuasm.io.collecting import Collector, collect_interleaved, collect_mates, collect_single
 from gpuasm.io.diagnosis import EmptyFileError
 from gpuasm.io.parsing import Parser, add_histograms
+from gpuasm.io.read_texts import TextCollector
 from gpuasm.io.sources import BLOCK_BYTES, Source, check_inputs, ignore, total_size
 from gpuasm.io.summary import FileSummary, ReadSet, summarize
 
@@ -36,6 +37,7 @@ def read_reads(
     stages: Stages | None = None,
     block_bytes: int = BLOCK_BYTES,
     ahead: ReadAhead | None = None,
+    texts: BinaryIO | None = None,
 ) -> ReadSet:
     """Read FASTQ, FASTA, BAM and CRAM files, compressed or not; "-" is standard input.
 
@@ -58,6 +60,8 @@ def read_reads(
         Text parsed at once; no result depends on it.
     ahead
         Files that are being read already.
+    texts
+        A file that receives names and qualities, for `ReadSet.texts`; None if they are not needed.
 
     Raises
     ------
@@ -81,7 +85,7 @@ def read_reads(
     check_inputs(everything)
     with contextlib.ExitStack() as stack:
         advance = _progress(stack, stages, total_size(everything))
-        session = _Session(advance, block_bytes, ahead)
+        session = _Session(advance, block_bytes, ahead, texts)
         for pair in mates:
             session.read(session.read_pair, *pair)
         for read, paths in (
@@ -114,9 +118,11 @@ def _progress(stack: contextlib.ExitStack, stages: Stages | None, total: int | N
 class _Session:
     """What was read so far; pairs apart from single reads, so that mates can be reads 2i and 2i + 1 in the end."""
 
-    def __init__(self, advance: Callable[[int], Any], block_bytes: int, ahead: ReadAhead | None) -> None:
+    def __init__(
+        self, advance: Callable[[int], Any], block_bytes: int, ahead: ReadAhead | None, texts: BinaryIO | None
+    ) -> None:
         self._advance, self._block_bytes, self._ahead = advance, block_bytes, ahead
-        self.paired, self.single = Collector(), Collector()
+        self.paired, self.single = (Collector(TextCollector(texts) if texts else None) for _ in range(2))
         self.files: list[FileSummary] = []
         self._empty: list[EmptyFileError] = []
 
@@ -170,7 +176,9 @@ class _Session:
         histogram = np.zeros(1, np.int64)
         for file in self.files:
             histogram = add_histograms(histogram.copy(), file.length_histogram.copy())
-        return ReadSet(everything.finish(paired=paired), self.files, histogram, n_pairs=n_paired // 2)
+        reads = everything.finish(paired=paired)
+        texts = everything.texts.finish(reads) if everything.texts else None
+        return ReadSet(reads, self.files, histogram, n_pairs=n_paired // 2, texts=texts)
 
     def _open(self, path: str) -> tuple[Source, Parser]:
         source = self._ahead.take(path) if self._ahead else None

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuasm.io.length_statistics import n50_and_l50
 from gpuasm.io.parsing import Statistics
+from gpuasm.io.read_texts import ReadTexts
 from gpuasm.sequence.reads import Reads
 
 _LOWEST_SOLEXA, _LOWEST_ILLUMINA_1, _HIGHEST_SANGER, _HIGHEST_ILLUMINA_1 = 59, 64, 84, 104
@@ -102,6 +103,8 @@ class ReadSet:
         Pairs of mates: reads 0 to 2 * n_pairs - 1.
     removed : tuple of str
         What was removed from the reads: "adapters", "PhiX174", "reads of host.fasta".
+    texts : ReadTexts or None
+        Names and qualities, if they were to be kept.
     """
 
     reads: Reads
@@ -109,6 +112,7 @@ class ReadSet:
     length_histogram: np.ndarray
     n_pairs: int
     removed: tuple[str, ...] = ()
+    texts: ReadTexts | None = None
 
 
 def summarize(

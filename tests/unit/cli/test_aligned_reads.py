@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pysam
 import pytest
 
+from gpuasm.assembly.alignment.reads_on_unitigs import repack
 from gpuasm.assembly.contig import Contig
 from gpuasm.cli.aligned_reads import require_memory_for, write_aligned_reads
 from gpuasm.errors import ResourceError
+from gpuasm.io import read_reads
 from gpuasm.sequence.encoding import encode
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import reverse_complement
@@ -180,6 +183,137 @@ def test_single_reads_and_no_contigs(tmp_path):
     assert (tmp_path / "none.bam.bai").is_file()
 
 
+QUALITIES = "".join(map(chr, range(33, 127)))
+
+
+def reads_with_qualities(texts: list[str], names: list[str], seed: int = 5) -> dict[str, tuple[str, str]]:
+    """Return bases and random qualities by name."""
+    draws = np.random.default_rng(seed)
+    return {
+        name: (text, "".join(QUALITIES[i] for i in draws.integers(0, len(QUALITIES), len(text))))
+        for name, text in zip(names, texts, strict=True)
+    }
+
+
+def as_fastq(reads: dict[str, tuple[str, str]], *, wrapped: bool = False) -> str:
+    end = 40 if wrapped else 10_000
+    lines = [
+        "\n".join([f"@{name} a comment", text[:end], *filter(None, [text[end:]]), "+", quality[:end], quality[end:]])
+        for name, (text, quality) in reads.items()
+    ]
+    return "\n".join(line.rstrip("\n") for line in lines) + "\n"
+
+
+def written_with_texts(path: Path, **files: object) -> list[pysam.AlignedSegment]:
+    with tempfile.TemporaryFile() as file:
+        read_set = read_reads(**files, texts=file, block_bytes=3000)
+        read_set.texts.locate(read_set.reads)
+        options = {"n_pairs": read_set.n_pairs, "texts": read_set.texts}
+        write_aligned_reads(path, CONTIGS, repack(read_set.reads), **options)
+    return records_of(path)
+
+
+def check_qualities(records: list[pysam.AlignedSegment], expected: dict[tuple[str, int], tuple[str, str]]) -> None:
+    """Check that the bases of a record have the qualities that they have in the read of its name and mate."""
+    primary = {}
+    for record in records:
+        key = record.query_name, 1 + record.is_read2 if record.is_paired else 0
+        assert record.is_supplementary or primary.setdefault(key, record) is record
+        if record.query_sequence:
+            text, quality = expected[key]
+            own = record.get_forward_sequence()
+            found = pysam.qualities_to_qualitystring(record.get_forward_qualities())
+            places = [i for i in range(len(text)) if text.startswith(own, i)]
+            assert found in [quality[i : i + len(own)] for i in places]
+    assert primary.keys() == expected.keys()
+
+
+@pytest.mark.parametrize("kind", ["two files", "interleaved", "wrapped", "bam", "with single reads"])
+def test_names_and_qualities_are_those_of_the_input(texts, tmp_path, kind):
+    marks = ("", "") if kind == "bam" else ("/1", "/2")
+    names = [f"run:1:{i // 2 + 1}.1{marks[i % 2]}" for i in range(len(texts))]
+    mates = [reads_with_qualities(texts[first::2], names[first::2], seed=first) for first in range(2)]
+    expected = {(name.removesuffix(mark), i + 1): read
+                for i, mark in enumerate(marks) for name, read in mates[i].items()}  # fmt: skip
+    paths = [tmp_path / f"{i}.fastq" for i in range(3)]
+    for path, reads in zip(paths, mates, strict=False):
+        path.write_text(as_fastq(reads, wrapped=kind == "wrapped"))
+    files: dict[str, object] = {"pairs": [paths[:2]]}
+    if kind == "interleaved":
+        both = zip(mates[0].items(), mates[1].items(), strict=True)
+        paths[2].write_text(as_fastq(dict(read for pair in both for read in pair)))
+        files = {"interleaved": paths[2:]}
+    elif kind == "bam":
+        files = {"bam": [bam_of(tmp_path / "in.bam", mates)]}
+    elif kind == "with single reads":
+        single = reads_with_qualities([LONG[:90], LINEAR[40:120] + "N" + LINEAR[121:150]], ["s/1", "t.2"])
+        paths[2].write_text(as_fastq(single))
+        files["single"] = paths[2:]
+        expected |= {(name, 0): read for name, read in single.items()}
+    records = written_with_texts(tmp_path / "out.bam", **files)
+    check_qualities(records, expected)
+    pairs = [record for record in records if record.is_paired]
+    assert all(record.is_read1 != record.is_read2 for record in pairs)
+    assert len({record.query_name for record in pairs}) == len(texts) // 2
+
+
+@pytest.mark.skipif(shutil.which("samtools") is None, reason="samtools is not installed")
+def test_samtools_gives_the_reads_of_the_input_back(texts, tmp_path):
+    whole = [pair for pair in zip(texts[::2], texts[1::2], strict=True) if not set("N") & set("".join(pair))]
+    reads = [reads_with_qualities([pair[i] for pair in whole], [f"p{n}" for n in range(len(whole))], i) for i in (0, 1)]
+    paths = [tmp_path / f"{i}.fastq" for i in range(4)]
+    for path, mates in zip(paths, reads, strict=False):
+        path.write_text(as_fastq(mates))
+    written_with_texts(tmp_path / "out.bam", pairs=[paths[:2]])
+    subprocess.run(["samtools", "quickcheck", "-v", tmp_path / "out.bam"], check=True)
+    command = f"samtools collate -O {tmp_path}/out.bam | samtools fastq -n -1 {paths[2]} -2 {paths[3]} -"
+    subprocess.run(command, shell=True, check=True, capture_output=True)
+    for given, found in zip(reads, paths[2:], strict=True):
+        lines = found.read_text().splitlines()
+        again = {lines[i][1:]: (lines[i + 1], lines[i + 3]) for i in range(0, len(lines), 4)}
+        assert again == given
+
+
+def bam_of(path: Path, mates: list[dict[str, tuple[str, str]]]) -> Path:
+    """Write mates as unaligned BAM, all first ones before the second ones."""
+    with pysam.AlignmentFile(path, "wb", header={"HD": {"VN": "1.6"}}) as file:
+        for mate, reads in enumerate(mates):
+            for name, (text, quality) in reads.items():
+                record = pysam.AlignedSegment()
+                record.query_name, record.query_sequence = name, text
+                record.query_qualities = pysam.qualitystring_to_array(quality)
+                record.flag = 77 if mate == 0 else 141
+                file.write(record)
+    return path
+
+
+def test_names_that_sam_cannot_hold_are_numbers(tmp_path):
+    names = ["*", "a@b", "x" * 300, "é", "fine", ""]
+    text = "".join(f">{name}\n{LONG[10 * i : 10 * i + 100]}\n" for i, name in enumerate(names))
+    (tmp_path / "reads.fasta").write_text(text)
+    records = written_with_texts(tmp_path / "out.bam", single=[tmp_path / "reads.fasta"])
+    assert [record.query_name for record in records] == ["1", "2", "3", "4", "fine", "6"]
+    assert all(record.query_qualities is None for record in records)
+
+
+def test_qualities_of_trimmed_and_chosen_reads(run_cli, texts, tmp_path):
+    primer, adapter = "GATTACAGATTACAGG", "AGATCGGAAGAGCACACGTCTGAACTCCAGTCA"
+    own = [primer + text + adapter for text in texts]
+    names = [f"r{i // 2}/{i % 2 + 1}" for i in range(len(own))]
+    reads = reads_with_qualities(own, names)
+    (tmp_path / "reads.fastq").write_text(as_fastq(reads))
+    (tmp_path / "primers.fasta").write_text(f">p\n{primer}\n")
+    code, _, err = run_cli(
+        "assemble", "-q", "--interleaved", tmp_path / "reads.fastq", "-k", 31, "--primers", tmp_path / "primers.fasta",
+        "--trim", "yes", "--depth", 10, "--genome-size", 3500, "-o", tmp_path / "out", "--bam-out", tmp_path / "r.bam",
+    )  # fmt: skip
+    assert code == 0, err
+    records = records_of(tmp_path / "r.bam")
+    check_qualities(records, {(name[:-2], int(name[-1])): read for name, read in reads.items()})
+    assert {bool(record.query_sequence) for record in records} == {True, False}
+    assert not any((record.get_forward_sequence() or "").startswith(primer) for record in records)
+
+
 def test_assemble_writes_the_file_with_the_contigs(run_cli, tmp_path):
     reads = tmp_path / "reads.fastq"
     pairs = simulated_pairs(LINEAR, circular=False, fold=25, seed=3)
@@ -210,7 +344,7 @@ def test_without_contigs_all_reads_are_unaligned(run_cli, tmp_path):
         "assemble", "-q", tmp_path / "reads.fasta", "-o", tmp_path / "out", "--bam-out", tmp_path / "r.bam"
     )
     assert code == 65
-    assert [(r.query_name, r.is_unmapped) for r in records_of(tmp_path / "r.bam")] == [("1", True), ("2", True)]
+    assert [(r.query_name, r.is_unmapped) for r in records_of(tmp_path / "r.bam")] == [("a", True), ("b", True)]
 
 
 def test_memory_that_does_not_suffice_is_refused_ahead():
