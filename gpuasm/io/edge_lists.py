@@ -13,7 +13,7 @@ import numpy as np
 from gpuasm.errors import DataError
 from gpuasm.graph.building import from_edges
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.io.edge_weights import WEIGHT_COLUMN, EdgeWeights, ends_field
+from gpuasm.io.edge_weights import POWERS, WEIGHT_COLUMN, EdgeWeights, decimal, ends_field
 from gpuasm.io.graph_text import bad_line, quoted
 from gpuasm.io.growing_array import GrowingArray
 from gpuasm.io.memory_bound import MemoryBound
@@ -33,6 +33,7 @@ _OUR_COMMENT = re.compile(rb"^# vertices (\d+) edges (\d+)\s")
 _FIELD_COLUMNS = {"pattern": 2, "real": 3, "double": 3, "integer": 3, "complex": 4}
 _SYMMETRIES = {"general": False, "symmetric": True, "skew-symmetric": True, "hermitian": True}
 _FINE, _NO_NUMBER, _COLUMNS = 0, 1, 2
+_NO_ENDS = np.empty(0, np.int64), np.empty(0, np.int64)
 _SPARSE_IDS = 16  # ids that reach so many times further than there are ends of edges are names, not numbers
 _FEW_IDS = 1 << 20
 _BYTES_OF_VERTEX = 16
@@ -48,19 +49,31 @@ class _Ends:
     target: GrowingArray = field(default_factory=lambda: GrowingArray(np.int64))
     n_lines: int = 0
 
-    def scan(self, block: bytes, columns: int = 2) -> tuple[int, int]:
+    def scan(self, block: bytes, columns: int, weights: EdgeWeights | None) -> tuple[int, int]:
         """Append the edges of a block; return the status, and the position of the line where it is not fine."""
-        text = np.frombuffer(block, np.uint8)
-        room = block.count(b"\n")
-        source, target = np.empty(room, np.int64), np.empty(room, np.int64)
-        status, n_edges, n_lines, position = _scan(text, source, target, columns)
+        source, target = np.empty((2, block.count(b"\n")), np.int64)
+        status, n_edges, n_lines, position = _scanned(block, (source, target), columns, weights, self.n_lines)
         self.source.append(source[:n_edges])
         self.target.append(target[:n_edges])
         self.n_lines += n_lines
         return status, position
 
 
-def read_edge_list(blocks: Iterable[bytes], *, edges_only: bool = False) -> DirectedGraph:
+def _scanned(
+    block: bytes, ends: tuple[np.ndarray, np.ndarray], columns: int, weights: EdgeWeights | None, n_lines: int
+) -> tuple[int, int, int, int]:
+    """Scan a block as `_scan` does, and append the weights of its edges, those of errors with their lines."""
+    room = block.count(b"\n") if weights is not None else 0
+    values, begins = np.empty(room, np.float64), np.empty(room, np.int64)
+    found = _scan(np.frombuffer(block, np.uint8), *ends, values, begins, POWERS, columns)
+    if weights is not None:
+        weights.add(block, (values[: found[1]], begins[: found[1]]), n_lines)
+    return found
+
+
+def read_edge_list(
+    blocks: Iterable[bytes], weights: EdgeWeights | None = None, *, edges_only: bool = False
+) -> tuple[DirectedGraph, np.ndarray | None]:
     """Read an edge list: two vertices a line with tab, spaces or a comma between them; lines with # or % are comments.
 
     Where all are whole numbers, they are the numbers of the vertices, unless they reach very much further than there
@@ -70,25 +83,10 @@ def read_edge_list(blocks: Iterable[bytes], *, edges_only: bool = False) -> Dire
     ----------
     blocks
         Of whole lines.
+    weights
+        Receives the third column, if the first line has one; None if there may be none.
     edges_only
         Whether each line that is no comment is an edge, the first one too.
-
-    Raises
-    ------
-    DataError
-        If a line has other than two columns, or the first one may be an edge or the size of the graph.
-    ResourceError
-        If there are more vertices than memory holds.
-    """
-    return _read_edges(blocks, None, edges_only=edges_only)[0]
-
-
-def read_weighted_edge_list(
-    blocks: Iterable[bytes], weights: EdgeWeights, *, edges_only: bool = False
-) -> tuple[DirectedGraph, np.ndarray | None]:
-    """Read an edge list whose third column, if the first line has one, is the weight of the edge.
-
-    Parameters are as for `read_edge_list`; ``weights`` receives them.
 
     Returns
     -------
@@ -97,36 +95,28 @@ def read_weighted_edge_list(
     Raises
     ------
     DataError
-        If a line has other columns than the first, or a weight is none.
+        If a line has other columns than the first, a weight is none, or the first line may be an edge or the size of
+        the graph.
+    ResourceError
+        If there are more vertices than memory holds.
     """
     blocks = iter(blocks)
     head = next(blocks, b"")
     head = head if edges_only else without_titles(head)
-    lines = (line.strip() for line in head.split(b"\n"))
-    first = next((line for line in lines if line and line[:1] not in b"#%"), b"").decode(errors="replace")
-    weighted = len(BETWEEN.split(first)) == WEIGHT_COLUMN
-    text = itertools.chain([head] if head else [], blocks)
-    return _read_edges(text, weights if weighted else None, edges_only=edges_only)
-
-
-def _read_edges(
-    blocks: Iterable[bytes], weights: EdgeWeights | None, *, edges_only: bool
-) -> tuple[DirectedGraph, np.ndarray | None]:
-    ends, blocks, n, stated = _Ends(), iter(blocks), 0, None
+    if weights is not None:
+        lines = (line.strip() for line in head.split(b"\n"))
+        first = next((line for line in lines if line and line[:1] not in b"#%"), b"").decode(errors="replace")
+        weights = weights if len(BETWEEN.split(first)) == WEIGHT_COLUMN else None
+    ends, n, stated = _Ends(), 0, None
     columns = 2 if weights is None else WEIGHT_COLUMN
-    if weights is None and not edges_only:
-        head = next(blocks, b"")
-        blocks = itertools.chain([without_titles(head)] if head else [], blocks)
+    blocks = itertools.chain([head] if head else [], blocks)
     for block in blocks:
         if not ends.n_lines and (comment := _OUR_COMMENT.match(block)):
             stated, edges_only = _stated_sizes(comment), True
             n = stated[0]
-        n_lines = ends.n_lines
-        status, position = ends.scan(block, columns)
+        status, position = ends.scan(block, columns, weights)
         if status == _COLUMNS:
             raise _bad_columns(ends, block, position, columns)
-        if weights is not None:
-            weights.add(block[:position], n_lines)
         if status == _NO_NUMBER:
             text = itertools.chain([block[position:]], blocks)
             return _read_named(ends, text, weights, edges_only=edges_only, stated=stated)
@@ -146,33 +136,30 @@ def _read_edges(
     return from_edges(source, target, n, names=names), None if weights is None else weights.sort(source, n)
 
 
-def read_matrix_market(blocks: Iterable[bytes]) -> DirectedGraph:
+def read_matrix_market(
+    blocks: Iterable[bytes], weights: EdgeWeights | None = None
+) -> tuple[DirectedGraph, np.ndarray | None]:
     """Read a square Matrix Market file in coordinate format: an edge from i - 1 to j - 1 for each entry (i, j).
 
-    A symmetric file's entries off the diagonal are an edge in each direction. Values do not matter.
+    A symmetric file's entries off the diagonal are an edge in each direction.
+
+    Parameters
+    ----------
+    blocks
+        Of whole lines.
+    weights
+        Receives the values; None if they do not matter.
+
+    Returns
+    -------
+    The graph, and (m,) float64 in the order of its edges; None of a pattern.
 
     Raises
     ------
     DataError
-        If the header is of another kind, an entry is outside the matrix or contradicts the header, or some are missing.
+        If the header is of another kind, an entry is outside the matrix, contradicts the header or is no weight, or
+        some are missing.
     """
-    return _read_entries(blocks, None)[0]
-
-
-def read_weighted_matrix_market(
-    blocks: Iterable[bytes], weights: EdgeWeights
-) -> tuple[DirectedGraph, np.ndarray | None]:
-    """Read a square Matrix Market file and its values, (m,) float64 in the order of the edges; None of a pattern.
-
-    Raises
-    ------
-    DataError
-        As `read_matrix_market`, and if a value is no weight.
-    """
-    return _read_entries(blocks, weights)
-
-
-def _read_entries(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple[DirectedGraph, np.ndarray | None]:
     blocks = iter(blocks)
     text = next(blocks, b"")
     columns, symmetry = _read_banner(text.split(b"\n", 1)[0].decode(errors="replace"))
@@ -192,15 +179,12 @@ def _read_entries(blocks: Iterable[bytes], weights: EdgeWeights | None) -> tuple
     )
     ends = _Ends(n_lines=text[:size_end].count(b"\n"))
     for block in itertools.chain([text[size_end:]], blocks):
-        n_lines = ends.n_lines
-        status, position = ends.scan(block, columns)
+        status, position = ends.scan(block, columns, weights)
         if status != _FINE:
             line = block[position:].split(b"\n", 1)[0].decode(errors="replace")
             raise bad_line(
                 ends.n_lines + 1, f"{columns} columns, the first two whole numbers", quoted(line), "check the line"
             )
-        if weights is not None:
-            weights.add(block, n_lines)
     return _from_entries(ends, (n, n_entries), symmetry, weights)
 
 
@@ -292,7 +276,7 @@ def _read_named(
             number, line = bad
             raise _columns_error(before + number, line, numbered.columns)
         if weights is not None:
-            weights.add(text, before)
+            _scanned(text, _NO_ENDS, numbered.columns, weights, before)
         before += text.count(b"\n")
     source, target = numbered.finish()
     names = list(numbered.numbers)
@@ -323,14 +307,17 @@ def _columns_error(number: int, line: str, columns: int) -> DataError:
 
 
 @compiled()
-def _scan(text, source, target, columns):
-    """Read the two numbers that each line begins with.
+def _scan(text, source, target, values, begins, powers, columns):
+    """Read the two numbers that each line begins with, and the weight behind them if there are three columns.
+
+    Weights that are no plain decimals are NaN; ``begins`` is where each begins. Without room for the ends of edges they
+    may be names.
 
     Returns
     -------
     The status, the edges and lines read, and where the line begins that is not fine.
     """
-    at, n_edges, n_lines = 0, 0, 0
+    at, n_edges, n_lines, is_named = 0, 0, 0, source.size == 0
     while at < text.size:
         begin = at
         n_columns, all_digits = 0, True
@@ -350,13 +337,16 @@ def _scan(text, source, target, columns):
                 digit = np.int64(text[at]) - 48
                 if n_columns < 2:
                     if digit < 0 or digit > 9 or at - first > 17 or (at > first and value == 0):
-                        all_digits = False
+                        all_digits = is_named
                     value = value * 10 + digit if all_digits else value
                 at += 1
-            if n_columns == 0:
-                source[n_edges] = value
-            elif n_columns == 1:
-                target[n_edges] = value
+            if n_columns == 2 and begins.size:
+                begins[n_edges], values[n_edges] = first, decimal(text, first, at, powers)
+            elif n_columns < 2 and not is_named:
+                if n_columns == 0:
+                    source[n_edges] = value
+                else:
+                    target[n_edges] = value
             n_columns += 1
         at += 1
         if not is_comment and n_columns > 0:

@@ -29,19 +29,25 @@ class EdgeWeights:
         self.allow_negative, self.allow_any = allow_negative, allow_any
         self._values = GrowingArray(np.float64)
 
-    def add(self, block: bytes, n_lines_before: int) -> None:
-        """Append the third column of a block of lines that are known to have three, or to be comments.
+    def add(self, block: bytes, scanned: tuple[np.ndarray, np.ndarray], n_lines_before: int) -> None:
+        """Append the weights of a block.
+
+        Parameters
+        ----------
+        block
+            Of whole lines.
+        scanned : (n,) float64, (n,) int64
+            The weights, NaN where they are no plain decimals, and where each begins in the block.
+        n_lines_before
+            Of the file.
 
         Raises
         ------
         DataError
             If a weight is no finite number, or negative; it names the line.
         """
-        text, room = np.frombuffer(block, np.uint8), block.count(b"\n")
-        values, begins = np.empty(room, np.float64), np.empty(room, np.int64)
-        n = _scan_weights(text, values, begins, _POWERS)
-        values, begins = values[:n], begins[:n]
-        wrong = np.zeros(n, bool)
+        values, begins = scanned
+        wrong = np.zeros(values.size, bool)
         for i in np.flatnonzero(np.isnan(values)).tolist():
             text_of_weight = block[begins[i] :].split(None, 1)[0].split(b",", 1)[0].decode(errors="replace")
             value = real_number(text_of_weight)
@@ -112,7 +118,8 @@ def check_weights(weights: np.ndarray, n_edges: int, *, allow_negative: bool = F
     return values
 
 
-_POWERS = 10.0 ** np.arange(16)
+POWERS = 10.0 ** np.arange(16)
+"""Powers of ten, for `decimal`."""
 _POINT, _MINUS, _PLUS, _NEWLINE = 46, 45, 43, 10
 
 
@@ -123,38 +130,11 @@ def ends_field(byte):
 
 
 @compiled()
-def _scan_weights(text, values, begins, powers):
-    """Read the third field of each line that is no comment.
+def decimal(text, at, end, powers):
+    """Return the number of a field, NaN if it is no plain decimal of up to 15 digits, which Python parses then.
 
-    Plain decimals of up to 15 digits are an integer over a power of ten, both exact, so that the quotient is rounded
-    correctly; every other notation stays NaN, and is parsed by Python.
+    Digits are an integer over a power of ten, both exact, so that the quotient is rounded correctly.
     """
-    at, n = 0, 0
-    while at < text.size:
-        column = 0
-        while text[at] != _NEWLINE:
-            byte = text[at]
-            if ends_field(byte):
-                at += 1
-                continue
-            if column == 0 and byte in (35, 37):
-                while text[at] != _NEWLINE:
-                    at += 1
-                break
-            first = at
-            while not ends_field(text[at]):
-                at += 1
-            column += 1
-            if column == 3:
-                begins[n] = first
-                values[n] = _decimal(text, first, at, powers)
-                n += 1
-        at += 1
-    return n
-
-
-@compiled()
-def _decimal(text, at, end, powers):
     negative = text[at] == _MINUS
     if negative or text[at] == _PLUS:
         at += 1

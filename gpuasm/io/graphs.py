@@ -16,12 +16,7 @@ from gpuasm.errors import GpuasmError, UsageError
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.io import graph_writers, networkx_formats
 from gpuasm.io.archives import ZIP
-from gpuasm.io.edge_lists import (
-    read_edge_list,
-    read_matrix_market,
-    read_weighted_edge_list,
-    read_weighted_matrix_market,
-)
+from gpuasm.io.edge_lists import read_edge_list, read_matrix_market
 from gpuasm.io.edge_weights import EdgeWeights
 from gpuasm.io.gfa_segments import read_gfa
 from gpuasm.io.graph_archives import read_graph_archive
@@ -42,13 +37,11 @@ FORMATS: dict[str, Callable[..., None]] = {
 
 _READERS: dict[str, Callable[..., DirectedGraph]] = {
     "adjacency": read_adjacency,
-    "edges": read_edge_list,
-    "mtx": read_matrix_market,
     "gfa": read_gfa,
 }
 _WEIGHTED_READERS: dict[str, Callable[..., tuple[DirectedGraph, np.ndarray | None]]] = {
-    "edges": read_weighted_edge_list,
-    "mtx": read_weighted_matrix_market,
+    "edges": read_edge_list,
+    "mtx": read_matrix_market,
 }
 _WHOLE_READERS: dict[str, Callable[..., tuple[DirectedGraph, np.ndarray | None]]] = {
     "graphml": networkx_formats.read_graphml,
@@ -176,7 +169,7 @@ def _read(
             options["edges_only"] = file_format == "edges"
         elif chosen == "adjacency":
             options["names_alone"] = file_format is None and ARROW not in head
-        if weights is not None and chosen in _WEIGHTED_READERS:
+        if chosen in _WEIGHTED_READERS:
             return _WEIGHTED_READERS[chosen](blocks, weights, **options)
         graph = _READERS[chosen](blocks, **options)
     except GpuasmError as error:

@@ -239,5 +239,5 @@ def test_the_suffix_determines_the_format(tmp_path: Path) -> None:
 
 
 def test_numbers_too_long_are_names() -> None:
-    graph = edge_lists.read_edge_list([b"1 99999999999999999999\n"])
+    graph = edge_lists.read_edge_list([b"1 99999999999999999999\n"])[0]
     assert graph.names == ("1", "99999999999999999999")
