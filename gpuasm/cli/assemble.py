@@ -139,7 +139,7 @@ class _Named(click.ParamType):
     "--bam-out",
     type=IndexedOutput(),
     metavar="FILE",
-    help="Also align all reads to the contigs, and write them here as sorted BAM with its index.",
+    help="Also align all reads to the contigs, and write them here as sorted BAM with names, qualities and an index.",
 )
 @thresholds_option
 @click.option("--force", is_flag=True, help="Replace the results of other reads in DIR.")
