@@ -20,7 +20,8 @@ from gpuasm.io.text_tables import rows_of_lines
 
 _QUOTED = re.compile(r'"[^"]*"')
 _BYTES_OF_ROW = 300  # as an array of its own, with its name
-_ESOM_IGNORED, _ESOM_DATA, _ESOM_CLASS, _ESOM_KEY = 0, 1, 3, 9
+_ESOM_DATA, _ESOM_TEXTS = 1, (9, 3)
+"""Kinds of columns: numbers; keys and classes."""
 
 
 @dataclass(frozen=True)
@@ -194,30 +195,37 @@ def _from_text(lines: Iterator[tuple[int, str]], name_column: str | None, class_
     has_header = bool(name_column or class_column) or not all(map(_is_number, fields[1:] or fields))
     header = fields if has_header else []
     name_place, class_place = _place(header, name_column), _place(header, class_column)
-    if not has_header:
-        records = itertools.chain([(first_number, fields)], records)
+    beginning = [(first_number, fields)] if not has_header else list(itertools.islice(records, 1))
+    width = len(fields)
+    for _, cells in beginning:
+        if len(cells) == width + 1 and header:  # as R writes tables: no header above the names
+            width, header = width + 1, ["", *header]
+            class_place = class_place + 1 if class_place is not None else None
+            name_place = 0 if name_place is None else name_place + 1
+        if name_place is None and not _is_number(cells[0]):
+            name_place = 0
+    kept = [i for i in range(width) if i not in (name_place, class_place)]
+    values, names, classes = _gathered(itertools.chain(beginning, records), width, kept, (name_place, class_place))
+    return _matrix(values, names, [header[i] for i in kept] if header else None, classes)
+
+
+def _gathered(
+    records: Iterable[tuple[int, list[str]]], width: int, kept: list[int], places: tuple[int | None, int | None]
+) -> tuple[np.ndarray, list[str], list[str]]:
+    """Return the numbers in the columns that are kept, and the texts in those of names and of classes."""
     rows: list[np.ndarray] = []
     names: list[str] = []
     classes: list[str] = []
-    width = len(fields)
+    name_place, class_place = places
     for number, cells in records:
-        if not rows:
-            if len(cells) == width + 1 and header:  # as R writes tables: no header above the names
-                width, header = width + 1, ["", *header]
-                class_place = class_place + 1 if class_place is not None else None
-                name_place = 0 if name_place is None else name_place + 1
-            if name_place is None and not _is_number(cells[0]):
-                name_place = 0
         if len(cells) != width:
             raise bad_line(number, f"{width} fields, as before", f"{len(cells)}", "check the separators")
         if name_place is not None:
             names.append(cells[name_place])
         if class_place is not None:
             classes.append("" if cells[class_place].lower() in MISSING else cells[class_place])
-        rows.append(_numbers(cells, {name_place, class_place}, number))
-    kept = [i for i in range(width) if i not in (name_place, class_place)]
-    values = np.array(rows).reshape(len(rows), len(kept))
-    return _matrix(values, names, [header[i] for i in kept] if header else None, classes)
+        rows.append(_numbers(cells if len(kept) == width else [cells[i] for i in kept], number))
+    return np.array(rows).reshape(len(rows), len(kept)), names, classes
 
 
 def _place(header: list[str], requested: str | None) -> int | None:
@@ -230,8 +238,7 @@ def _place(header: list[str], requested: str | None) -> int | None:
     )
 
 
-def _numbers(cells: list[str], left_out: set[int | None], number: int) -> np.ndarray:
-    chosen = [cell for i, cell in enumerate(cells) if i not in left_out] if left_out != {None} else cells
+def _numbers(chosen: list[str], number: int) -> np.ndarray:
     text = "".join(chosen)
     if text.isascii() and "_" not in text:  # of other texts, Python takes some for numbers
         try:
@@ -292,17 +299,7 @@ def _from_esom(header: list[list[str]], lines: Iterable[tuple[int, str]]) -> Mat
         raise DataError("a third line with the kinds of columns, % 9 1 1 ...", found, "fix the header")
     titles = header[3] if len(header) > 3 and len(header[3]) == len(types) else []
     kept = [i for i, kind in enumerate(types) if kind == _ESOM_DATA]
-    places = [next((i for i, kind in enumerate(types) if kind == sought), None) for sought in (_ESOM_KEY, _ESOM_CLASS)]
-    rows: list[np.ndarray] = []
-    keys: list[str] = []
-    classes: list[str] = []
-    for number, line in lines:
-        cells = _fields(line, "\t" if "\t" in line else None)
-        if len(cells) != len(types):
-            raise bad_line(number, f"{len(types)} fields", f"{len(cells)}", "check the separators")
-        rows.append(_numbers([cells[i] for i in kept], {None}, number))
-        for place, texts in zip(places, (keys, classes), strict=True):
-            if place is not None:
-                texts.append(cells[place])
-    values = np.array(rows).reshape(len(rows), len(kept))
+    key, of_class = (next((i for i, kind in enumerate(types) if kind == sought), None) for sought in _ESOM_TEXTS)
+    records = ((number, _fields(line, "\t" if "\t" in line else None)) for number, line in lines)
+    values, keys, classes = _gathered(records, len(types), kept, (key, of_class))
     return _matrix(values, keys, [titles[i] for i in kept] if titles else None, classes)
