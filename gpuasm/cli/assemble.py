@@ -25,7 +25,7 @@ from gpuasm.cli.options import (
     parse_min_count,
 )
 from gpuasm.cli.paths import INPUT, IndexedOutput, OutputFolder, check_parent
-from gpuasm.cli.ranges import Finite, Whole
+from gpuasm.cli.ranges import Finite, NameOf, Whole
 from gpuasm.cli.verdicts import describe_verdict, read_verdict_thresholds, thresholds_option, verdict_of_assembly
 from gpuasm.errors import DataError
 
@@ -49,19 +49,6 @@ _FOLDER = OutputFolder(
     LOG, "contigs.fasta", "scaffolds.fasta", "scaffolds.agp", "gaps.tsv", "graph.gfa", "contigs.tsv", "depth.tsv",
     "depth_windows.tsv", "spectrum.tsv", "insert_sizes.tsv", "run.json", "report.html", ".checkpoint.npz",
 )  # fmt: skip
-
-
-class _Named(click.ParamType):
-    """One of the names that `gpuasm.assembly.options` lists, which is not imported to show the help."""
-
-    def __init__(self, names: str) -> None:
-        self.name = names.lower()
-        self._names = names
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from gpuasm.assembly import options
-
-        return str(click.Choice(getattr(options, self._names)).convert(value, param, ctx))
 
 
 @click.command(short_help="Assemble reads into contigs.")
@@ -99,7 +86,7 @@ class _Named(click.ParamType):
 )
 @click.option(
     "--mode",
-    type=_Named("MODES"),
+    type=NameOf("MODES"),
     default="auto",
     show_default=True,
     metavar="MODE",
@@ -107,7 +94,7 @@ class _Named(click.ParamType):
 )
 @click.option(
     "--stop-after",
-    type=_Named("STAGES"),
+    type=NameOf("STAGES"),
     default="check",
     show_default=True,
     metavar="STAGE",
@@ -116,7 +103,7 @@ class _Named(click.ParamType):
 @click.option(
     "--without",
     multiple=True,
-    type=_Named("RULES"),
+    type=NameOf("RULES"),
     metavar="RULE",
     help="Leave out one rule of the assembly, by its name in docs/modes.md; may be repeated.",
 )

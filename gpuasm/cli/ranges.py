@@ -1,4 +1,4 @@
-"""Types of numbers on a command line: each has a least and a greatest value, so that none overflows later."""
+"""Types on a command line: numbers from a least to a greatest value, so that none overflows later, and names."""
 
 from __future__ import annotations
 
@@ -65,6 +65,19 @@ class Bases(click.ParamType):
         if number < 1:
             self.fail(f"{value!r} is not a number of bases such as 4600000, 4600k or 4.6M.", param, ctx)
         return number
+
+
+class NameOf(click.ParamType):
+    """One of the names that `gpuasm.assembly.options` lists, which is not imported to show the help."""
+
+    def __init__(self, names: str) -> None:
+        self.name = names.lower()
+        self._names = names
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from gpuasm.assembly import options
+
+        return str(click.Choice(getattr(options, self._names)).convert(value, param, ctx))
 
 
 SEED = Whole(0, MOST_SEED)
