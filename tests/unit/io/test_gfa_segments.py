@@ -9,6 +9,7 @@ import pytest
 
 from gpuasm.errors import DataError
 from gpuasm.io.gfa_segments import read_segment_graph
+from gpuasm.io.graphs import read_graph
 
 
 def test_segments_and_links(tmp_path: Path) -> None:
@@ -30,6 +31,16 @@ def test_an_empty_file_has_no_segments(tmp_path: Path) -> None:
     path.touch()
     graph = read_segment_graph(path)
     assert (graph.names, graph.lengths.size, graph.first.size) == ([], 0, 0)
+
+
+def test_lines_of_other_kinds_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "graph.gfa"
+    path.write_text("S\ta\tACGT\nA\ta\t0\t+\tread_1\t0\t4\nJ\ta\t+\ta\t-\t*\nL\ta\t+\ta\t+\n")
+    assert read_segment_graph(path).second.tolist() == [0]
+    assert read_graph(path)["a-"] == ["a-"]
+    path.write_text("S\ta\tACGT\nACGT\n")
+    with pytest.raises(DataError, match="line 2: expected a line of GFA 1"):
+        read_graph(path)
 
 
 @pytest.mark.parametrize(

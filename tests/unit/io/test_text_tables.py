@@ -14,7 +14,7 @@ from gpuasm.io.labels import read_labels
 from gpuasm.io.matrices import read_matrix
 from gpuasm.io.personalisation import read_personalisation
 from gpuasm.io.signatures import read_signatures
-from gpuasm.io.text_tables import read_rows
+from gpuasm.io.text_tables import read_rows, read_table
 
 LONG = "1" * 140_000
 GRAPH = from_edges([0, 1], [1, 0])
@@ -25,6 +25,25 @@ def test_rows_have_the_numbers_of_their_lines(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_bytes(b'a\tb\r\n\n# c\n"x\ty"\t2\n"q\nr"\t3')
     assert list(read_rows(path, comments=True)) == [(1, ["a", "b"]), (4, ["x\ty", "2"]), (6, ["q\nr", "3"])]
+
+
+def test_rows_of_a_table_by_their_titles(tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text(" name\tn \tshare\n# c\n x \t3\n")
+    (row,) = read_table(path, required=("name",), comments=True, padded=True)
+    assert (row.cells, row.place, row.whole("n")) == ({"name": "x", "n": "3", "share": ""}, "line 3", 3)
+    for read, message in (
+        (lambda: row.whole("n", least=4), "line 3: expected a whole number as n, found '3'"),
+        (lambda: row.real("share"), "line 3: expected a number as share, found ''"),
+        (lambda: row.text("no"), "line 3: expected a column no, found none"),
+        (lambda: list(read_table(path, comments=True)), "line 3: expected a cell for each title, found 2 cells for 3"),
+        (lambda: list(read_table(path, required=["m"])), "t.tsv: expected the column m, found none"),
+    ):
+        with pytest.raises(DataError, match=message):
+            read()
+    path.write_text("name\tname\n")
+    with pytest.raises(DataError, match="found two columns 'name'"):
+        list(read_table(path))
 
 
 @pytest.mark.parametrize("cell", [f"x{LONG}", f'"{LONG}', '"' + "a\n" * 100_000])
