@@ -83,7 +83,7 @@ def read_table(
     required
         Titles that must be there.
     padded
-        Whether cells at the end of a row may be missing, which are empty then.
+        Whether empty cells at the end of a row may be missing, or too many.
     remedy
         For messages.
 
@@ -99,12 +99,14 @@ def read_table(
     missing = [title for title in required if title not in titles]
     if missing:
         raise DataError(f"the column {missing[0]}", "none", remedy, path=path)
-    twice = [title for title, n in Counter(titles).items() if n > 1]
+    twice = [title for title, n in Counter(titles).items() if title and n > 1]
     if twice:
         raise DataError("one column of each title", f"two columns {twice[0]!r}", "remove one", path=path)
     for number, row in rows:
         cells = [cell.strip() for cell in row]
-        cells += [""] * (len(titles) - len(cells)) if padded else []
+        if padded:
+            cells += [""] * (len(titles) - len(cells))
+            cells = cells if any(cells[len(titles) :]) else cells[: len(titles)]
         if len(cells) != len(titles):
             found = f"{len(cells)} cells for {len(titles)} titles"
             raise bad_line(number, "a cell for each title", found, remedy).of_file(path)

@@ -41,6 +41,8 @@ def test_rows_of_a_table_by_their_titles(tmp_path):
     ):
         with pytest.raises(DataError, match=message):
             read()
+    path.write_text("name\tn\t\t\nx\t3\t\t\t\t\n")  # as spreadsheets write it
+    assert [row.cells for row in read_table(path, padded=True)] == [{"name": "x", "n": "3", "": ""}]
     path.write_text("name\tname\n")
     with pytest.raises(DataError, match="found two columns 'name'"):
         list(read_table(path))
