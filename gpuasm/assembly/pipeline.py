@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gpuasm.arrays import release_device_memory
 from gpuasm.assembly.contig import Contig, make_contigs
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.ends.end_joining import close_gaps
@@ -202,4 +203,5 @@ def _build_all(held: list[AssemblyState], stages: Stages, keep_state: Callable[[
     for k in held[0].remaining:
         if keep_state:
             keep_state(held[0])
+        release_device_memory()  # arrays of this k have other sizes: free blocks of the last one would lie idle
         held.append(build_next_graph(held.pop(), k, stages))
