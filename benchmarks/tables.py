@@ -42,6 +42,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     "bins": community_tables.bins,
     "ablation": ablation,
     "forecasts": forecast_tables.forecasts,
+    "growth": forecast_tables.growth,
     "trimming": map_tables.trimming,
     "maps": map_tables.maps,
     "map_quality": map_tables.map_quality,

@@ -43,6 +43,21 @@ def test_peaks_without_forecasts_are_shown(modules):
     assert cells == ["a", "1,000.00", "a CPU, 2 cores", "cuda", "61", "", "1,024.0", "", "", "512.0", "", "", "", ""]
 
 
+def test_growth_is_for_each_gb_and_leaves_short_stages_out(modules):
+    stages = [{"name": "clean graph", "wall_s": 1.5}, {"name": "clean graph", "wall_s": 0.5}, {"name": "b", "wall_s": 0.1}]
+    row = {"reads": "m40", "bases": 4 * 10**8, "host_bytes": 10**9, "device_bytes": 0, "plan": {}, "wall_s": 10.0}
+    result = {
+        "benchmark": "forecasts", "key": "x", "date": "2026-01-01", "parameters": {"device": "cpu"},
+        "rows": [{**row, "stages": stages}, {**row, "reads": "another", "stages": stages}],
+        "machine": {"cpu": "a CPU", "cpus": 2, "device": {}},
+    }  # fmt: skip
+    lines = [line for line in modules["forecast_tables"].growth([result]).splitlines() if line.startswith("| ")]
+    assert lines == [
+        "| for each Gb | m40 |", "| --- | ---: |", "| wall s | 25.00 |", "| clean graph, s | 5.00 |",
+        "| host GB | 2.50 |", "| device GB | 0.00 |",
+    ]  # fmt: skip
+
+
 def test_peaks_include_children_and_files_that_are_gone(modules, tmp_path):
     child = "import time; kept = bytearray(60 << 20); time.sleep(1)"
     parent = (
