@@ -42,6 +42,15 @@ def _fastest(rows: list[Result]) -> list[Result]:
     return list(best.values())
 
 
+def tenths(results: list[Result]) -> str:
+    """Return what the main thread of a command did most of the time, tenth of a second by tenth."""
+    used = of(results, "tenths")
+    rows = [
+        [host(result), f"{row['from_s']:.1f}", row["tenths"], row["what"]] for result in used for row in result["rows"]
+    ]
+    return dated(used, markdown(["host", "from s", "tenths", "most of the time"], rows)) if rows else ""
+
+
 def counting(results: list[Result]) -> str:
     """Time to count the 31-mers of reads in memory."""
     used = of(results, "count_on_device")

@@ -34,6 +34,7 @@ TABLES: dict[str, Callable[[list[Result]], str]] = {
     **assembler_tables.TABLES,
     "speed": speed_tables.speed,
     "counting": speed_tables.counting,
+    "tenths": speed_tables.tenths,
     "exactness": speed_tables.exactness,
     "same_bytes": speed_tables.same_bytes,
     "fuzz": speed_tables.fuzz,

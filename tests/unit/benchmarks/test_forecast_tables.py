@@ -44,7 +44,7 @@ def test_peaks_without_forecasts_are_shown(modules):
 
 
 def test_growth_is_for_each_gb_and_leaves_short_stages_out(modules):
-    stages = [{"name": "clean graph", "wall_s": 1.5}, {"name": "clean graph", "wall_s": 0.5}, {"name": "b", "wall_s": 0.1}]
+    stages = [{"name": name, "wall_s": s} for name, s in (("clean graph", 1.5), ("clean graph", 0.5), ("b", 0.1))]
     row = {"reads": "m40", "bases": 4 * 10**8, "host_bytes": 10**9, "device_bytes": 0, "plan": {}, "wall_s": 10.0}
     result = {
         "benchmark": "forecasts", "key": "x", "date": "2026-01-01", "parameters": {"device": "cpu"},
