@@ -114,6 +114,8 @@ def sorted_by_place(held: list[Tally], *, min_count: int = 1, keep_places: bool 
     del tally
     xp = array_namespace(columns[0])
     order = xp.flatnonzero(columns[1] >= min_count) if min_count > 1 else None
+    if order is not None and order.size == n:
+        order = None
     if columns[3].size:
         order = xp.argsort(columns[3]) if order is None else order[xp.argsort(columns[3][order])]
     if not keep_places:
