@@ -91,14 +91,14 @@ _CONTIG_ON_DEVICE, _COVERED = 20, 24
 """A base of contigs on a device: three depths, seeds and their places; and what a segment and its fragment cover."""
 _SORTED_WINDOW = 40
 """A window on a device while it is counted: key, sorted copy, buffer of the sort, marks of runs."""
-_PART = 8 + 4
-"""A k-mer on a device while parts are counted: key and count."""
+_PART = 2 * (8 + 4)
+"""A k-mer on a device while parts are counted: key and count, in blocks that the joined table cannot use."""
 _TILE = 14 / 64
 _TILED = 56
 """A tile on a device while tiles are made: its columns, and the segment, place and remaining windows of each."""
-_SMALL_PART, _PARTS = 1 << 24, 32
-_POOL_SHARE, _IDLE = 0.12, 256 << 20
-"""Blocks of the pool of a device that are free: too small for others, and kept until a large block is taken."""
+_SMALL_PART, _PARTS, _SPARE_PARTS = 1 << 24, 32, 5 / 4
+_POOL_SHARE, _IDLE = 0.12, 32 << 20
+"""Blocks of the pool of a device that are free: too small for others, and what lies between small ones."""
 
 _STORED = (2 + 1 + 1) / 8
 """A k-mer in a checkpoint: its base, its strand, whether it is single-copy."""
@@ -308,8 +308,9 @@ def device_bytes(sample: Sample, *, n_buckets: int = 1) -> int:
     """Return the bytes of the pool of a device, the context not included, if k-mers are counted in so many buckets."""
     n = sample.solid
     index, aligned = _text_index(sample, on_device=True), _ALIGNED * sample.n_segments
+    parts, *rest = _steps_of_buckets(sample, n_buckets)
     steps = (
-        *_steps_of_buckets(sample, n_buckets),
+        *rest,
         index + _MARK * n + _PLACED * _minimizers(sample),
         index + aligned + _CROSSING * sample.crossing,
         index + _BASE * n + aligned + _CORRECTED * _BRIDGED * sample.crossing,
@@ -319,13 +320,14 @@ def device_bytes(sample: Sample, *, n_buckets: int = 1) -> int:
         + _COVERED * sample.n_segments
         + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
     )
-    return round((1 + _POOL_SHARE) * (sample.own + max(steps))) + _IDLE
+    return round(max(sample.own + parts, (1 + _POOL_SHARE) * (sample.own + max(steps)))) + _IDLE
 
 
 def _steps_of_buckets(sample: Sample, n_buckets: int) -> tuple[float, ...]:
-    """Return the bytes of the steps of the first count on a device, and of its graph."""
+    """Return the bytes of the steps of the first count on a device, and of its graph; that of its parts comes first."""
     n, repeated, windows = (size / n_buckets for size in (sample.solid, sample.repeated, sample.windows))
-    part = min(windows, max(_SMALL_PART, windows // _PARTS))
+    part = max(_SMALL_PART, windows // _PARTS)
+    part = windows if windows <= part else windows / math.ceil(_SPARE_PARTS * windows / part)
     held, tiles, cut, tiled, pieces = 0.0, _TILE * windows, 0.0, _TILED / 64 * windows, 0.0
     if n_buckets > 1:
         superkmers = _superkmers(sample) / n_buckets
@@ -333,10 +335,9 @@ def _steps_of_buckets(sample: Sample, n_buckets: int) -> tuple[float, ...]:
         cut = (_TILE + _CUT) * sample.windows + held
         pieces = 2 * sample.solid / max(2, sample.k - min(MINIMIZER, sample.k) + 2)
     return (
+        held + tiles + _SORTED_WINDOW * part + _PART * repeated,
         cut,
         held + tiled,
-        held + tiles + _SORTED_WINDOW * part + _PART * repeated,
-        held + tiles + (_PART + _KEY) * repeated,
         held + tiles + (_TALLY + _IN_GROUP / _EDGE_GROUPS) * repeated,
         _TALLY * repeated + (_KEY + _ROW) * n,
         (_KEY + _EDGES + _RANKED) * n,
