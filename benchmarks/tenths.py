@@ -3,7 +3,7 @@
     python benchmarks/tenths.py --json benchmarks/results/tenths.json -- assemble -1 R1 -2 R2 -o assembly --device cuda
 
 The command runs in a process of its own, in which a thread looks at the stack of the main thread each few milliseconds:
-at the innermost function of gpuasm, and at the module that is being imported. It slows the command down a little, and
+at the innermost module of gpuasm, and at the module that is being imported. It slows the command down a little, and
 in a second run, which is without it, the same command is timed. The command must allow a second run.
 """
 
@@ -25,17 +25,18 @@ from typing import Any
 _EVERY_S = 0.005
 _TENTH = 0.1
 _PACKAGE = "/gpuasm/"
+_WAITS = ("parallel", "arrays", "io/background", "device_memory")
 
 
 def doing(frame: FrameType | None) -> str:
-    """Return the import, or the module and function of gpuasm, that a stack is in."""
+    """Return the import, or the module of gpuasm, that a stack is in; a wait for threads belongs to its caller."""
     own = ""
     while frame is not None:
         code = frame.f_code
         if code.co_name == "_find_and_load" and "importlib" in code.co_filename:
             return f"import {str(frame.f_locals.get('name')).partition('.')[0]}"
-        if not own and _PACKAGE in code.co_filename:
-            own = f"{code.co_filename.rpartition(_PACKAGE)[2]}: {code.co_name}"
+        if own in ("", *_WAITS) and _PACKAGE in code.co_filename:
+            own = code.co_filename.rpartition(_PACKAGE)[2].removesuffix(".py")
         frame = frame.f_back
     return own or "start of Python"
 

@@ -36,7 +36,7 @@ def test_a_stack_is_in_a_function_of_the_package_or_in_none(tenths):
         found = list(ordered_map(lambda _: tenths.doing(inspect.currentframe()), [0]))
     finally:
         set_threads(None)
-    assert found == ["parallel.py: ordered_map"]
+    assert found == ["parallel"]
     assert tenths.doing(None) == "start of Python"
 
 
