@@ -11,6 +11,7 @@ from gpuasm.checks import instance, whole
 from gpuasm.errors import UsageError
 from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 from gpuasm.kmers.tally import Tally
+from gpuasm.primitives.stable_order import order_of_distinct, taken
 from gpuasm.sequence.reads import Reads
 
 
@@ -117,13 +118,13 @@ def sorted_by_place(held: list[Tally], *, min_count: int = 1, keep_places: bool 
     if order is not None and order.size == n:
         order = None
     if columns[3].size:
-        order = xp.argsort(columns[3]) if order is None else order[xp.argsort(columns[3][order])]
+        order = order_of_distinct(columns[3]) if order is None else order[order_of_distinct(columns[3][order])]
     if not keep_places:
         columns[3] = columns[3][:0].copy()
     if order is not None and (order.size < n or columns[3].size or xp is np):
         for i, column in enumerate(columns):
             if column.size:
-                columns[i] = column.reshape(n, -1)[order].ravel()
+                columns[i] = taken(column if column.size == n else column.reshape(n, -1), order).ravel()
             del column
     keys, count, edges, place = columns
     if has_edges:
