@@ -31,7 +31,7 @@ class Contig:
     is_circular : bool
         Whether its ends join.
     unitig : int
-        Its unitig in the graph, or -1 for a contig of an earlier graph or a part of a unitig.
+        Its unitig in the graph, or -1 for a part of a unitig.
     free_ends : (bool, bool)
         Whether its right and its left end are dead ends of the graph, which reads may extend.
     extended : (int, int)
@@ -41,7 +41,7 @@ class Contig:
         for none.
     source : int
         The oriented unitig of the graph that it was made of, also of a part: 2u, or 2u + 1 for the reverse complement;
-        -1 for a contig of an earlier graph.
+        -1 for a contig of no graph.
     """
 
     name: str
@@ -69,21 +69,13 @@ class Contig:
         return float(np.count_nonzero((self.codes == 1) | (self.codes == 2)) / self.codes.size)
 
 
-def make_contigs(
-    graph: UnitigGraph,
-    isolated: Sequence[UnitigGraph] = (),
-    *,
-    min_length: int,
-    is_abandoned: np.ndarray | None = None,
-) -> list[Contig]:
+def make_contigs(graph: UnitigGraph, *, min_length: int, is_abandoned: np.ndarray | None = None) -> list[Contig]:
     """Name the unitigs of at least ``min_length`` bases, longest first.
 
     Parameters
     ----------
     graph
         The last cleaned graph.
-    isolated
-        Graphs of isolated unitigs of smaller k; their contigs have no unitig in ``graph`` (-1).
     min_length
         Least length in bases.
     is_abandoned : (2n,) bool, or None
@@ -92,9 +84,6 @@ def make_contigs(
     """
     single = single_copy_depth(graph.n_kmers, graph.depth)
     contigs = _contigs_of(graph, end_cuts(graph), single, is_abandoned=is_abandoned)
-    for own in isolated:
-        alone = _contigs_of(own, np.zeros(2 * own.n, np.int64), single)
-        contigs += [changed(contig, unitig=-1, ends=(-1, -1), source=-1) for contig in alone]
     contigs = [contig for contig in contigs if contig.length >= min_length]
     return numbered([contigs[i] for i in in_order(contigs)])
 

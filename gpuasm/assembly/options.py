@@ -13,7 +13,7 @@ STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
 RULES = tuple(
     (
         "low-coverage-k mercy-kmers overlapping-ends tips low-coverage-edges bubbles superbubbles"
-        " dead-end-variants isolated-unitigs few-reads supported-branches read-correction larger-k isolated-contigs"
+        " dead-end-variants isolated-unitigs few-reads supported-branches read-correction larger-k"
         " edge-support foreign-paths single-copy-kmers fragments high-coverage-reads long-anchors"
         " anchor-checks path-prefixes fragment-support joins repeat-kmers linked-overlaps"
         " unlinked-overlaps direct-repeats tandem-repeats terminal-repeats gap-closing local-reads fragment-choice"

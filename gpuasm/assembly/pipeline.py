@@ -153,12 +153,11 @@ def resume(
     graph, gaps = resolved.graph, resolved.gaps
     inserts = state.spanning.inserts if state.spanning else None
     if "gap-closing" in state.rules:
-        isolated, rules = state.isolated, state.rules
-        graph, gaps = close_gaps(resolved, reads, isolated=isolated, stages=stages, inserts=inserts, rules=rules)
+        graph, gaps = close_gaps(resolved, reads, stages=stages, inserts=inserts, rules=state.rules)
     is_abandoned = None
     if options.reaches("pairs") and "dominant-paths" in state.rules:
         graph, gaps, is_abandoned = _join_dominant_paths((graph, gaps), stages, rules=state.rules)
-    contigs = make_contigs(graph, state.isolated, min_length=1, is_abandoned=is_abandoned)
+    contigs = make_contigs(graph, min_length=1, is_abandoned=is_abandoned)
     checked = _check(contigs, reads, options, rules=state.rules, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph, within=checked.joins)
     kept = None if options.stop_after == STAGES[-1] else state

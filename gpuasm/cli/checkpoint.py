@@ -29,7 +29,7 @@ _TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 """Names that `gpuasm.io.atomic_output` gives to what is not complete; the number is that of the process."""
 
 
-_LAYOUT = 2
+_LAYOUT = 3
 """Raised whenever the arrays of a state mean something else, also between versions of the program."""
 
 
