@@ -212,8 +212,6 @@ class VerificationParameters:
     discordant_max_rate: float = 0.2  # of all uniquely aligned mates: more mean files out of step
     discordant_fragment_quantile: float = 0.9  # of fragments: shorter ones end within the contig
     discordant_bases_per_mismatch: int = 50  # bases: a mate that fits nearly so well is concordant
-    unspanned_window_ratio: tuple[int, int] = (4, 3)  # of the other windows' depth: two copies have more
-    unspanned_windows_per_read: int = 4  # windows in a read's length: motifs of many copies are shorter
     collapsed_min_errors: float = 5.5  # standard errors: chance reaches it once in fifty million places
     collapsed_min_deviations: float = 1.0  # standard deviations of single fragments: sizes vary with the bases
     collapsed_min_bases: int = 40  # bases: copies of a repeat differ by fewer
@@ -265,7 +263,7 @@ class ModeParameters:
 
 _NEED_ONE_GENOME = frozenset(
     "isolated-unitigs read-correction tandem-repeats direct-repeats path-prefixes single-copy-kmers"
-    " repeat-kmers discordant-pairs unspanned-repeats collapsed-repeats redundant-ends".split()
+    " repeat-kmers discordant-pairs collapsed-repeats redundant-ends".split()
 )
 _NEED_DEPTH = frozenset({"long-anchors", "fragment-support"})
 _OF_COMMUNITIES = frozenset("dominant-paths minor-paths foreign-paths high-coverage-reads supported-branches".split())

@@ -1,6 +1,6 @@
-"""Joins that no fragment spans, and that discordant pairs or ends of other contigs contradict.
+"""Joins that no fragment spans, and that discordant pairs contradict.
 
-**Discordant pairs.** Two places of a genome that share fewer bases than a fragment has may be joined wrongly. Reads and
+Two places of a genome that share fewer bases than a fragment has may be joined wrongly. Reads and
 k-mers support the join, but no fragment spans it, and mates that should align beyond it align elsewhere. In a run of
 windows of half a fragment's length that no fragment spans, the reads before the last window are counted whose mates
 should align behind the first. If `discordant_min_reads` of them have their mates uniquely elsewhere, and these are
@@ -12,39 +12,22 @@ nothing:
 - The reads may be of two copies: more than `discordant_max_unknown` of the usual number of reads have mates without a
   unique place, or there are more than `two_copies_ratio` times the usual reads. The contig may then be right.
 - The library has more discordant pairs than `discordant_max_rate`, as where the files of mates are out of step.
-
-**Unspanned repeats.** If a repeat is longer than fragments, and a larger k lost some of its copies, the two sides of
-the repeat may be joined only because nothing else is left to join. Then other contigs end in the repeat: one enters it
-and stops there, another begins in it and leaves it. Any two of the four sides may belong together. A contig is broken
-where, on one stretch:
-
-1. a free end of a contig enters: its last bases are those of the stretch, and the bases before them differ;
-2. a free end of a contig leaves, likewise, and the two ends overlap; or, if they do not, the reads between them are of
-   two copies everywhere, compared with the rest of the contig;
-3. both contigs have at least `half_copy` of the contig's depth, so that they are no read errors; and
-4. fewer than two fragments span the stretch, though both sides of the contig are longer than any fragment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import log
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuasm.assembly.alignment.seed_index import Targets
-from gpuasm.assembly.alignment.self_alignment import ContainedEnd
-from gpuasm.assembly.contig import Contig, bounds_of
-from gpuasm.assembly.coverage.copy_number import log_odds_of_one
-from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, VERIFICATION
+from gpuasm.assembly.parameters import COVERAGE, VERIFICATION
 from gpuasm.assembly.verification.read_evidence import BreakEvidence
 
 _MAX_UNKNOWN, _MAX_READS = VERIFICATION.discordant_max_unknown, COVERAGE.two_copies_ratio
 _NONE = np.iinfo(np.int64).max
 """No place."""
-_LOG_ODDS = log(COVERAGE.copy_min_odds)
 
 
 def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndarray) -> np.ndarray:
@@ -187,106 +170,3 @@ def _running_counts(begin: np.ndarray, end: np.ndarray, size: int) -> np.ndarray
     np.add.at(changes, begin, np.int32(1))
     np.add.at(changes, end, np.int32(-1))
     return np.cumsum(changes, dtype=np.int32, out=changes)
-
-
-def find_unspanned_repeats(
-    contigs: Sequence[Contig], inside: Iterable[ContainedEnd], depth: np.ndarray, *, read_length: int, spread: float
-) -> np.ndarray:
-    """Find the stretches of contigs that a free end of another contig enters and one leaves.
-
-    Parameters
-    ----------
-    contigs
-        Contigs, gaps as code 4.
-    inside
-        Their contained ends, of `find_contained_ends`.
-    depth : (n_places,) int32
-        Reads over each base of all contigs, each read in one place.
-    read_length
-        Bases of a typical read.
-    spread
-        Variance of read counts in terms of Poisson's.
-
-    Returns
-    -------
-    (n, 2) int64
-        Begin and end of each stretch among the bases of all contigs, the shortest first.
-    """
-    bounds = bounds_of(contigs).tolist()
-    entering: dict[int, set[tuple[int, int]]] = {}
-    leaving: dict[int, set[tuple[int, int]]] = {}
-    for own in inside:
-        low, high, here, owner = bounds[own.contig], bounds[own.contig + 1], contigs[own.contig], contigs[own.owner]
-        continues = own.begin > low if own.leaves_rightwards else own.end < high
-        most = min(
-            owner.length,
-            high - own.begin if own.leaves_rightwards else own.end - low,
-            ALIGNMENT.contained_end_max_bases,
-        )
-        if continues and own.length < most and owner.depth >= COVERAGE.half_copy * here.depth:
-            sides = leaving if own.leaves_rightwards else entering
-            sides.setdefault(own.contig, set()).add((own.begin, own.end))
-    sums = np.concatenate([[0], np.cumsum(depth, dtype=np.int64)])
-
-    def has_two(into: tuple[int, int], out: tuple[int, int], contig: int) -> bool:
-        """Check whether the reads between two contained ends are of two copies."""
-        low, high = into[1], out[0]
-        n, rest = high - low, bounds[contig + 1] - bounds[contig] - (out[1] - into[0])
-        if n < read_length or rest < out[1] - into[0]:
-            return False
-        others = int(sums[bounds[contig + 1]] - sums[bounds[contig]] - sums[out[1]] + sums[into[0]])
-        one = others / rest * n / read_length
-        if -float(log_odds_of_one(int(sums[high] - sums[low]) / read_length, one, one)) < _LOG_ODDS * spread:
-            return False
-        part = max(1, read_length // VERIFICATION.unspanned_windows_per_read)
-        least = int((sums[low + part : high + 1] - sums[low : high - part + 1]).min())
-        numerator, denominator = VERIFICATION.unspanned_window_ratio
-        return denominator * least * rest >= numerator * others * part
-
-    found = {
-        (into[0], out[1])
-        for contig in entering.keys() & leaving.keys()
-        for into in entering[contig]
-        for out in leaving[contig]
-        if into[0] < out[0] and into[1] < out[1] and (out[0] < into[1] or has_two(into, out, contig))
-    }
-    return np.array(sorted(found, key=lambda row: (row[1] - row[0], row)), np.int64).reshape(-1, 2)
-
-
-def unspanned_middles(
-    stretches: np.ndarray, evidence: BreakEvidence, targets: Targets, known: np.ndarray
-) -> np.ndarray:
-    """Return the middles of those stretches that fragments do not span, ascending: (b,) int64.
-
-    Only stretches longer than the median fragment are judged: a larger k resolves shorter ones, although mates next to
-    them may have no unique alignment. Of overlapping stretches the first unspanned one is returned. Stretches within a
-    fragment's length of a contig's end are skipped: no fragment can span them.
-
-    Parameters
-    ----------
-    stretches : (n, 2) int64
-        Places among the bases of all contigs, where each begins and ends.
-    evidence, targets
-        The fragments, and what these are aligned to.
-    known : (n,) int64, ascending
-        Places at which contigs are broken anyway: stretches that contain one are skipped.
-    """
-    begin, end = evidence.fragments
-    is_whole = np.searchsorted(known, stretches[:, 0]) == np.searchsorted(known, stretches[:, 1], side="right")
-    stretches = stretches[is_whole]
-    if stretches.size == 0 or begin.size == 0:
-        return np.empty(0, np.int64)
-    longest, typical = int((end - begin).max()), int(np.median(end - begin))
-    target = np.searchsorted(targets.offset, stretches[:, 0], side="right") - 1
-    first, size = targets.offset[target], targets.size[target]
-    found: list[int] = []
-    for (low, high), t, own, n in zip(stretches.tolist(), target.tolist(), first.tolist(), size.tolist(), strict=True):
-        is_short = high - low <= typical
-        is_near_end = low - own < longest or own + n - high < longest or targets.is_circular[t]
-        if is_short or is_near_end or any(low <= place <= high for place in found):
-            continue
-        shift = int(targets.start[t]) - own
-        rows = slice(*np.searchsorted(begin, [low + shift - longest, low + shift]).tolist())
-        if int((end[rows] > high + shift).sum()) < ALIGNMENT.min_votes:
-            found.append((low + high) // 2)
-    return np.array(sorted(found), np.int64)

@@ -29,19 +29,14 @@ from functools import cached_property
 import numpy as np
 
 from gpuasm.assembly.alignment.seed_index import Targets
-from gpuasm.assembly.alignment.self_alignment import find_contained_ends
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.coverage.copy_number import overdispersion
 from gpuasm.assembly.pairs.insert_sizes import placements_of_lengths
 from gpuasm.assembly.parameters import FRAGMENTS, VERIFICATION
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ClippingBreakpoints, spaced_apart
-from gpuasm.assembly.verification.unspanned_joins import (
-    find_discordant_joins,
-    find_unspanned_repeats,
-    unspanned_middles,
-)
+from gpuasm.assembly.verification.unspanned_joins import find_discordant_joins
 
-UNSUPPORTED_JOIN_RULES = ("discordant-pairs", "unspanned-repeats", "collapsed-repeats")
+UNSUPPORTED_JOIN_RULES = ("discordant-pairs", "collapsed-repeats")
 """The rules that need fragments."""
 _ERRORS, _DEVIATIONS = VERIFICATION.collapsed_min_errors, VERIFICATION.collapsed_min_deviations
 _NO_ZERO = 1e-12
@@ -125,11 +120,6 @@ def find_breaks(known: ContigEvidence, *, rules: Collection[str]) -> Breaks:
     """Find the places at which contigs are broken."""
     missing: dict[int, MissingBases] = {}
 
-    def unspanned_repeats(place: np.ndarray) -> np.ndarray:
-        ends, length = find_contained_ends(known.contigs), int(known.mean_read)
-        stretches = find_unspanned_repeats(known.contigs, ends, known.depth, read_length=length, spread=known.spread)
-        return unspanned_middles(stretches, known.spans, known.targets, place)
-
     def collapsed_repeats(place: np.ndarray) -> np.ndarray:
         missing.update(find_collapsed_repeats(*known.spans.fragments, known.targets, place))
         return np.array([*missing], np.int64)
@@ -139,7 +129,6 @@ def find_breaks(known: ContigEvidence, *, rules: Collection[str]) -> Breaks:
             known.breakpoints.unsupported(known.targets), read_length=round(known.mean_read)
         ),
         "discordant-pairs": lambda place: find_discordant_joins(known.spans, known.targets, place),
-        "unspanned-repeats": unspanned_repeats,
         "collapsed-repeats": collapsed_repeats,
     }
     place, found = np.empty(0, np.int64), dict.fromkeys(tests, 0)

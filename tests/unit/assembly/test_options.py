@@ -69,7 +69,7 @@ def test_rule_left_out_is_not_used(reads, rule):
             | "terminal-repeats"
         ):
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
-        case "discordant-pairs" | "unspanned-repeats" | "collapsed-repeats" | "redundant-ends":
+        case "discordant-pairs" | "collapsed-repeats" | "redundant-ends":
             assert counts["align reads to contigs"][rule.replace("-", "_")] == 0
         case "end-extension":
             assert counts["align reads to contigs"]["bases_added"] == 0

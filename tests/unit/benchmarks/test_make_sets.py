@@ -271,7 +271,7 @@ def test_a_genome_that_cannot_hold_so_much_gc_is_refused(modules, tmp_path):
 def test_a_row_of_gpuasm_has_the_counts_of_the_verification(modules, tmp_path, broken):
     """Rules that did nothing, other counts and other stages are left out."""
     stage = modules["run_files"].VERIFICATION
-    counts = {"reads": 9, "joins_broken": 0, "collapsed_repeats": 0, "unspanned_repeats": 0, **broken}
+    counts = {"reads": 9, "joins_broken": 0, "collapsed_repeats": 0, **broken}
     stages = [{"name": "clean graph", "counts": {"collapsed_repeats": 7}}, {"name": stage, "counts": counts}]
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"stages": stages}))

@@ -18,7 +18,7 @@ from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, pairs_from, random_codes
 
 SIDE, FOLD, FLANK = 3000, 20, VERIFICATION.cover_beyond
-OTHERS = ("end-extension", "clipping-breaks", "unspanned-repeats", "discordant-pairs", "redundant-ends", "polishing")
+OTHERS = ("end-extension", "clipping-breaks", "discordant-pairs", "redundant-ends", "polishing")
 
 
 def checked(codes, texts, *, without=OTHERS, circular=False):

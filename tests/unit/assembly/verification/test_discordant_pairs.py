@@ -18,7 +18,7 @@ from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, READ, pairs_from, random_codes
 
 SIDE, FOLD = 2000, 15
-OTHERS = ("end-extension", "clipping-breaks", "unspanned-repeats", "redundant-ends")
+OTHERS = ("end-extension", "clipping-breaks", "redundant-ends")
 
 
 def contig(codes, *, circular=False):
