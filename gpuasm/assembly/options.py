@@ -18,7 +18,7 @@ RULES = tuple(
         " anchor-checks path-prefixes fragment-support joins repeat-kmers linked-overlaps"
         " unlinked-overlaps direct-repeats tandem-repeats terminal-repeats gap-closing local-reads fragment-choice"
         " dominant-paths minor-paths check polishing mate-rescue clipping-breaks discordant-pairs"
-        " collapsed-repeats redundant-ends end-extension circular-start"
+        " redundant-ends end-extension circular-start"
     ).split()
 )
 """Rules that `--without` leaves out, to measure their effect."""

@@ -212,11 +212,6 @@ class VerificationParameters:
     discordant_max_rate: float = 0.2  # of all uniquely aligned mates: more mean files out of step
     discordant_fragment_quantile: float = 0.9  # of fragments: shorter ones end within the contig
     discordant_bases_per_mismatch: int = 50  # bases: a mate that fits nearly so well is concordant
-    collapsed_min_errors: float = 5.5  # standard errors: chance reaches it once in fifty million places
-    collapsed_min_deviations: float = 1.0  # standard deviations of single fragments: sizes vary with the bases
-    collapsed_min_bases: int = 40  # bases: copies of a repeat differ by fewer
-    collapsed_min_share_near_ends: float = 0.9  # of the expected fragments, near a contig end
-    collapsed_share_steps: int = 10  # steps of the share of fragments that lack bases
     redundant_min_odds_dispersed: int = 4  # odds of one copy less, as depth varies
     redundant_excluded_odds: float = -1e3  # log odds of a base that no other contig contains
     redundant_depth_min_reads: int = 10  # read lengths: the median depth of shorter contigs is unsure
@@ -263,7 +258,7 @@ class ModeParameters:
 
 _NEED_ONE_GENOME = frozenset(
     "isolated-unitigs read-correction tandem-repeats direct-repeats path-prefixes single-copy-kmers"
-    " repeat-kmers discordant-pairs collapsed-repeats redundant-ends".split()
+    " repeat-kmers discordant-pairs redundant-ends".split()
 )
 _NEED_DEPTH = frozenset({"long-anchors", "fragment-support"})
 _OF_COMMUNITIES = frozenset("dominant-paths minor-paths foreign-paths high-coverage-reads supported-branches".split())

@@ -159,7 +159,7 @@ def resume(
         graph, gaps, is_abandoned = _join_dominant_paths((graph, gaps), stages, rules=state.rules)
     contigs = make_contigs(graph, min_length=1, is_abandoned=is_abandoned)
     checked = _check(contigs, reads, options, rules=state.rules, stages=stages)
-    scaffolds = make_scaffolds(checked.contigs, gaps, graph, within=checked.joins)
+    scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     kept = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.k_done, state.removed, scaffolds, state.mode, kept, inserts)
 

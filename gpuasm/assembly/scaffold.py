@@ -83,9 +83,7 @@ class Scaffold:
         return decode(self.codes)
 
 
-def make_scaffolds(
-    contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph, *, within: Sequence[Gap] = ()
-) -> list[Scaffold]:
+def make_scaffolds(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph) -> list[Scaffold]:
     """Order contigs into scaffolds, longest first; a contig without joins is a scaffold of its own.
 
     Parameters
@@ -96,12 +94,8 @@ def make_scaffolds(
         Joins between unitigs of ``graph``, at most one at each end; those of ends that no contig has are ignored.
     graph
         The graph that the contigs were made from.
-    within
-        Joins between parts of a split contig, given as oriented contigs, at ends that have no other.
     """
     joins = _between_contigs(contigs, gaps, graph)
-    for own in within:
-        joins |= _on_both_strands(own, contigs)
     successor = np.full(2 * len(contigs), -1, np.int32)
     for source, target in joins:
         successor[source] = target

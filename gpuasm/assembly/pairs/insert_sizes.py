@@ -2,7 +2,7 @@
 
 Insert sizes are the lengths of sequenced fragments, measured from pairs whose mates align to one sequence. A placement
 of a fragment is a choice of its first base on one sequence, with its last base on another one or beyond a place. Links,
-walks, gaps and collapsed repeats all count placements and take likelihoods here.
+walks and gaps all count placements and take likelihoods here.
 
 On contigs, the pairs whose mates face each other are fragments; other pairs of uniquely aligned mates are discordant.
 """
@@ -167,20 +167,6 @@ def _n_longer(model, length):
         # Entry 1 sums the bases of all fragments; entry 0 adds one for each fragment.
         return model.longer_by[0] - length * (model.longer_by[0] - model.longer_by[1])
     return model.longer_by[min(length, model.longest + 1)]
-
-
-def placements_of_lengths(length: np.ndarray, near: int, far: tuple[int, int]) -> np.ndarray:
-    """Return how many placements of a fragment of each length reach across a place: (n,) int64.
-
-    Parameters
-    ----------
-    length : (n,) int64
-    near
-        Bases of the fragment on either side of the place, at least.
-    far
-        Bases on either side, at most.
-    """
-    return np.maximum(np.minimum(far[0], length - near) - np.maximum(near, length - far[1]) + 1, 0)
 
 
 @inlined()

@@ -2,7 +2,7 @@
 
 1. Index the contigs' seeds and align every read (`contig_alignment`).
 2. Sum up coverage, votes of mismatching bases, and breakpoints of clipped reads.
-3. Correct bases (`polishing`). Break joins that reads and fragments do not support (`unsupported_joins`). Trim
+3. Correct bases (`polishing`). Break joins that reads or pairs contradict (`unsupported_joins`). Trim
    redundant ends (`redundant_ends`), and remove contigs without reads.
 4. Extend free ends by clipped read tails (`end_extension`).
 5. Choose the first base of circular contigs (`circular_start`).
@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,16 +24,11 @@ from gpuasm.assembly.coverage.contig_depth import DepthTable, core_of, summarise
 from gpuasm.assembly.ends.clipped_tails import free_ends
 from gpuasm.assembly.ends.end_extension import extend_ends, extended
 from gpuasm.assembly.options import EVERY_RULE
-from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.verification.contig_splitting import Cuts, find_circular_starts, split_contigs
 from gpuasm.assembly.verification.polishing import VoteCounts, count_mixed, decide, least_votes
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ReadEvidence, collect_evidence
 from gpuasm.assembly.verification.redundant_ends import find_contained_contigs, find_redundant_ends
-from gpuasm.assembly.verification.unsupported_joins import (
-    UNSUPPORTED_JOIN_RULES,
-    ContigEvidence,
-    find_breaks,
-)
+from gpuasm.assembly.verification.unsupported_joins import ContigEvidence, find_breaks
 from gpuasm.primitives.counting import sum_between
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
@@ -53,15 +48,12 @@ class Checked:
         A row for each contig.
     counts : dict
         Reads aligned, bases changed and added, joins broken: for run.json.
-    joins : list of Gap
-        Between parts of one contig, with the number of bases missing there.
     """
 
     contigs: list[Contig]
     depth: np.ndarray
     table: DepthTable
     counts: dict[str, int]
-    joins: list[Gap] = field(default_factory=list)
 
     @classmethod
     def empty(cls) -> Checked:
@@ -107,18 +99,18 @@ def check_contigs(
     mean_read = reads.n_bases / max(1, reads.n_segments)
     targets, index = targets_of(contigs, reads)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" in rules)
-    spans = BreakEvidence(read_length=int(mean_read)) if set(UNSUPPORTED_JOIN_RULES) & set(rules) else None
+    spans = BreakEvidence(read_length=int(mean_read)) if "discordant-pairs" in rules else None
     with_rescue = reads.paired and {"polishing", "mate-rescue"} <= set(rules)
     ends = free_ends(targets, bounds, is_free)
     evidence = collect_evidence(reads, targets, index, ends=ends, spans=spans, with_rescue=with_rescue)
     polished = _polish(codes, evidence, bounds) if "polishing" in rules else {"bases_changed": 0}
     depth = to_host(evidence.depth)
     known = ContigEvidence(contigs, bounds, depth, targets, mean_read, evidence.breakpoints, spans or BreakEvidence())
-    broken = find_breaks(known, rules=rules)
+    breaks, n_discordant = find_breaks(known, rules=rules)
     unneeded = _find_unneeded(known, codes, evidence, rules=rules)
     excluded = np.concatenate([*unneeded.values()])
     found = extend_ends(contigs, evidence.tails, index, depth=depth, error_rate=evidence.error_rate)
-    cuts = Cuts.of(broken.place, excluded, broken.missing)
+    cuts = Cuts.of(breaks, excluded)
     per_base = codes, depth, core_of(targets, index, bounds), _mark_within(excluded, depth.size)
     longer, (codes, depth, is_core, is_excluded), moved = extended(contigs, found, per_base, cuts=cuts.place)
     first_base: dict[int, int] = {}
@@ -130,9 +122,9 @@ def check_contigs(
     codes, depth, is_core = parts.take(codes), parts.take(depth), parts.take(is_core)
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(parts.contigs))
     counts = {**evidence.counts, **polished, "bases_added": found.n_bases}
-    counts |= {"joins_broken": int(broken.place.size), **broken.counts}
+    counts |= {"joins_broken": int(breaks.size), "discordant_pairs": n_discordant}
     counts |= {name: len(stretches) for name, stretches in unneeded.items()}
-    return Checked(_with_depth(parts.contigs, table), depth, table, counts, parts.joins)
+    return Checked(_with_depth(parts.contigs, table), depth, table, counts)
 
 
 def _polish(codes: np.ndarray, evidence: ReadEvidence, bounds: np.ndarray) -> dict[str, int]:

@@ -1,8 +1,7 @@
 """Where written contigs begin and end: split at breaks, without excluded bases; circular ones at their first base.
 
 The first and the last part of a contig keep the ends of its unitig, which pairs may join, less the bases excluded
-there. A part has no graph end at a break. If a break has a known number of missing bases, its two sides are joined by
-a gap.
+there. A part has no graph end at a break.
 
 A circular contig starts at its least k-mer by default. But some replicons have two forms: a plasmid that lacks a part
 in some molecules, or a phage that is also in the chromosome. Reads of the other form are clipped at one place. The two
@@ -26,9 +25,7 @@ from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.contig import Contig, bounds_of, changed, in_order
-from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import VERIFICATION
-from gpuasm.assembly.verification.unsupported_joins import MissingBases
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -43,24 +40,19 @@ class Cuts:
         Breaks, and where excluded stretches begin and end.
     breaks : (m,) int64, ascending
         Those of them whose two sides do not belong together.
-    missing : dict of int to MissingBases
-        The bases missing at a break, where known.
     """
 
     place: np.ndarray
     breaks: np.ndarray
-    missing: Mapping[int, MissingBases]
 
     @classmethod
-    def of(cls, breaks: np.ndarray, excluded: np.ndarray, missing: Mapping[int, MissingBases]) -> Cuts:
+    def of(cls, breaks: np.ndarray, excluded: np.ndarray) -> Cuts:
         """Return cuts at breaks and at both ends of excluded stretches."""
-        return cls(np.union1d(breaks, excluded), breaks, missing)
+        return cls(np.union1d(breaks, excluded), breaks)
 
     def moved(self, place: np.ndarray) -> Cuts:
         """Return the cuts at other places, in the same order."""
-        new = dict(zip(self.place.tolist(), place.tolist(), strict=True))
-        missing = {new[at]: missing for at, missing in self.missing.items()}
-        return Cuts(place, place[np.searchsorted(self.place, self.breaks)], missing)
+        return Cuts(place, place[np.searchsorted(self.place, self.breaks)])
 
     def has_break(self, low: int, high: int) -> bool:
         """Return whether there is a break from ``low`` on and before ``high``."""
@@ -76,13 +68,10 @@ class Parts:
     contigs : list of Contig
     stretches : list of slice
         Their bases among those of all contigs, one part after the other; a circular contig may have two stretches.
-    joins : list of Gap
-        Joins of parts at breaks with a known number of missing bases; source and target are oriented numbers of parts.
     """
 
     contigs: list[Contig]
     stretches: list[slice]
-    joins: list[Gap]
 
     def take(self, values: np.ndarray) -> np.ndarray:
         """Return the values of the parts' bases, of an array over all bases."""
@@ -116,7 +105,6 @@ def split_contigs(
     bounds = bounds_of(contigs)
     begin, is_whole = bounds.tolist(), _are_whole(bounds, cuts, is_excluded).tolist()
     parts: list[tuple[Contig, list[slice]]] = []
-    joins: list[tuple[int, MissingBases]] = []
     for number, contig in enumerate(contigs):
         low, high = begin[number], begin[number + 1]
         if is_whole[number]:
@@ -130,16 +118,8 @@ def split_contigs(
         stretches = pairwise([low, *cuts.place[rows].tolist(), high])
         kept = [own for own in stretches if own[1] - own[0] >= max(1, min_length) and not is_excluded[own[0]]]
         parts += _with_ends(contig, kept, cuts, within=(low, high), codes=codes)
-        sides = ((one[1], other[0]) for one, other in pairwise(kept))
-        missing = (cuts.missing.get(last) if last == first else None for last, first in sides)
-        joins += [(len(parts) - len(kept) + i, own) for i, own in enumerate(missing) if own]
     order = in_order([contig for contig, _ in parts])
-    rank = {old: new for new, old in enumerate(order)}
-    return Parts(
-        [parts[i][0] for i in order],
-        [own for i in order for own in parts[i][1]],
-        [Gap(2 * rank[i], 2 * rank[i + 1], own.n_bases, own.error, own.n_pairs) for i, own in joins],
-    )
+    return Parts([parts[i][0] for i in order], [own for i in order for own in parts[i][1]])
 
 
 def _are_whole(bounds: np.ndarray, cuts: Cuts, is_excluded: np.ndarray) -> np.ndarray:

@@ -1,68 +1,39 @@
-"""Break contigs at joins that reads and fragments do not support or contradict: one table of tests, in their order.
+"""Break contigs at joins that reads or pairs contradict: where reads are clipped, and where pairs are discordant.
 
-Each test skips stretches with a break that an earlier one found. In a community only reads that are clipped are used.
+**Clipping breakpoints** are those of `read_evidence`.
 
-**Collapsed repeats** are places that all spanning fragments cross with too short an insert. Where a unit of a tandem
-repeat, or the sequence between two repeat copies, is missing, reads and pairs still align on either side. But the
-spanning fragments seem shorter by the missing bases: the compression-expansion statistic (Zimin et al. 2008,
-doi:10.1093/bioinformatics/btm542). A contig is broken at a place where all of these hold:
+**Discordant pairs.** Two places of a genome that share fewer bases than a fragment has may be joined wrongly. Reads and
+k-mers support the join, but no fragment spans it, and mates that should align beyond it align elsewhere. In a run of
+windows of half a fragment's length that no fragment spans, the reads before the last window are counted whose mates
+should align behind the first. If `discordant_min_reads` of them have their mates uniquely elsewhere, and these are
+`discordant_min_share` of the reads there whose mates align uniquely, the contig is broken behind the last base of these
+reads. One side of a join suffices, so that joins near contig ends and at low coverage are found. Three cases break
+nothing:
 
-1. the mean of the spanning fragments is `collapsed_min_errors` standard errors below the expected mean, and by
-   `collapsed_min_deviations` standard deviations of fragments, as insert sizes vary a little with the bases;
-2. it is `collapsed_min_bases` below, as fragments of another repeat copy may align there, and copies differ a little;
-3. at least half of the expected fragments span it, as a sample without mates in repeats is biased;
-   near a contig end, where most biased samples are, `collapsed_min_share_near_ends`; and
-4. either side of the contig is at least as long as the median fragment.
-
-Of adjacent places, the one with the greatest total of missing bases counts. The lengths of its fragments give the most
-likely number of missing bases, where some fragments may be complete; scaffolds have a gap of that size. Expanded
-repeats are not reported: fragments that span a repeat are longer on average, as mates of shorter ones align to all
-copies.
+- Mates should lie beyond the contig end, as far as `discordant_fragment_quantile` of the fragments reach.
+- The reads may be of two copies: more than `discordant_max_unknown` of the usual number of reads have mates without a
+  unique place, or there are more than `two_copies_ratio` times the usual reads. The contig may then be right.
+- The library has more discordant pairs than `discordant_max_rate`, as where the files of mates are out of step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.coverage.copy_number import overdispersion
-from gpuasm.assembly.pairs.insert_sizes import placements_of_lengths
-from gpuasm.assembly.parameters import FRAGMENTS, VERIFICATION
+from gpuasm.assembly.parameters import COVERAGE, VERIFICATION
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ClippingBreakpoints, spaced_apart
-from gpuasm.assembly.verification.unspanned_joins import find_discordant_joins
 
-UNSUPPORTED_JOIN_RULES = ("discordant-pairs", "collapsed-repeats")
-"""The rules that need fragments."""
-_ERRORS, _DEVIATIONS = VERIFICATION.collapsed_min_errors, VERIFICATION.collapsed_min_deviations
-_NO_ZERO = 1e-12
-"""Keeps a logarithm finite."""
-_FLANK, _LEAST = VERIFICATION.cover_beyond, FRAGMENTS.sample_min_fragments
-_SHARES = np.arange(1, VERIFICATION.collapsed_share_steps + 1) / VERIFICATION.collapsed_share_steps
-"""Shares of the spanning fragments that may lack bases; the others end in the unit that is left."""
-
-
-@dataclass(frozen=True)
-class MissingBases:
-    """The bases that a contig lacks at a place.
-
-    Attributes
-    ----------
-    n_bases : int
-        Most likely number.
-    error : float
-        Its standard error.
-    n_pairs : int
-        Fragments that span the place.
-    """
-
-    n_bases: int
-    error: float
-    n_pairs: int
+_MAX_UNKNOWN, _MAX_READS = VERIFICATION.discordant_max_unknown, COVERAGE.two_copies_ratio
+_NONE = np.iinfo(np.int64).max
+"""No place."""
 
 
 @dataclass(frozen=True)
@@ -97,161 +68,155 @@ class ContigEvidence:
         return overdispersion(self.depth, self.bounds, read_length=int(self.mean_read))
 
 
+def find_breaks(known: ContigEvidence, *, rules: Collection[str]) -> tuple[np.ndarray, int]:
+    """Return the places at which contigs are broken, ascending: (n,) int64; and how many of them pairs found."""
+    place = np.empty(0, np.int64)
+    if "clipping-breaks" in rules:
+        clipped = known.breakpoints.unsupported(known.targets)
+        place = spaced_apart(clipped, read_length=round(known.mean_read))
+    if "discordant-pairs" not in rules:
+        return place, 0
+    discordant = find_discordant_joins(known.spans, known.targets, place)
+    return np.union1d(place, discordant), int(discordant.size)
+
+
+def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndarray) -> np.ndarray:
+    """Find the places of contigs, ascending, at which discordant pairs contradict a join: (b,) int64.
+
+    Contigs are broken anyway at the places ``known``, ascending; runs of windows with one of them are skipped.
+    """
+    begin, end = spans.fragments
+    n_discordant = sum(own.shape[1] for own in spans.discordant)
+    if begin.size == 0 or n_discordant > VERIFICATION.discordant_max_rate * (n_discordant + 2 * begin.size):
+        return np.empty(0, np.int64)
+    typical = int(np.median(end - begin))
+    longest = int(np.quantile(end - begin, VERIFICATION.discordant_fragment_quantile, method="lower"))
+    sizes = _Sizes(typical // 2, typical, longest, spans.read_length)
+    within = end <= targets.start[-1]  # not across the origin of a circular target
+    low, high = unspanned_windows(begin[within], end[within], targets, sizes.window)
+    target = np.searchsorted(targets.start, low, side="right") - 1
+    first = targets.start[target]
+    bounds = np.stack([low, high + sizes.window, first, first + targets.size[target]], axis=1)
+    shift = targets.offset[target] - first
+    has_break = np.searchsorted(known, bounds[:, 0] + shift) < np.searchsorted(
+        known, bounds[:, 1] + shift, side="right"
+    )
+    rightwards, leftwards = _DirectedReads.of(spans, targets)
+    places = rightwards.last(bounds, sizes)
+    # On the other strand, reads to the left are reads to the right.
+    mirrored = leftwards.last(-bounds[:, [1, 0, 3, 2]], sizes)
+    places = np.where(places == _NONE, -mirrored, places)
+    return np.unique((places + shift)[(np.abs(places) != _NONE) & ~has_break])
+
+
+class _Sizes(NamedTuple):
+    """Bases of a window, of the median and of a long fragment, and of a read."""
+
+    window: int
+    typical: int
+    long: int
+    read: int
+
+
 @dataclass(frozen=True)
-class Breaks:
-    """Places at which contigs are broken.
+class _DirectedReads:
+    """Uniquely aligned reads in one direction, on the strand on which that is to the right.
 
     Attributes
     ----------
-    place : (n,) int64, ascending
-        Among the bases of all contigs.
-    missing : dict of int to MissingBases
-        The bases missing at some of them.
-    counts : dict of str to int
-        Number of places that each rule of fragments found.
+    begin, end : (n,) int64
+        Begin of those of discordant pairs, ascending, and end.
+    paired : (m,) int64, ascending
+        Where reads of concordant pairs begin.
+    times : (n_text,) int32
+        Number of all reads that begin at each place, from ``origin`` on.
+    origin : int
+        The first place.
+    usual : float
+        Mean number of reads that begin at a base.
     """
 
-    place: np.ndarray
-    missing: dict[int, MissingBases]
-    counts: dict[str, int]
+    begin: np.ndarray
+    end: np.ndarray
+    paired: np.ndarray
+    times: np.ndarray
+    origin: int
+    usual: float
 
+    @classmethod
+    def of(cls, spans: BreakEvidence, targets: Targets) -> tuple[_DirectedReads, _DirectedReads]:
+        """Return the reads to the right, and those to the left, on the other strand."""
+        begin, end, is_reversed = np.concatenate(spans.discordant, axis=1)
+        right, left, (low, high) = is_reversed == 0, is_reversed == 1, spans.fragments
+        n_bases, n_text = int(targets.size.sum()), spans.rightwards.size
+        sides = (
+            (begin[right], end[right], low, spans.rightwards, 0),
+            (-end[left], -begin[left], -high, spans.leftwards[::-1], 1 - n_text),
+        )
+        found = []
+        for first, last, paired, times, origin in sides:
+            order = np.lexsort((last, first))
+            usual = int(times.sum(dtype=np.int64)) / n_bases
+            found.append(cls(first[order], last[order], np.sort(paired), times, origin, usual))
+        return found[0], found[1]
 
-def find_breaks(known: ContigEvidence, *, rules: Collection[str]) -> Breaks:
-    """Find the places at which contigs are broken."""
-    missing: dict[int, MissingBases] = {}
+    def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
+        """Return the last end of the discordant reads over each run of windows, if they are enough: (n,) int64.
 
-    def collapsed_repeats(place: np.ndarray) -> np.ndarray:
-        missing.update(find_collapsed_repeats(*known.spans.fragments, known.targets, place))
-        return np.array([*missing], np.int64)
-
-    tests: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "clipping-breaks": lambda _: spaced_apart(
-            known.breakpoints.unsupported(known.targets), read_length=round(known.mean_read)
-        ),
-        "discordant-pairs": lambda place: find_discordant_joins(known.spans, known.targets, place),
-        "collapsed-repeats": collapsed_repeats,
-    }
-    place, found = np.empty(0, np.int64), dict.fromkeys(tests, 0)
-    for rule, test in tests.items():
-        if rule in rules:
-            own = test(place)
-            place, found[rule] = np.union1d(place, own), int(own.size)
-    return Breaks(place, missing, {rule.replace("-", "_"): found[rule] for rule in UNSUPPORTED_JOIN_RULES})
-
-
-def find_collapsed_repeats(
-    begin: np.ndarray, end: np.ndarray, targets: Targets, known: np.ndarray
-) -> dict[int, MissingBases]:
-    """Find the places of contigs that only too short fragments span, ascending, and the bases missing there.
-
-    ``begin``, ascending, and ``end`` are the text positions of fragments. Contigs are broken anyway at the places
-    ``known``; within half the median fragment of them nothing is reported.
-    """
-    length = end - begin
-    if length.size == 0:
-        return {}
-    typical = int(np.median(length))
-    sizes = FragmentLengths(np.bincount(np.maximum(length, 0)).astype(np.int64), int(targets.size.sum()), typical)
-    found: dict[int, MissingBases] = {}
-    long_targets = np.flatnonzero((targets.size > 2 * typical) & ~targets.is_circular)
-    for target in long_targets.tolist():
-        first, size, offset = int(targets.start[target]), int(targets.size[target]), int(targets.offset[target])
-        rows = slice(*np.searchsorted(begin, [first, first + size]).tolist())
-        own = _missing_in_target(begin[rows] - first, end[rows] - first, size, sizes=sizes)
-        found |= {offset + place: gap for place, gap in own.items()}
-    half = typical // 2
-    low, high = (np.searchsorted(known, np.array([*found], np.int64) + by) for by in (-half, half + 1))
-    return {place: gap for (place, gap), is_clear in zip(found.items(), low == high, strict=True) if is_clear}
-
-
-@dataclass(frozen=True)
-class FragmentLengths:
-    """Number of fragments of each length, bases of all targets, and the median length."""
-
-    histogram: np.ndarray
-    n_bases: int
-    typical: int
-
-    def across(self, before: int, behind: int) -> tuple[float, float, float]:
-        """Return expected number, mean and standard deviation of the fragments that span a place, by its sides."""
-        length = np.arange(self.histogram.size)
-        weight = self.histogram * placements_of_lengths(length, _FLANK, (before, behind))
-        n = int(weight.sum())
-        if n == 0:
-            return 0.0, 0.0, 0.0
-        mean = int((weight * length).sum()) / n
-        return n / self.n_bases, mean, (int((weight * length * length).sum()) / n - mean * mean) ** 0.5
-
-    def most_likely_missing(self, apparent: np.ndarray) -> tuple[int, float]:
-        """Return the most likely number of missing bases, from apparent lengths (n,), and the share of fragments.
-
-        A fragment of n bases can span a place at n - 2 * `_FLANK` + 1 positions, whether it lacks bases or not.
+        Parameters
+        ----------
+        runs : (n, 4) int64
+            Begin of the first window, end of the last, and begin and end of their target.
+        sizes
+            Bases of windows, fragments and reads.
         """
-        length = np.arange(self.histogram.size)
-        positions = placements_of_lengths(length, _FLANK, (length.size, length.size))
-        n_of_length = np.concatenate([self.histogram + 1, np.zeros(self.histogram.size, np.int64)])
-        whole = (n_of_length[: length.size] * positions / int((n_of_length[: length.size] * positions).sum()))[apparent]
-        best, found = -np.inf, (0, 1.0)
-        for missing in range(1, length.size):
-            shorter = n_of_length[missing : missing + length.size] * positions
-            if not shorter.any():
-                break
-            incomplete = (shorter / int(shorter.sum()))[apparent]
-            likely = np.log(_SHARES[:, None] * incomplete + (1 - _SHARES[:, None]) * whole + _NO_ZERO).sum(axis=1)
-            row = int(np.argmax(likely))
-            if likely[row] > best:
-                best, found = float(likely[row]), (missing, float(_SHARES[row]))
+        low, high, first, last = runs.T
+        begin = np.maximum(first, low + sizes.window - sizes.typical + sizes.read)
+        behind = np.maximum(begin, high - sizes.window)
+        end = np.clip(last - sizes.long, begin, behind)
+        row, stop, all_before = (np.searchsorted(self.begin, place) for place in (begin, end, behind))
+        n_paired = np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin)
+        has_break = (stop - row >= VERIFICATION.discordant_min_reads) & (
+            stop - row >= VERIFICATION.discordant_min_share * (stop - row + n_paired)
+        )
+        found = np.full(low.size, _NONE, np.int64)
+        for i in np.flatnonzero(has_break).tolist():
+            if self._may_be_of_one_copy(int(row[i]), int(stop[i])):
+                found[i] = self.end[row[i] : all_before[i]].max()
         return found
 
+    def _may_be_of_one_copy(self, row: int, stop: int) -> bool:
+        """Check whether the reads that begin among some discordant reads may be of one copy."""
+        begin, end = int(self.begin[row]), int(self.begin[stop - 1]) + 1
+        usual = self.usual * (end - begin)
+        n_reads = int(self.times[begin - self.origin : end - self.origin].sum(dtype=np.int64))
+        n_paired = int(np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin))
+        return n_reads - (stop - row) - n_paired <= _MAX_UNKNOWN * usual and n_reads <= _MAX_READS * usual
 
-def _places_of_shortest(begin: np.ndarray, end: np.ndarray, size: int, sizes: FragmentLengths) -> np.ndarray:
-    """Return the place with most missing bases of each run of places that only too short fragments span.
 
-    ``begin`` and ``end`` bound the places of a target that each fragment spans. The places are ascending: (n,) int64.
+def unspanned_windows(
+    begin: np.ndarray, end: np.ndarray, targets: Targets, window: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and last window of each run of windows of a linear target that no fragment spans.
+
+    Returns
+    -------
+    low, high : (m,) int64
+        Text positions where these windows begin.
     """
-    longest, n, total = sizes.histogram.size, np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
-    length = end - begin + 2 * _FLANK
-    for at, sign in ((begin, 1), (end, -1)):
-        np.add.at(n, at, sign)
-        np.add.at(total, at, sign * length)
-    np.cumsum(n, out=n)
-    np.cumsum(total, out=total)
-    _, mean, deviation = sizes.across(longest, longest)
-    short = np.maximum(0.0, mean * n - total)  # missing bases of all of them together
-    is_low = (n >= _LEAST) & (short >= _DEVIATIONS * deviation * n) & (short >= _ERRORS * deviation * np.sqrt(n))
-    runs = np.flatnonzero(np.diff(is_low, prepend=False, append=False)).reshape(-1, 2).tolist()
-    return np.array([first + int(np.argmax(short[first:last])) for first, last in runs], np.int64)
+    spans = end - begin >= window
+    # A run ends where a target's last window begins; circular targets have none.
+    n_windows = np.where(targets.is_circular, 0, np.maximum(targets.size - window + 1, 0))
+    first, n_text = targets.start[:-1], int(targets.start[-1]) + 1
+    n_spanning = _running_counts(begin[spans], end[spans] - window + 1, n_text)
+    is_bare = (n_spanning == 0) & (_running_counts(first, first + n_windows, n_text) > 0)
+    low, behind = np.flatnonzero(np.diff(is_bare, prepend=False, append=False)).reshape(-1, 2).T
+    return low, behind - 1
 
 
-def _missing_in_target(
-    begin: np.ndarray, end: np.ndarray, size: int, *, sizes: FragmentLengths
-) -> dict[int, MissingBases]:
-    """Return the bases missing at those places of a target where they are enough, one place in each fragment length."""
-    longest = sizes.histogram.size
-    fits = (end <= size) & (end - begin >= 2 * _FLANK)
-    begin, end = begin[fits] + _FLANK, end[fits] - _FLANK
-    found: dict[int, MissingBases] = {}
-    places = _places_of_shortest(begin, end, size, sizes)
-    for place in places[(places >= sizes.typical) & (places <= size - sizes.typical)].tolist():
-        is_across = (begin <= place) & (end > place)
-        gap = _missing_bases_at((place, size - place), (end - begin)[is_across] + 2 * _FLANK, sizes)
-        if gap and (not found or place - max(found) >= longest // 2):
-            found[place] = gap
-    return found
-
-
-def _missing_bases_at(sides: tuple[int, int], across: np.ndarray, sizes: FragmentLengths) -> MissingBases | None:
-    """Return the bases missing at a place, by its distances to both ends and the lengths of spanning fragments."""
-    longest, n = sizes.histogram.size, int(across.size)
-    before, behind = min(sides[0], longest), min(sides[1], longest)
-    is_inner = before == behind == longest
-    share = 0.5 if is_inner else VERIFICATION.collapsed_min_share_near_ends
-    expected, usual, deviation = sizes.across(before, behind)
-    by = usual - int(across.sum()) / n
-    if (
-        by < max(VERIFICATION.collapsed_min_bases, _DEVIATIONS * deviation, _ERRORS * deviation / n**0.5)
-        or n < share * expected
-    ):
-        return None
-    missing, share_incomplete = sizes.most_likely_missing(across)
-    return MissingBases(missing, deviation / (share_incomplete * n) ** 0.5, n)
+def _running_counts(begin: np.ndarray, end: np.ndarray, size: int) -> np.ndarray:
+    """Return how many stretches contain each of ``size`` places: (size,) int32."""
+    changes = np.zeros(size, np.int32)
+    np.add.at(changes, begin, np.int32(1))
+    np.add.at(changes, end, np.int32(-1))
+    return np.cumsum(changes, dtype=np.int32, out=changes)

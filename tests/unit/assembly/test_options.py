@@ -10,7 +10,6 @@ from gpuasm.assembly import AssemblyOptions, assemble, pipeline
 from gpuasm.assembly.options import RULES, STAGES
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.assembly.verification.contig_checks import check_contigs
-from gpuasm.assembly.verification.unsupported_joins import UNSUPPORTED_JOIN_RULES
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.read_files import genome_text, simulated_pairs
@@ -69,7 +68,7 @@ def test_rule_left_out_is_not_used(reads, rule):
             | "terminal-repeats"
         ):
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
-        case "discordant-pairs" | "collapsed-repeats" | "redundant-ends":
+        case "discordant-pairs" | "redundant-ends":
             assert counts["align reads to contigs"][rule.replace("-", "_")] == 0
         case "end-extension":
             assert counts["align reads to contigs"]["bases_added"] == 0
@@ -90,7 +89,7 @@ def test_rules_of_unsupported_joins_are_used_in_isolates_only(monkeypatch, reads
     used = []
 
     def check(*args, **options):
-        used.append({*UNSUPPORTED_JOIN_RULES, "redundant-ends"} <= options["rules"])
+        used.append({"discordant-pairs", "redundant-ends"} <= options["rules"])
         return check_contigs(*args, **options)
 
     monkeypatch.setattr(pipeline, "check_contigs", check)

@@ -132,23 +132,3 @@ def test_agp_and_fasta_agree(tmp_path):
     rows = [line.split("\t") for line in (tmp_path / "gaps.tsv").read_text().splitlines()]
     assert rows[0] == ["scaffold", "before", "after", "gap", "estimate", "standard_error", "pairs"]
     assert sorted(row[3:] for row in rows[1:]) == [["10", "-5", "5.0", "10"], ["40", "40", "5.0", "10"]]
-
-
-def test_parts_of_a_split_contig_are_joined():
-    """The outer ends of the parts are those of the unitig, and keep their joins by pairs."""
-    at = next(i for i, own in enumerate(CONTIGS) if own.sequence in either(TEXTS[1]))
-    own = CONTIGS[at]
-    right, left = own.ends
-    parts = [
-        replace(own, codes=own.codes[:300], ends=(-1, left)),
-        replace(own, codes=own.codes[300:], ends=(right, -1)),
-    ]
-    contigs = [*(c for c in CONTIGS if c is not own), *parts]
-    within = Gap(2 * 2, 2 * 3, 60, 3.0, 20)
-    gaps = gap(TEXTS[0], TEXTS[1], 50), gap(TEXTS[1], TEXTS[2], 40)
-    (whole,) = make_scaffolds(contigs, gaps, GRAPH, within=[within])
-    at_cut = 300 if own.sequence == TEXTS[1] else len(TEXTS[1]) - 300
-    middle = TEXTS[1][:at_cut] + "N" * 60 + TEXTS[1][at_cut:]
-    assert whole.sequence in either(TEXTS[0] + "N" * 50 + middle + "N" * 40 + TEXTS[2])
-    apart = make_scaffolds(contigs, gaps, GRAPH)
-    assert sorted(len(s.parts) for s in apart) == [2, 2]

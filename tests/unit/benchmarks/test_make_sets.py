@@ -267,12 +267,12 @@ def test_a_genome_that_cannot_hold_so_much_gc_is_refused(modules, tmp_path):
         modules["raise_gc"].raise_gc(tmp_path / "genome.fa", tmp_path / "out.fa", percent=40)
 
 
-@pytest.mark.parametrize("broken", [{}, {"collapsed_repeats": 2, "joins_broken": 3}])
+@pytest.mark.parametrize("broken", [{}, {"discordant_pairs": 2, "joins_broken": 3}])
 def test_a_row_of_gpuasm_has_the_counts_of_the_verification(modules, tmp_path, broken):
     """Rules that did nothing, other counts and other stages are left out."""
     stage = modules["run_files"].VERIFICATION
-    counts = {"reads": 9, "joins_broken": 0, "collapsed_repeats": 0, **broken}
-    stages = [{"name": "clean graph", "counts": {"collapsed_repeats": 7}}, {"name": stage, "counts": counts}]
+    counts = {"reads": 9, "joins_broken": 0, "discordant_pairs": 0, **broken}
+    stages = [{"name": "clean graph", "counts": {"discordant_pairs": 7}}, {"name": stage, "counts": counts}]
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"stages": stages}))
     assert modules["run_files"].counts_of_check(path) == broken

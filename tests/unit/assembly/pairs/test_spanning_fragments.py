@@ -10,7 +10,7 @@ from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.pairs.insert_sizes import find_discordant_pairs, find_fragments
 from gpuasm.assembly.verification.read_evidence import BreakEvidence
-from gpuasm.assembly.verification.unspanned_joins import unspanned_windows
+from gpuasm.assembly.verification.unsupported_joins import unspanned_windows
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, READ, pairs_from, random_codes
 

@@ -11,12 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.contig import Contig
-from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.verification.contig_splitting import Cuts, Parts, split_contigs
-from gpuasm.assembly.verification.unsupported_joins import MissingBases
 
 LEAST = 20
-MISSING = MissingBases(60, 2.5, 30)
 
 
 def contig(rng, length, *, number=0, circular=False):
@@ -24,13 +21,13 @@ def contig(rng, length, *, number=0, circular=False):
     return Contig("", rng.integers(0, 4, length).astype(np.uint8), 9.0, 1, circular, number, ends=ends)
 
 
-def parts_of(contigs, *, breaks=(), excluded=(), missing_bases=None, first_base=None, min_length=LEAST) -> Parts:
+def parts_of(contigs, *, breaks=(), excluded=(), first_base=None, min_length=LEAST) -> Parts:
     codes = np.concatenate([own.codes for own in contigs] or [np.empty(0, np.uint8)])
     is_excluded = np.zeros(codes.size, bool)
     for low, high in excluded:
         is_excluded[low:high] = True
     stretches = np.array(excluded, np.int64).reshape(-1, 2)
-    cuts = Cuts.of(np.array(breaks, np.int64), stretches, missing_bases or {})
+    cuts = Cuts.of(np.array(breaks, np.int64), stretches)
     return split_contigs(
         contigs, codes, cuts, is_excluded=is_excluded, first_base=first_base or {}, min_length=min_length
     )
@@ -71,25 +68,6 @@ def test_extension_of_a_part_is_that_of_its_contig_less_excluded_bases(rng):
     assert facts_of(parts_of([extended], excluded=[(280, 300)])) == [(280, 0, (0, 1), (10, 10))]
 
 
-def test_sides_of_a_break_with_known_missing_bases_are_joined(rng):
-    contigs = [contig(rng, 100), contig(rng, 300, number=1), contig(rng, 250, number=2)]
-    parts = parts_of(contigs, breaks=[200, 500], missing_bases={200: MISSING})
-    assert [own.length for own in parts.contigs] == [200, 150, 100, 100, 100]
-    (join,) = parts.joins
-    assert join == Gap(join.source, join.target, 60, 2.5, 30)
-    sides = [parts.contigs[end >> 1].codes for end in (join.source, join.target)]
-    assert (join.source & 1, join.target & 1) == (0, 0)
-    assert np.array_equal(np.concatenate(sides), contigs[1].codes)
-
-
-@pytest.mark.parametrize(
-    ("breaks", "excluded"), [([100], [(100, 150)]), ([100, 110], []), ([10], []), ([100], [(50, 100)])]
-)
-def test_sides_are_not_joined_where_more_bases_are_removed(rng, breaks, excluded):
-    parts = parts_of([contig(rng, 300)], breaks=breaks, excluded=excluded, missing_bases={breaks[0]: MISSING})
-    assert parts.joins == []
-
-
 def test_circular_contigs_are_rotated_or_split_without_graph_ends(rng):
     circle = contig(rng, 300, circular=True)
     (whole,) = parts_of([circle], first_base={0: 70}).contigs
@@ -111,7 +89,7 @@ def test_parts_name_the_unitig_of_the_whole(rng):
 
 def test_no_contigs_have_no_parts():
     parts = parts_of([])
-    assert (parts.contigs, parts.stretches, parts.joins) == ([], [], [])
+    assert (parts.contigs, parts.stretches) == ([], [])
 
 
 @given(st.data())

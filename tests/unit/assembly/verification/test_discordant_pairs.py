@@ -12,7 +12,7 @@ from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.pairs.insert_sizes import find_discordant_pairs, find_fragments, longest_insert
 from gpuasm.assembly.verification.contig_checks import check_contigs
 from gpuasm.assembly.verification.read_evidence import BreakEvidence
-from gpuasm.assembly.verification.unspanned_joins import find_discordant_joins
+from gpuasm.assembly.verification.unsupported_joins import find_discordant_joins
 from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, READ, pairs_from, random_codes
