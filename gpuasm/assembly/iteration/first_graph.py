@@ -158,7 +158,7 @@ _Step = tuple[str, Callable[[Reads, _Found, KmerGraph], Reads]]
 def _steps(options: AssemblyOptions) -> tuple[_Step, ...]:
     """Return the functions that find segments across the gaps of the first graph, by the names of their stages."""
     steps: tuple[_Step, ...] = (("bridge gaps", _bridging), ("join overlapping ends", _overlapping))
-    rules = ("mercy-kmers", "overlapping-ends")
+    rules = ("mercy-kmers", "end-overlaps")
     return tuple(
         (name, _no_segments if rule in options.without else find)
         for (name, find), rule in zip(steps, rules, strict=True)

@@ -82,7 +82,7 @@ def resolve(
         return Resolved(graph)
     inserts, arrays = pairs.inserts, GraphArrays.of(graph, array_namespace(pairs.reads.packed))
     accepted = accepted_links(graph, arrays, pairs, repeat_kmers=repeat_kmers, checks_anchors="anchor-checks" in rules)
-    made, resolved = _classify(graph, arrays, accepted, inserts, may_overlap="linked-overlaps" in rules)
+    made, resolved = _classify(graph, arrays, accepted, inserts, may_overlap="end-overlaps" in rules)
     unlinked = {
         name: _undecided(groups, arrays, accepted.all_reaches, inserts)
         for name, groups in _joins_without_links(graph, accepted, rules, inserts=inserts, uneven=uneven).items()
@@ -183,7 +183,7 @@ def _joins_without_links(
     may_join[source[accepted.joins]] = may_join[target[accepted.joins] ^ 1] = False
     read_length = inserts.bases_per_pair / 2
     unlinked, repeats, tandems = [], [], []
-    if "unlinked-overlaps" in rules:
+    if "end-overlaps" in rules:
         has_all = np.repeat(are_densely_covered(graph, bases_per_read=read_length), 2)
         unlinked = find_unlinked_overlaps(graph, may_join & has_all, xp=array_namespace(accepted.links.source))
     if "direct-repeats" in rules:

@@ -51,22 +51,16 @@ def test_rule_left_out_is_not_used(reads, rule):
     match rule:
         case "mercy-kmers":
             assert counts["bridge gaps"]["bridges"] == 0
-        case "overlapping-ends":
+        case "end-overlaps":
             assert counts["join overlapping ends"]["bridges"] == 0
+            assert counts["join by pairs"]["linked_overlaps"] == counts["join by pairs"]["unlinked_overlaps"] == 0
         case "edge-support":
             assert all("flanks_removed" not in record.counts for record in stages.records)
         case "single-copy-kmers":
             assert all("single_kmers" not in record.counts for record in stages.records)
         case "read-correction":
             assert "correct reads" not in counts
-        case (
-            "repeat-kmers"
-            | "linked-overlaps"
-            | "unlinked-overlaps"
-            | "direct-repeats"
-            | "tandem-repeats"
-            | "terminal-repeats"
-        ):
+        case "repeat-kmers" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
         case "discordant-pairs" | "redundant-ends":
             assert counts["align reads to contigs"][rule.replace("-", "_")] == 0

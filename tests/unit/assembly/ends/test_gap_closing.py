@@ -292,7 +292,7 @@ def test_an_assembly_continues_across_a_gap(missing):
     if missing >= 0:
         texts += [across(genome, 2000, before=50), reverse_complement(genome[2150:2250])]
     reads = Reads.from_strings(texts, paired=True)
-    early = ("mercy-kmers", "overlapping-ends")
+    early = ("mercy-kmers", "end-overlaps")
     closed, left = (
         assemble(reads, AssemblyOptions(k=(31, 61), min_contig_length=100, without=(*early, *more)))
         for more in ((), ("gap-closing",))
@@ -324,7 +324,7 @@ def test_a_read_whose_mate_is_next_to_the_gap_closes_it():
     places = (1925, 2000, 2075)
     kept += [[genome[at - 400 : at - 300], reverse_complement(genome[at : at + LENGTH])] for at in places]
     reads = Reads.from_strings([text for pair in kept for text in pair], paired=True)
-    early = ("mercy-kmers", "overlapping-ends")
+    early = ("mercy-kmers", "end-overlaps")
     closed, left = (
         assemble(reads, AssemblyOptions(k=(31, 61), min_contig_length=100, without=(*early, *more)))
         for more in ((), ("local-reads",))

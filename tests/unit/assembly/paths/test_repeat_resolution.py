@@ -116,9 +116,7 @@ def test_ends_whose_overlap_differs_are_left_to_reads(wrong, fold, n_differing):
     assert [len(resolved.gaps), len(resolved.ambiguous_overlaps)] == [0, 0]
     if n_differing:
         assert abs(resolved.mismatching_overlaps[0].size + shared) <= resolved.mismatching_overlaps[0].spread
-    assert (
-        resolve(graph, pairs_of(genome, fold=fold), rules=rules_without(["linked-overlaps"])).mismatching_overlaps == []
-    )
+    assert resolve(graph, pairs_of(genome, fold=fold), rules=rules_without(["end-overlaps"])).mismatching_overlaps == []
 
 
 def with_others_bases(text, n):
