@@ -261,7 +261,7 @@ _NEED_ONE_GENOME = frozenset(
     " repeat-kmers discordant-pairs redundant-ends".split()
 )
 _NEED_DEPTH = frozenset({"long-anchors", "fragment-support"})
-_OF_COMMUNITIES = frozenset("dominant-paths minor-paths foreign-paths high-coverage-reads supported-branches".split())
+_OF_COMMUNITIES = frozenset("dominant-paths foreign-paths high-coverage-reads supported-branches".split())
 _MERGE_VARIANTS = frozenset({"superbubbles", "dead-end-variants"})
 
 ISOLATE_MODE = ModeParameters(left_out=_OF_COMMUNITIES | {"dead-end-variants"})

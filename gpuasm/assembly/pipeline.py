@@ -156,7 +156,7 @@ def resume(
         graph, gaps = close_gaps(resolved, reads, stages=stages, inserts=inserts, rules=state.rules)
     is_abandoned = None
     if options.reaches("pairs") and "dominant-paths" in state.rules:
-        graph, gaps, is_abandoned = _join_dominant_paths((graph, gaps), stages, rules=state.rules)
+        graph, gaps, is_abandoned = _join_dominant_paths((graph, gaps), stages)
     contigs = make_contigs(graph, min_length=1, is_abandoned=is_abandoned)
     checked = _check(contigs, reads, options, rules=state.rules, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
@@ -173,14 +173,12 @@ def _merge_final_variants(state: AssemblyState, stages: Stages) -> AssemblyState
 
 
 def _join_dominant_paths(
-    resolved: tuple[UnitigGraph, list[Gap]], stages: Stages, *, rules: Collection[str]
+    resolved: tuple[UnitigGraph, list[Gap]], stages: Stages
 ) -> tuple[UnitigGraph, list[Gap], np.ndarray]:
     """Return the graph of a community joined along dominant paths, its gaps, and the ends that dominant paths left."""
     graph, gaps = resolved
     with stages.stage("join dominant paths") as stage:
-        shared, n = graph, 0
-        if "minor-paths" in rules:
-            shared, gaps, n = copy_shared_stretches(graph, gaps)
+        shared, gaps, n = copy_shared_stretches(graph, gaps)
         joined, sources, is_abandoned = follow_dominant_paths(shared)
         stage.note(shared=n, joined=shared.n - joined.n, abandoned=int(is_abandoned.sum()))
     return joined, move_gaps(gaps, joined, sources), is_abandoned

@@ -35,7 +35,7 @@ def lengths_within(contigs, genome):
 
 def test_dominant_genome_is_one_contig(genomes, pairs):
     dominant, minor = genomes
-    contigs = assemble(pairs, AssemblyOptions(mode="meta", without=("minor-paths",))).contigs
+    contigs = assemble(pairs, AssemblyOptions(mode="meta")).contigs
     assert lengths_within(contigs, dominant)[0] > 11_900
     found = [length for length in lengths_within(contigs, minor) if length > 1000]
     assert len(found) == 2
@@ -43,7 +43,7 @@ def test_dominant_genome_is_one_contig(genomes, pairs):
 
 
 def test_contigs_end_at_shared_sequence_without_the_rules(genomes, pairs):
-    contigs = assemble(pairs, AssemblyOptions(mode="meta", without=("dominant-paths", "minor-paths"))).contigs
+    contigs = assemble(pairs, AssemblyOptions(mode="meta", without=("dominant-paths",))).contigs
     assert lengths_within(contigs, genomes[0])[0] < 6000
 
 
