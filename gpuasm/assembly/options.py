@@ -12,8 +12,8 @@ STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
 """What an assembly consists of, in order; it can be stopped after each."""
 RULES = tuple(
     (
-        "low-coverage-k mercy-kmers tips low-coverage-edges bubbles superbubbles"
-        " dead-end-variants isolated-unitigs few-reads supported-branches read-correction larger-k"
+        "low-coverage-k mercy-kmers tips low-coverage-edges bubbles"
+        " isolated-unitigs few-reads supported-branches read-correction larger-k"
         " edge-support foreign-paths single-copy-kmers fragments high-coverage-reads long-anchors"
         " anchor-checks path-prefixes fragment-support joins repeat-kmers end-overlaps"
         " direct-repeats tandem-repeats terminal-repeats gap-closing local-reads fragment-choice"

@@ -248,6 +248,7 @@ class ModeParameters:
     depth_model: DepthModel = DepthModel.ONE  # what depth shows
     keeps_variants: bool = False  # a rare branch may be a strain's
     keeps_minor_genomes: bool = False  # a rare branch may be that of a related genome of low coverage
+    merges_superbubbles: bool = True  # one path of a superbubble is kept
     merges_final_variants: bool = False  # variants are merged in the last graph, not at each k
     merges_dead_ends: bool = False  # dead-end variants are merged at each k
     edges_by_rate: bool = True  # the sample's own rate of missing edges is the test of edge support
@@ -262,9 +263,8 @@ _NEED_ONE_GENOME = frozenset(
 )
 _NEED_DEPTH = frozenset({"long-anchors", "fragment-support"})
 _OF_COMMUNITIES = frozenset("dominant-paths foreign-paths high-coverage-reads supported-branches".split())
-_MERGE_VARIANTS = frozenset({"superbubbles", "dead-end-variants"})
 
-ISOLATE_MODE = ModeParameters(left_out=_OF_COMMUNITIES | {"dead-end-variants"})
+ISOLATE_MODE = ModeParameters(left_out=_OF_COMMUNITIES)
 COMMUNITY_MODE = ModeParameters(
     left_out=_NEED_ONE_GENOME,
     depth_model=DepthModel.LOCAL,
@@ -277,8 +277,8 @@ COMMUNITY_MODE = ModeParameters(
 )
 STRAINS_MODE = replace(
     COMMUNITY_MODE,
-    left_out=COMMUNITY_MODE.left_out | _MERGE_VARIANTS,
     keeps_variants=True,
+    merges_superbubbles=False,
     merges_final_variants=False,
 )
 POPULATION_MODE = ModeParameters(

@@ -147,7 +147,7 @@ def resume(
     if options.stop_after == STAGES[-1]:
         state = state.without_windows()
     last = state
-    if options.reaches("pairs") and state.mode.parameters.merges_final_variants:
+    if options.reaches("pairs") and state.mode.parameters.merges_final_variants and "bubbles" in state.rules:
         last = _merge_final_variants(state, stages)
     resolved = resolve_pairs(last, stages) if options.has("pairs") else Resolved(last.kmer_graph.graph)
     graph, gaps = resolved.graph, resolved.gaps
@@ -167,7 +167,7 @@ def resume(
 def _merge_final_variants(state: AssemblyState, stages: Stages) -> AssemblyState:
     """Return the state of a community with the variants of its last graph merged."""
     with stages.stage("merge final variants") as stage:
-        graph, removed = merge_final_variants(state.kmer_graph.graph, state.mode, without=state.without)
+        graph, removed = merge_final_variants(state.kmer_graph.graph, state.mode)
         note_simplified(stage, graph, removed)
     return replace(state, kmer_graph=replace(state.kmer_graph, graph=graph))
 

@@ -127,14 +127,15 @@ def clean(
     -------
     The cleaned graph, its source unitigs in ``graph``, and what each rule removed.
     """
-    done, active = _Cleaning(graph, mode.parameters), mode.rules(without)
+    parameters, active = mode.parameters, mode.rules(without)
+    done, merges_variants = _Cleaning(graph, parameters), "bubbles" in active
     window = few / COVERAGE.few_reads if window is None else window
     local_rules = {name: rule for name, rule in _LOCAL_RULES.items() if name.replace("_", "-") in active}
     limits = RuleLimits(
         few=few,
         with_few="few-reads" in active,
-        keeps_variants=mode.parameters.keeps_variants,
-        keeps_minor=mode.parameters.keeps_minor_genomes,
+        keeps_variants=parameters.keeps_variants,
+        keeps_minor=parameters.keeps_minor_genomes,
         error_rate=mode.error_rate,
         windows_are_dense=windows_are_dense,
         reach=reach,
@@ -146,9 +147,9 @@ def clean(
             if "supported-branches" in active and marked.any():
                 marked &= ~find_supported(done.graph, done.nearby, window=window, error_rate=mode.error_rate)
             done.remove(name, marked)
-        if limits.is_full and "superbubbles" in active:
+        if limits.is_full and merges_variants and parameters.merges_superbubbles:
             _merge_superbubbles(done, merged=merged if are_read else None)
-        if limits.is_full and done.parameters.merges_dead_ends and "dead-end-variants" in active:
+        if limits.is_full and merges_variants and parameters.merges_dead_ends:
             done.remove("dead_end_variants", find_dead_end_variants(done.graph))
         if "isolated-unitigs" in active and not keep_isolated:
             done.remove("isolated_unitigs", find_isolated(done.graph))
@@ -170,9 +171,7 @@ def _merge_superbubbles(done: _Cleaning, *, merged: int | None) -> None:
     done.remove("superbubbles", marked)
 
 
-def merge_final_variants(
-    graph: UnitigGraph, mode: Mode, *, without: Collection[str] = ()
-) -> tuple[UnitigGraph, Removed]:
+def merge_final_variants(graph: UnitigGraph, mode: Mode) -> tuple[UnitigGraph, Removed]:
     """Remove variants from the last graph of a community until no more are found.
 
     Parameters
@@ -181,22 +180,18 @@ def merge_final_variants(
         The cleaned graph of the last k.
     mode
         Mode of the sample.
-    without
-        Rules to leave out; "superbubbles" and "dead-end-variants" are used here.
 
     Returns
     -------
     The graph without variants, and how many unitigs each rule removed, in how many rounds.
     """
-    done, active, before = _Cleaning(graph, mode.parameters), mode.rules(without), -1
+    done, before = _Cleaning(graph, mode.parameters), -1
     while done.removed.total != before:
         before = done.removed.total
-        if "superbubbles" in active:
-            done.remove("superbubbles", find_superbubble_variants(done.graph, done.one_copy))
-        if "dead-end-variants" in active:
-            # One difference spoils k k-mers: a longer dead end contains sequence of its own.
-            marked = find_dead_end_variants(done.graph, longest=graph.k, max_ratio=PATHS.dominant_min_ratio)
-            done.remove("dead_end_variants", marked)
+        done.remove("superbubbles", find_superbubble_variants(done.graph, done.one_copy))
+        # One difference spoils k k-mers: a longer dead end contains sequence of its own.
+        marked = find_dead_end_variants(done.graph, longest=graph.k, max_ratio=PATHS.dominant_min_ratio)
+        done.remove("dead_end_variants", marked)
         done.removed.rounds += 1
     return done.graph, done.removed
 

@@ -96,8 +96,6 @@ def of_circle(n_blocks: int, seed: int) -> tuple[AssemblyState, str]:
         "tips",
         "low-coverage-edges",
         "bubbles",
-        "superbubbles",
-        "dead-end-variants",
         "isolated-unitigs",
     )
     return build_first_graph(reads, AssemblyOptions(k=(21, 41), without=(*without, "few-reads")), Stages()), circle

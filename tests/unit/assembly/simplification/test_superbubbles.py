@@ -182,7 +182,7 @@ def test_strains_make_the_dominant_sequence_unless_left_out(fold):
         for own in ((one, other) if fold[0] > fold[1] else (other, one))
     )
     assert len(of_dominant) > 0.95 * (merged[0].length - 30) > len(of_minor)
-    kept = assemble(Reads.from_strings(texts), AssemblyOptions(without=("superbubbles",))).contigs
+    kept = assemble(Reads.from_strings(texts), AssemblyOptions(without=("bubbles",))).contigs
     assert sum(contig.length for contig in kept) > 1.5 * merged[0].length
 
 
