@@ -17,7 +17,7 @@ RULES = tuple(
         " edge-support foreign-paths single-copy-kmers fragments high-coverage-reads long-anchors"
         " anchor-checks path-prefixes fragment-support joins repeat-kmers end-overlaps"
         " direct-repeats tandem-repeats terminal-repeats gap-closing local-reads fragment-choice"
-        " dominant-paths check polishing mate-rescue clipping-breaks discordant-pairs"
+        " dominant-paths check polishing breaks"
         " redundant-ends end-extension circular-start"
     ).split()
 )

@@ -252,6 +252,7 @@ class ModeParameters:
     merges_final_variants: bool = False  # variants are merged in the last graph, not at each k
     merges_dead_ends: bool = False  # dead-end variants are merged at each k
     edges_by_rate: bool = True  # the sample's own rate of missing edges is the test of edge support
+    breaks_by_pairs: bool = True  # contigs are broken at discordant pairs as well
     mismatched_ends: bool = True  # dead ends that should overlap but differ may be joined
     minor_variant_share: float = 1 / 3  # of the major one's depth: variants of more are kept, except in a mixture
     superbubble_max_depth: float = inf  # depth: superbubbles of more are kept at each k
@@ -259,7 +260,7 @@ class ModeParameters:
 
 _NEED_ONE_GENOME = frozenset(
     "isolated-unitigs read-correction tandem-repeats direct-repeats path-prefixes single-copy-kmers"
-    " repeat-kmers discordant-pairs redundant-ends".split()
+    " repeat-kmers redundant-ends".split()
 )
 _NEED_DEPTH = frozenset({"long-anchors", "fragment-support"})
 _OF_COMMUNITIES = frozenset("dominant-paths foreign-paths high-coverage-reads supported-branches".split())
@@ -271,6 +272,7 @@ COMMUNITY_MODE = ModeParameters(
     keeps_minor_genomes=True,
     merges_final_variants=True,
     edges_by_rate=False,
+    breaks_by_pairs=False,
     mismatched_ends=False,
     minor_variant_share=inf,
     superbubble_max_depth=10.0,
@@ -286,6 +288,7 @@ POPULATION_MODE = ModeParameters(
     depth_model=DepthModel.NONE,
     merges_dead_ends=True,
     edges_by_rate=False,
+    breaks_by_pairs=False,
     mismatched_ends=False,
     minor_variant_share=inf,
 )

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -158,7 +158,7 @@ def resume(
     if options.reaches("pairs") and "dominant-paths" in state.rules:
         graph, gaps, is_abandoned = _join_dominant_paths((graph, gaps), stages)
     contigs = make_contigs(graph, min_length=1, is_abandoned=is_abandoned)
-    checked = _check(contigs, reads, options, rules=state.rules, stages=stages)
+    checked = _check(contigs, reads, options, state=state, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     kept = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.k_done, state.removed, scaffolds, state.mode, kept, inserts)
@@ -185,12 +185,14 @@ def _join_dominant_paths(
 
 
 def _check(
-    contigs: list[Contig], reads: Reads, options: AssemblyOptions, *, rules: Collection[str], stages: Stages
+    contigs: list[Contig], reads: Reads, options: AssemblyOptions, *, state: AssemblyState, stages: Stages
 ) -> Checked:
     if not options.has("check"):
         return Checked.by_kmers(contigs, min_length=options.min_contig_length)
     with stages.stage("align reads to contigs") as stage:
-        checked = check_contigs(contigs, reads, min_length=options.min_contig_length, rules=rules)
+        by_pairs = state.mode.parameters.breaks_by_pairs
+        least, rules = options.min_contig_length, state.rules
+        checked = check_contigs(contigs, reads, min_length=least, rules=rules, breaks_by_pairs=by_pairs)
         stage.note(**checked.counts)
     return checked
 

@@ -77,7 +77,12 @@ class Checked:
 
 
 def check_contigs(
-    contigs: Sequence[Contig], reads: Reads, *, min_length: int, rules: Collection[str] = EVERY_RULE
+    contigs: Sequence[Contig],
+    reads: Reads,
+    *,
+    min_length: int,
+    rules: Collection[str] = EVERY_RULE,
+    breaks_by_pairs: bool = True,
 ) -> Checked:
     """Align reads to contigs, correct and break these, and compute depth and copies.
 
@@ -92,6 +97,8 @@ def check_contigs(
         Shorter contigs are dropped in the end.
     rules
         The rules to use, of `gpuasm.assembly.options.RULES`.
+    breaks_by_pairs
+        Whether contigs are broken at discordant pairs as well.
     """
     bounds, xp = bounds_of(contigs), array_namespace(reads.packed)
     codes = np.concatenate([np.empty(0, np.uint8), *(contig.codes for contig in contigs)])
@@ -99,14 +106,14 @@ def check_contigs(
     mean_read = reads.n_bases / max(1, reads.n_segments)
     targets, index = targets_of(contigs, reads)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" in rules)
-    spans = BreakEvidence(read_length=int(mean_read)) if "discordant-pairs" in rules else None
-    with_rescue = reads.paired and {"polishing", "mate-rescue"} <= set(rules)
+    spans = BreakEvidence(read_length=int(mean_read)) if breaks_by_pairs and "breaks" in rules else None
+    with_rescue = reads.paired and "polishing" in rules
     ends = free_ends(targets, bounds, is_free)
     evidence = collect_evidence(reads, targets, index, ends=ends, spans=spans, with_rescue=with_rescue)
     polished = _polish(codes, evidence, bounds) if "polishing" in rules else {"bases_changed": 0}
     depth = to_host(evidence.depth)
-    known = ContigEvidence(contigs, bounds, depth, targets, mean_read, evidence.breakpoints, spans or BreakEvidence())
-    breaks, n_discordant = find_breaks(known, rules=rules)
+    known = ContigEvidence(contigs, bounds, depth, targets, mean_read, evidence.breakpoints, spans)
+    breaks, n_discordant = find_breaks(known) if "breaks" in rules else (np.empty(0, np.int64), 0)
     unneeded = _find_unneeded(known, codes, evidence, rules=rules)
     excluded = np.concatenate([*unneeded.values()])
     found = extend_ends(contigs, evidence.tails, index, depth=depth, error_rate=evidence.error_rate)

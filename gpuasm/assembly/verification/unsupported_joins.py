@@ -18,7 +18,7 @@ nothing:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -50,8 +50,10 @@ class ContigEvidence:
         What the reads are aligned to.
     mean_read : float
         Mean bases of a read.
-    breakpoints, spans
-        Where reads are clipped; reads and fragments, where a rule needs them.
+    breakpoints
+        Where reads are clipped.
+    spans : BreakEvidence, or None
+        Fragments and discordant pairs, where contigs are broken by pairs.
     """
 
     contigs: Sequence[Contig]
@@ -60,7 +62,7 @@ class ContigEvidence:
     targets: Targets
     mean_read: float
     breakpoints: ClippingBreakpoints
-    spans: BreakEvidence
+    spans: BreakEvidence | None
 
     @cached_property
     def spread(self) -> float:
@@ -68,13 +70,11 @@ class ContigEvidence:
         return overdispersion(self.depth, self.bounds, read_length=int(self.mean_read))
 
 
-def find_breaks(known: ContigEvidence, *, rules: Collection[str]) -> tuple[np.ndarray, int]:
+def find_breaks(known: ContigEvidence) -> tuple[np.ndarray, int]:
     """Return the places at which contigs are broken, ascending: (n,) int64; and how many of them pairs found."""
-    place = np.empty(0, np.int64)
-    if "clipping-breaks" in rules:
-        clipped = known.breakpoints.unsupported(known.targets)
-        place = spaced_apart(clipped, read_length=round(known.mean_read))
-    if "discordant-pairs" not in rules:
+    clipped = known.breakpoints.unsupported(known.targets)
+    place = spaced_apart(clipped, read_length=round(known.mean_read))
+    if known.spans is None:
         return place, 0
     discordant = find_discordant_joins(known.spans, known.targets, place)
     return np.union1d(place, discordant), int(discordant.size)

@@ -62,8 +62,10 @@ def test_rule_left_out_is_not_used(reads, rule):
             assert "correct reads" not in counts
         case "repeat-kmers" | "direct-repeats" | "tandem-repeats" | "terminal-repeats":
             assert counts["join by pairs"][rule.replace("-", "_")] == 0
-        case "discordant-pairs" | "redundant-ends":
-            assert counts["align reads to contigs"][rule.replace("-", "_")] == 0
+        case "breaks":
+            assert counts["align reads to contigs"]["joins_broken"] == 0
+        case "redundant-ends":
+            assert counts["align reads to contigs"]["redundant_ends"] == 0
         case "end-extension":
             assert counts["align reads to contigs"]["bases_added"] == 0
         case "larger-k":
@@ -83,7 +85,7 @@ def test_rules_of_unsupported_joins_are_used_in_isolates_only(monkeypatch, reads
     used = []
 
     def check(*args, **options):
-        used.append({"discordant-pairs", "redundant-ends"} <= options["rules"])
+        used.append(options["breaks_by_pairs"] and "redundant-ends" in options["rules"])
         return check_contigs(*args, **options)
 
     monkeypatch.setattr(pipeline, "check_contigs", check)

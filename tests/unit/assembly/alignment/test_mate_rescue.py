@@ -107,7 +107,7 @@ def test_no_reads_and_no_aligned_mates():
     assert rescue_mates(reads, first, targets, longest=LONGEST).n == 0
 
 
-@pytest.mark.parametrize("without", [(), ("mate-rescue",)])
+@pytest.mark.parametrize("without", [(), ("polishing",)])
 def test_base_of_a_copy_is_corrected_by_rescued_mates(without):
     """Both contigs have the base of one copy; only mates show which reads are of the other."""
     rng = np.random.default_rng(7)

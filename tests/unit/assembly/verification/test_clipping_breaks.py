@@ -67,7 +67,7 @@ def test_false_join_over_shared_bases_is_broken(rng, places, n_shared, clipped, 
     reads, joined = low_coverage_reads(places, shared, clipped=clipped)
     checked = check_contigs([joined], reads, min_length=1, rules=rules_without(("end-extension",)))
     assert checked.counts["joins_broken"] == int(is_broken)
-    left_out = check_contigs([joined], reads, min_length=1, rules=rules_without(("clipping-breaks",)))
+    left_out = check_contigs([joined], reads, min_length=1, rules=rules_without(("breaks",)))
     assert left_out.counts["joins_broken"] == 0
     if is_broken:
         lengths = sorted(contig.length for contig in checked.contigs)

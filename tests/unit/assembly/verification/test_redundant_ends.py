@@ -20,7 +20,7 @@ from gpuasm.sequence.reads import Reads
 from tests.assembly_library import READ, pairs_from, random_codes
 
 SIDE, SHARED, FOLD = 3000, 300, 30
-OTHERS = ("end-extension", "clipping-breaks", "polishing")
+OTHERS = ("end-extension", "breaks", "polishing")
 
 
 def contig(codes, *, free=(True, True), circular=False):
