@@ -14,8 +14,8 @@ RULES = tuple(
     (
         "low-coverage-k mercy-kmers tips low-coverage-edges bubbles"
         " isolated-unitigs few-reads supported-branches read-correction larger-k"
-        " edge-support foreign-paths single-copy-kmers fragments high-coverage-reads long-anchors"
-        " anchor-checks path-prefixes fragment-support joins repeat-kmers end-overlaps"
+        " edge-support foreign-paths single-copy-kmers fragments high-coverage-reads"
+        " anchors path-prefixes fragment-support joins repeat-kmers end-overlaps"
         " direct-repeats tandem-repeats terminal-repeats gap-closing local-reads fragment-choice"
         " dominant-paths check polishing breaks"
         " redundant-ends end-extension circular-start"

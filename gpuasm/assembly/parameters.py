@@ -262,7 +262,6 @@ _NEED_ONE_GENOME = frozenset(
     "isolated-unitigs read-correction tandem-repeats direct-repeats path-prefixes single-copy-kmers"
     " repeat-kmers redundant-ends".split()
 )
-_NEED_DEPTH = frozenset({"long-anchors", "fragment-support"})
 _OF_COMMUNITIES = frozenset("dominant-paths foreign-paths high-coverage-reads supported-branches".split())
 
 ISOLATE_MODE = ModeParameters(left_out=_OF_COMMUNITIES)
@@ -284,7 +283,7 @@ STRAINS_MODE = replace(
     merges_final_variants=False,
 )
 POPULATION_MODE = ModeParameters(
-    left_out=_NEED_ONE_GENOME | _NEED_DEPTH | _OF_COMMUNITIES,
+    left_out=_NEED_ONE_GENOME | _OF_COMMUNITIES | {"fragment-support"},
     depth_model=DepthModel.NONE,
     merges_dead_ends=True,
     edges_by_rate=False,

@@ -21,6 +21,7 @@ from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.links import Links, link_pairs, without_pairs_within
+from gpuasm.assembly.parameters import DepthModel
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
 from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_by_prefixes, choose_walks, fitting_pairs
 from gpuasm.parallel import for_each, signatures
@@ -96,15 +97,15 @@ def join_mates(
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     """
     xp, rules = array_namespace(pairs.packed), mode.rules(without)
-    graph = GraphArrays.of(kmer_graph.graph, xp)
-    with_longer = "long-anchors" in rules
+    graph, model = GraphArrays.of(kmer_graph.graph, xp), mode.parameters.depth_model
+    with_longer = "anchors" in rules and model is not DepthModel.NONE
     index = AnchorIndex.of(kmer_graph.graph, xp, with_longer=with_longer, reads=pairs)
-    links = link_pairs(pairs, index, graph, checks_anchors="anchor-checks" in rules)
+    links = link_pairs(pairs, index, graph, checks_anchors="anchors" in rules)
     if "tandem-repeats" in rules:
         links = without_pairs_within(links, graph, inserts)
     chosen = choose_walks(links, graph, inserts)
     if "path-prefixes" in rules:
-        copy = local_depth(kmer_graph.graph, mode.parameters.depth_model)
+        copy = local_depth(kmer_graph.graph, model)
         is_single = to_namespace(
             xp, are_surely_single(kmer_graph.graph, copy, bases_per_read=inserts.bases_per_pair / 2)
         )

@@ -81,7 +81,7 @@ def resolve(
     if pairs is None or graph.n == 0:
         return Resolved(graph)
     inserts, arrays = pairs.inserts, GraphArrays.of(graph, array_namespace(pairs.reads.packed))
-    accepted = accepted_links(graph, arrays, pairs, repeat_kmers=repeat_kmers, checks_anchors="anchor-checks" in rules)
+    accepted = accepted_links(graph, arrays, pairs, repeat_kmers=repeat_kmers, checks_anchors="anchors" in rules)
     made, resolved = _classify(graph, arrays, accepted, inserts, may_overlap="end-overlaps" in rules)
     unlinked = {
         name: _undecided(groups, arrays, accepted.all_reaches, inserts)
