@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gpuasm.assembly.options import RULES
 from table_text import Result, dated, markdown, of
 
 NOTHING = "nothing"
@@ -16,13 +17,16 @@ _ERRORS = ("mismatches_per_100k", "indels_per_100k")
 
 
 def ablation(results: list[Result]) -> str:
-    """Return a row for each rule with an effect: the sets, those whose contigs change, and changes of figures."""
+    """Return a row for each rule with an effect: the sets, those whose contigs change, and changes of figures.
+
+    Rows of rules that `gpuasm assemble` has no more are left out.
+    """
     used = of(results, "ablation")
     pairs: dict[str, dict[str, tuple[Result, Result]]] = {}
     for result in used:
         for name, rule, before, after in _compared(result["rows"]):
             pairs.setdefault(rule, {}).setdefault(name, (before, after))
-    rows = [[rule, *effect_of(list(own.values()))] for rule, own in pairs.items()]
+    rows = [[rule, *effect_of(list(own.values()))] for rule, own in pairs.items() if rule in RULES]
     return dated(used, markdown(_HEAD, [row for row in rows if row[2]]))
 
 

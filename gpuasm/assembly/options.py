@@ -14,9 +14,9 @@ RULES = tuple(
     (
         "low-coverage-k mercy-kmers tips low-coverage-edges bubbles"
         " isolated-unitigs few-reads supported-branches read-correction larger-k"
-        " edge-support foreign-paths single-copy-kmers fragments high-coverage-reads"
-        " anchors path-prefixes fragment-support joins repeat-kmers end-overlaps"
-        " direct-repeats tandem-repeats terminal-repeats gap-closing local-reads fragment-choice"
+        " edge-support copy-number fragments high-coverage-reads"
+        " anchors path-prefixes fragment-support joins end-overlaps"
+        " repeats gap-closing local-reads"
         " dominant-paths check polishing breaks"
         " redundant-ends end-extension circular-start"
     ).split()

@@ -258,11 +258,8 @@ class ModeParameters:
     superbubble_max_depth: float = inf  # depth: superbubbles of more are kept at each k
 
 
-_NEED_ONE_GENOME = frozenset(
-    "isolated-unitigs read-correction tandem-repeats direct-repeats path-prefixes single-copy-kmers"
-    " repeat-kmers redundant-ends".split()
-)
-_OF_COMMUNITIES = frozenset("dominant-paths foreign-paths high-coverage-reads supported-branches".split())
+_NEED_ONE_GENOME = frozenset("isolated-unitigs read-correction path-prefixes copy-number redundant-ends".split())
+_OF_COMMUNITIES = frozenset("dominant-paths high-coverage-reads supported-branches".split())
 
 ISOLATE_MODE = ModeParameters(left_out=_OF_COMMUNITIES)
 COMMUNITY_MODE = ModeParameters(

@@ -209,7 +209,7 @@ def close_gaps(
     inserts
         Insert sizes; None where reads have no mates.
     rules
-        Applied rules, of `gpuasm.assembly.options.RULES`: "local-reads" and "fragment-choice" are two of them.
+        Applied rules, of `gpuasm.assembly.options.RULES`: "local-reads" is one of them.
     """
     graph = resolved.graph
     is_dead = np.diff(graph.arc_start) == 0
@@ -231,7 +231,7 @@ def close_gaps(
             return _fills(aligned, some, least_bases(len(some), ENDS.gap_min_overlap, ENDS.linked_chance))
 
         fills = filled(free)
-        density = inserts.log2_density() if inserts and "fragment-choice" in rules else None
+        density = inserts.log2_density() if inserts else None
         read_length = reads.n_bases // max(1, reads.n_segments)
         open_ = [gap for gap in linked if gap not in fills]
         walked = _walked(graph, aligned, open_, read_length=read_length, density=density)

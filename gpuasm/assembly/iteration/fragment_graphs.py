@@ -141,19 +141,15 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
 def _copy_number_kmers(state: AssemblyState, *, bases_per_read: float) -> tuple[Array | None, Array | None]:
     """Return which k-mers of the last graph of reads are certainly single-copy, and the 31-mers of repeats.
 
-    Each is None where its rule is not applied.
+    Both are None where the rule is not applied.
     """
-    rules = state.rules
-    if not {"single-copy-kmers", "repeat-kmers"} & rules:
+    if "copy-number" not in state.rules:
         return None, None
     graph, xp = state.kmer_graph.graph, array_namespace(state.kmer_graph.rows.blocks)
-    copy, is_single, repeat_kmers = local_depth(graph), None, None
-    if "single-copy-kmers" in rules:
-        are_single = are_surely_single(graph, copy, bases_per_read=bases_per_read)
-        is_single = to_namespace(xp, np.repeat(are_single, graph.n_kmers))
-    if "repeat-kmers" in rules:
-        repeat_kmers = find_repeat_kmers(graph, copy, bases_per_read=bases_per_read, xp=xp)
-    return is_single, repeat_kmers
+    copy = local_depth(graph)
+    are_single = are_surely_single(graph, copy, bases_per_read=bases_per_read)
+    is_single = to_namespace(xp, np.repeat(are_single, graph.n_kmers))
+    return is_single, find_repeat_kmers(graph, copy, bases_per_read=bases_per_read, xp=xp)
 
 
 def _least_windows(k: int) -> float:

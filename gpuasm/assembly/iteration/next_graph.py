@@ -156,7 +156,7 @@ def find_unsupported(text: Text, tally: Tally, dictionary: Dictionary, state: As
         return improbable_flanks(
             text, tally, dictionary, graph, windows_per_base=per_base, reads_per_base=n_reads / n_bases
         )
-    is_community = "foreign-paths" in state.rules
+    is_community = state.mode.is_community
     by_reads = unsupported_flanks(text, tally, dictionary, graph, windows_per_base=per_base, is_community=is_community)
     model = state.mode.parameters.depth_model
     if state.spanning is None or not state.is_joined or model is DepthModel.NONE:

@@ -101,7 +101,7 @@ def join_mates(
     with_longer = "anchors" in rules and model is not DepthModel.NONE
     index = AnchorIndex.of(kmer_graph.graph, xp, with_longer=with_longer, reads=pairs)
     links = link_pairs(pairs, index, graph, checks_anchors="anchors" in rules)
-    if "tandem-repeats" in rules:
+    if "repeats" in rules and model is DepthModel.ONE:
         links = without_pairs_within(links, graph, inserts)
     chosen = choose_walks(links, graph, inserts)
     if "path-prefixes" in rules:

@@ -27,7 +27,7 @@ from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS, InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Reaches, Resolved, expected_pairs, gaps_of
 from gpuasm.assembly.pairs.links import SpanningPairs
-from gpuasm.assembly.parameters import ENDS, PATHS
+from gpuasm.assembly.parameters import ENDS, PATHS, DepthModel
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
 from gpuasm.assembly.paths.link_acceptance import AcceptedLinks, accepted_links
 from gpuasm.assembly.paths.path_choice import choose_walks
@@ -48,11 +48,12 @@ def resolve_pairs(state: AssemblyState, stages: Stages) -> Resolved:
     if state.spanning is None:
         return Resolved(graph)
     with stages.stage("join by pairs", k=graph.k) as stage:
-        uneven = unevenness(state.spectrum)
+        parameters = state.mode.parameters
+        uneven = unevenness(state.spectrum) if parameters.depth_model is DepthModel.ONE else None
         resolved = resolve(graph, state.spanning, rules=state.rules, uneven=uneven, repeat_kmers=state.repeat_kmers)
         stage.note(**resolved.counts)
     # In a community the other bases may be of another genome.
-    return resolved if state.mode.parameters.mismatched_ends else replace(resolved, mismatching_overlaps=[])
+    return resolved if parameters.mismatched_ends else replace(resolved, mismatching_overlaps=[])
 
 
 def resolve(
@@ -60,7 +61,7 @@ def resolve(
     pairs: SpanningPairs | None,
     *,
     rules: Collection[str] = EVERY_RULE,
-    uneven: float = 0.0,
+    uneven: float | None = 0.0,
     repeat_kmers: Array | None = None,
 ) -> Resolved:
     """Join what pairs join with certainty, and repeats with one possible resolution.
@@ -74,7 +75,8 @@ def resolve(
     rules
         Applied rules, of `gpuasm.assembly.options.RULES`.
     uneven
-        Variation of depth beyond chance: see `gpuasm.assembly.paths.repeats.unevenness`.
+        Variation of depth beyond chance: see `gpuasm.assembly.paths.repeats.unevenness`; None where any depth may be
+        that of a genome, so that it resolves no repeat.
     repeat_kmers : (n,) uint64
         k-mers that the reads' last graph contains twice; None where that is not known.
     """
@@ -94,7 +96,7 @@ def resolve(
     counts |= {name: len(groups) for name, groups in unlinked.items()} | {"terminal_repeats": 0}
     if fills:
         resolved = resolved.moved(*split(graph, fills, nearby_depth(graph), longest=inserts.longest))
-    if "terminal-repeats" in rules:
+    if "repeats" in rules:
         graph, sources, counts["terminal_repeats"] = duplicate_terminal_repeats(resolved.graph)
         resolved = resolved.moved(graph, sources)
     return replace(resolved, counts=counts | {"gaps": len(resolved.gaps)})
@@ -174,7 +176,7 @@ def _end_keys(graph: UnitigGraph, gap: Gap) -> np.ndarray:
 
 
 def _joins_without_links(
-    graph: UnitigGraph, accepted: AcceptedLinks, rules: Collection[str], *, inserts: InsertSizes, uneven: float
+    graph: UnitigGraph, accepted: AcceptedLinks, rules: Collection[str], *, inserts: InsertSizes, uneven: float | None
 ) -> dict[str, list[list[Fill]]]:
     """Return groups of joins that need no link, by kind: those of unlinked overlaps, direct and tandem repeats."""
     source, target = to_host(accepted.links.source), to_host(accepted.links.target)
@@ -186,9 +188,8 @@ def _joins_without_links(
     if "end-overlaps" in rules:
         has_all = np.repeat(are_densely_covered(graph, bases_per_read=read_length), 2)
         unlinked = find_unlinked_overlaps(graph, may_join & has_all, xp=array_namespace(accepted.links.source))
-    if "direct-repeats" in rules:
+    if "repeats" in rules and uneven is not None:
         repeats = find_direct_repeats(graph, may_join)
-    if "tandem-repeats" in rules:
         tandems = find_tandem_repeats(graph, may_join, read_length=read_length, uneven=uneven)
         known = {each.repeat for each in repeats}
         tandems = [each for each in tandems if each.repeat not in known]

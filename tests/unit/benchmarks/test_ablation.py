@@ -80,6 +80,11 @@ def test_rules_without_an_effect_and_failed_runs_are_left_out(modules):
     assert list(cells(modules, *rows)) == ["bubbles"]
 
 
+def test_rows_of_rules_that_are_no_more_are_left_out(modules):
+    rows = [row("a", "nothing"), row("a", "a-former-rule", sha="other"), row("a", "tips", sha="other")]
+    assert list(cells(modules, *rows)) == ["tips"]
+
+
 def test_figures_show_changes_where_a_checksum_is_missing(modules):
     old, new = row("a", "nothing"), row("a", "tips", nga50=900)
     del old["contigs_sha256"]

@@ -113,19 +113,9 @@ def test_kmers_are_kept_in_the_state(isolate):
     assert np.array_equal(again.repeat_kmers, states[-1].repeat_kmers)
 
 
-@pytest.mark.parametrize("options", [{"mode": "meta"}, {"without": ("single-copy-kmers", "repeat-kmers")}])
+@pytest.mark.parametrize("options", [{"mode": "meta"}, {"without": ("copy-number",)}])
 def test_communities_and_left_out_rules_have_none(isolate, options):
     states = []
     assemble(isolate[1], AssemblyOptions(**options), keep_state=states.append)
     assert any(state.has_fragments for state in states)
     assert all(state.is_single is None and state.repeat_kmers is None for state in states)
-
-
-@pytest.mark.parametrize(("rule", "left"), [("single-copy-kmers", "repeat_kmers"), ("repeat-kmers", "is_single")])
-def test_each_rule_is_left_out_alone(isolate, rule, left):
-    states = []
-    assemble(isolate[1], AssemblyOptions(without=(rule,)), keep_state=states.append)
-    remaining_kmers = {
-        name for state in states for name in ("is_single", "repeat_kmers") if getattr(state, name) is not None
-    }
-    assert remaining_kmers == {left}

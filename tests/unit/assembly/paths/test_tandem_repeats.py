@@ -170,9 +170,7 @@ def test_the_resolved_graph_is_the_genome(unit, copies):
 
 
 def test_the_rule_can_be_left_out():
-    resolution = resolve(
-        made.graph_of(GENOME), made.pairs_of(GENOME, mean=260), rules=rules_without(("tandem-repeats",))
-    )
+    resolution = resolve(made.graph_of(GENOME), made.pairs_of(GENOME, mean=260), rules=rules_without(("repeats",)))
     assert resolution.counts["tandem_repeats"] == 0
     assert resolution.graph.n > 1
 
