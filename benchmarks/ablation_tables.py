@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpuasm.assembly.options import RULES
 from table_text import Result, dated, markdown, of
+
+from gpuasm.assembly.options import RULES
 
 NOTHING = "nothing"
 KEPT = ("nga50", "aunga", "misassemblies", "genome_fraction", "duplication", "contigs_all", "mismatches_per_100k",
