@@ -86,7 +86,6 @@ class AlignmentParameters:
     alternative_max_paths: int = 64  # paths: a read with more lies in a tangle and keeps its anchor
     alternative_max_lag: int = 2  # bases: a backward path may match fewer bases than the anchor's and recover
     contained_end_min_bases: int = 50  # bases that contigs or ends share: fewer agree by chance, or as motifs do
-    contained_end_max_bases: int = 1 << 14  # bases: no repeat of a graph is longer
     self_alignment_max_places: int = 100  # places: a k-mer of more copies identifies none of them
 
 

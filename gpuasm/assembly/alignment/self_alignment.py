@@ -1,4 +1,4 @@
-"""Align contigs to contigs: stretches that are nearly alike, and free ends that other contigs contain.
+"""Align contigs to contigs: stretches that are nearly alike, and contigs that another one contains.
 
 Shared 31-mers give the diagonals. On each diagonal the alignment is the run of bases with the highest score: 1 for a
 match, -19 for a mismatch, so that at most one base in twenty differs. Sequence with gaps has several alignments.
@@ -15,7 +15,6 @@ from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.text_kmers import kmers_of, places_of
-from gpuasm.parallel import for_each, signatures
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 RIGHT, LEFT = 0, 1
@@ -127,95 +126,43 @@ def best_run(score: np.ndarray) -> tuple[float, int, int]:
     return float(sums[end] - sums[begin]), begin, end
 
 
-@dataclass(frozen=True, slots=True)
-class ContainedEnd:
-    """An end of a contig that is identical to a stretch of the same or another contig.
+def find_contained_contigs(contigs: Sequence[Contig]) -> np.ndarray:
+    """Return the begin and end, (n, 2) int64, of contigs with a free end that another linear contig contains whole.
 
-    Attributes
-    ----------
-    owner, side : int
-        The contig whose end it is, and which end: `RIGHT` or `LEFT`.
-    contig : int
-        The contig that contains the stretch.
-    begin, end : int
-        The stretch, among the bases of all contigs.
-    leaves_rightwards : bool
-        Whether the end's contig leaves the stretch to the right; else it enters it from the left.
-    """
-
-    owner: int
-    side: int
-    contig: int
-    begin: int
-    end: int
-    leaves_rightwards: bool
-
-    @property
-    def length(self) -> int:
-        return self.end - self.begin
-
-
-def find_contained_ends(contigs: Sequence[Contig]) -> list[ContainedEnd]:
-    """Find the stretches of linear contigs that are identical to the last bases of a free end, but not that end itself.
+    Of identical contigs the first is kept, and so are contigs whose last k-mers occur at more than
+    `self_alignment_max_places` places.
 
     Parameters
     ----------
     contigs
         Contigs, gaps as code 4, which match nothing.
-
-    Returns
-    -------
-    list of ContainedEnd
-        By place, of `contained_end_min_bases` to `contained_end_max_bases` each. Ends whose last k-mer occurs at more
-        than `self_alignment_max_places` places have none.
     """
-    ends = np.array(
-        [
-            (number, side)
-            for number, contig in enumerate(contigs)
-            for side in (RIGHT, LEFT)
-            if contig.free_ends[side] and contig.length > ALIGNMENT.contained_end_min_bases and not contig.is_circular
-        ],
-        np.int64,
-    ).reshape(-1, 2)
-    if not ends.size:
-        return []
+    ends = [
+        (number, side)
+        for number, contig in enumerate(contigs)
+        for side in (RIGHT, LEFT)
+        if contig.free_ends[side] and contig.length > ALIGNMENT.contained_end_min_bases and not contig.is_circular
+    ]
+    if not ends:
+        return np.empty((0, 2), np.int64)
     bounds, codes = bounds_of(contigs), np.concatenate([contig.codes for contig in contigs])
     last_bases = [
         reverse_complement(contigs[owner].codes[:MAX_PLAIN_K]) if side == LEFT else contigs[owner].codes[-MAX_PLAIN_K:]
-        for owner, side in ends.tolist()
+        for owner, side in ends
     ]
     last_kmers = kmers_of(np.concatenate(last_bases) & 3)
-    at, row, leaves_rightwards = _occurrences(codes, *(kmers[::MAX_PLAIN_K] for kmers in last_kmers))
-    contig = np.searchsorted(bounds, at, side="right") - 1
-    is_circular = np.array([own.is_circular for own in contigs])
-    chosen = (at + MAX_PLAIN_K <= bounds[contig + 1]) & ~is_circular[contig]
-    at, row, leaves_rightwards, contig = (column[chosen] for column in (at, row, leaves_rightwards, contig))
-    (owner, side), low, high = ends[row].T, bounds[contig], bounds[contig + 1]
-    n, sides = np.empty(at.size, np.int64), (owner.copy(), side == LEFT, leaves_rightwards)
-    _count_identical(at.size, at, *sides, contig, bounds, codes, ALIGNMENT.contained_end_max_bases, n)
-    begin = np.where(leaves_rightwards, at, at + MAX_PLAIN_K - n)
-    is_at_end = np.where(side == LEFT, begin == low, begin + n == high)
-    is_itself = (owner == contig) & is_at_end & (leaves_rightwards == (side == LEFT))
-    kept = (n >= ALIGNMENT.contained_end_min_bases) & ~is_itself
-    columns = (owner, side, contig, begin, begin + n, leaves_rightwards)
-    return [ContainedEnd(*values) for values in zip(*(column[kept].tolist() for column in columns), strict=True)]
-
-
-@signatures(
-    "int64[::1], int64[::1], boolean[::1], boolean[::1], int64[::1], int64[::1], uint8[::1], int64, int64[::1]",
-    on="host",
-)
-@for_each
-def _count_identical(i, at, owner, is_left, leaves_rightwards, contig, bounds, codes, most, n):
-    """Count the bases at a contig's end that a stretch has too, from its last k-mer on; gaps match nothing."""
-    first, last = bounds[owner[i]], bounds[owner[i] + 1] - 1
-    room = bounds[contig[i] + 1] - at[i] if leaves_rightwards[i] else at[i] + MAX_PLAIN_K - bounds[contig[i]]
-    found, room = np.int64(0), min(room, last + 1 - first, most)
-    while found < room:
-        own = np.int64(codes[first + found] if is_left[i] else codes[last - found])
-        other = np.int64(codes[at[i] + found] if leaves_rightwards[i] else codes[at[i] + MAX_PLAIN_K - 1 - found])
-        if own > 3 or other > 3 or (own if is_left[i] == leaves_rightwards[i] else 3 - own) != other:
-            break
-        found += 1
-    n[i] = found
+    at, row, is_reversed = _occurrences(codes, *(kmers[::MAX_PLAIN_K] for kmers in last_kmers))
+    (owner, side), contig = np.array(ends)[row].T, np.searchsorted(bounds, at, side="right") - 1
+    n, length, is_linear = np.diff(bounds)[owner], np.diff(bounds)[contig], [not own.is_circular for own in contigs]
+    begin = np.where(is_reversed, at, at + MAX_PLAIN_K - n)
+    fits = (begin >= bounds[contig]) & (begin + n <= bounds[contig + 1]) & np.array(is_linear)[contig]
+    rows = np.flatnonzero(fits & ((n < length) | (owner > contig)))
+    columns = (owner, begin, is_reversed == (side == LEFT))
+    contained = set()
+    for number, first, is_same_strand in zip(*(column[rows].tolist() for column in columns), strict=True):
+        own = contigs[number].codes
+        other = codes[first : first + own.size]
+        if np.array_equal(own, other if is_same_strand else reverse_complement(other)) and (own < NOT_A_BASE).all():
+            contained.add(number)
+    found = np.array(sorted(contained), np.int64)
+    return np.stack([bounds[found], bounds[found + 1]], axis=1)

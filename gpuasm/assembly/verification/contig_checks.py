@@ -19,6 +19,7 @@ import numpy as np
 from gpuasm.arrays import array_namespace, to_host
 from gpuasm.assembly.alignment.contig_alignment import batches
 from gpuasm.assembly.alignment.seed_index import targets_of
+from gpuasm.assembly.alignment.self_alignment import find_contained_contigs
 from gpuasm.assembly.contig import Contig, bounds_of, changed, numbered, single_copy_depth
 from gpuasm.assembly.coverage.contig_depth import DepthTable, core_of, summarise
 from gpuasm.assembly.ends.clipped_tails import free_ends
@@ -27,7 +28,7 @@ from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.verification.contig_splitting import Cuts, find_circular_starts, split_contigs
 from gpuasm.assembly.verification.polishing import VoteCounts, count_mixed, decide, least_votes
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ReadEvidence, collect_evidence
-from gpuasm.assembly.verification.redundant_ends import find_contained_contigs, find_redundant_ends
+from gpuasm.assembly.verification.redundant_ends import find_redundant_ends
 from gpuasm.assembly.verification.unsupported_joins import ContigEvidence, find_breaks
 from gpuasm.primitives.counting import sum_between
 from gpuasm.sequence.encoding import NOT_A_BASE

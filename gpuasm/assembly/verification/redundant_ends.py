@@ -12,7 +12,8 @@ overdispersion and must still reach `redundant_min_odds_dispersed`. Ends are rem
 removed one is no copy of the others any more. A contig without a unique read may be removed whole. Nothing is removed
 where molecules end: depth falls there for another reason.
 
-Where depth shows no copy number, as in a community, contigs are removed that another one contains whole.
+Where depth shows no copy number, as in a community, contigs are removed that another one contains whole
+(`self_alignment`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from math import log
 
 import numpy as np
 
-from gpuasm.assembly.alignment.self_alignment import SelfAlignment, best_run, find_contained_ends, find_self_alignments
+from gpuasm.assembly.alignment.self_alignment import SelfAlignment, best_run, find_self_alignments
 from gpuasm.assembly.contig import Contig, bounds_of, single_copy_depth
 from gpuasm.assembly.coverage.copy_number import log_odds_of_one
 from gpuasm.assembly.parameters import COVERAGE, VERIFICATION
@@ -78,22 +79,6 @@ def find_redundant_ends(
         contig = int(np.searchsorted(bounds, low, side="right")) - 1
         for i in (i for i, others in enumerate(contigs_of_row) if contig in others):
             odds[i] = copies.least_likely_part(ends[i], alignments[i])
-
-
-def find_contained_contigs(contigs: Sequence[Contig]) -> np.ndarray:
-    """Return the begin and end, (n, 2) int64, of contigs with a free end that another contig contains whole.
-
-    Of identical contigs the first is kept.
-    """
-    bounds = bounds_of(contigs)
-    contained = {
-        own.owner
-        for own in find_contained_ends(contigs)
-        if own.length == contigs[own.owner].length
-        and (-own.length, own.owner) > (-contigs[own.contig].length, own.contig)
-    }
-    rows = np.array(sorted(contained), np.int64)
-    return np.stack([bounds[rows], bounds[rows + 1]], axis=1)
 
 
 def _without_unique_reads(
