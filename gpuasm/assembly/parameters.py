@@ -19,8 +19,6 @@ class CoverageParameters:
     two_reads: float = 1.75  # windows a position: distinguishes two reads from one that another touches
     single_copy_ratio: float = 1.5  # of one copy's depth: above it a sequence occurs more than once
     strict_single_copy_ratio: float = 1.25  # the same where copies must be excluded: one copy and a quarter
-    half_copy: float = 0.5  # of one copy's depth: a sequence of less is an error, as copies are whole numbers
-    two_copies_ratio: float = 2.0  # of what one copy explains: more is of several copies
     copy_min_odds: int = 100  # odds of one number of copies to the next by Poisson's distribution
     long_unitig_kmers: int = 200  # k-mers: strains that differ in one base of a hundred seldom share longer sequence
     local_depth_arcs: int = 3  # arcs: from one branch of a bubble in a repeat to the flank of the repeat
@@ -169,7 +167,6 @@ class EndParameters:
 class IterationParameters:
     """The values of k, and what one k passes to the next."""
 
-    first_k: int = 31  # bases: the first k of high coverage; its k-mers fit 64 bits
     first_k_low_coverage: int = 25  # bases: low coverage needs reads that overlap by 25 to 30 bases
     first_k_sparse: int = 21  # bases: the first k where more than `missed_windows_share` of all windows is missing
     first_k_least: int = 11  # bases: the first k of very short reads
@@ -190,7 +187,6 @@ class IterationParameters:
     flanks_lost_by_chance: float = 0.4  # true flanks of a graph that may be cut, in the mean
     flank_least_reads: float = 2.0  # expected reads: with none of them a flank is unsupported
     flank_right_share: float = 0.2  # share of the removed flanks that may be right
-    flank_least_fragments: int = 3  # fragments that must support the alternative
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.io.read_ahead import text_ahead
 from gpuasm.kmers.estimate import sampled_kmers, spectrum_of_sample
-from gpuasm.kmers.keys import minimizer_bases
+from gpuasm.kmers.keys import MAX_PLAIN_K, minimizer_bases
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum, chance_of_one
 from gpuasm.kmers.superkmers import MINIMIZER
 from gpuasm.primitives.hashing import slots_for
@@ -190,7 +190,7 @@ class Survey:
     def sample(self) -> Sample:
         """Return what is known of all reads so far."""
         keys = np.concatenate([np.empty(0, np.uint64), *self._keys])
-        histogram, k = spectrum_of_sample(keys), self._k or ITERATION.first_k
+        histogram, k = spectrum_of_sample(keys), self._k or MAX_PLAIN_K
         windows, n_bases = count_windows(self._lengths, k), count_windows(self._lengths, 1)
         spectrum = analyse_spectrum(histogram, k, min_count=self._options.min_count)
         repeated, solid = (int(histogram[least:].sum()) for least in (2, spectrum.threshold))

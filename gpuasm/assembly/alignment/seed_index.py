@@ -16,12 +16,11 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.parameters import ALIGNMENT
-from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import MAX_PLAIN_K, reverse_complement_plain
 from gpuasm.kmers.tally import joined
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each, signatures
-from gpuasm.primitives.hashing import build_index, find, mix
+from gpuasm.primitives.hashing import build_index, mix
 from gpuasm.sequence.encoding import NOT_A_BASE, base_at, pack
 from gpuasm.sequence.reads import Reads
 
@@ -186,7 +185,7 @@ class SeedIndex(NamedTuple):
     place: Array
 
 
-def index_seeds(targets: Targets, read_length: int, *, reads: Reads | None = None) -> SeedIndex:
+def index_seeds(targets: Targets, read_length: int) -> SeedIndex:
     """Index the seeds of targets for reads of a typical length.
 
     Parameters
@@ -195,14 +194,12 @@ def index_seeds(targets: Targets, read_length: int, *, reads: Reads | None = Non
         What reads are aligned to.
     read_length
         Bases of a typical read.
-    reads
-        The only reads that will be aligned, if these are few: seeds that none of them has are left out.
     """
     xp = array_namespace(targets.packed)
     k = max(ALIGNMENT.seed_min_k, min(SEED_K, (read_length // 2 - 1) | 1))
     per_read = max(1, (read_length - k + 1) // ALIGNMENT.seeds_per_read)
     sample = np.uint64((1 << (per_read.bit_length() - 1)) - 1)
-    keys, place = _find_all_seeds(targets, k, sample, reads=reads)
+    keys, place = _find_all_seeds(targets, k, sample)
     order = xp.argsort(keys)
     keys, place = keys[order], place[order]
     del order
@@ -217,19 +214,16 @@ def index_seeds(targets: Targets, read_length: int, *, reads: Reads | None = Non
 _BATCH = 1 << 18
 
 
-def _find_all_seeds(targets: Targets, k: int, sample: Any, *, reads: Reads | None) -> tuple[Array, Array]:
+def _find_all_seeds(targets: Targets, k: int, sample: Any) -> tuple[Array, Array]:
     """Return keys and places of all seeds in the order of the text, found in few windows at a time."""
     xp = array_namespace(targets.packed)
     tiles = tile_windows(targets.windows_once(k), k)
-    requested = xp.empty(0, np.uint64) if reads is None else tally_kmers(reads, k, with_followers=False).keys
-    index = build_index(requested)
     found: tuple[list[Array], list[Array]] = ([xp.empty(0, np.uint64)], [xp.empty(0, np.int64)])
     for first in range(0, tiles.n, _BATCH):
         position, count = (column[first : first + _BATCH] for column in (tiles.position, tiles.count.astype(np.int64)))
         end = xp.cumsum(count)
         keys, place = (xp.empty(int(end[-1]), dtype) for dtype in (np.uint64, np.int64))
-        where = (position, count, end - count, targets.packed, k, sample)
-        _find_seeds(position.size, *where, reads is None, requested, *index, keys, place)
+        _find_seeds(position.size, position, count, end - count, targets.packed, k, sample, keys, place)
         rows = xp.flatnonzero(place != _NO_WINDOW)
         found[0].append(keys[rows])
         found[1].append(place[rows])
@@ -246,14 +240,9 @@ def _sort_places(keys: Array, place: Array, is_first: Array) -> None:
         place[several] = place[several][order]
 
 
-@signatures(
-    "int64[::1], int64[::1], int64[::1], uint64[::1], int64, uint64, boolean, uint64[::1], int32[::1], uint64, "
-    "uint64[::1], int64[::1]"
-)
+@signatures("int64[::1], int64[::1], int64[::1], uint64[::1], int64, uint64, uint64[::1], int64[::1]")
 @for_each
-def _find_seeds(
-    t, position, count, offset, packed, k, sample, all_requested, requested, slots, n_slots, keys, place
-):  # fmt: skip
+def _find_seeds(t, position, count, offset, packed, k, sample, keys, place):
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
     forward = np.uint64(0)
     for i in range(k - 1):
@@ -265,5 +254,5 @@ def _find_seeds(
         at = offset[t] + j
         keys[at] = key
         place[at] = -1
-        if mix(key) & sample == np.uint64(0) and (all_requested or find(key, requested, slots, n_slots) >= 0):
+        if mix(key) & sample == np.uint64(0):
             place[at] = 2 * (position[t] + j) + (1 if backward < forward else 0)

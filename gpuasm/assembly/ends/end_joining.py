@@ -46,8 +46,7 @@ from gpuasm.assembly.ends.end_overlaps import (
 from gpuasm.assembly.ends.local_walks import fill_gap
 from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps

@@ -17,8 +17,7 @@ import numpy as np
 from gpuasm.arrays import Array, to_host, to_namespace
 from gpuasm.assembly.alignment.ungapped import mismatch_mask
 from gpuasm.assembly.ends.dead_ends import EndSequences
-from gpuasm.assembly.graph.oriented_sequence import last_codes
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, last_codes
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.kmers.keys import reverse_complement_plain

@@ -24,8 +24,7 @@ import numpy as np
 
 from gpuasm.assembly.ends.fragment_choice import Candidate, choose_walk
 from gpuasm.assembly.graph.graph_edits import Fill
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.parameters import ALIGNMENT, ENDS
 from gpuasm.parallel import compiled, inlined, signatures

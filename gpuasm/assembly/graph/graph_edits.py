@@ -13,9 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
-from gpuasm.assembly.parameters import COVERAGE
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes, sorted_arcs
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ class _Draft:
         is_excluded = ~is_end & (before > after).all(axis=1) & (graph.length - 2 * (graph.k - 1) <= longest)
         dropped = np.zeros(wide.n, dtype=bool)
         dropped[: graph.n] = (is_copied | is_excluded) & (after == 0).all(axis=1)
-        few = wide.depth[: graph.n] < COVERAGE.half_copy * self.one_copy
+        few = wide.depth[: graph.n] < self.one_copy / 2
         dropped[_without_path(wide, np.flatnonzero(is_copied & few).tolist())] = True
         return dropped
 

@@ -234,6 +234,22 @@ def _insert_arcs(source, target, count, arc_start, arc_to, arc_count):
         arc_to[at], arc_count[at] = to, count[i]
 
 
+def oriented_codes(graph: UnitigGraph, oriented: int) -> np.ndarray:
+    """Return the bases of an oriented unitig."""
+    u = oriented >> 1
+    codes = graph.bases[graph.start[u] : graph.start[u + 1]]
+    return 3 - codes[::-1] if oriented & 1 else codes
+
+
+def last_codes(graph: UnitigGraph, oriented: int, n: int) -> np.ndarray:
+    """Return the last n bases of an oriented unitig, or all if it has fewer."""
+    u, is_reversed = oriented >> 1, oriented & 1
+    begin, end = int(graph.start[u]), int(graph.start[u + 1])
+    if is_reversed:
+        return 3 - graph.bases[begin : min(end, begin + n)][::-1]
+    return graph.bases[max(begin, end - n) : end]
+
+
 @compiled()
 def copy_oriented(source, first, n, is_flipped, target, at):
     """Copy n bases from ``first`` to ``at``, or their reverse complement.

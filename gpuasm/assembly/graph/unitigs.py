@@ -68,7 +68,6 @@ def build_unitigs(
     links: TableLinks,
     *,
     unit: int = 1,
-    weight: int | np.integer = 1,
     chains: Chains | None = None,
     with_names: bool = True,
 ) -> Unitigs:
@@ -84,8 +83,6 @@ def build_unitigs(
         The edges of the graph.
     unit
         Units in one of the graph's multiplicities.
-    weight
-        Units in one of the tally's counts.
     chains
         Windows between two vertices that are no vertices; the first and the last window of a chain are neighbours.
     with_names
@@ -93,7 +90,7 @@ def build_unitigs(
     """
     walks = strand_walks(links.forced())
     at = None if chains is None else _windows_before(walks, chains)
-    graph = _write_unitigs(packed, tally, links, walks, (chains, at), unit=unit, weight=int(weight))
+    graph = _write_unitigs(packed, tally, links, walks, (chains, at), unit=unit)
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     name = _name_kmers(walks, at, canonical) if with_names else array_namespace(walks.path).empty(0, np.int32)
     return Unitigs(apply_order(graph, canonical), name)
@@ -119,14 +116,13 @@ def _write_unitigs(
     windows: _Windows,
     *,
     unit: int,
-    weight: int,
 ) -> UnitigGraph:
     at, xp, k, n = windows[1], array_namespace(tally.keys), tally.k, walks.start.size - 1
     start = (walks.start if at is None else at[walks.start]) + (k - 1) * xp.arange(n + 1)
     bases = _spell_walks(packed, tally, walks, windows, start)
-    count = _counts_of_walks(tally.count, walks, windows, weight=weight)
+    count = _counts_of_walks(tally.count, walks, windows)
     arc_start, arc_to, arc_count = find_arcs(links, walks)
-    is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, weight * arc_count)
+    is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, arc_count)
     return UnitigGraph(k, bases, to_host(start), count, is_circular, *arcs, unit)
 
 
@@ -143,8 +139,8 @@ def _spell_walks(packed: Array, tally: Tally, walks: StrandWalks, windows: _Wind
 _BATCH = 1 << 24
 
 
-def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows, *, weight: int) -> np.ndarray:
-    """Return the sum of the counts of all windows of each walk, times the weight: (n,) int64, on the host.
+def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows) -> np.ndarray:
+    """Return the sum of the counts of all windows of each walk: (n,) int64, on the host.
 
     Sums of few vertices at a time are on the device.
     """
@@ -155,7 +151,6 @@ def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows, *, wei
         last = min(n, first + _BATCH)
         path = walks.path[first:last]
         counts = count[path >> 1].astype(np.int64)
-        counts *= weight
         if chains is not None and at is not None:
             inner = at[first + 1 : last + 1] - at[first:last] - 1
             counts += inner * chains.count[xp.maximum(chains.after[path], 0) >> 1]

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.assembly.graph.oriented_sequence import unitig_base
 from gpuasm.assembly.graph.unitig_graph import BASES_PER_KEY, UnitigGraph
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, inlined, run_chunks, signatures
 from gpuasm.primitives.strand_walks import StrandWalks
 
 
@@ -65,11 +64,20 @@ def _choose_walk_strands(first, last, path, walk_start, bases, start, k, lead, i
         length[walk] = windows + k - 1
 
 
+@inlined()
+def _unitig_base(oriented, i, bases, start):
+    """Return base i (int64) of an oriented unitig."""
+    u = oriented >> 1
+    if oriented & 1:
+        return 3 - np.int64(bases[start[u + 1] - 1 - i])
+    return np.int64(bases[start[u] + i])
+
+
 @compiled()
 def _compare(one, other, bases, start, k):
     """Compare the first k-mers of two oriented unitigs: negative if the first is less, 0 if they are equal."""
     for i in range(k):
-        difference = unitig_base(one, i, bases, start) - unitig_base(other, i, bases, start)
+        difference = _unitig_base(one, i, bases, start) - _unitig_base(other, i, bases, start)
         if difference != 0:
             return difference
     return 0
@@ -120,4 +128,4 @@ def _write_keys(first, last, lead, bases, start, k, keys):
     for walk in range(first, last):
         for i in range(k):
             key = i // BASES_PER_KEY
-            keys[key, walk] = (keys[key, walk] << np.uint64(2)) | np.uint64(unitig_base(lead[walk], i, bases, start))
+            keys[key, walk] = (keys[key, walk] << np.uint64(2)) | np.uint64(_unitig_base(lead[walk], i, bases, start))

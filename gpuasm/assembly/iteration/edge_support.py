@@ -30,7 +30,8 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.iteration.passed_contigs import Text
-from gpuasm.assembly.parameters import COVERAGE, ITERATION
+from gpuasm.assembly.parameters import ITERATION, PATHS
+from gpuasm.kmers.keys import pair_key
 from gpuasm.kmers.names import Dictionary, KmerIndex
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined, signatures
@@ -165,11 +166,11 @@ def unsupported_by_fragments(
     source, target = text.flanks.source, text.flanks.target
     support = flank_support(text, tally, dictionary, graph.k).least
     most = _most_at_ends(graph, (source, target), support)
-    enough = np.maximum(ITERATION.flank_least_fragments, COVERAGE.half_copy * graph.depth * windows_per_base)
+    enough = np.maximum(PATHS.join_min_pairs, graph.depth / 2 * windows_per_base)
     has_alternative = np.repeat(is_single, 2) & (most >= np.repeat(enough, 2))
     other_is_supported = has_alternative[source] | has_alternative[target ^ 1]
     if single_ends is not None:
-        is_supported = most >= ITERATION.flank_least_fragments
+        is_supported = most >= PATHS.join_min_pairs
         other_is_supported |= (single_ends[0] & is_supported[source]) | (single_ends[1] & is_supported[target ^ 1])
     return (support == 0) & other_is_supported
 
@@ -277,7 +278,4 @@ def _mark_own(f, start, length, reaches_passed, names, k, next_k, index: KmerInd
 
 @inlined()
 def _number_at(p, names, shift, index):
-    a, b = np.uint64(names[p]), np.uint64(names[p + shift])
-    forward = (a << np.uint64(31)) | b
-    backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
-    return find(min(forward, backward), index.keys, index.slots, index.n_slots)
+    return find(pair_key(names[p], names[p + shift]) >> _ONE, index.keys, index.slots, index.n_slots)

@@ -23,6 +23,7 @@ from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.errors import DataError, UsageError
 from gpuasm.kmers.buckets import buckets_for, free_memory, tally_buckets
 from gpuasm.kmers.counting import sorted_by_place
+from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum
 from gpuasm.kmers.tally import Tally, handed_over
 from gpuasm.kmers.windows import require_windows
@@ -126,9 +127,9 @@ def _k_values_by_useful_reads(
     Leftovers of trimming may contain most of the bases, but do not help the other reads.
     """
     k_values, useful = choose_k(lengths), lengths.copy()
-    useful[: ITERATION.first_k] = 0
+    useful[:MAX_PLAIN_K] = 0
     longer = choose_k(useful)
-    if 2 * count_windows(useful, 1) >= count_windows(lengths, 1) or longer[0] < ITERATION.first_k:
+    if 2 * count_windows(useful, 1) >= count_windows(lengths, 1) or longer[0] < MAX_PLAIN_K:
         return k_values
     try:
         spectrum = _count(reads, longer[0], options, stages=stages, devices=devices)[1]

@@ -24,12 +24,12 @@ def first_k(least: int, n_kmers: int) -> int:
         Distinct k-mers of the sample.
     """
     k = least
-    while k < ITERATION.first_k and n_kmers**2 > ITERATION.chance_repeats * 4**k:
+    while k < MAX_PLAIN_K and n_kmers**2 > ITERATION.chance_repeats * 4**k:
         k += 2
     return k
 
 
-def choose_k(lengths: np.ndarray, *, first: int = ITERATION.first_k) -> tuple[int, ...]:
+def choose_k(lengths: np.ndarray, *, first: int = MAX_PLAIN_K) -> tuple[int, ...]:
     """Choose values of k for reads of the given lengths: from 31 (or ``first``) to 9 less than the typical read.
 
     Steps are at most 36, and at most four sevenths of the bases of a read beyond k: only reads have windows across a
@@ -50,7 +50,7 @@ def choose_k(lengths: np.ndarray, *, first: int = ITERATION.first_k) -> tuple[in
     bases = np.cumsum((lengths * np.arange(lengths.size))[::-1])[::-1]
     typical = int(np.flatnonzero(bases >= (bases[0] + 1) // 2)[-1]) if bases.size and bases[0] else 0
     last = typical - ITERATION.spare_windows
-    if last <= ITERATION.first_k:
+    if last <= MAX_PLAIN_K:
         part, whole = ITERATION.first_k_read_share
         shorter = min(first, max(ITERATION.first_k_least, typical * part // whole))
         return (shorter - 1 + shorter % 2,)
@@ -68,9 +68,9 @@ def check_k_values(k: tuple[int, ...]) -> None:
     """Raise UsageError unless each k can be named from the one before."""
     for one in k:
         check_k(one)
-    first = ITERATION.first_k
-    if not k or k[0] > first:
-        raise UsageError(f"a first k of at most {first}", f"{k[0] if k else 'none'}", f"begin the list with {first}")
+    if not k or k[0] > MAX_PLAIN_K:
+        expected, found = f"a first k of at most {MAX_PLAIN_K}", f"{k[0] if k else 'none'}"
+        raise UsageError(expected, found, f"begin the list with {MAX_PLAIN_K}")
     if len(k) > 1 and k[1] <= MAX_PLAIN_K:
         raise UsageError(f"a second k above {MAX_PLAIN_K}", f"{k[1]}", f"leave {k[1]} out")
     for before, after in itertools.pairwise(k):

@@ -254,12 +254,9 @@ def _set_depth(
     c, packed, is_flank = segment[w], reads.packed, flanks.is_flank
     offset = w - first[c]
     p = reads.start[c] + offset
-    a = np.uint64(names[p])
-    b = np.uint64(names[p + shift])
-    forward = (a << np.uint64(31)) | b
-    backward = ((b ^ _ONE) << np.uint64(31)) | (a ^ _ONE)
-    strand = 1 if backward < forward else 0
-    number = find(min(forward, backward), index.keys, index.slots, index.n_slots)
+    keyed = pair_key(names[p], names[p + shift])
+    strand = np.int64(keyed & _ONE)
+    number = find(keyed >> _ONE, index.keys, index.slots, index.n_slots)
     has_next = offset < reads.length[c] - k
     # The first window of a flank belongs to its source, and the last one may belong to its target.
     is_between = is_flank and offset > 0 and (has_next or flanks.reaches_passed[c] == 0)

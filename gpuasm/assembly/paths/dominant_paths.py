@@ -23,8 +23,7 @@ import numpy as np
 from gpuasm.assembly.coverage.copy_number import nearby_depth
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
 from gpuasm.assembly.graph.graph_edits import Fill, split
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes, sorted_arcs
 from gpuasm.assembly.pairs.link_evidence import Gap, move_gaps
 from gpuasm.assembly.parameters import ALIGNMENT, PATHS
 from gpuasm.parallel import compiled, signatures

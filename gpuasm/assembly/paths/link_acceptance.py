@@ -165,7 +165,7 @@ def has_several_copies(links: Links, every: Links, evidence: Evidence) -> np.nda
     n, expected = evidence.n_pairs[row], evidence.expected[row] / SIXTEENTHS
     has_more = n > to_host(links.first[1:] - links.first[:-1])
     is_likely = n - expected / np.log(2) >= PATHS.walk_lead_bits
-    return (known[row] == own) & has_more & (n >= COVERAGE.two_copies_ratio * expected) & is_likely
+    return (known[row] == own) & has_more & (n >= 2 * expected) & is_likely
 
 
 def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:
@@ -179,7 +179,7 @@ def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: Insert
 def single_copies(graph: UnitigGraph, n_anchors: np.ndarray) -> np.ndarray:
     """Return which unitigs are single copies with enough 31-mers of their own: (n,) bool."""
     copies = graph.depth / np.maximum(nearby_depth(graph), 1e-9)
-    least, most = COVERAGE.half_copy, COVERAGE.single_copy_ratio
+    least, most = 0.5, COVERAGE.single_copy_ratio
     return (copies >= least) & (copies <= most) & (n_anchors >= PATHS.single_min_anchors)
 
 

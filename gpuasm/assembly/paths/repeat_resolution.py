@@ -21,8 +21,7 @@ from gpuasm.assembly.coverage.copy_number import nearby_depth
 from gpuasm.assembly.ends.end_joining import are_densely_covered, find_unlinked_overlaps
 from gpuasm.assembly.ends.end_overlaps import find_linked_overlaps
 from gpuasm.assembly.graph.graph_edits import Fill, split
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS, InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Reaches, Resolved, expected_pairs, gaps_of

@@ -28,9 +28,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
-from gpuasm.assembly.parameters import COVERAGE, PATHS
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes, sorted_arcs
+from gpuasm.assembly.parameters import PATHS
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.spectrum import Spectrum
 from gpuasm.kmers.text_kmers import kmers_of
@@ -190,7 +189,7 @@ def _count_units(graph: UnitigGraph, cycle: Cycle, *, read_length: float, uneven
         period=cycle.period(graph), read_length=read_length, uneven=uneven,
     )  # fmt: skip
     between = float(graph.depth[cycle.between >> 1]) / one_copy
-    fits = copies - 1 - COVERAGE.half_copy <= between <= copies + COVERAGE.half_copy
+    fits = copies - 1 - 0.5 <= between <= copies + 0.5
     return copies - 1 if copies > 1 and fits else 0
 
 

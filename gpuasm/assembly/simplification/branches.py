@@ -193,7 +193,7 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None 
     own, other, onward = tips.depth, tips.competitor.max(axis=1), tips.continuing.max(axis=1)
     rare, half, two_errors = (
         nearby[tips.unitig] * (share * strictness)
-        for share in (SIMPLIFICATION.rare_share, COVERAGE.half_copy, COVERAGE.error_depth_share)
+        for share in (SIMPLIFICATION.rare_share, 0.5, COVERAGE.error_depth_share)
     )
     competitor, negligible = (
         SIMPLIFICATION.competitor_ratio / strictness,
@@ -244,9 +244,7 @@ def find_low_coverage_edges(graph: UnitigGraph, nearby: np.ndarray, limits: Rule
         ratio[own < limits.few] = SIMPLIFICATION.edge_competitor_ratio_few
     is_between = (weaker >= ratio * own) & (weaker > 0)
     is_rare = as_relative | as_variant & _lie_between_long(graph, edges.unitig, is_candidate=as_variant & ~as_relative)
-    is_rare |= (own < COVERAGE.error_depth_share * strictness * weaker) & (
-        own <= near * (COVERAGE.half_copy * strictness)
-    )
+    is_rare |= (own < COVERAGE.error_depth_share * strictness * weaker) & (own <= near * (0.5 * strictness))
     is_rare |= own < SIMPLIFICATION.negligible_ratio * strictness * weaker
     is_false_join = (stronger >= ratio * own) & (edges.n_kmers <= graph.k) & (own < near * share)
     return edges.marked(np.where(is_between, is_rare, is_false_join), graph.n)
@@ -268,7 +266,7 @@ def find_isolated(graph: UnitigGraph) -> np.ndarray:
     Only for a graph of one depth: otherwise a rare unitig may be of a minor genome.
     """
     is_alone = (graph.arc_start[2::2] == graph.arc_start[:-1:2]) & ~graph.is_circular
-    is_rare = graph.depth < COVERAGE.half_copy * typical_depth(graph)
+    is_rare = graph.depth < typical_depth(graph) / 2
     return is_alone & (graph.n_kmers <= graph.k) & is_rare
 
 

@@ -54,9 +54,9 @@ def decide(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, least: int
     """Decide which bases to correct.
 
     A base is corrected if at least ``least`` reads have the same other base, and these are `vote_agreement` of the
-    voters, or all but `polishing_max_dissenters` and more than the others. Places with more than `two_copies_ratio`
-    times the voters of the contig's covered bases are left: where a contig ends in a repeat, the reads of the other
-    copies would outvote its own.
+    voters, or all but `polishing_max_dissenters` and more than the others. Places with more than twice the
+    voters of the contig's covered bases are left: where a contig ends in a repeat, the reads of the other copies would
+    outvote its own.
 
     Parameters
     ----------
@@ -103,4 +103,4 @@ def _is_usual_depth(place: np.ndarray, depth: np.ndarray, voters: Array, bounds:
     voters = to_host(voters)
     total, n = (sum_between(own, bounds) for own in (voters, voters > 0))
     contig = np.searchsorted(bounds, place, side="right") - 1
-    return np.asarray(depth <= COVERAGE.two_copies_ratio * (total / np.maximum(1, n))[contig])
+    return np.asarray(depth <= 2 * (total / np.maximum(1, n))[contig])

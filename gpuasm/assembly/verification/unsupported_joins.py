@@ -12,7 +12,7 @@ nothing:
 
 - Mates should lie beyond the contig end, as far as `discordant_fragment_quantile` of the fragments reach.
 - The reads may be of two copies: more than `discordant_max_unknown` of the usual number of reads have mates without a
-  unique place, or there are more than `two_copies_ratio` times the usual reads. The contig may then be right.
+  unique place, or there are more than twice the usual reads. The contig may then be right.
 - The library has more discordant pairs than `discordant_max_rate`, as where the files of mates are out of step.
 """
 
@@ -28,10 +28,10 @@ import numpy as np
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.coverage.copy_number import overdispersion
-from gpuasm.assembly.parameters import COVERAGE, VERIFICATION
+from gpuasm.assembly.parameters import VERIFICATION
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ClippingBreakpoints, spaced_apart
 
-_MAX_UNKNOWN, _MAX_READS = VERIFICATION.discordant_max_unknown, COVERAGE.two_copies_ratio
+_MAX_UNKNOWN = VERIFICATION.discordant_max_unknown
 _NONE = np.iinfo(np.int64).max
 """No place."""
 
@@ -191,7 +191,7 @@ class _DirectedReads:
         usual = self.usual * (end - begin)
         n_reads = int(self.times[begin - self.origin : end - self.origin].sum(dtype=np.int64))
         n_paired = int(np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin))
-        return n_reads - (stop - row) - n_paired <= _MAX_UNKNOWN * usual and n_reads <= _MAX_READS * usual
+        return n_reads - (stop - row) - n_paired <= _MAX_UNKNOWN * usual and n_reads <= 2 * usual
 
 
 def unspanned_windows(

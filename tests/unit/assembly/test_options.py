@@ -8,8 +8,8 @@ import pytest
 
 from gpuasm.assembly import AssemblyOptions, assemble, pipeline
 from gpuasm.assembly.options import RULES, STAGES
-from gpuasm.assembly.parameters import ITERATION
 from gpuasm.assembly.verification.contig_checks import check_contigs
+from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 from tests.read_files import genome_text, simulated_pairs
@@ -100,7 +100,7 @@ def test_low_coverage_starts_at_a_smaller_k():
     reads = Reads.from_strings([read for pair in pairs for read in pair], paired=True)
     for without, smaller in (((), True), (("low-coverage-k",), False)):
         assembly = assemble(reads, AssemblyOptions(without=without))
-        assert (assembly.k[0] < ITERATION.first_k) == smaller
+        assert (assembly.k[0] < MAX_PLAIN_K) == smaller
 
 
 def test_all_stages_are_run_by_default(reads):

@@ -80,9 +80,6 @@ def test_first_alignments_are_those_of_plain_python(example):
             expected[r] = (r, number, start + at, int(is_reversed), start + begin, start + end)
     assert rows_of(first.where(first.is_unique)) == list(expected.values())
     assert set(to_host(second.segment).tolist()) <= set(expected)
-    own_seeds = index_seeds(targets, READ_LENGTH, reads=reads)
-    assert [rows_of(found) for found in align_reads(reads, targets, own_seeds)] == [rows_of(first), rows_of(second)]
-    assert own_seeds.keys.size <= index.keys.size
 
 
 def test_seeds_are_found_few_windows_at_a_time(monkeypatch):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuasm.assembly.ends.end_joining import are_densely_covered, find_unlinked_overlaps
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
+from gpuasm.assembly.graph.unitig_graph import oriented_codes
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.assembly.paths.repeat_resolution import resolve
 from tests.oracles.kmers import reverse_complement

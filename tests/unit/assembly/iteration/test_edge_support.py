@@ -24,7 +24,7 @@ from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.assembly.iteration.next_graph import build_next_graph
 from gpuasm.assembly.iteration.passed_contigs import Text, next_text
 from gpuasm.assembly.options import AssemblyOptions
-from gpuasm.assembly.parameters import ITERATION
+from gpuasm.assembly.parameters import PATHS
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.names import Dictionary
@@ -195,7 +195,7 @@ def test_fragments_remove_other_edges_of_a_single_copy_window():
 
     def removed(*single_ends: np.ndarray, least: int = 3) -> np.ndarray:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(edge_support, "ITERATION", replace(ITERATION, flank_least_fragments=least))
+            patch.setattr(edge_support, "PATHS", replace(PATHS, join_min_pairs=least))
             return unsupported_by_fragments(
                 text, tally, dictionary, graph, is_single=np.zeros(graph.n, bool), single_ends=single_ends,
                 windows_per_base=0.1,

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.graph.oriented_sequence import oriented_codes
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.paths.dominant_paths import copy_shared_stretches, find_dominant_paths, shared_stretches
 from gpuasm.sequence.encoding import decode, reverse_complement
