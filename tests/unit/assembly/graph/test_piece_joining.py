@@ -26,7 +26,7 @@ from tests.unit.kmers.test_tally import noisy_reads
 _GRAPH = ("bases", "start", "count", "is_circular", "arc_start", "arc_to", "arc_count", "unit")
 CIRCULAR = "".join(np.random.default_rng(4).choice(list("ACGT"), 90))
 TEXTS = [*noisy_reads(2, 150), *[(CIRCULAR * 3)[i : i + 80] for i in range(90)]]
-WEIGHT = {"unit": 32, "weight": 3}
+UNIT, WEIGHT = 32, 3
 
 
 def counted(reads, k, *, min_count, min_follow):
@@ -44,7 +44,8 @@ def whole_graph(reads, tally):
     edges = {(v, int(neighbour[v, b])) for v, b in zip(*np.nonzero(has_edge), strict=True) if neighbour[v, b] >= 0}
     is_edge = [[(v, w) in edges and (w ^ 1, v ^ 1) in edges for w in row] for v, row in enumerate(neighbour.tolist())]
     kept = np.where(np.array(is_edge).reshape(-1, 4), neighbour, -1).ravel().astype(np.int32)
-    graph = build_unitigs(reads.packed, tally, TableLinks(to_namespace(xp, kept), tally), **WEIGHT).graph
+    graph = build_unitigs(reads.packed, tally, TableLinks(to_namespace(xp, kept), tally), unit=UNIT).graph
+    graph = replace(graph, count=WEIGHT * graph.count, arc_count=WEIGHT * graph.arc_count)
     rows = (to_host(column).tolist() for column in (tally.keys, tally.count, tally.edges))
     return graph, {key: (count, edges) for key, count, edges in zip(*rows, strict=True)}
 
@@ -64,7 +65,7 @@ def counted_in(reads, k):
 
 def joined(parts, xp, **options):
     pieces = all_pieces(parts)
-    return join_pieces([pieces], PieceLinks.of(pieces, xp, **options), **WEIGHT)
+    return join_pieces([pieces], PieceLinks.of(pieces, xp, **options), unit=UNIT, weight=WEIGHT)
 
 
 def assert_same(found, expected, *, without=()):
