@@ -15,6 +15,7 @@ from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.names import Label
 from gpuasm.graph.rows import index_type, offsets_of, rows_of_slots, sums_of_rows
 from gpuasm.primitives.counting import count_true
+from gpuasm.primitives.runs import begins_run
 
 
 class UndirectedGraph:
@@ -128,7 +129,7 @@ def undirected_graph(graph: DirectedGraph, weights: Array | None = None) -> Undi
         keys = xp.concatenate([forward[proper], back[proper]])
         del forward, back, proper
         keys.sort()
-        keys = keys[_starts_runs(keys)]
+        keys = keys[begins_run(keys)]
         return _of_keys(keys, None, n=n, names=graph.names)
     values = weights.astype(np.float64, copy=False)[proper]
     ahead, reverse = (_summed(keys[proper], values) for keys in (forward, back))
@@ -142,19 +143,12 @@ def _equal(first: Array, second: Array) -> bool:
     return first.shape == second.shape and not count_true(first != second)
 
 
-def _starts_runs(keys: Array) -> Array:
-    """Return whether each sorted key differs from the one before."""
-    first = array_namespace(keys).ones(keys.size, bool)
-    first[1:] = keys[1:] != keys[:-1]
-    return first
-
-
 def _summed(keys: Array, values: Array) -> tuple[Array, Array]:
     """Return the distinct keys, rising, and the sum of the values of each, added in the order they had."""
     xp = array_namespace(keys)
     order = xp.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
-    starts = xp.flatnonzero(_starts_runs(keys))
+    starts = xp.flatnonzero(begins_run(keys))
     bounds = xp.concatenate([starts.astype(np.int64), xp.asarray([keys.size], np.int64)])
     sums = sums_of_rows(bounds, values)
     if not bool(xp.isfinite(sums).all()):

@@ -10,6 +10,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.graph.rows import rows_of_slots
 from gpuasm.primitives.randomness import random_uint64, stream_key
+from gpuasm.primitives.runs import begins_run
 
 PART = 1 << 22
 """Approximate limit of the entries of an index; 100 bytes each while it is made."""
@@ -69,10 +70,7 @@ def index_in_parts(hashes: Array, offsets: Array, *, most: int = PART) -> Iterat
 def _index(hashes: Array, offsets: Array, before: Array) -> HashIndex:
     xp = array_namespace(hashes)
     order = xp.argsort(hashes, kind="stable")  # the samples of a hash stay in order
-    ordered = hashes[order]
-    is_first = xp.ones(hashes.size, dtype=bool)
-    is_first[1:] = ordered[1:] != ordered[:-1]
-    del ordered
+    is_first = begins_run(hashes[order])
     number = (xp.cumsum(is_first, dtype=np.int64) - 1).astype(np.int32)
     ids, place = xp.empty(hashes.size, np.int32), xp.empty(hashes.size, np.int64)
     ids[order] = number

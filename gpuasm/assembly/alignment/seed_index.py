@@ -21,6 +21,7 @@ from gpuasm.kmers.tally import joined
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.hashing import build_index, mix
+from gpuasm.primitives.runs import begins_run, run_bounds
 from gpuasm.sequence.encoding import NOT_A_BASE, base_at, pack
 from gpuasm.sequence.reads import Reads
 
@@ -203,11 +204,9 @@ def index_seeds(targets: Targets, read_length: int) -> SeedIndex:
     order = xp.argsort(keys)
     keys, place = keys[order], place[order]
     del order
-    is_first = xp.concatenate([xp.ones(min(1, keys.size), bool), keys[1:] != keys[:-1]])
-    _sort_places(keys, place, is_first)
-    start = xp.flatnonzero(is_first)
-    first = xp.concatenate([start, xp.full(1, keys.size, start.dtype)]).astype(np.int64)
-    keys = keys[start]
+    _sort_places(keys, place)
+    first = run_bounds(keys)
+    keys = keys[first[:-1]]
     return SeedIndex(k, sample, keys, *build_index(keys), first, place)
 
 
@@ -230,9 +229,9 @@ def _find_all_seeds(targets: Targets, k: int, sample: Any) -> tuple[Array, Array
     return joined(found[0]), joined(found[1])
 
 
-def _sort_places(keys: Array, place: Array, is_first: Array) -> None:
+def _sort_places(keys: Array, place: Array) -> None:
     """Sort the places of each seed that occurs several times, in place."""
-    xp = array_namespace(keys)
+    xp, is_first = array_namespace(keys), begins_run(keys)
     is_alone = is_first & xp.concatenate([is_first[1:], xp.ones(min(1, keys.size), bool)])
     several = xp.flatnonzero(~is_alone)
     if several.size:

@@ -23,6 +23,7 @@ from gpuasm.assembly.parameters import ENDS
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
+from gpuasm.primitives.runs import begins_run
 from gpuasm.primitives.searching import first_not_below
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
@@ -89,8 +90,7 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     rank = np.concatenate([np.full(tail_keys.size, -1), number])
     whose = np.concatenate([tails.end[of], number])
     order = np.lexsort((whose, rank, all_keys))
-    sorted_keys = all_keys[order]
-    first = np.concatenate([np.ones(min(1, order.size), bool), sorted_keys[1:] != sorted_keys[:-1]])
+    first = begins_run(all_keys[order])
     first_owner = whose[order][np.maximum.accumulate(np.where(first, np.arange(order.size), 0))]
     is_shared = np.empty(order.size, bool)
     is_shared[order] = first_owner != whose[order]

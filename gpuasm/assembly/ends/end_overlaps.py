@@ -24,6 +24,7 @@ from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import compiled, for_each, inlined, signatures
 from gpuasm.primitives.counting import count_ones
 from gpuasm.primitives.row_of_edge import row_of_edge
+from gpuasm.primitives.runs import begins_run
 from gpuasm.sequence.encoding import base_at, block_at, pack
 
 _MISMATCH_COST = ENDS.overlap_mismatch_cost
@@ -154,7 +155,7 @@ class _Seeds(NamedTuple):
         keys = xp.sort(keys)
         numbers = (keys & ((np.uint64(1) << number_bits) - np.uint64(1))).astype(np.int64)
         keys >>= number_bits
-        is_first = xp.concatenate([xp.ones(min(1, n), bool), keys[1:] != keys[:-1]])
+        is_first = begins_run(keys)
         run = xp.cumsum(is_first, dtype=np.int32) - np.int32(1)
         begin = xp.concatenate([xp.flatnonzero(is_first), xp.full(1, n)]).astype(np.int64)
         n_runs = int(begin.size) - 1

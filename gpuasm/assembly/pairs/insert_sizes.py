@@ -20,6 +20,7 @@ from gpuasm.assembly.alignment.read_threading import DEPTH_SCALE
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.parallel import inlined
+from gpuasm.primitives.runs import begins_run
 from gpuasm.sequence.reads import Reads
 
 _QUARTILES = (0.25, 0.5, 0.75)
@@ -277,7 +278,7 @@ def _pairs(reads: Reads, first: Alignments) -> tuple[Alignments, Array]:
     """Return the first alignment of each read, and whether it and the next are two uniquely aligned mates."""
     xp = array_namespace(first.at)
     read = reads.read[first.segment]
-    kept = xp.flatnonzero(xp.concatenate([xp.ones(min(1, read.size), bool), read[1:] != read[:-1]]))
+    kept = xp.flatnonzero(begins_run(read))
     read, aligned = read[kept], first.where(kept)
     are_mates = (read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1)
     return aligned, are_mates & aligned.is_unique[:-1] & aligned.is_unique[1:]

@@ -26,6 +26,7 @@ from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.parameters import FRAGMENTS
+from gpuasm.primitives.runs import run_bounds
 from gpuasm.sequence.reads import Reads
 
 _LOG = logging.getLogger(__name__)
@@ -173,25 +174,15 @@ class Links(NamedTuple):
         xp = array_namespace(self.source)
         pair = xp.flatnonzero(is_kept)
         own = self.of_pairs[pair]
-        starts = _starts_of_runs(own)
+        bounds = run_bounds(own)
+        kept = own[bounds[:-1]]
         left_thread, right_thread = (
             a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (self.left_thread, self.right_thread)
         )
         return Links(
-            self.source[own[starts]], self.target[own[starts]], _with_end(starts, pair.size), self.pair[pair],
+            self.source[kept], self.target[kept], bounds, self.pair[pair],
             self.left[pair], self.right[pair], left_thread, right_thread,
         )  # fmt: skip
-
-
-def _starts_of_runs(values: Array) -> Array:
-    """Return where runs of equal values begin."""
-    xp = array_namespace(values)
-    return xp.flatnonzero(xp.concatenate([xp.ones(min(1, values.size), bool), values[1:] != values[:-1]]))
-
-
-def _with_end(starts: Array, end: int) -> Array:
-    xp = array_namespace(starts)
-    return xp.concatenate([starts, xp.full(1, end, starts.dtype)]).astype(np.int64)
 
 
 def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_anchors: bool = True) -> Links:
@@ -225,11 +216,12 @@ def _link_threads(threads: ReadPaths, graph: GraphArrays) -> Links:
     near = (key[1] < key[0]).astype(np.int64)
     far, every, least = 1 - near, xp.arange(pair.size), xp.minimum(key[0], key[1])
     order = xp.argsort(least, kind="stable")
-    starts = _starts_of_runs(least[order])
+    bounds = run_bounds(least[order])
+    starts = bounds[:-1]
     return Links(
         source=oriented[every, near][order][starts],
         target=oriented[every, far][order][starts] ^ 1,
-        first=_with_end(starts, order.size),
+        first=bounds,
         pair=pair[order],
         left=rest[every, near][order],
         right=rest[every, far][order],

@@ -37,6 +37,7 @@ from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import PATHS
 from gpuasm.assembly.paths.graph_walks import MAX_WALKS, WALK_UNITIGS, Walks, find_walks
 from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.runs import run_bounds
 
 _BATCH = 1 << 17
 """Links at a time: bounds the memory for walks."""
@@ -260,9 +261,8 @@ def known_prefixes(links: Links, chosen: ChosenWalks, inserts: InsertSizes, *, i
     end = xp.concatenate([links.source, links.target ^ 1]).astype(np.int64)
     weight = xp.tile(xp.where(chosen.size > 1, weight, 0), 2) * is_single[end >> 1]
     order = xp.argsort(end, kind="stable")
-    ends = end[order]
-    first = xp.flatnonzero(xp.concatenate([xp.ones(min(1, ends.size), bool), ends[1:] != ends[:-1]]))
-    last = xp.concatenate([first[1:], xp.full(min(1, ends.size), ends.size, first.dtype)])
+    bounds = run_bounds(end[order])
+    first, last = bounds[:-1], bounds[1:]
     prefix = xp.full(WALK_UNITIGS * first.size, -1, np.int32)
     _write_prefixes(int(first.size), first, last, order, weight, chosen.unitigs, chosen.size, n, WALK_UNITIGS,
                     PATHS.join_min_pairs, PATHS.consensus_agreement, prefix)  # fmt: skip

@@ -11,6 +11,7 @@ from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.coverage.sample_mode import reads_of_one_error
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, VERIFICATION
 from gpuasm.primitives.counting import sum_between
+from gpuasm.primitives.runs import run_bounds
 
 
 class Fixes(NamedTuple):
@@ -45,9 +46,8 @@ class VoteCounts:
         """Count the votes that `list_differing_bases` returns, in any order."""
         xp = array_namespace(votes)
         votes = xp.sort(votes)
-        starts = xp.flatnonzero(xp.concatenate([xp.ones(min(1, votes.size), bool), votes[1:] != votes[:-1]]))
-        n_reads = xp.diff(xp.concatenate([starts, xp.full(1, votes.size, starts.dtype)]))
-        return cls(votes[starts], n_reads)
+        bounds = run_bounds(votes)
+        return cls(votes[bounds[:-1]], xp.diff(bounds))
 
 
 def decide(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, least: int) -> Fixes:

@@ -1,0 +1,20 @@
+"""Runs of equal values in an array, as keys that are sorted have them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuasm.arrays import Array, array_namespace
+
+
+def begins_run(values: Array) -> Array:
+    """Return whether each value differs from the one before, the first one too: (n,) bool."""
+    is_first = array_namespace(values).ones(values.size, bool)
+    is_first[1:] = values[1:] != values[:-1]
+    return is_first
+
+
+def run_bounds(values: Array) -> Array:
+    """Return where the runs of equal values begin, and the end of the last: (n_runs + 1,) int64."""
+    xp = array_namespace(values)
+    return xp.concatenate([xp.flatnonzero(begins_run(values)), xp.full(1, values.size)]).astype(np.int64)
