@@ -82,35 +82,24 @@ def make_contigs(graph: UnitigGraph, *, min_length: int, is_abandoned: np.ndarra
         Dead ends of ``graph`` that are not free, as their continuation was removed. End 2u + s is the end of unitig u
         read on strand s.
     """
-    single = single_copy_depth(graph.n_kmers, graph.depth)
-    contigs = _contigs_of(graph, end_cuts(graph), single, is_abandoned=is_abandoned)
-    contigs = [contig for contig in contigs if contig.length >= min_length]
-    return numbered([contigs[i] for i in in_order(contigs)])
-
-
-def _contigs_of(
-    graph: UnitigGraph, cut: np.ndarray, single: float, *, is_abandoned: np.ndarray | None = None
-) -> list[Contig]:
-    """Return each unitig of a graph as a contig without a name, less the bases that `end_cuts` cuts."""
-    right, left = cut[0::2], cut[1::2]
+    single, (right, left) = single_copy_depth(graph.n_kmers, graph.depth), end_cuts(graph).reshape(-1, 2).T
     first = np.minimum(graph.start[:-1] + left, graph.start[1:])
     last = np.maximum(first, graph.start[1:] - right)
-    is_free = (np.diff(graph.arc_start) == 0) & ~np.repeat(graph.is_circular, 2)
-    if is_abandoned is not None:
-        is_free &= ~is_abandoned
+    is_free = graph.is_dead_end if is_abandoned is None else graph.is_dead_end & ~is_abandoned
     copies = np.maximum(1, np.rint(graph.depth / single)) if single > 0 else np.ones(graph.n)
     columns = (first, last, graph.depth, copies.astype(np.int64), graph.is_circular, is_free.reshape(-1, 2))
-    rows = enumerate(zip(*(column.tolist() for column in columns), strict=True))
     contigs = []
-    for u, (a, b, depth, n, is_circular, free) in rows:
+    for u, (a, b, depth, n, is_circular, free) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
         if is_circular:
             codes, is_flipped = open_circular(graph.bases[a:b], graph.k)
             contigs.append(Contig("", codes, depth, n, is_circular, u, source=2 * u + is_flipped))
         else:
             ends = 2 * u, 2 * u + 1
-            codes = graph.bases[a:b]
-            contigs.append(Contig("", codes, depth, n, is_circular, u, (free[0], free[1]), ends=ends, source=2 * u))
-    return contigs
+            contigs.append(
+                Contig("", graph.bases[a:b], depth, n, is_circular, u, (free[0], free[1]), ends=ends, source=2 * u)
+            )
+    contigs = [contig for contig in contigs if contig.length >= min_length]
+    return numbered([contigs[i] for i in in_order(contigs)])
 
 
 def changed(contig: Contig, **values: Any) -> Contig:

@@ -62,7 +62,7 @@ class EndSequences:
     @classmethod
     def of(cls, reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph) -> EndSequences:
         """Compute the consensus beyond every dead end; take as many bases of the unitig as the longest read has."""
-        is_dead = (np.diff(graph.arc_start) == 0) & ~np.repeat(graph.is_circular, 2)
+        is_dead = graph.is_dead_end
         tails = ClippedTails.joined([_clipped_tails(reads, on_unitigs, graph, is_dead, side=side) for side in (0, 1)])
         reach = int(reads.length.max()) if reads.n_segments else 0
         return cls.voted(graph, np.flatnonzero(is_dead), tails, reach=reach)

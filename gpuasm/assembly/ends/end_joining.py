@@ -129,7 +129,7 @@ def find_unlinked_overlaps(graph: UnitigGraph, may_join: np.ndarray, *, xp: Any 
     list of (source, target, overlap): oriented unitigs, each pair from one side only, and the shared bases, fewer than
     k - 1. Ends in which the shared bases occur again are left out: units of a tandem repeat may be missing.
     """
-    dead = np.flatnonzero((np.diff(graph.arc_start) == 0) & ~np.repeat(graph.is_circular, 2))
+    dead = np.flatnonzero(graph.is_dead_end)
     dead = dead[graph.length[dead >> 1] >= ALIGNMENT.contained_end_min_bases]
     if graph.k - 2 < ALIGNMENT.contained_end_min_bases or not may_join[dead].any():
         return []
@@ -211,7 +211,7 @@ def close_gaps(
         Applied rules, of `gpuasm.assembly.options.RULES`: "local-reads" is one of them.
     """
     graph = resolved.graph
-    is_dead = np.diff(graph.arc_start) == 0
+    is_dead = graph.is_dead_end
     free, ambiguous, mismatching = (
         [gap for gap in some if is_dead[gap.source] and is_dead[gap.target ^ 1]]
         for some in (resolved.gaps, resolved.ambiguous_overlaps, resolved.mismatching_overlaps)
@@ -219,7 +219,7 @@ def close_gaps(
     if not (free or resolved.weak_links or ambiguous or mismatching):
         return graph, resolved.gaps
     with stages.stage("close gaps") as stage:
-        ends = np.flatnonzero(is_dead & ~np.repeat(graph.is_circular, 2))
+        ends = np.flatnonzero(is_dead)
         linked = [] if "local-reads" not in rules else [gap for gap in free if gap.n_pairs >= ENDS.gap_walk_min_pairs]
         aligned = align_to_ends(
             graph, ends, make_contigs(graph, min_length=1), reads,

@@ -35,7 +35,7 @@ def bridging_segments(crossing: Reads, names: Array, kmer_graph: KmerGraph) -> R
     xp, k = array_namespace(crossing.packed), kmer_graph.graph.k
     on_bridge = xp.zeros(names.size, dtype=np.uint8)
     graph = kmer_graph.graph
-    leads_on = to_namespace(xp, (np.diff(graph.arc_start) > 0) | np.repeat(graph.is_circular, 2))
+    leads_on = to_namespace(xp, ~graph.is_dead_end)
     where = (crossing.start, crossing.length, k, names, kmer_graph.rows, leads_on)
     _mark_bridges(crossing.n_segments, *where, on_bridge)
     marked = to_host(xp.flatnonzero(on_bridge))

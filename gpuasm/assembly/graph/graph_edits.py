@@ -138,7 +138,7 @@ class _Draft:
         unitig between joined ends only that was not copied is a path that the pairs exclude.
         """
         graph = self.graph
-        before, after = _sides(graph), _sides(wide)[: graph.n]
+        before, after = graph.n_arcs.reshape(-1, 2), wide.n_arcs.reshape(-1, 2)[: graph.n]
         is_end = np.zeros(graph.n, dtype=bool)
         is_end[np.array(self.joined_ends, np.int64) >> 1] = True
         is_copied = (self.taken > 0) & ~is_end
@@ -161,8 +161,3 @@ def _without_path(graph: UnitigGraph, few: list[int]) -> list[int]:
             if any(leads_out.get(oriented, True) for oriented in row):
                 leads_out[end] = changed = True
     return [u for u in few if not (leads_out[2 * u] and leads_out[2 * u + 1])]
-
-
-def _sides(graph: UnitigGraph) -> np.ndarray:
-    """Return how many arcs leave each unitig on either strand: (n, 2) int64."""
-    return np.diff(graph.arc_start).reshape(-1, 2)

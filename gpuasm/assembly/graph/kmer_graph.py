@@ -74,7 +74,7 @@ class KmerGraph:
     @classmethod
     def of(cls, graph: UnitigGraph, xp: Any) -> KmerGraph:
         """Return a graph with its k-mers numbered, with arrays of namespace ``xp``."""
-        first_window = window_start(graph)
+        first_window = graph.window_start
         n_kmers = int(first_window[-1])
         require_nameable(n_kmers)
         start = to_namespace(xp, first_window)
@@ -113,11 +113,6 @@ class KmerGraph:
         return LinkRows(*self.rows, *(to_namespace(xp, row) for row in rows))
 
 
-def window_start(graph: UnitigGraph) -> np.ndarray:
-    """Return the number of the first window of each unitig, and of all windows: (n + 1,) int64."""
-    return np.concatenate([[0], np.cumsum(graph.n_kmers)])
-
-
 def cleaned_columns(held: list[JoinedGraph], cleaned: tuple[UnitigGraph, SourceUnitigs]) -> JoinedGraph:
     """Return a cleaned graph with the counts and edges of its windows.
 
@@ -130,7 +125,7 @@ def cleaned_columns(held: list[JoinedGraph], cleaned: tuple[UnitigGraph, SourceU
     """
     joined, (graph, sources) = held.pop(), cleaned
     n_kmers = joined.graph.n_kmers[sources.oriented >> 1]
-    to, first_window = np.cumsum(n_kmers) - n_kmers, window_start(joined.graph)
+    to, first_window = np.cumsum(n_kmers) - n_kmers, joined.graph.window_start
     count, edges = np.empty(int(n_kmers.sum()), np.uint32), np.empty(int(n_kmers.sum()), np.uint8)
     _move_columns(to.size, sources.oriented, to, first_window, joined.count, joined.edges, count, edges)
     return JoinedGraph(graph, count, edges)
@@ -157,7 +152,7 @@ def cleaned_names(unitigs: Unitigs, cleaned: tuple[UnitigGraph, SourceUnitigs]) 
     n = n_kmers[sources.oriented >> 1]
     target = np.full(unitigs.graph.n, -1, np.int64)
     target[sources.oriented >> 1] = 2 * (np.cumsum(n) - n) + (sources.oriented & 1)
-    rows = (to_namespace(xp, row) for row in (window_start(unitigs.graph), target))
+    rows = (to_namespace(xp, row) for row in (unitigs.graph.window_start, target))
     _rename(unitigs.name.size, unitigs.name, *rows, unitigs.graph.n)
     return unitigs.name
 

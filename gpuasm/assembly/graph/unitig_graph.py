@@ -77,7 +77,22 @@ class UnitigGraph:
     @property
     def arc_from(self) -> np.ndarray:
         """(m,) int32: source of each arc."""
-        return np.repeat(np.arange(2 * self.n, dtype=np.int32), np.diff(self.arc_start))
+        return np.repeat(np.arange(2 * self.n, dtype=np.int32), self.n_arcs)
+
+    @property
+    def n_arcs(self) -> np.ndarray:
+        """(2n,) int64: outgoing arcs of each oriented unitig."""
+        return np.diff(self.arc_start)
+
+    @property
+    def is_dead_end(self) -> np.ndarray:
+        """(2n,) bool: which oriented unitigs lead to no other, and not back to themselves."""
+        return (self.n_arcs == 0) & ~np.repeat(self.is_circular, 2)
+
+    @property
+    def window_start(self) -> np.ndarray:
+        """(n + 1,) int64: the number of the first window of each unitig, and of all windows."""
+        return np.concatenate([[0], np.cumsum(self.n_kmers)])
 
     def sequence(self, u: int) -> str:
         """Return the bases of unitig u as text."""

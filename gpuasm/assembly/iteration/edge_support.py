@@ -214,7 +214,7 @@ def _has_alternative(text: Text, graph: UnitigGraph, support: Support) -> np.nda
 
 def _joins_another_path(text: Text, graph: UnitigGraph) -> np.ndarray:
     """Return which flanks are an end's only edge, into a unitig with fewer outgoing than incoming edges."""
-    n_arcs = np.diff(graph.arc_start)
+    n_arcs = graph.n_arcs
     source, target = text.flanks.source, text.flanks.target
     forward = (n_arcs[source] == 1) & (n_arcs[target ^ 1] > n_arcs[target])
     return forward | ((n_arcs[target ^ 1] == 1) & (n_arcs[source] > n_arcs[source ^ 1]))

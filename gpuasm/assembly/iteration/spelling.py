@@ -145,7 +145,7 @@ def _spell_flanks(graph: UnitigGraph, flanks: Flanks, k: int) -> _Spelled:
 
 
 def _old(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    return graph.bases, graph.start, np.concatenate([[0], np.cumsum(graph.n_kmers)]), graph.k
+    return graph.bases, graph.start, graph.window_start, graph.k
 
 
 @signatures(

@@ -111,7 +111,7 @@ def follow_dominant_paths(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitig
     is_abandoned = np.empty(2 * joined.n, dtype=bool)
     is_abandoned[0::2] = ends[sources.oriented[sources.start[1:] - 1]]
     is_abandoned[1::2] = ends[sources.oriented[sources.start[:-1]] ^ 1]
-    return joined, sources, is_abandoned & (np.diff(joined.arc_start) == 0)
+    return joined, sources, is_abandoned & (joined.n_arcs == 0)
 
 
 def find_dominant_paths(graph: UnitigGraph) -> np.ndarray:

@@ -166,9 +166,7 @@ def _write_fragments(segments: _WalkSegments, kmer_graph: KmerGraph) -> tuple[Re
     after = xp.cumsum(n_blocks)
     start, total = 32 * (after - n_blocks), (int(after[-1]) if n else 0) + 1
     codes, names = xp.zeros(32 * total, np.uint8), xp.full(32 * total, -1, np.int32)
-    window_start = np.concatenate([[0], np.cumsum(graph.n_kmers)])
-    bases, unitig_start, window_start = (to_namespace(xp, a) for a in (graph.bases, graph.start, window_start))
-    unitigs = _NamedUnitigs(bases, unitig_start, window_start)
+    unitigs = _NamedUnitigs(*(to_namespace(xp, a) for a in (graph.bases, graph.start, graph.window_start)))
     _write_fragment(n, segments, unitigs, graph.k, start, codes, names)
     packed = xp.empty(total, np.uint64)
     _pack_bases(total, codes, packed)

@@ -115,7 +115,7 @@ def _classify(
     unitigs, n_walks = to_host(chosen.unitigs).reshape(-1, WALK_UNITIGS), to_host(chosen.n_walks).tolist()
     walks = [tuple(row[:size].tolist()) for row, size in zip(unitigs, to_host(chosen.size).tolist(), strict=True)]
     is_used = _used_up(graph, accepted.is_single, gaps, walks)
-    is_dead = np.diff(graph.arc_start) == 0
+    is_dead = graph.n_arcs == 0
     found, fills, few = Resolved(graph), list[Fill](), list[Gap]()
     for gap, walk, n, expected in zip(gaps, walks, n_walks, evidence.expected.tolist(), strict=True):
         if len(walk) > 1 and not is_used[[o >> 1 for o in walk[1:-1]]].any():
@@ -219,7 +219,7 @@ def _weak_links(graph: UnitigGraph, accepted: AcceptedLinks, *, sd: float) -> li
     """Return the links of too few pairs to be joins, of dead ends that nothing else links."""
     links, n_pairs = accepted.links, accepted.evidence.n_pairs
     source, target = to_host(links.source).astype(np.int64), to_host(links.target).astype(np.int64)
-    is_free = np.diff(graph.arc_start) == 0
+    is_free = graph.n_arcs == 0
     is_free &= np.bincount(np.concatenate([source, target ^ 1]), minlength=is_free.size) == 1
     few = (n_pairs > 0) & (n_pairs < PATHS.join_min_pairs)
     few[accepted.joins] = False

@@ -79,7 +79,7 @@ def find_cycles(graph: UnitigGraph) -> Iterator[Cycle]:
 
     All four are different unitigs; A leads only to R, C follows only R, and B does both.
     """
-    n_out = np.diff(graph.arc_start)
+    n_out = graph.n_arcs
     for u in np.flatnonzero((n_out[0::2] == 2) & (n_out[1::2] == 2) & ~graph.is_circular).tolist():
         into, out = _following(graph, 2 * u + 1) ^ 1, _following(graph, 2 * u)
         shared = np.intersect1d(into, out)
@@ -214,7 +214,7 @@ def find_terminal_repeats(graph: UnitigGraph) -> np.ndarray:
     -------
     (n,) int64, oriented: each from its junction towards its dead end; by unitig.
     """
-    n_out, is_long = np.diff(graph.arc_start), graph.n_kmers > graph.k
+    n_out, is_long = graph.n_arcs, graph.n_kmers > graph.k
     found = []
     n_right, n_left = n_out[0::2], n_out[1::2]
     for into in np.flatnonzero(is_long & (np.minimum(n_right, n_left) == 0) & (n_right + n_left >= 2)).tolist():

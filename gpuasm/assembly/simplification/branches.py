@@ -187,8 +187,8 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None 
     strictness, few = limits.strictness, limits.few
     reach = int((limits.reach or graph.k) * strictness)
     longest = np.where(graph.depth < few * strictness, int(graph.k * strictness), reach)
-    is_dead = (np.diff(graph.arc_start) == 0).reshape(-1, 2)
-    is_candidate = (is_dead[:, 0] != is_dead[:, 1]) & (graph.n_kmers <= 2 * longest) & ~graph.is_circular
+    is_dead = graph.is_dead_end.reshape(-1, 2)
+    is_candidate = (is_dead[:, 0] != is_dead[:, 1]) & (graph.n_kmers <= 2 * longest)
     tips = Branches.of(graph, is_candidate, 2 * longest)
     own, other, onward = tips.depth, tips.competitor.max(axis=1), tips.continuing.max(axis=1)
     rare, half, two_errors = (
@@ -265,7 +265,7 @@ def find_isolated(graph: UnitigGraph) -> np.ndarray:
 
     Only for a graph of one depth: otherwise a rare unitig may be of a minor genome.
     """
-    is_alone = (graph.arc_start[2::2] == graph.arc_start[:-1:2]) & ~graph.is_circular
+    is_alone = graph.is_dead_end.reshape(-1, 2).all(axis=1)
     is_rare = graph.depth < typical_depth(graph) / 2
     return is_alone & (graph.n_kmers <= graph.k) & is_rare
 
