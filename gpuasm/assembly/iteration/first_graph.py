@@ -157,12 +157,8 @@ _Step = tuple[str, Callable[[Reads, _Found, KmerGraph], Reads]]
 
 def _steps(options: AssemblyOptions) -> tuple[_Step, ...]:
     """Return the functions that find segments across the gaps of the first graph, by the names of their stages."""
-    steps: tuple[_Step, ...] = (("bridge gaps", _bridging), ("join overlapping ends", _overlapping))
-    rules = ("mercy-kmers", "end-overlaps")
-    return tuple(
-        (name, _no_segments if rule in options.without else find)
-        for (name, find), rule in zip(steps, rules, strict=True)
-    )
+    steps = (("bridge gaps", "mercy-kmers", _bridging), ("join overlapping ends", "end-overlaps", _overlapping))
+    return tuple((name, _no_segments if rule in options.without else find) for name, rule, find in steps)
 
 
 def _bridging(_: Reads, found: _Found, kmer_graph: KmerGraph) -> Reads:
