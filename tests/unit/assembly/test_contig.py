@@ -47,16 +47,19 @@ def test_copies_are_multiples_of_the_single_copy_depth():
     assert copies == {"a": 1, "b": 1, "two": 2, "seven": 7, "half": 1}
 
 
-def test_contigs_are_named_by_their_order():
+def test_isolated_unitigs_are_contigs_without_unitig():
+    last = unitigs_of_reads(Reads.from_strings(noisy_reads(1, 90)), 63, min_count=1)
     circular = decode(np.random.default_rng(3).integers(0, 4, 100))
-    contigs = make_contigs(
-        unitigs_of_reads(Reads.from_strings([circular + circular[:60], *noisy_reads(1, 90)]), 31, min_count=1),
-        min_length=50,
-    )
+    earlier = unitigs_of_reads(Reads.from_strings([circular + circular[:60]]), 31, min_count=1)
+    contigs = make_contigs(last, [earlier], min_length=100)
+    (own,) = [c for c in contigs if c.unitig < 0]
+    assert own.is_circular
+    assert own.length == 100
+    assert own.sequence in circular * 2 or reverse_complement(own.sequence) in circular * 2
     assert [c.name for c in contigs] == [f"contig_{i:06d}" for i in range(1, len(contigs) + 1)]
     assert [-c.length for c in contigs] == sorted(-c.length for c in contigs)
-    (own,) = [c for c in contigs if c.is_circular and c.length == 100]
-    assert own.sequence in circular * 2 or reverse_complement(own.sequence) in circular * 2
+    others = [(c.sequence, c.depth) for c in contigs if c.unitig >= 0]
+    assert others == [(c.sequence, c.depth) for c in make_contigs(last, min_length=100)]
 
 
 def test_single_copy_depth_is_that_of_long_unitigs():
