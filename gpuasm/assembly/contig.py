@@ -31,7 +31,7 @@ class Contig:
     is_circular : bool
         Whether its ends join.
     unitig : int
-        Its unitig in the graph, or -1 for a part of a unitig.
+        Its unitig in the graph, or -1 for a contig of an earlier graph or a part of a unitig.
     free_ends : (bool, bool)
         Whether its right and its left end are dead ends of the graph, which reads may extend.
     extended : (int, int)
@@ -41,7 +41,7 @@ class Contig:
         for none.
     source : int
         The oriented unitig of the graph that it was made of, also of a part: 2u, or 2u + 1 for the reverse complement;
-        -1 for a contig of no graph.
+        -1 for a contig of an earlier graph.
     """
 
     name: str
@@ -69,20 +69,41 @@ class Contig:
         return float(np.count_nonzero((self.codes == 1) | (self.codes == 2)) / self.codes.size)
 
 
-def make_contigs(graph: UnitigGraph, *, min_length: int, is_abandoned: np.ndarray | None = None) -> list[Contig]:
+def make_contigs(
+    graph: UnitigGraph,
+    isolated: Sequence[UnitigGraph] = (),
+    *,
+    min_length: int,
+    is_abandoned: np.ndarray | None = None,
+) -> list[Contig]:
     """Name the unitigs of at least ``min_length`` bases, longest first.
 
     Parameters
     ----------
     graph
         The last cleaned graph.
+    isolated
+        Graphs of isolated unitigs of smaller k; their contigs have no unitig in ``graph`` (-1).
     min_length
         Least length in bases.
     is_abandoned : (2n,) bool, or None
         Dead ends of ``graph`` that are not free, as their continuation was removed. End 2u + s is the end of unitig u
         read on strand s.
     """
-    single, (right, left) = single_copy_depth(graph.n_kmers, graph.depth), end_cuts(graph).reshape(-1, 2).T
+    single = single_copy_depth(graph.n_kmers, graph.depth)
+    contigs = _contigs_of(graph, end_cuts(graph), single, is_abandoned=is_abandoned)
+    for own in isolated:
+        alone = _contigs_of(own, np.zeros(2 * own.n, np.int64), single)
+        contigs += [changed(contig, unitig=-1, ends=(-1, -1), source=-1) for contig in alone]
+    contigs = [contig for contig in contigs if contig.length >= min_length]
+    return numbered([contigs[i] for i in in_order(contigs)])
+
+
+def _contigs_of(
+    graph: UnitigGraph, cut: np.ndarray, single: float, *, is_abandoned: np.ndarray | None = None
+) -> list[Contig]:
+    """Return each unitig of a graph as a contig without a name, less the bases that `end_cuts` cuts."""
+    right, left = cut[0::2], cut[1::2]
     first = np.minimum(graph.start[:-1] + left, graph.start[1:])
     last = np.maximum(first, graph.start[1:] - right)
     is_free = graph.is_dead_end if is_abandoned is None else graph.is_dead_end & ~is_abandoned
@@ -98,8 +119,7 @@ def make_contigs(graph: UnitigGraph, *, min_length: int, is_abandoned: np.ndarra
             contigs.append(
                 Contig("", graph.bases[a:b], depth, n, is_circular, u, (free[0], free[1]), ends=ends, source=2 * u)
             )
-    contigs = [contig for contig in contigs if contig.length >= min_length]
-    return numbered([contigs[i] for i in in_order(contigs)])
+    return contigs
 
 
 def changed(contig: Contig, **values: Any) -> Contig:

@@ -13,7 +13,7 @@ STAGES = ("first-graph", "reads", "fragments", "pairs", "check")
 RULES = tuple(
     (
         "low-coverage-k mercy-kmers tips low-coverage-edges bubbles"
-        " isolated-unitigs few-reads supported-branches read-correction larger-k"
+        " isolated-unitigs few-reads supported-branches read-correction larger-k isolated-contigs"
         " edge-support copy-number fragments high-coverage-reads"
         " anchors path-prefixes fragment-support joins end-overlaps"
         " repeats gap-closing local-reads"

@@ -157,7 +157,7 @@ def resume(
     is_abandoned = None
     if options.reaches("pairs") and "dominant-paths" in state.rules:
         graph, gaps, is_abandoned = _join_dominant_paths((graph, gaps), stages)
-    contigs = make_contigs(graph, min_length=1, is_abandoned=is_abandoned)
+    contigs = make_contigs(graph, state.isolated, min_length=1, is_abandoned=is_abandoned)
     checked = _check(contigs, reads, options, state=state, stages=stages)
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     kept = None if options.stop_after == STAGES[-1] else state

@@ -46,6 +46,8 @@ class AssemblyState:
         Rules that are left out.
     spanning : SpanningPairs, or None
         Pairs that may link unitigs; None where there are none.
+    isolated : tuple of UnitigGraph
+        Isolated contigs of earlier graphs, too short for the next k.
     fragment_lengths : (max + 1,) int64, or None
         How many fragments there are of each length, once pairs are joined.
     is_joined : bool
@@ -71,6 +73,7 @@ class AssemblyState:
     mode: Mode = ISOLATE
     without: tuple[str, ...] = ()
     spanning: SpanningPairs | None = None
+    isolated: tuple[UnitigGraph, ...] = ()
     fragment_lengths: np.ndarray | None = None
     is_joined: bool = False
     high_coverage_k: tuple[int, ...] = ()
@@ -141,11 +144,13 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
         "read_weight": state.read_weight,
         "n_pairs": state.spanning.n_pairs if state.spanning else 0,
         "bases_per_pair": state.spanning.inserts.bases_per_pair if state.spanning else 0,
+        "isolated": [graph.k for graph in state.isolated],
         "spectrum": {name: value for name, value in vars(spectrum).items() if name != "histogram"},
         "n_classes": spectrum.histogram.size,
     }
-    arrays = {f"graph_{name}": getattr(kmer_graph.graph, name) for name in _GRAPH}
-    arrays["graph_bases"] = _four_in_a_byte(kmer_graph.graph.bases)
+    graphs = {"graph": kmer_graph.graph} | {f"isolated_{number}": graph for number, graph in enumerate(state.isolated)}
+    arrays = {f"{prefix}_{name}": getattr(graph, name) for prefix, graph in graphs.items() for name in _GRAPH}
+    arrays |= {f"{prefix}_bases": _four_in_a_byte(graph.bases) for prefix, graph in graphs.items()}
     arrays |= {f"junction_reads_{name}": to_host(getattr(state.junction_reads, name)) for name in _READS}
     if state.fragment_lengths is not None:
         arrays["fragment_lengths"] = state.fragment_lengths
@@ -165,9 +170,13 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
 def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
     """Return the state that `state_to_arrays` converted, with arrays of namespace ``xp``."""
     scalars = json.loads(str(arrays["scalars"]))
-    rows = {name: arrays[f"graph_{name}"] for name in _GRAPH}
-    bases = _four_of_each_byte(arrays["graph_bases"], int(rows["start"][-1]))
-    graph = UnitigGraph(k=scalars["k"], unit=scalars["unit"], bases=bases, **rows)
+
+    def graph_of(prefix: str, k: int) -> UnitigGraph:
+        rows = {name: arrays[f"{prefix}_{name}"] for name in _GRAPH}
+        bases = _four_of_each_byte(arrays[f"{prefix}_bases"], int(rows["start"][-1]))
+        return UnitigGraph(k=k, unit=scalars["unit"], bases=bases, **rows)
+
+    graph = graph_of("graph", scalars["k"])
     names = np.cumsum(np.repeat(arrays["name_step"], arrays["name_run"]), dtype=np.int32)
     is_single, repeat_kmers = arrays.get("is_single"), arrays.get("repeat_kmers")
     if is_single is not None:
@@ -196,6 +205,7 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
         read_weight=scalars["read_weight"],
         is_single=is_single,
         repeat_kmers=None if repeat_kmers is None else to_namespace(xp, repeat_kmers),
+        isolated=tuple(graph_of(f"isolated_{number}", k) for number, k in enumerate(scalars["isolated"])),
     )
 
 

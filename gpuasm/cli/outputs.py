@@ -31,17 +31,24 @@ def write_graph(
 ) -> None:
     """Write a unitig graph as GFA 1, with a path for each contig; a circular unitig has a link to itself.
 
-    The segment of a whole contig has the contig's depth.
+    Contigs of an earlier graph are segments behind the unitigs. The segment of a whole contig has the contig's depth.
     """
     depth, counts = graph.depth.tolist(), (graph.count // graph.unit).tolist()
+    isolated: list[Contig] = []
+    paths = []
     for contig in contigs or []:
         if contig.unitig >= 0:
             depth[contig.unitig] = contig.depth
-    names = segment_names(graph.n, naming)
+        if contig.source < 0:
+            isolated.append(contig)
+        paths.append((contig.name, contig.source if contig.source >= 0 else 2 * (graph.n + len(isolated) - 1)))
+    names = segment_names(graph.n + len(isolated), naming)
     segments = [
         Segment(names[u], graph.bases[graph.start[u] : graph.start[u + 1]], counts[u], depth[u]) for u in range(graph.n)
     ]
-    walks = [Walk(contig.name, [names[contig.source >> 1] + "+-"[contig.source & 1]]) for contig in contigs or []]
+    own_names = names[graph.n :]
+    segments += [Segment(own, c.codes, None, c.depth) for own, c in zip(own_names, isolated, strict=True)]
+    walks = [Walk(name, [names[source >> 1] + "+-"[source & 1]]) for name, source in paths]
     write_gfa(path, segments, _links(graph, names), paths=walks)
 
 

@@ -11,6 +11,7 @@ from gpuasm.assembly.coverage.copy_number import local_depth
 from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, scale, window_weight
 from gpuasm.assembly.graph.debruijn import TableLinks
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_names, find_next_neighbours
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
 from gpuasm.assembly.iteration.edge_support import (
     improbable_flanks,
@@ -23,6 +24,7 @@ from gpuasm.assembly.iteration.passed_contigs import (
     Text,
     contig_names,
     find_chains,
+    isolated_contigs,
     link_chains,
     next_text,
     set_passed_depth,
@@ -89,6 +91,7 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
         junction_reads=junction_reads,
         names=names,
         removed={**state.removed, k: asdict(removed)},
+        isolated=_with_isolated(state, k),
         is_single=is_single,
     )
 
@@ -100,6 +103,15 @@ def _link_and_compact(text: Text, tally: Tally, dictionary: Dictionary, before: 
     link_chains(neighbour, text, before.graph, vertex, k=tally.k)
     links = TableLinks(neighbour, tally)
     return build_unitigs(text.reads.packed, tally, links, unit=DEPTH_SCALE, chains=chains), vertex
+
+
+def _with_isolated(state: AssemblyState, k: int) -> tuple[UnitigGraph, ...]:
+    """Return the isolated contigs so far, with those too short for this k."""
+    if "isolated-contigs" not in state.rules:
+        return state.isolated
+    graph = state.kmer_graph.graph
+    window = window_weight(state.counted_lengths, graph.k, n_bases=state.n_bases) / DEPTH_SCALE
+    return (*state.isolated, isolated_contigs(graph, k, window=window))
 
 
 def _protected_depth(state: AssemblyState, k: int) -> float:

@@ -19,13 +19,14 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.coverage.copy_number import local_depth
+from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import Chains
 from gpuasm.assembly.iteration.junction_reads import cut_at_inner_windows
 from gpuasm.assembly.iteration.spelling import Flanks, find_flanks, n_next_windows, spell_passed
-from gpuasm.assembly.parameters import ITERATION, DepthModel
-from gpuasm.kmers.keys import pair_key
+from gpuasm.assembly.parameters import COVERAGE, ITERATION, DepthModel
+from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
 from gpuasm.kmers.names import Dictionary, KmerIndex
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
@@ -182,6 +183,28 @@ def contig_names(text: Text, vertex: Array, name_of: Array) -> Array:
 def _find_vertices(i, start, names, step, index: KmerIndex, vertex):
     keyed = pair_key(names[start[i]], names[start[i] + step])
     vertex[i] = 2 * find(keyed >> _ONE, index.keys, index.slots, index.n_slots) + np.int64(keyed & _ONE)
+
+
+def isolated_contigs(graph: UnitigGraph, k: int, *, window: float) -> UnitigGraph:
+    """Return the isolated unitigs too short to be passed to ``k``: no larger k can change them.
+
+    Unitigs of single reads with errors are removed: they have the depth of one window of a read, but not of two. A
+    lower depth than one window occurs only where the unitig was passed from a smaller k, with the depth found there.
+
+    Parameters
+    ----------
+    graph
+        The graph of the previous k.
+    k
+        The next k.
+    window
+        Depth of one window at the k of that graph.
+    """
+    n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
+    short = np.where(graph.is_circular, graph.n_kmers, graph.length) < k
+    was_passed = (graph.depth < window) & (graph.k > MAX_PLAIN_K)
+    kept = short & (n_arcs == 0) & (was_passed | (graph.depth >= COVERAGE.two_reads * window))
+    return compact(graph, SourceUnitigs.identity(graph.n), is_removed=~kept)[0]
 
 
 def _copy_at_ends(graph: UnitigGraph, flanks: Flanks, *, model: DepthModel) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -178,6 +179,33 @@ def test_arrays_of_the_previous_k_are_freed():
     reads = simulated_reads(length=5000, fold=40, error_rate=0.002)
     assemble(reads, AssemblyOptions(k=(31, 61, 91, 121)), keep_state=keep)
     assert len(windows) == 3
+
+
+def test_isolated_contig_too_short_for_the_next_k_is_kept(tmp_path):
+    """A fragment of 90 bases cannot be passed to k = 97; states keep it, and it becomes a contig."""
+    from gpuasm.cli.outputs import write_graph
+
+    fragment, states = decode(simulated_genome(length=1600, seed=9)[:90]), []
+    texts = simulated_texts(simulated_genome(length=5000), fold=30) + [fragment[i : i + 80] for i in range(11)] * 4
+    options = AssemblyOptions(k=(31, 61, 97, 127), min_contig_length=80)
+    reads = Reads.from_strings(texts)
+    whole = assemble(reads, options, keep_state=states.append)
+    (own,) = [c for c in whole.contigs if c.unitig < 0]
+    assert own.sequence in (fragment, reverse_complement(fragment))
+    assert [len(state.isolated) for state in states] == [0, 1, 2]
+    without = assemble(reads, replace(options, without=("isolated-contigs",)))
+    assert [c.sequence for c in whole.contigs if c.unitig >= 0] == [c.sequence for c in without.contigs]
+    for state in states:
+        resumed = resume(state_from_arrays(state_to_arrays(state), np), reads, options, stages=Stages())
+        assert summary(resumed) == summary(whole)
+    write_graph(tmp_path / "graph.gfa", whole.graph, whole.contigs)
+    lines = [line.split("\t") for line in (tmp_path / "graph.gfa").read_text().splitlines()]
+    segments = {line[1]: line[2] for line in lines if line[0] == "S"}
+    assert len(segments) == sum(line[0] == "S" for line in lines) == whole.graph.n + 1
+    paths = {line[1]: line[2] for line in lines if line[0] == "P"}
+    assert paths.keys() == {contig.name for contig in whole.contigs}
+    assert paths[own.name] == f"unitig_{whole.graph.n + 1:06d}+"
+    assert segments[paths[own.name][:-1]] == own.sequence
 
 
 @pytest.mark.parametrize("beyond", [4, 8, 12, 40, 55, 70])

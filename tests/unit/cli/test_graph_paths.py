@@ -23,14 +23,17 @@ K = 21
 
 @pytest.fixture(scope="module")
 def gfa(tmp_path_factory):
-    """Return a graph of two branches behind a stem, a circle, and contigs, one of them broken."""
-    stem, first, second, circle = [t[:300] for t in random_sequences(7, 4, 900)]
+    """Return a graph of two branches behind a stem, a circle, and contigs, one broken and one of an earlier graph."""
+    stem, first, second, circle, early = [t[:300] for t in random_sequences(7, 5, 900)]
     texts = [stem + first, stem + second, circle + circle[: K - 1]]
     graph = unitigs_of_reads(Reads.from_strings(texts), K, min_count=1)
     whole, *others = make_contigs(graph, min_length=1)
     halves = [replace(whole, name=f"part_{i}", codes=whole.codes[i::2], unitig=-1) for i in range(2)]
+    isolated = unitigs_of_reads(Reads.from_strings([early]), K, min_count=1)
+    (alone,) = make_contigs(isolated, min_length=1)
+    alone = replace(alone, name="alone", unitig=-1, source=-1)
     path = tmp_path_factory.mktemp("graph") / "graph.gfa"
-    write_graph(path, graph, [*halves, *others], naming=Naming("s"))
+    write_graph(path, graph, [*halves, *others, alone], naming=Naming("s"))
     return path
 
 
@@ -40,22 +43,25 @@ def lines_of(path, kind):
 
 def test_each_contig_is_a_path_of_a_segment(gfa):
     segments = {line[0]: line[1] for line in lines_of(gfa, "S")}
-    assert list(segments) == [f"s_unitig_{n:06d}" for n in range(1, 5)]
+    assert list(segments) == [f"s_unitig_{n:06d}" for n in range(1, 6)]
     paths = {line[0]: line[1] for line in lines_of(gfa, "P")}
     assert paths["part_0"] == paths["part_1"]
+    assert paths["alone"] == "s_unitig_000005+"
+    assert len(segments["s_unitig_000005"]) == 300
     assert {step[:-1] for step in paths.values()} == set(segments)
     assert len(paths) == len(segments) + 1
 
 
 def test_the_graph_is_read_without_its_paths(gfa):
-    assert len(read_segment_graph(gfa).names) == 4
+    assert len(read_segment_graph(gfa).names) == 5
 
 
 def test_gfapy_reads_the_graph_and_its_paths(gfa):
     gfapy = pytest.importorskip("gfapy")
     graph = gfapy.Gfa.from_file(str(gfa), vlevel=3)
     assert sorted(graph.segment_names) == [line[0] for line in lines_of(gfa, "S")]
-    assert len(graph.paths) == 5
+    assert len(graph.paths) == 6
+    assert [path.segment_names[0].name for path in graph.paths if path.name == "alone"] == ["s_unitig_000005"]
     assert all(segment.dp >= 0 for segment in graph.segments)
 
 
@@ -65,5 +71,5 @@ def test_bandage_loads_the_graph(gfa):
     command = ["Bandage", "info", gfa]
     found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
     figures = dict(re.findall(r"^(.*?):\s+([\d.]+)", found, re.MULTILINE))
-    assert figures["Node count"] == "4"
+    assert figures["Node count"] == "5"
     assert figures["Edge count"] == str(len(lines_of(gfa, "L")))
