@@ -14,6 +14,7 @@ import itertools
 import os
 import re
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -45,9 +46,13 @@ def fused_multiply_add(context, a, b, c):  # noqa: ARG001 - numba's signature
 
 _ENTRY = re.compile(r"\.entry\s+(\w+)")
 _BLOCK = 256
-_CHUNKS_PER_THREAD = 8
-_SHORT_LOOP, _SHORT_CHUNK = 1024, 64
-"""Iterations: a loop of fewer ends before another thread begins; a chunk of fewer takes less time than its call."""
+_CHUNKS_PER_THREAD, _LEAST_CHUNKS = 8, 4
+_SHORT_LOOP = 1024
+"""Iterations; a loop of fewer is run by one thread."""
+_ALONE_S, _CHUNK_S = 0.001, 0.001
+"""Seconds: a loop that takes less is run by one thread; of a chunk that is worth its turn."""
+_FIRST_PART, _LARGEST_PART = 64, 8
+"""Of a loop, what the caller runs alone first, and what it runs alone at a time: one of so many equal parts."""
 _state: dict[str, Any] = {"threads": None, "pool": None}
 _KINDS: dict[str | None, tuple[Kind | None, Kind | None]] = {
     "host": ("cpu", "cpu"),
@@ -171,15 +176,19 @@ def ordered_map(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[
 def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
     """Run ``loop(first, last, *args)`` over the range 0..n, cut into chunks that are shared by the pool's threads.
 
-    Each thread takes its next chunk by itself, as one that submits chunks needs the interpreter lock for each. The
-    caller takes chunks as well, and each thread calls two others once it has one: a short loop, which ends before they
-    begin, does not wait for them.
+    The caller begins alone: a short loop ends before another thread would begin. Of a longer one the time so far
+    determines the chunks, as each costs a turn of the interpreter lock. Each thread takes its next chunk by itself, and
+    calls two others once it has one. The chunks depend on time, so what a loop writes must not depend on them.
     """
-    n_chunks = 1
-    if thread_count() > 1 and n >= _SHORT_LOOP:
-        n_chunks = min(thread_count() * _CHUNKS_PER_THREAD, n // _SHORT_CHUNK)
-    bounds = np.linspace(0, n, n_chunks + 1).astype(np.int64)
-    chunks = _Chunks(loop, bounds, args)
+    if thread_count() == 1 or n < _SHORT_LOOP:
+        loop(np.int64(0), np.int64(n), *args)
+        return
+    done, pace = _begun_alone(loop, n, args)
+    if done == n:
+        return
+    n_chunks = max(_LEAST_CHUNKS, int(pace * (n - done) / _CHUNK_S))
+    n_chunks = min(n_chunks, thread_count() * _CHUNKS_PER_THREAD, n - done)
+    chunks = _Chunks(loop, np.linspace(done, n, n_chunks + 1).astype(np.int64), args)
     begun = []
     try:
         chunks.run()
@@ -191,6 +200,18 @@ def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
                 begun.append(future)
     for future in begun:
         future.result()
+
+
+def _begun_alone(loop: Callable[..., Any], n: int, args: tuple[Any, ...]) -> tuple[int, float]:
+    """Run the beginning of a loop in this thread; return where it ends, and the seconds of an iteration there."""
+    done, size, began = 0, n // _FIRST_PART, time.perf_counter()
+    while True:
+        before = time.perf_counter()
+        loop(np.int64(done), np.int64(done + size), *args)
+        now, done = time.perf_counter(), done + size
+        if done == n or now - began > _ALONE_S:
+            return done, (now - before) / size
+        size = min(2 * size, n // _LARGEST_PART, n - done)
 
 
 class _Chunks:
