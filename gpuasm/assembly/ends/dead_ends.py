@@ -16,7 +16,7 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads, batches, list_differing_bases
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
 from gpuasm.assembly.alignment.seed_index import targets_of
-from gpuasm.assembly.contig import bounds_of, make_contigs
+from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.coverage.contig_depth import Coverage
 from gpuasm.assembly.ends.clipped_tails import (
     LEFT,
@@ -32,7 +32,7 @@ from gpuasm.parallel import compiled, for_each, signatures
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
 
-_BATCH = 1 << 16
+_BATCH = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -194,12 +194,13 @@ class AlignedEnds:
 def align_to_ends(
     graph: UnitigGraph,
     ends: np.ndarray,
+    contigs: Sequence[Contig],
     reads: Reads,
     *,
     of_gaps: Sequence[tuple[int, int]] = (),
     longest: int = 0,
 ) -> AlignedEnds:
-    """Align reads to all unitigs as contigs, and collect what they contain at the ends of unitigs and beyond.
+    """Align reads to contigs, and collect what they contain at the ends of unitigs and beyond.
 
     Parameters
     ----------
@@ -207,6 +208,8 @@ def align_to_ends(
         The graph of the unitigs.
     ends : (n,) int64
         Oriented unitigs without outgoing edges, ascending.
+    contigs
+        Its unitigs as contigs, and all other contigs, so that the reads of these are not aligned to the unitigs.
     reads
         All reads, on the host or on a device.
     of_gaps
@@ -215,13 +218,13 @@ def align_to_ends(
         Bases of the longest fragments; 0 where reads have no mates.
     """
     xp = array_namespace(reads.packed)
-    contigs = make_contigs(graph, min_length=1)
     targets, index = targets_of(contigs, reads)
     unitig = np.array([contig.unitig for contig in contigs], np.int64)
     bounds = bounds_of(contigs)
     is_requested = np.zeros(2 * graph.n + 2, dtype=bool)
     is_requested[ends] = True
-    requested = free_ends(targets, bounds, is_requested[np.stack([2 * unitig, 2 * unitig + 1], axis=1)])
+    is_free = is_requested[np.stack([2 * unitig, 2 * unitig + 1], axis=1)] & (unitig >= 0)[:, None]
+    requested = free_ends(targets, bounds, is_free)
     sides = GapEnds.of(targets, (unitig, bounds), np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
     local: list[tuple[int, bytes, int]] = []
     coverage, differing_bases, found = Coverage(targets, xp), [xp.empty(0, np.int64)], []
@@ -259,7 +262,7 @@ def _with_reads(
     (unitig, bounds), (depth, differing_bases) = where, reads
     xp = array_namespace(depth)
     contig = np.full(int(texts.end.max(initial=0)) // 2 + 1, -1, np.int64)
-    known = unitig < contig.size
+    known = (unitig >= 0) & (unitig < contig.size)
     contig[unitig[known]] = np.flatnonzero(known)
     own = contig[texts.end >> 1]
     inside = np.diff(texts.start) - texts.beyond

@@ -32,6 +32,7 @@ import numpy as np
 from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
+from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.coverage.copy_number import nearby_depth
 from gpuasm.assembly.ends.clipped_tails import ClippedTails
 from gpuasm.assembly.ends.dead_ends import AlignedEnds, EndSequences, align_to_ends
@@ -220,8 +221,10 @@ def close_gaps(
     with stages.stage("close gaps") as stage:
         ends = np.flatnonzero(is_dead)
         linked = [] if "local-reads" not in rules else [gap for gap in free if gap.n_pairs >= ENDS.gap_walk_min_pairs]
-        sides = [(gap.source, gap.target ^ 1) for gap in linked]
-        aligned = align_to_ends(graph, ends, reads, of_gaps=sides, longest=inserts.longest if inserts else 0)
+        aligned = align_to_ends(
+            graph, ends, make_contigs(graph, min_length=1), reads,
+            of_gaps=[(gap.source, gap.target ^ 1) for gap in linked], longest=inserts.longest if inserts else 0,
+        )  # fmt: skip
 
         def filled(some: Sequence[Gap]) -> dict[Gap, Fill]:
             return _fills(aligned, some, least_bases(len(some), ENDS.gap_min_overlap, ENDS.linked_chance))

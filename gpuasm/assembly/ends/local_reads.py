@@ -19,7 +19,7 @@ from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, codes_of_stretches, 
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.sequence.reads import Reads
 
-_BATCH = 1 << 16
+_BATCH = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class GapEnds:
         targets
             What reads are aligned to.
         where
-            The (n_contigs,) unitig of each contig, and the (n_contigs + 1,) positions where each begins.
+            The (n_contigs,) unitig of each contig, -1 where it is none, and the (n_contigs + 1,) positions where each
+            begins.
         ends : (2 * n_gaps,) int64
             Oriented unitigs; each leads into its gap, and occurs once.
         longest
@@ -65,7 +66,7 @@ class GapEnds:
         unitig, bounds = where
         number_of = np.full(2 * int(max(unitig.max(initial=0), ends.max(initial=0) >> 1)) + 3, -1, np.int64)
         number_of[ends] = np.arange(ends.size)
-        of_contig = number_of[2 * unitig[:, None] + np.array([RIGHT, LEFT])]
+        of_contig = np.where((unitig >= 0)[:, None], number_of[2 * unitig[:, None] + np.array([RIGHT, LEFT])], -1)
         found = free_ends(targets, bounds, of_contig >= 0)
         number = np.where(found >= 0, of_contig[found >> 1, found & 1], -1)
         target, edge = np.full(ends.size, -1, np.int64), np.zeros(ends.size, np.int64)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gpuasm.arrays import to_namespace
 from gpuasm.assembly import AssemblyOptions, assemble
+from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.ends import end_joining
 from gpuasm.assembly.ends.dead_ends import align_to_ends
 from gpuasm.assembly.ends.end_joining import close_gaps, least_bases
@@ -205,7 +206,7 @@ def test_local_reads_lie_within_four_read_lengths():
     graph = graph_of(A, B)
     ends = np.arange(2 * graph.n)
     reads = Reads.from_strings([*tiled(A), B[:140]])
-    aligned = align_to_ends(graph, ends, reads, of_gaps=[(0, 2)], longest=500)
+    aligned = align_to_ends(graph, ends, make_contigs(graph, min_length=1), reads, of_gaps=[(0, 2)], longest=500)
     assert aligned.flank == 4 * 140
 
 
