@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,20 +13,52 @@ from gpuasm.report.verdict_thresholds import Threshold, shipped_thresholds, stor
 LEVELS = ("pass", "warn", "fail")
 
 
-def _share(value: float) -> str:
-    return f"{100 * value:.{1 if value >= 0.01 else 2}f} %"
+_MOST_DECIMALS = 12
+"""More decimals tell nothing of values of double precision."""
 
 
-def _whole(value: float) -> str:
-    return f"{value:,.0f}"
+@dataclass(frozen=True)
+class _Unit:
+    """How values are written."""
+
+    suffix: str = ""
+    decimals: int = 0
+    factor: int = 1
+    small: float = 0.0
+    """What is less gets a further decimal."""
+
+    def write(self, value: float, limits: Iterable[float] = ()) -> str:
+        """Return a value with as many decimals as show on which side of each limit it is."""
+        number = self.factor * value
+        edges = [self._number(limit) for limit in limits]
+        sides = [_side(number, edge) for edge in edges]
+        decimals = self._decimals(value)
+        while decimals < _MOST_DECIMALS and [_side(round(number, decimals), edge) for edge in edges] != sides:
+            decimals += 1
+        return f"{number:,.{decimals}f}{self.suffix}"
+
+    def write_limit(self, limit: float) -> str:
+        """Return a limit with all its decimals, as the table of thresholds states it."""
+        number, decimals = self._number(limit), self._decimals(limit)
+        while decimals < _MOST_DECIMALS and round(number, decimals) != number:
+            decimals += 1
+        return f"{number:,.{decimals}f}{self.suffix}"
+
+    def _number(self, limit: float) -> float:
+        return round(self.factor * limit, _MOST_DECIMALS)  # 100 * 0.07 is not 7
+
+    def _decimals(self, value: float) -> int:
+        return self.decimals + (value < self.small)
 
 
-def _fold(value: float) -> str:
-    return f"{value:.1f}-fold"
+def _side(value: float, limit: float) -> int:
+    return (value > limit) - (value < limit)
 
 
-def _number(value: float) -> str:
-    return f"{value:.2f}"
+_SHARE = _Unit(" %", decimals=1, factor=100, small=0.01)
+_WHOLE = _Unit()
+_FOLD = _Unit("-fold", decimals=1)
+_NUMBER = _Unit(decimals=2)
 
 
 @dataclass(frozen=True)
@@ -34,26 +66,26 @@ class _Wording:
     """How a value is called and written, and what may be behind it."""
 
     name: str
-    write: Callable[[float], str]
+    unit: _Unit
     cause: str = ""
 
 
 WORDING = {
-    "depth": _Wording("mean depth", _fold, "too few reads"),
-    "size": _Wording("assembled bases for each expected base", _number, "bases are missing, or more than one genome"),
-    "contigs": _Wording("contigs of 500 bases and more", _whole, "low depth, contamination, or a damaged library"),
-    "n50": _Wording("N50 in bases", _whole, "low depth, contamination, or a damaged library"),
-    "reads_aligned": _Wording("reads in the assembly", _share, "reads of a host or of another organism, or bad reads"),
-    "auto_community": _Wording("several organisms by auto", _whole, "contamination, or very uneven depth"),
-    "bins": _Wording("bases outside of the largest bin", _share, "contamination by another organism"),
-    "depth_peaks": _Wording("bases of another depth than most", _share, "contamination, or large plasmids"),
-    "gc_peaks": _Wording("bases of another GC content than most", _share, "contamination by another organism"),
-    "mixed_bases": _Wording("bases with reads of two variants", _share, "two strains of one organism"),
-    "phix": _Wording("reads of PhiX174", _share, "the control of the sequencer"),
-    "adapters": _Wording("reads that run into an adapter", _share, "fragments shorter than the reads"),
-    "duplicates": _Wording("duplicate pairs", _share, "much amplification of little DNA"),
-    "quality": _Wording("mean quality of the reads", _number, "a bad run of the sequencer"),
-    "unknown_bases": _Wording("letters of the reads that are no bases", _share, "a bad run of the sequencer"),
+    "depth": _Wording("mean depth", _FOLD, "too few reads"),
+    "size": _Wording("assembled bases for each expected base", _NUMBER, "bases are missing, or more than one genome"),
+    "contigs": _Wording("contigs of 500 bases and more", _WHOLE, "low depth, contamination, or a damaged library"),
+    "n50": _Wording("N50 in bases", _WHOLE, "low depth, contamination, or a damaged library"),
+    "reads_aligned": _Wording("reads in the assembly", _SHARE, "reads of a host or of another organism, or bad reads"),
+    "auto_community": _Wording("several organisms by auto", _WHOLE, "contamination, or very uneven depth"),
+    "bins": _Wording("bases outside of the largest bin", _SHARE, "contamination by another organism"),
+    "depth_peaks": _Wording("bases of another depth than most", _SHARE, "contamination, or large plasmids"),
+    "gc_peaks": _Wording("bases of another GC content than most", _SHARE, "contamination by another organism"),
+    "mixed_bases": _Wording("bases with reads of two variants", _SHARE, "two strains of one organism"),
+    "phix": _Wording("reads of PhiX174", _SHARE, "the control of the sequencer"),
+    "adapters": _Wording("reads that run into an adapter", _SHARE, "fragments shorter than the reads"),
+    "duplicates": _Wording("duplicate pairs", _SHARE, "much amplification of little DNA"),
+    "quality": _Wording("mean quality of the reads", _NUMBER, "a bad run of the sequencer"),
+    "unknown_bases": _Wording("letters of the reads that are no bases", _SHARE, "a bad run of the sequencer"),
 }
 """Of each of `gpuasm.report.verdict_thresholds.CHECKS`."""
 
@@ -161,6 +193,6 @@ def _checked(threshold: Threshold, value: float, detail: str) -> Check:
     if threshold.check == "auto_community":
         return Check(threshold.check, value, level, detail)
     side = "less" if missed.endswith("below") else "more"
-    shown = f"{wording.name}: {wording.write(value)}, {side} than {wording.write(limit)}"
+    shown = f"{wording.name}: {wording.unit.write(value, [limit])}, {side} than {wording.unit.write_limit(limit)}"
     more = f" ({detail})" if detail else ""
     return Check(threshold.check, value, level, f"{shown}{more}; {wording.cause}")

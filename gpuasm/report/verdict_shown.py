@@ -37,5 +37,6 @@ def table_of_checks(verdict: Verdict) -> Table:
 def _row(check: Check, threshold: Threshold) -> tuple[str, ...]:
     wording = WORDING[check.name]
     limits = (threshold.warn_below, threshold.warn_above, threshold.fail_below, threshold.fail_above)
-    shown = ("" if limit is None else wording.write(limit) for limit in limits)
-    return (wording.name, wording.write(check.value), *shown, check.level)
+    value = wording.unit.write(check.value, [limit for limit in limits if limit is not None])
+    shown = ("" if limit is None else wording.unit.write_limit(limit) for limit in limits)
+    return (wording.name, value, *shown, check.level)

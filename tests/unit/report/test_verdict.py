@@ -17,6 +17,7 @@ from gpuasm.report.inputs import ContigRow, Run
 from gpuasm.report.peaks import find_peaks
 from gpuasm.report.verdict import WORDING, judge, verdict_of
 from gpuasm.report.verdict_evidence import Evidence, evidence_of
+from gpuasm.report.verdict_shown import table_of_checks
 from gpuasm.report.verdict_thresholds import (
     CHECKS,
     SHIPPED,
@@ -67,6 +68,37 @@ def test_the_worst_check_is_the_verdict_and_comes_first():
         "quality": "pass",
     }
     assert "duplicates" in verdict.not_judged
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "shown"),
+    [
+        (Threshold("depth", warn_below=12), 11.96, "mean depth: 11.96-fold, less than 12.0-fold"),
+        (Threshold("depth", warn_below=12), 11.5, "mean depth: 11.5-fold, less than 12.0-fold"),
+        (Threshold("depth", warn_below=12.06), 12.057, "mean depth: 12.057-fold, less than 12.06-fold"),
+        (Threshold("depth", warn_below=12.06), 11.96, "mean depth: 12.0-fold, less than 12.06-fold"),
+        (Threshold("n50", warn_below=10_000), 9999.7, "N50 in bases: 9,999.7, less than 10,000"),
+        (Threshold("size", warn_above=1.15), 1.1502, "assembled bases for each expected base: 1.1502, more than 1.15"),
+        (Threshold("phix", warn_above=0.01), 0.010004, "reads of PhiX174: 1.0004 %, more than 1.0 %"),
+        (Threshold("adapters", warn_above=0.07), 0.0702, "reads that run into an adapter: 7.02 %, more than 7.0 %"),
+        (Threshold("reads_aligned", warn_below=0.01), 0.009999, "reads in the assembly: 0.9999 %, less than 1.0 %"),
+        (Threshold("duplicates", warn_above=0.0002), 0.0003, "duplicate pairs: 0.03 %, more than 0.02 %"),
+    ],
+)  # fmt: skip
+def test_a_value_is_shown_on_its_side_of_the_limit(limit, value, shown):
+    (reason,) = judge(Evidence({limit.check: value}), [limit]).reasons
+    assert reason.startswith(f"{shown};")
+
+
+def test_values_and_limits_of_the_table_differ_as_they_are():
+    values = {"depth": 12.04, "phix": 0.0099999, "adapters": 0.2, "quality": 35.5}
+    rows = {row[0]: row[1:4] for row in table_of_checks(judge(Evidence(values), shipped_thresholds())).rows}
+    assert rows == {
+        "mean depth": ("12.04-fold", "12.0-fold", ""),
+        "reads of PhiX174": ("0.99999 %", "", "1.0 %"),
+        "reads that run into an adapter": ("20.0 %", "", "20.0 %"),
+        "mean quality of the reads": ("35.50", "25.00", ""),
+    }
 
 
 def test_runs_without_final_contigs():
