@@ -13,6 +13,7 @@ import pytest
 import scipy.io
 
 from gpuasm.assembly.contig import Contig
+from gpuasm.cli import main
 from gpuasm.cli.depth_of_samples import SampleDepth, write_depths
 from gpuasm.cli.depth_outputs import write_contigs
 from gpuasm.io.contigs import read_contigs
@@ -62,13 +63,22 @@ def test_metabat_bins_by_the_table_of_depth(sequences, tmp_path):
     assert set().union(*bins) >= long
 
 
-def test_amber_reads_the_bins_of_contigs(run_cli, sequences, tmp_path):
+@pytest.fixture(scope="module")
+def binned(sequences, tmp_path_factory) -> Path:
+    """Return the table of bins of the contigs."""
+    contigs, depth, _ = sequences
+    out = tmp_path_factory.mktemp("binned") / "out"
+    command = ["bin", contigs, "--depth", depth, "-o", out, "--min-bin", 100_000, "--device", "cpu", "-q"]
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in command])
+    assert ended.value.code in (None, 0)
+    return out / "contigs2bin.tsv"
+
+
+def test_amber_reads_the_bins_of_contigs(binned, tmp_path):
     """The lines of contigs2bin.tsv are those of CAMI's format for bins, which has titles before them."""
     load_data = pytest.importorskip("cami_amber.utils.load_data")
-    contigs, depth, _ = sequences
-    out = tmp_path / "out"
-    assert run_cli("bin", contigs, "--depth", depth, "-o", out, "--min-bin", 100_000, "--device", "cpu", "-q")[0] == 0
-    lines = (out / "contigs2bin.tsv").read_text()
+    lines = binned.read_text()
     (tmp_path / "bins.tsv").write_text(f"@Version:0.9.0\n@SampleID:one\n@@SEQUENCEID\tBINID\n{lines}")
     (metadata,) = load_data.read_metadata((str(tmp_path / "bins.tsv"), "gpuasm"))
     table = load_data.load_sample(metadata)
@@ -76,6 +86,21 @@ def test_amber_reads_the_bins_of_contigs(run_cli, sequences, tmp_path):
         tuple(line.split("\t")) for line in lines.splitlines()
     ]
     assert set(table["BINID"]) == {"bin_001", "bin_002", "bin_003"}
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_the_reader_of_das_tool_reads_the_bins_of_contigs(binned, tmp_path):
+    """DAS Tool reads tables without titles by data.table."""
+    (tmp_path / "read.R").write_text("""
+        if (!requireNamespace("data.table", quietly = TRUE)) quit(status = 77)
+        columns <- c("contig_id", "bin_id")
+        table <- data.table::fread(commandArgs(TRUE)[1], header = FALSE, col.names = columns, sep = "\\t")
+        write.table(table, sep = "\\t", quote = FALSE, row.names = FALSE, col.names = FALSE)
+    """)
+    done = subprocess.run(["Rscript", tmp_path / "read.R", binned], check=False, capture_output=True, text=True)
+    if done.returncode == 77:
+        pytest.skip("data.table of R is not installed")
+    assert (done.returncode, done.stdout) == (0, binned.read_text()), done.stderr
 
 
 @pytest.mark.thorough

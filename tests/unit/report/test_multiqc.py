@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
 import pytest
 import yaml
@@ -59,3 +61,16 @@ def test_the_command_writes_it_under_a_name_that_multiqc_finds(run_cli, runs, tm
     assert not page.exists()
     assert run_cli("report", f"a={tmp_path}", "--multiqc", tmp_path / "a_mqc.tsv", "-o", page)[0] == 0
     assert parts_of(tmp_path / "a_mqc.tsv")[1][1][0] == "a"
+
+
+@pytest.mark.skipif(shutil.which("multiqc") is None, reason="MultiQC is not installed")
+def test_multiqc_shows_a_section_with_each_run(runs, tmp_path):
+    (tmp_path / "results").mkdir()
+    write_multiqc(runs, tmp_path / "results" / "gpuasm_mqc.tsv")
+    command = ["multiqc", "--outdir", tmp_path / "out", tmp_path / "results"]
+    subprocess.run(command, check=True, capture_output=True, timeout=200)
+    assert "gpuasm: assemblies" in (tmp_path / "out" / "multiqc_report.html").read_text()
+    table = tmp_path / "out" / "multiqc_data" / "multiqc_gpuasm_assemblies_table.txt"
+    titles, *rows = [line.split("\t") for line in table.read_text().splitlines()]
+    assert titles == ["Sample", *SUMMARY_COLUMNS[1:]]
+    assert sorted(row[:2] for row in rows) == [["no good", "failed"], ["phage", "ok"]]
