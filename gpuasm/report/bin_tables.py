@@ -30,7 +30,7 @@ def add_bins(runs: Iterable[Run], folders: Iterable[str | Path]) -> None:
         if run is None or not run.contigs:
             continue
         try:
-            run.binning = _binning(folder)
+            run.binning, run.bins_folder = _binning(folder), folder
             run.pages += [path for path in (folder / "report.html",) if path.is_file()]
         except GpuasmError:
             run.notes.append("the tables of bins are missing or damaged")

@@ -89,6 +89,8 @@ class Run:
         What ``gpuasm check --json`` found in the reads, empty if that is not known.
     identity : dict
         The results of ``gpuasm identify``, empty if that is not known.
+    bins_folder : Path or None
+        Where ``gpuasm bin`` wrote them, unless it is the folder of this run.
     pages : list of Path
         Pages about this run alone, if they are there.
     thresholds : tuple of Threshold or None
@@ -106,6 +108,7 @@ class Run:
     binning: BinnedContigs | None = None
     check: dict[str, Any] = field(default_factory=dict)
     identity: dict[str, Any] = field(default_factory=dict)
+    bins_folder: Path | None = None
     pages: list[Path] = field(default_factory=list)
     thresholds: tuple[Threshold, ...] | None = None
 

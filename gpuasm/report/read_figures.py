@@ -46,8 +46,8 @@ def _median(sizes: Sequence[tuple[int, int]]) -> int:
     return sizes[-1][0]
 
 
-def depth_along_figure(windows: Windows) -> str:
-    """Draw the depth along contigs, one after the other, and lines between them."""
+def depth_along_figure(windows: Windows) -> tuple[str, bool]:
+    """Draw the depth along contigs, one after the other, and lines between them; say if any windows share a column."""
     by_contig: dict[str, list[tuple[int, int, float]]] = {}
     for contig, begin, end, depth in windows:
         by_contig.setdefault(contig, []).append((begin, end, depth))
@@ -56,14 +56,17 @@ def depth_along_figure(windows: Windows) -> str:
     total = sum(lengths)
     every = sorted(depth for rows in drawn for *_, depth in rows)
     top = every[int(_TOP_DEPTH * (len(every) - 1))]
-    chart = Chart("depth along contigs", "bases, contig by contig", "depth", total, _ROOM * max(top, 1.0), width=_WIDE)
+    axis = "bases, contig by contig" if len(drawn) > 1 else "bases"
+    chart = Chart("depth along contigs", axis, "depth", total, _ROOM * max(top, 1.0), width=_WIDE)
     chart.divide(list(accumulate(lengths))[:-1])
+    n_columns = 0
     for first, rows in zip(accumulate([0, *lengths]), drawn, strict=False):
         columns = _columns(rows, at_least=total / _COLUMNS)
+        n_columns += len(columns)
         edges = [(first + x, *depths) for begin, end, *depths in columns for x in (begin, end)]
         chart.area([(x, high) for x, _, _, high in edges], [(x, low) for x, low, _, _ in edges])
         chart.line([(x, mean) for x, _, mean, _ in edges])
-    return chart.svg()
+    return chart.svg(), n_columns < len(windows)
 
 
 def _columns(rows: Sequence[tuple[int, int, float]], *, at_least: float) -> list[tuple[int, int, float, float, float]]:

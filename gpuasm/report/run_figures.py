@@ -62,10 +62,10 @@ def _contigs(run: Run) -> Iterator[Figure]:
 def _depth_along(run: Run) -> Iterator[Figure]:
     windows = _read_if_there(run, "depth_windows.tsv", lambda path: _windows(path, run)) if run.contigs else None
     if windows:
-        caption = (
-            "Mean depth of windows; pale: from the least to the greatest of those drawn together. Lines part contigs."
-        )
-        yield Figure("Depth along contigs", depth_along_figure(windows), caption, is_wide=True)
+        svg, is_pooled = depth_along_figure(windows)
+        pooled = "; pale: from the least to the greatest of those drawn together" * is_pooled
+        lines = " Lines part contigs." * (len({contig for contig, *_ in windows}) > 1)
+        yield Figure("Depth along contigs", svg, f"Mean depth of windows{pooled}.{lines}", is_wide=True)
 
 
 def _graph(run: Run) -> Iterator[Figure]:

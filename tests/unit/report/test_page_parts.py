@@ -7,8 +7,10 @@ import re
 
 import pytest
 
-from gpuasm.report import add_checks, read_run, render, write_report
+from gpuasm.cli.run_folder import INCOMPLETE
+from gpuasm.report import add_bins, add_checks, read_run, render, write_report, write_run_report
 from tests.report_files import MANIFEST, parse, write_files
+from tests.unit.report.test_bins import TABLES
 
 
 @pytest.fixture
@@ -25,6 +27,27 @@ def test_files_are_linked_from_where_the_page_lies(folder, tmp_path):
     write_report([read_run(folder)], tmp_path / "all.html")
     links = re.findall(r'<a href="([^"]+)">', (tmp_path / "all.html").read_text())
     assert links == [f"a%20b/assembly/{name}" for name in ("contigs.tsv", "spectrum.tsv", "reads.bam", "run.json")]
+
+
+def test_files_of_bins_are_linked_too(folder, tmp_path):
+    bins = folder.parent / "bins"
+    (bins / "bins").mkdir(parents=True)
+    for name, text in {**TABLES, "contigs2bin.tsv": "", "bins/bin_001.fasta": "", "unbinned.fasta": ""}.items():
+        (bins / name).write_text(text)
+    runs = [read_run(folder)]
+    add_bins(runs, [bins])
+    write_report(runs, tmp_path / "all.html")
+    links = re.findall(r'<a href="a%20b/bins/([^"]+)">', (tmp_path / "all.html").read_text())
+    assert links == ["bins.tsv", "contigs2bin.tsv", "bins/bin_001.fasta", "unbinned.fasta"]
+
+
+def test_the_log_is_linked_while_the_other_files_are_made_elsewhere(tmp_path):
+    made = tmp_path / INCOMPLETE / "files"
+    write_files(made, with_figures=False)
+    assert "assemble.log" not in render([read_run(made)])
+    (tmp_path / "assemble.log").touch()
+    write_run_report(made)
+    assert '<a href="assemble.log">' in (made / "report.html").read_text()
 
 
 def test_stages_and_the_machine_are_folded_away(folder):

@@ -78,7 +78,8 @@ def test_bars_have_the_heights_of_their_pairs():
 
 def test_the_line_of_depth_has_a_corner_for_each_end_of_a_window():
     windows = [("a", 0, 1000, 10.0), ("a", 1000, 1500, 20.0), ("b", 0, 700, 30.0)]
-    svg = depth_along_figure(windows)
+    svg, is_pooled = depth_along_figure(windows)
+    assert not is_pooled
     lines = re.findall(r'<polyline points="([^"]+)"', svg)
     assert [len(line.split()) for line in lines] == [4, 2]
     ends = [float(line.split()[i].split(",")[0]) for line in lines for i in (0, -1)]
@@ -88,9 +89,22 @@ def test_the_line_of_depth_has_a_corner_for_each_end_of_a_window():
 
 def test_many_windows_are_drawn_together_with_their_range():
     windows = [("a", i, i + 1, 100.0 if i == 5000 else 10.0) for i in range(10_000)]
-    svg = depth_along_figure(windows)
+    svg, is_pooled = depth_along_figure(windows)
+    assert is_pooled
     assert len(svg) < 100_000
     assert re.findall(r'<polyline points="([^"]+)"', svg)[0].count(",") < 1500
+
+
+def test_the_caption_of_depth_explains_what_is_drawn(folder):
+    def caption():
+        (text,) = [figure.caption for figure in figures_of(read_run(folder)) if figure.title == "Depth along contigs"]
+        return text
+
+    assert caption() == "Mean depth of windows. Lines part contigs."
+    rows = "".join(f"contig_000001\t{i}\t{i + 1}\t9\n" for i in range(5000))
+    path = folder / "depth_windows.tsv"
+    path.write_text(path.read_text().splitlines()[0] + "\n" + rows)
+    assert caption() == "Mean depth of windows; pale: from the least to the greatest of those drawn together."
 
 
 def test_ticks_are_round_and_within_the_axis():
