@@ -25,13 +25,12 @@ def shown_verdict(run: Run, verdict: Verdict) -> dict[str, Any]:
 
 
 def table_of_checks(verdict: Verdict) -> Table:
-    """Return a row for each value that was judged."""
+    """Return a row for each value that was judged; narrow screens show the first columns, so the limits come last."""
     thresholds = {threshold.check: threshold for threshold in verdict.thresholds}
     rows = [_row(check, thresholds[check.name]) for check in verdict.checks]
-    titles = ("value", "passes from", "to", "fails below", "above")
-    return Table(
-        "What was judged", [Header("check"), *(Header(t, number=True) for t in titles), Header("verdict")], rows
-    )
+    limits = [Header(title, number=True) for title in ("passes from", "to", "fails below", "above")]
+    headers = [Header("check"), Header("value", number=True), Header("verdict"), *limits]
+    return Table("What was judged", headers, rows)
 
 
 def _row(check: Check, threshold: Threshold) -> tuple[str, ...]:
@@ -39,4 +38,4 @@ def _row(check: Check, threshold: Threshold) -> tuple[str, ...]:
     limits = (threshold.warn_below, threshold.warn_above, threshold.fail_below, threshold.fail_above)
     value = wording.unit.write(check.value, [limit for limit in limits if limit is not None])
     shown = ("" if limit is None else wording.unit.write_limit(limit) for limit in limits)
-    return (wording.name, value, *shown, check.level)
+    return (wording.name, value, check.level, *shown)
