@@ -185,6 +185,16 @@ def test_steps_that_the_configuration_leaves_out(project, planned, settings, lef
     assert ("rule multiqc:" in done.stdout) == ("multiqc" in settings)
 
 
+def test_true_and_false_of_the_command_line_are_those_of_yaml(project, planned):
+    folder = project("good\tgood_1.fastq.gz\tgood_2.fastq.gz\t\t\t")
+    done = planned(folder, "--config", "multiqc=true", "ranks=false")
+    assert done.returncode == 0, done.stderr
+    assert "rule multiqc:" in done.stdout
+    assert "rule pagerank:" not in done.stdout
+    refused = planned(folder, "--config", "multiqc=yes")
+    assert "multiqc is 'yes'; it must be true or false" in refused.stderr
+
+
 def test_rules_declare_every_file_of_their_commands(project, planned):
     """Snakemake knows these only."""
     from tests.read_files import OUTPUTS

@@ -607,6 +607,10 @@ def batch_guard_command(wildcards, input):
     return f"{python_command()} -m gpuasm.cli.guarded_batch{stop}"
 
 
+# Snakemake takes true and false after --config for text, unlike in YAML, where they are also written so.
+config.update(
+    {name: text == "true" for name, text in config.items() if text in ("true", "false")}
+)
 for problem in disagreement(config, "../schemas/config.schema.yaml"):
     refuse(f"the configuration cannot be used: {problem}")
 LATER_STEPS = []
