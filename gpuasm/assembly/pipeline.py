@@ -153,7 +153,8 @@ def resume(
     graph, gaps = resolved.graph, resolved.gaps
     inserts = state.spanning.inserts if state.spanning else None
     if "gap-closing" in state.rules:
-        graph, gaps = close_gaps(resolved, reads, stages=stages, inserts=inserts, rules=state.rules)
+        isolated, rules = state.isolated, state.rules
+        graph, gaps = close_gaps(resolved, reads, isolated=isolated, stages=stages, inserts=inserts, rules=rules)
     is_abandoned = None
     if options.reaches("pairs") and "dominant-paths" in state.rules:
         graph, gaps, is_abandoned = _join_dominant_paths((graph, gaps), stages)

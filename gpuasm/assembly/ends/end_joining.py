@@ -193,6 +193,7 @@ def close_gaps(
     resolved: Resolved,
     reads: Reads,
     *,
+    isolated: Sequence[UnitigGraph] = (),
     stages: Stages,
     inserts: InsertSizes | None = None,
     rules: Collection[str] = EVERY_RULE,
@@ -205,6 +206,8 @@ def close_gaps(
         The resolved graph, its gaps, and other linked ends.
     reads
         All reads, on the host or on a device.
+    isolated
+        Graphs whose unitigs are contigs too, so that their reads are not aligned to other contigs.
     inserts
         Insert sizes; None where reads have no mates.
     rules
@@ -222,7 +225,7 @@ def close_gaps(
         ends = np.flatnonzero(is_dead)
         linked = [] if "local-reads" not in rules else [gap for gap in free if gap.n_pairs >= ENDS.gap_walk_min_pairs]
         aligned = align_to_ends(
-            graph, ends, make_contigs(graph, min_length=1), reads,
+            graph, ends, make_contigs(graph, isolated, min_length=1), reads,
             of_gaps=[(gap.source, gap.target ^ 1) for gap in linked], longest=inserts.longest if inserts else 0,
         )  # fmt: skip
 
