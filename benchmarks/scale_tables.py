@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from table_text import Result, dated, host, markdown, of
 
+_LEAST_BASES = 1e9
+"""Smaller samples are assembled on any machine."""
 SIZES = (1e9, 1e10, 1e11, 1e12)
 """Bases of reads for which figures are computed."""
 _HEAD = ["reads", "Gb", "how", "host", "minutes", "host GB", "device GB"]
@@ -16,7 +18,7 @@ def scale(results: list[Result]) -> str:
     used = [result for result in of(results, "forecasts") if any("wall_s" in row for row in result["rows"])]
     measured = [
         (row["reads"], row["bases"], row["wall_s"], row["host_bytes"], row["device_bytes"], host(result))
-        for result in used for row in result["rows"] if "wall_s" in row
+        for result in used for row in result["rows"] if "wall_s" in row and row["bases"] > _LEAST_BASES
     ]  # fmt: skip
     measured.sort(key=lambda row: row[1])
     return dated(used, markdown(_HEAD, _rows(measured))) if measured else ""
