@@ -70,7 +70,7 @@ class AlignmentParameters:
     copy_bases_per_difference: int = 10  # bases: sequence of one copy has fewer differences, errors included
     similar_bases_per_difference: int = 20  # bases: sequence of one molecule or of two strains has fewer
     alignment_max_shift: int = 15  # bases: two alignments of a read closer to each other are one with a gap
-    alignment_min_rest: int = 5  # bases: a shorter clipped tail is an error near the end of a read
+    alignment_min_rest: int = 5  # bases: a shorter rest of a read may be an error near its end
     min_votes: int = 2  # reads or fragments that agree: two seldom share an error, and seldom are both chimeras
     vote_agreement: tuple[int, int] = (4, 5)  # four of five reads agree: else reads come from two copies
     seed_min_k: int = 11  # bases: shorter seeds occur by chance
@@ -199,7 +199,6 @@ class VerificationParameters:
     clipping_cover_before: int = 30  # bases: covered before the breakpoint by a read that continues
     cover_beyond: int = 10  # bases on the other side of a place that a read or a fragment covers: fewer agree by chance
     clipping_reads_per_clipped: int = 100  # reads: more clipped reads are a sign of chimeric molecules
-    clipping_pair_flank: int = 5  # bases: covered outside two facing breakpoints by a read that continues
     clipping_pair_max_distance: int = 200  # bases: between two facing breakpoints
     discordant_min_reads: int = 8  # reads: fewer may be chimeric or misaligned
     discordant_min_share: float = 0.8  # of the reads there whose mates align uniquely

@@ -176,7 +176,7 @@ def read_first_graph(path: Path) -> CountedGraph:
 def _write(path: Path, numbers: dict[str, int], arrays: dict[str, np.ndarray]) -> None:
     arrays = {name: np.array(number) for name, number in numbers.items()} | arrays
     with atomic_output(path, "wb") as file:
-        np.savez(file, checksum=np.array(checksum(arrays)), **arrays)  # NumPy 2.0 takes allow_pickle for an array
+        np.savez(file, checksum=np.array(checksum(arrays)), **arrays)  # type: ignore[arg-type]  # allow_pickle is an array in NumPy 2.0
 
 
 def _read(path: Path, schema: Schema, what: str) -> dict[str, np.ndarray]:

@@ -93,7 +93,7 @@ class Checkpoint:
 
         arrays = {"mark": np.array(self.mark), **state_to_arrays(state)}
         with atomic_output(self.path, "wb") as file:
-            np.savez(file, checksum=np.array(checksum(arrays)), **arrays)  # NumPy 2.0 takes allow_pickle for an array
+            np.savez(file, checksum=np.array(checksum(arrays)), **arrays)  # type: ignore[arg-type]  # allow_pickle is an array in NumPy 2.0
 
     def load(self, xp: Any) -> AssemblyState | None:
         """Return the state, or None where there is nothing to go on from.

@@ -47,7 +47,7 @@ def _median(sizes: Sequence[tuple[int, int]]) -> int:
 
 
 def depth_along_figure(windows: Windows) -> tuple[str, bool]:
-    """Draw the depth along contigs, one after the other, and lines between them; say if any windows share a column."""
+    """Draw the depth along contigs, one after the other, and lines between them; and whether windows share a column."""
     by_contig: dict[str, list[tuple[int, int, float]]] = {}
     for contig, begin, end, depth in windows:
         by_contig.setdefault(contig, []).append((begin, end, depth))

@@ -14,7 +14,7 @@ LEVELS = ("pass", "warn", "fail")
 
 
 _MOST_DECIMALS = 12
-"""More decimals tell nothing of values of double precision."""
+"""Values of double precision have no more."""
 
 
 @dataclass(frozen=True)

@@ -295,9 +295,9 @@ def find_supported(
     -------
     (n,) bool
     """
-    deepest = np.empty(graph.n)  # errors of the deepest neighbour's reads made the branch, if any did
-    run_chunks(_find_deepest, graph.n, graph.arc_start, graph.arc_to, graph.depth, nearby, deepest)
-    n_reads, of_one_error = graph.depth / window, reads_of_one_error(deepest, error_rate)
+    highest = np.empty(graph.n)  # errors of the reads of the neighbour of highest depth made the branch, if any did
+    run_chunks(_find_highest, graph.n, graph.arc_start, graph.arc_to, graph.depth, nearby, highest)
+    n_reads, of_one_error = graph.depth / window, reads_of_one_error(highest, error_rate)
     # One read has both errors, so one read less shares each of them by chance.
     is_read = n_reads >= COVERAGE.two_reads * np.maximum(1.0, (of_one_error - 1) / COVERAGE.few_reads)
     is_frequent, is_supported = n_reads >= of_one_error, is_read & (graph.n_kmers > graph.k)
@@ -311,12 +311,12 @@ def find_supported(
 
 @signatures("int64, int64, int64[::1], int32[::1], float64[::1], float64[::1], float64[::1]")
 @compiled()
-def _find_deepest(first, last, arc_start, arc_to, depth, nearby, deepest):
+def _find_highest(first, last, arc_start, arc_to, depth, nearby, highest):
     for u in range(first, last):
         most = nearby[u]
         for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
             most = max(most, depth[arc_to[arc] >> 1])
-        deepest[u] = most
+        highest[u] = most
 
 
 @signatures(

@@ -9,7 +9,7 @@ the join:
 
 1. none covers `clipping_cover_before` bases before the breakpoint and `cover_beyond` bases beyond it; or
 2. one read is clipped to the right and one to the left within `clipping_pair_max_distance` bases, and none covers both
-   breakpoints and `clipping_pair_flank` bases outside them: the places share more bases than in 1.
+   breakpoints and `alignment_min_rest` bases outside them: the places share more bases than in 1.
 
 Libraries in which many reads are clipped, as amplified ones with chimeric molecules, break nothing. Circular contigs
 are not checked.
@@ -47,7 +47,7 @@ _BASES_PER_MISMATCH = VERIFICATION.discordant_bases_per_mismatch
 """A discordant read that nearly fits near its mate is concordant: the contig has wrong bases there."""
 _COUNTS = ("reads", "reads_aligned", "reads_multi_mapped", "pairs_aligned")
 _BEFORE, _BEYOND = VERIFICATION.clipping_cover_before, VERIFICATION.cover_beyond
-_FLANK, _MAX_DISTANCE = VERIFICATION.clipping_pair_flank, VERIFICATION.clipping_pair_max_distance
+_FLANK, _MAX_DISTANCE = ALIGNMENT.alignment_min_rest, VERIFICATION.clipping_pair_max_distance
 
 
 @dataclass
