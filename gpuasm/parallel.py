@@ -51,8 +51,8 @@ _SHORT_LOOP = 1024
 """Iterations; a loop of fewer is run by one thread."""
 _ALONE_S, _CHUNK_S = 0.001, 0.001
 """Seconds: a loop that takes less is run by one thread; of a chunk that is worth its turn."""
-_FIRST_PART, _LARGEST_PART = 64, 8
-"""Of a loop, what the caller runs alone first, and what it runs alone at a time: one of so many equal parts."""
+_FIRST, _LARGEST_PART = 16, 8
+"""Iterations that the caller runs alone first; and the most that it runs alone at a time, as a part of the loop."""
 _state: dict[str, Any] = {"threads": None, "pool": None}
 _KINDS: dict[str | None, tuple[Kind | None, Kind | None]] = {
     "host": ("cpu", "cpu"),
@@ -204,7 +204,7 @@ def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
 
 def _begun_alone(loop: Callable[..., Any], n: int, args: tuple[Any, ...]) -> tuple[int, float]:
     """Run the beginning of a loop in this thread; return where it ends, and the seconds of an iteration there."""
-    done, size, began = 0, n // _FIRST_PART, time.perf_counter()
+    done, size, began = 0, _FIRST, time.perf_counter()
     while True:
         before = time.perf_counter()
         loop(np.int64(done), np.int64(done + size), *args)
