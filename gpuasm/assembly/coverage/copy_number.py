@@ -57,50 +57,51 @@ def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.nd
     of equally long ones that of the lowest number. With `DepthModel.ONE` the typical depth bounds it. With
     `DepthModel.LOCAL`, if no unitig so near is long, the nearest long one within `COVERAGE.tangle_arcs` bounds it.
     """
-    best = _longest_near_by(graph)
-    near_by = graph.depth[best]
+    order, best = _longest_near_by(graph)
+    near_by = graph.depth[order[best]]
     if model is DepthModel.ONE:
         return np.minimum(near_by, typical_depth(graph))
     if model is DepthModel.NONE:
         return near_by
+    n_long = np.count_nonzero(graph.n_kmers > COVERAGE.long_unitig_kmers)
+    rows = np.flatnonzero(best >= n_long)
     for _ in range(COVERAGE.local_depth_arcs, COVERAGE.tangle_arcs):
-        short = np.flatnonzero(graph.n_kmers[best] <= COVERAGE.long_unitig_kmers)
-        if short.size == 0:
-            break
-        best = _propagate_longest(best, graph, rows=short)
-    is_long = graph.n_kmers[best] > COVERAGE.long_unitig_kmers
-    return np.where(is_long, np.minimum(near_by, graph.depth[best]), near_by)
+        best = _propagate_longest(best, graph, rows)
+        rows = rows[best[rows] >= n_long]
+    return np.where(best < n_long, np.minimum(near_by, graph.depth[order[best]]), near_by)
 
 
 def nearby_depth(graph: UnitigGraph) -> np.ndarray:
     """Return the depth of the longest unitig near each unitig: (n,) float64."""
-    return graph.depth[_longest_near_by(graph)]
+    order, best = _longest_near_by(graph)
+    return graph.depth[order[best]]
 
 
-def _longest_near_by(graph: UnitigGraph) -> np.ndarray:
-    best = np.arange(graph.n, dtype=np.int64)
+def _longest_near_by(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
+    """Return the unitigs by descending length, and the place there of the first one near each unitig."""
+    order = np.argsort(-graph.length, kind="stable")  # linear in a compacted graph, which is in this order
+    best, rows = np.empty(graph.n, np.int32), np.arange(graph.n)
+    best[order] = rows
     for _ in range(COVERAGE.local_depth_arcs):
-        best = _propagate_longest(best, graph, rows=np.arange(graph.n))
-    return best
+        best = _propagate_longest(best, graph, rows)
+    return order, best
 
 
-def _propagate_longest(best: np.ndarray, graph: UnitigGraph, *, rows: np.ndarray) -> np.ndarray:
-    """Return the longest known unitig within one more arc of the given unitigs; the others keep theirs."""
+def _propagate_longest(best: np.ndarray, graph: UnitigGraph, rows: np.ndarray) -> np.ndarray:
+    """Return the first known place within one more arc of the given unitigs; the others keep theirs."""
     wider = best.copy()
-    run_chunks(_take_longest, rows.size, rows, best, graph.length, graph.arc_start, graph.arc_to, wider)
+    run_chunks(_take_longest, rows.size, rows, best, graph.arc_start, graph.arc_to, wider)
     return wider
 
 
-@signatures("int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], int32[::1], int64[::1]")
+@signatures("int64, int64, int64[::1], int32[::1], int64[::1], int32[::1], int32[::1]")
 @compiled()
-def _take_longest(first, last, rows, best, length, arc_start, arc_to, wider):
+def _take_longest(first, last, rows, best, arc_start, arc_to, wider):
     for row in range(first, last):
         u = rows[row]
         own = best[u]
         for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
-            other = best[arc_to[arc] >> 1]
-            if length[other] > length[own] or (length[other] == length[own] and other < own):
-                own = other
+            own = min(own, best[arc_to[arc] >> 1])
         wider[u] = own
 
 

@@ -301,12 +301,12 @@ def find_supported(
     # One read has both errors, so one read less shares each of them by chance.
     is_read = n_reads >= COVERAGE.two_reads * np.maximum(1.0, (of_one_error - 1) / COVERAGE.few_reads)
     is_frequent, is_supported = n_reads >= of_one_error, is_read & (graph.n_kmers > graph.k)
-    rows, n_before = np.flatnonzero(is_read & ~is_supported), -1
-    while rows.size != n_before:
-        unitigs, n_before = (graph.depth, graph.n_kmers, is_frequent, is_supported.copy()), rows.size
-        run_chunks(_find_partners, rows.size, rows, graph.arc_start, graph.arc_to, unitigs, is_supported)
-        rows = rows[~is_supported[rows]]
-    return is_supported
+    is_open = is_read & ~is_supported
+    rows, found, unitigs = np.flatnonzero(is_open), is_supported.copy(), (graph.depth, graph.n_kmers, is_frequent)
+    arcs = graph.arc_start, graph.arc_to
+    run_chunks(_find_partners, rows.size, rows, *arcs, unitigs, is_supported, found)
+    _spread_support(rows[found[rows]], *arcs, unitigs, is_open, found)
+    return found
 
 
 @signatures("int64, int64, int64[::1], int32[::1], float64[::1], float64[::1], float64[::1]")
@@ -321,31 +321,47 @@ def _find_highest(first, last, arc_start, arc_to, depth, nearby, highest):
 
 @signatures(
     "int64, int64, int64[::1], int64[::1], int32[::1], "
-    "Tuple((float64[::1], int64[::1], boolean[::1], boolean[::1], )), boolean[::1]"
+    "Tuple((float64[::1], int64[::1], boolean[::1], )), boolean[::1], boolean[::1]"
 )
 @compiled()
-def _find_partners(first, last, rows, arc_start, arc_to, unitigs, found):
-    is_frequent, is_supported = unitigs[2:]
+def _find_partners(first, last, rows, arc_start, arc_to, unitigs, is_supported, found):
+    depth, n_kmers, is_frequent = unitigs
     for u in rows[first:last]:
         n_frequent = 0
         for oriented in (2 * u, 2 * u + 1):
-            n_frequent += _has_partner(oriented, is_frequent, arc_start, arc_to, unitigs)
-            found[u] |= _has_partner(oriented, is_supported, arc_start, arc_to, unitigs)
+            frequent = False
+            for arc in range(arc_start[oriented], arc_start[oriented + 1]):
+                shared = arc_to[arc]
+                for beyond in range(arc_start[shared], arc_start[shared + 1]):
+                    other = arc_to[beyond] >> 1
+                    if (is_frequent[other] or is_supported[other]) and _are_partners(u, shared, other, depth, n_kmers):
+                        frequent |= is_frequent[other]
+                        found[u] |= is_supported[other]
+            n_frequent += frequent
         found[u] |= is_frequent[u] and n_frequent == 2
 
 
 @compiled()
-def _has_partner(oriented, is_chosen, arc_start, arc_to, unitigs):
-    """Return whether a chosen branch of similar depth joins the other end of shared sequence ahead."""
-    depth, n_kmers, own = unitigs[0], unitigs[1], unitigs[0][oriented >> 1]
-    for arc in range(arc_start[oriented], arc_start[oriented + 1]):
-        shared = arc_to[arc]
-        if n_kmers[shared >> 1] > _LONG_KMERS or depth[shared >> 1] < _SHARED * own:
-            continue
-        for beyond in range(arc_start[shared], arc_start[shared + 1]):
-            other = arc_to[beyond] >> 1
-            is_alike = depth[other] <= _ALIKE * own and own <= _ALIKE * depth[other]
-            is_partner = is_chosen[other] and is_alike and depth[shared >> 1] >= _SHARED * depth[other]
-            if is_partner and other != oriented >> 1:
-                return True
-    return False
+def _are_partners(one, shared, other, depth, n_kmers):
+    """Return whether two unitigs of similar depth lie on both sides of shared sequence."""
+    is_shared = n_kmers[shared >> 1] <= _LONG_KMERS and depth[shared >> 1] >= _SHARED * max(depth[one], depth[other])
+    return is_shared and one != other and max(depth[one], depth[other]) <= _ALIKE * min(depth[one], depth[other])
+
+
+@signatures(
+    "int64[::1], int64[::1], int32[::1], Tuple((float64[::1], int64[::1], boolean[::1], )), boolean[::1], boolean[::1]"
+)
+@compiled()
+def _spread_support(rows, arc_start, arc_to, unitigs, is_open, found):
+    """Mark what is a partner of the given unitigs, or of those that are marked; order changes nothing."""
+    depth, n_kmers = unitigs[0], unitigs[1]
+    waiting = list(rows)
+    while len(waiting) > 0:
+        u = waiting.pop()
+        for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
+            shared = arc_to[arc]
+            for beyond in range(arc_start[shared], arc_start[shared + 1]):
+                other = np.int64(arc_to[beyond] >> 1)
+                if is_open[other] and not found[other] and _are_partners(u, shared, other, depth, n_kmers):
+                    found[other] = True
+                    waiting.append(other)
