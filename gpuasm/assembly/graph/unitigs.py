@@ -217,11 +217,11 @@ def find_arcs(links: Edges, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray,
     to = xp.where(heads[at] == follower, order[at], -1) if heads.size else xp.full_like(follower, -1)
     to = to.astype(np.int32).reshape(-1, 4)
     to[2 * walks.n_linear :] = -1
-    to, seen = to_host(to), to_host(seen)
-    row, column = np.nonzero(to >= 0)
-    order = np.lexsort((to[row, column], row))
-    arc_start = np.concatenate([[0], np.cumsum((to >= 0).sum(axis=1))])
-    return arc_start, to[row, column][order], seen[row, column][order].astype(np.int64)
+    row, column = xp.nonzero(to >= 0)
+    to, seen = to[row, column], seen[row, column]
+    order = xp.argsort((row << 32) + to)
+    arc_start = np.concatenate([[0], np.cumsum(to_host(xp.bincount(row, minlength=leaving.size)))])
+    return arc_start, to_host(to[order]), to_host(seen[order]).astype(np.int64)
 
 
 def _name_kmers(walks: StrandWalks, at: Array | None, canonical: CanonicalOrder) -> Array:
