@@ -46,13 +46,13 @@ def fused_multiply_add(context, a, b, c):  # noqa: ARG001 - numba's signature
 
 _ENTRY = re.compile(r"\.entry\s+(\w+)")
 _BLOCK = 256
-_CHUNKS_PER_THREAD, _LEAST_CHUNKS = 8, 4
+_CHUNKS_PER_THREAD = 8
 _SHORT_LOOP = 1024
 """Iterations; a loop of fewer is run by one thread."""
-_ALONE_S, _CHUNK_S = 0.001, 0.001
-"""Seconds: a loop that takes less is run by one thread; of a chunk that is worth its turn."""
-_FIRST, _LARGEST_PART = 16, 8
-"""Iterations that the caller runs alone first; and the most that it runs alone at a time, as a part of the loop."""
+_ALONE_S, _CHUNK_S, _MEASURED_S = 0.001, 0.001, 0.00005
+"""Seconds: a loop that takes less is run by one thread; of a chunk that is worth its turn; that show a loop's pace."""
+_FIRST, _GROWTH = 16, 8
+"""Iterations that the caller runs alone first; and how many times as many it runs next."""
 _state: dict[str, Any] = {"threads": None, "pool": None}
 _KINDS: dict[str | None, tuple[Kind | None, Kind | None]] = {
     "host": ("cpu", "cpu"),
@@ -177,17 +177,16 @@ def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
     """Run ``loop(first, last, *args)`` over the range 0..n, cut into chunks that are shared by the pool's threads.
 
     The caller begins alone: a short loop ends before another thread would begin. Of a longer one the time so far
-    determines the chunks, as each costs a turn of the interpreter lock. Each thread takes its next chunk by itself, and
+    determines the chunks, as each takes a turn of the interpreter lock. Each thread takes its next chunk by itself, and
     calls two others once it has one. The chunks depend on time, so what a loop writes must not depend on them.
     """
     if thread_count() == 1 or n < _SHORT_LOOP:
         loop(np.int64(0), np.int64(n), *args)
         return
-    done, pace = _begun_alone(loop, n, args)
+    done, rest_s = _begun_alone(loop, n, args)
     if done == n:
         return
-    n_chunks = max(_LEAST_CHUNKS, int(pace * (n - done) / _CHUNK_S))
-    n_chunks = min(n_chunks, thread_count() * _CHUNKS_PER_THREAD, n - done)
+    n_chunks = min(max(2, int(rest_s / _CHUNK_S)), thread_count() * _CHUNKS_PER_THREAD, n - done)
     chunks = _Chunks(loop, np.linspace(done, n, n_chunks + 1).astype(np.int64), args)
     begun = []
     try:
@@ -203,15 +202,21 @@ def run_chunks(loop: Callable[..., Any], n: int, *args: Any) -> None:
 
 
 def _begun_alone(loop: Callable[..., Any], n: int, args: tuple[Any, ...]) -> tuple[int, float]:
-    """Run the beginning of a loop in this thread; return where it ends, and the seconds of an iteration there."""
+    """Run the beginning of a loop in this thread, or all of a short one; return where it ends, and the rest's seconds.
+
+    Parts are few: each takes a turn of the interpreter lock, and a look at the clock.
+    """
     done, size, began = 0, _FIRST, time.perf_counter()
     while True:
-        before = time.perf_counter()
         loop(np.int64(done), np.int64(done + size), *args)
-        now, done = time.perf_counter(), done + size
-        if done == n or now - began > _ALONE_S:
-            return done, (now - before) / size
-        size = min(2 * size, n // _LARGEST_PART, n - done)
+        done += size
+        if done == n:
+            return n, 0.0
+        spent = time.perf_counter() - began
+        rest_s = spent / done * (n - done)
+        if spent > _ALONE_S or (spent > _MEASURED_S and rest_s > _ALONE_S):
+            return done, rest_s
+        size = min(_GROWTH * size, n - done)
 
 
 class _Chunks:
