@@ -17,7 +17,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # What each part may import of the others: for the chain, everything below it.
 CHAIN = ["unfinished", "cache_folders", "errors", "checks", "device_memory", "arrays", "precompilation"]
-CHAIN += ["compiled_cache", "parallel", "device_group", "primitives", "sequence", "kmers", "assembly"]
+CHAIN += ["compiled_cache", "threads", "parallel", "device_group", "primitives", "sequence", "kmers", "assembly"]
 ALLOWED = {part: set(CHAIN[:rank]) for rank, part in enumerate(CHAIN)}
 ALLOWED |= {"stages": {"errors", "arrays"}, "resources": {"errors"}}
 ALLOWED["graph"] = {"errors", "checks", "arrays", "parallel", "primitives", "sequence"}
@@ -59,7 +59,7 @@ FOLDERS = {
 HOMES_OF_LIBRARIES = {
     "cupy": "arrays.py",
     "numba": ("parallel.py", "compiled_cache.py"),
-    "threadpoolctl": "parallel.py",
+    "threadpoolctl": "threads.py",
     "sklearn": ("clustering/*.py", "clustering/classes/*.py"),
     "Bio": ("io/genomes.py", "samples/trees.py"),
     "pysam": ("io/bam.py", "io/aligned_bam.py"),
