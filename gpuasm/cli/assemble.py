@@ -168,7 +168,7 @@ def command(
       gpuasm assemble -1 a_1.fastq.gz -2 a_2.fastq.gz --prefix a --topology -o a
     """
     from gpuasm.assembly.options import AssemblyOptions
-    from gpuasm.cli.assembly_page import AssemblyPage
+    from gpuasm.cli.assembly_page import AssemblyPage, page_process_ahead
     from gpuasm.cli.device_names import devices_of_run
     from gpuasm.cli.folders import check_reads
     from gpuasm.cli.inputs import read_ahead
@@ -192,7 +192,7 @@ def command(
     shorten_switch_interval()
     devices = devices_of_run(common.device)
     keep_freed_memory()  # before anything is read
-    with driver_opening(*devices), read_ahead(inputs, common.memory) as ahead:
+    with driver_opening(*devices), read_ahead(inputs, common.memory) as ahead, page_process_ahead(inputs):
         from gpuasm.cli.log_file import RunLog
         from gpuasm.cli.run_folder import RunFolder
         from gpuasm.cli.session import run_session
@@ -287,7 +287,7 @@ class _Run:
         remove_leftovers(self.folder.path)
         if not stored:
             self.checkpoint.remove()
-        self.page.begin(size_of_inputs(self.inputs))  # its start takes longer than reading the reads
+        self.page.begin(size_of_inputs(self.inputs))
         _load_while_reading(
             "gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.assembly_outputs", "gpuasm.report.verdict"
         )
