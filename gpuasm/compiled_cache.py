@@ -22,6 +22,7 @@ import numba
 from llvmlite import binding
 from numba.core import environment
 from numba.core.caching import FunctionCache, NullCache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
 from gpuasm import precompilation, unfinished
@@ -39,6 +40,12 @@ PRIVATE_PARTS = {
     "FunctionCache.save_overload": "called by numba after it compiled a function for some types",
     "FunctionCache._load_overload": "`load_overload` without the initialization of the compiler",
     "FunctionCache.flush": "empties the index of cached entries",
+    "targetctx.codegen().unserialize_library": "called where code comes from disk",
+    "JITCodeLibrary._set_compiled_object": "gives a library its machine code",
+    "JITCodeLibrary._finalize_final_module": "loads the machine code of a library",
+    "JITCodeLibrary._get_module_for_linking": "called where another function is compiled with the code of this one",
+    "JITCodeLibrary._shared_module": "that code, for the compiler",
+    "targetctx.codegen()._engine._load_defined_symbols": "notes that the functions of such code are there",
     "FunctionCache._cache_file._source_stamp": "the stamp that a cached entry must have to be valid",
 }
 """Private parts of numba in use, and what each does."""
@@ -78,7 +85,8 @@ class _LoopCache(FunctionCache):
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
-            return self._load_overload(sig, target_context)
+            with _compiler_parts_left(target_context.codegen()):
+                return self._load_overload(sig, target_context)
         except Exception:  # a damaged file is a damaged pickle, which may raise anything
             with suppress(OSError):
                 self.flush()
@@ -143,6 +151,48 @@ def _environment_of(module: str, *others: Any) -> Any:
         finally:
             linalg.ensure_blas = ensure_blas
     return _environment_of.__wrapped__(module, *others)
+
+
+class _LoadedLibrary(JITCodeLibrary):
+    """Code from disk, of which the form for the compiler is read when a function that calls it is compiled.
+
+    Numba reads it at once, which takes as long as all the rest.
+    """
+
+    bitcode = b""
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return the address of a function, which is there: numba only asks for the entries of the code."""
+        return int(self._codegen._engine.get_function_address(name))
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = binding.parse_bitcode(self.bitcode)
+            self._codegen._engine._load_defined_symbols(self._shared_module)
+        return self._shared_module
+
+
+@contextmanager
+def _compiler_parts_left(codegen: Any) -> Iterator[None]:
+    """Let code from disk be a `_LoadedLibrary` in the block; the caller has numba's lock of the compiler."""
+    read_all = codegen.unserialize_library
+
+    def read(state: Any) -> Any:
+        name, kind, data = state
+        if kind != "object":
+            return read_all(state)
+        library = _LoadedLibrary(codegen, name)
+        code, library.bitcode = data
+        library.enable_object_caching()
+        library._set_compiled_object(code)
+        library._finalize_final_module()
+        return library
+
+    codegen.unserialize_library = read
+    try:
+        yield
+    finally:
+        del codegen.unserialize_library
 
 
 _ARRAY_FUNCTIONS = "numba.np.arraymath"

@@ -84,6 +84,19 @@ def test_code_from_disk_needs_no_compiler(tmp_path, monkeypatch):
     assert second.stats.cache_hits.total() == 1
 
 
+def test_code_from_disk_is_read_for_the_compiler_when_a_caller_is_compiled(double, monkeypatch):
+    assert cached_dispatcher(double)(2) == 4
+    read, parse = [], compiled_cache.binding.parse_bitcode
+    monkeypatch.setattr(compiled_cache.binding, "parse_bitcode", lambda code: read.append(code) or parse(code))
+    second = cached_dispatcher(double)
+    assert second(2) == 4
+    assert second.stats.cache_hits.total() == 1
+    assert not read
+    assert numba.njit(lambda x: second(x) + second(x + 1))(2) == 10
+    assert len(read) == 1
+    assert not vars(second.targetctx.codegen()).get("unserialize_library")
+
+
 _LOADING = """
 import sys
 import numba, numpy as np
@@ -234,5 +247,6 @@ def test_each_private_part_is_documented():
     names = {name.rpartition(".")[2] for name in compiled_cache.PRIVATE_PARTS}
     assert names == {
         "FunctionCache", "NullCache", "c_helpers", "_cache", "load_overload", "save_overload", "_load_overload",
-        "flush", "_source_stamp", "_nrt", "_rebuild_env", "ensure_blas",
+        "flush", "_source_stamp", "_nrt", "_rebuild_env", "ensure_blas", "unserialize_library", "_set_compiled_object",
+        "_finalize_final_module", "_get_module_for_linking", "_shared_module", "_load_defined_symbols",
     }  # fmt: skip
