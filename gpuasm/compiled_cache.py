@@ -51,6 +51,41 @@ PRIVATE_PARTS = {
 """Private parts of numba in use, and what each does."""
 
 _config_lock = threading.Lock()
+_now = threading.local()
+"""Of a thread: whether it only loads code from disk."""
+
+
+class _NotOnDiskError(Exception):
+    """Code that would have to be compiled."""
+
+
+@contextmanager
+def _only_loading() -> Iterator[None]:
+    """Let this thread load code from disk in the block, and raise `_NotOnDiskError` where there is none."""
+    _now.only_loads = True
+    try:
+        yield
+    finally:
+        _now.only_loads = False
+
+
+def load_ahead(*, on_device: bool) -> None:
+    """Load the CPU loops of an assembly from disk, up to the first that is not there.
+
+    A thread may do so before they are used: the first use of each takes some milliseconds.
+
+    Parameters
+    ----------
+    on_device
+        Whether the assembly runs on a device, where it uses fewer of them.
+    """
+    if not has_folder():
+        return
+    with suppress(_NotOnDiskError), _only_loading():
+        for loop in precompilation.declared_loops():
+            if loop.kinds[on_device] == "cpu":
+                for signature in loop.signatures:
+                    loop.compile(signature, None)
 
 
 class _LoopCache(FunctionCache):
@@ -74,6 +109,8 @@ class _LoopCache(FunctionCache):
         """
         _register_allocator()
         code = self._load(sig, target_context)
+        if code is None and getattr(_now, "only_loads", False):
+            raise _NotOnDiskError
         if code is None and precompilation.wait_for_loop(*self._key):
             code = self._load(sig, target_context)
         return code

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -16,7 +17,7 @@ import pytest
 from numba.core.caching import CacheImpl
 from numba.core.runtime import nrt
 
-from gpuasm import compiled_cache
+from gpuasm import compiled_cache, precompilation
 from gpuasm.compiled_cache import cached_dispatcher, has_folder
 
 ROOT = Path(__file__).parents[2]
@@ -82,6 +83,14 @@ def test_code_from_disk_needs_no_compiler(tmp_path, monkeypatch):
     second = cached_dispatcher(scope["fill"])
     assert second(3).sum() == 3
     assert second.stats.cache_hits.total() == 1
+
+
+def test_a_thread_may_only_load(double):
+    with compiled_cache._only_loading(), pytest.raises(compiled_cache._NotOnDiskError):
+        cached_dispatcher(double)(2)
+    assert cached_dispatcher(double)(2) == 4
+    with compiled_cache._only_loading():
+        assert cached_dispatcher(double)(2) == 4
 
 
 def test_code_from_disk_is_read_for_the_compiler_when_a_caller_is_compiled(double, monkeypatch):
@@ -250,3 +259,23 @@ def test_each_private_part_is_documented():
         "flush", "_source_stamp", "_nrt", "_rebuild_env", "ensure_blas", "unserialize_library", "_set_compiled_object",
         "_finalize_final_module", "_get_module_for_linking", "_shared_module", "_load_defined_symbols",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("on_device", "expected"), [(False, ["a", "b", "c"]), (True, ["a", "c"])])
+def test_loops_are_loaded_ahead_up_to_the_first_that_is_not_on_disk(monkeypatch, on_device, expected):
+    loaded = []
+
+    def load(name, *_):
+        loaded.append(name)
+        if name == "c":
+            raise compiled_cache._NotOnDiskError
+
+    kinds = {"a": ("cpu", "cpu"), "b": ("cpu", "ptx"), "c": ("cpu", "cpu"), "d": ("cpu", "cpu")}
+    loops = [precompilation.DeclaredLoop("m", n, ("int64",), k, partial(load, n)) for n, k in kinds.items()]
+    monkeypatch.setattr(precompilation, "declared_loops", lambda: loops)
+    monkeypatch.setattr(compiled_cache, "has_folder", lambda: False)
+    compiled_cache.load_ahead(on_device=on_device)
+    assert loaded == []
+    monkeypatch.setattr(compiled_cache, "has_folder", lambda: True)
+    compiled_cache.load_ahead(on_device=on_device)
+    assert loaded == expected
