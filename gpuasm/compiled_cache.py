@@ -6,10 +6,8 @@ This is the only module that uses private parts of numba; ``PRIVATE_PARTS`` name
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -32,8 +30,7 @@ PRIVATE_PARTS = {
     "numba.core.caching.FunctionCache": "the cache of one function, of which `_LoopCache` is a subclass",
     "numba.core.caching.NullCache": "the cache of a function that is not kept on disk",
     "numba.core.runtime._nrt_python.c_helpers": "the functions of numba's allocator, which loaded code calls",
-    "numba.core.environment._rebuild_env": "called where code from disk has the globals of a module of numba",
-    "numba.np.linalg.ensure_blas": "imports scipy.linalg, also where `numba.np.arraymath` is imported",
+    "numba.core.environment._rebuild_env": "called where code from disk has the globals of a module",
     "njit._nrt": "whether compiled code counts references to arrays, which only code that makes arrays has to",
     "Dispatcher._cache": "where a compiled function has its cache; `cache=True` would set numba's own",
     "FunctionCache.load_overload": "called by numba before it compiles a function for some types",
@@ -175,19 +172,16 @@ def _register_allocator() -> None:
 
 @functools.wraps(environment._rebuild_env)
 def _environment_of(module: str, *others: Any) -> Any:
-    """Return the globals that code from disk has, without the slow import of scipy.linalg.
+    """Return the globals that code from disk has, without the slow imports of parts of numba.
 
-    numba's functions of arrays import it only to see that it is there; products of matrices import it again.
+    Compiled code looks up no globals. Those of numba's functions of arrays are replaced by numba's own.
     """
-    if module == _ARRAY_FUNCTIONS and module not in sys.modules:
-        linalg: Any = importlib.import_module("numba.np.linalg")
-        ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
-        try:
-            functions: Any = importlib.import_module(module)
-            functions.ensure_blas = ensure_blas
-        finally:
-            linalg.ensure_blas = ensure_blas
-    return _environment_of.__wrapped__(module, *others)
+    return _environment_of.__wrapped__("numba" if module in NOT_IMPORTED else module, *others)
+
+
+NOT_IMPORTED = ("numba.np.arrayobj", "numba.np.arraymath", "numba.np.npyimpl", "numba.cpython.listobj")
+"""Modules of numba that the compiler needs, and compiled code does not: they add no symbols for it."""
+environment._rebuild_env = _environment_of
 
 
 class _LoadedLibrary(JITCodeLibrary):
@@ -230,10 +224,6 @@ def _compiler_parts_left(codegen: Any) -> Iterator[None]:
         yield
     finally:
         del codegen.unserialize_library
-
-
-_ARRAY_FUNCTIONS = "numba.np.arraymath"
-environment._rebuild_env = _environment_of
 
 
 def uncounted(function: Callable[..., Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import os
 import subprocess
 import sys
@@ -109,13 +110,14 @@ def test_code_from_disk_is_read_for_the_compiler_when_a_caller_is_compiled(doubl
 _LOADING = """
 import sys
 import numba, numpy as np
-from gpuasm.compiled_cache import cached_dispatcher
+from gpuasm.compiled_cache import NOT_IMPORTED, cached_dispatcher
 from running import total
 
 loop = cached_dispatcher(total)
 assert loop(np.ones(3)) == 6
 is_loaded = loop.stats.cache_hits.total() == 1
 assert is_loaded != ("scipy.linalg" in sys.modules), sorted(sys.modules)
+assert is_loaded != any(name in sys.modules for name in NOT_IMPORTED), sorted(sys.modules)
 assert numba.njit(lambda x: np.dot(x, x))(np.ones(3)) == 3
 assert "scipy.linalg" in sys.modules
 print(is_loaded)
@@ -130,6 +132,12 @@ def test_code_from_disk_needs_no_linear_algebra(tmp_path):
         ended = subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True, text=True)
         found.append(ended.stdout)
     assert found == ["False\n", "True\n"]
+
+
+@pytest.mark.parametrize("module", compiled_cache.NOT_IMPORTED)
+def test_modules_that_are_not_imported_add_no_symbols(module):
+    """If this fails, numba has changed: code from disk that calls such a symbol ends the process."""
+    assert "add_symbol" not in Path(importlib.util.find_spec(module).origin).read_text()
 
 
 def test_the_allocator_has_the_names_that_numba_gives_it(monkeypatch):
@@ -256,7 +264,7 @@ def test_each_private_part_is_documented():
     names = {name.rpartition(".")[2] for name in compiled_cache.PRIVATE_PARTS}
     assert names == {
         "FunctionCache", "NullCache", "c_helpers", "_cache", "load_overload", "save_overload", "_load_overload",
-        "flush", "_source_stamp", "_nrt", "_rebuild_env", "ensure_blas", "unserialize_library", "_set_compiled_object",
+        "flush", "_source_stamp", "_nrt", "_rebuild_env", "unserialize_library", "_set_compiled_object",
         "_finalize_final_module", "_get_module_for_linking", "_shared_module", "_load_defined_symbols",
     }  # fmt: skip
 
