@@ -98,8 +98,7 @@ class ReportProcess:
 
     def __exit__(self, *_: object) -> None:
         self._talk.submit(self._end)
-        if self._drawing is not None and not _now["is_shared"]:
-            self._drawing.process.kill()
+        self._kill()
         self._talk.shutdown()
 
     def draw_spectrum(self, spectrum: Iterable[Sequence[int]], *, threshold: int | None, peak: int | None) -> None:
@@ -119,10 +118,17 @@ class ReportProcess:
         OutputError, ReadWriteError, ResourceError
             If the page cannot be written.
         """
-        if not self._talk.submit(self._ask).result():
-            from gpuasm.report.page import write_run_report  # noqa: PLC0415 - most runs do without
+        if self._talk.submit(self._ask).result():
+            self._kill()  # it ends while the run puts its files in their places
+            return
+        from gpuasm.report.page import write_run_report  # noqa: PLC0415 - most runs do without
 
-            write_run_report(self._folder, self._name)
+        write_run_report(self._folder, self._name)
+
+    def _kill(self) -> None:
+        """Let the process end without waiting for that, unless it makes the next page too."""
+        if self._drawing is not None and not _now["is_shared"]:
+            self._drawing.process.kill()
 
     def _start(self) -> None:
         with contextlib.suppress(queue.Empty):
