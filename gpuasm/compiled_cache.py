@@ -6,10 +6,8 @@ This is the only module that uses private parts of numba; ``PRIVATE_PARTS`` name
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +20,7 @@ import numba
 from llvmlite import binding
 from numba.core import environment
 from numba.core.caching import FunctionCache, NullCache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
 
 from gpuasm import precompilation, unfinished
@@ -31,19 +30,59 @@ PRIVATE_PARTS = {
     "numba.core.caching.FunctionCache": "the cache of one function, of which `_LoopCache` is a subclass",
     "numba.core.caching.NullCache": "the cache of a function that is not kept on disk",
     "numba.core.runtime._nrt_python.c_helpers": "the functions of numba's allocator, which loaded code calls",
-    "numba.core.environment._rebuild_env": "called where code from disk has the globals of a module of numba",
-    "numba.np.linalg.ensure_blas": "imports scipy.linalg, also where `numba.np.arraymath` is imported",
+    "numba.core.environment._rebuild_env": "called where code from disk has the globals of a module",
     "njit._nrt": "whether compiled code counts references to arrays, which only code that makes arrays has to",
     "Dispatcher._cache": "where a compiled function has its cache; `cache=True` would set numba's own",
     "FunctionCache.load_overload": "called by numba before it compiles a function for some types",
     "FunctionCache.save_overload": "called by numba after it compiled a function for some types",
     "FunctionCache._load_overload": "`load_overload` without the initialization of the compiler",
     "FunctionCache.flush": "empties the index of cached entries",
+    "targetctx.codegen().unserialize_library": "called where code comes from disk",
+    "JITCodeLibrary._set_compiled_object": "gives a library its machine code",
+    "JITCodeLibrary._finalize_final_module": "loads the machine code of a library",
+    "JITCodeLibrary._get_module_for_linking": "called where another function is compiled with the code of this one",
+    "JITCodeLibrary._shared_module": "that code, for the compiler",
+    "targetctx.codegen()._engine._load_defined_symbols": "notes that the functions of such code are there",
     "FunctionCache._cache_file._source_stamp": "the stamp that a cached entry must have to be valid",
 }
 """Private parts of numba in use, and what each does."""
 
 _config_lock = threading.Lock()
+_now = threading.local()
+"""Of a thread: whether it only loads code from disk."""
+
+
+class _NotOnDiskError(Exception):
+    """Code that would have to be compiled."""
+
+
+@contextmanager
+def _only_loading() -> Iterator[None]:
+    """Let this thread load code from disk in the block, and raise `_NotOnDiskError` where there is none."""
+    _now.only_loads = True
+    try:
+        yield
+    finally:
+        _now.only_loads = False
+
+
+def load_ahead(*, on_device: bool) -> None:
+    """Load the CPU loops of an assembly from disk, up to the first that is not there.
+
+    A thread may do so before they are used: the first use of each takes some milliseconds.
+
+    Parameters
+    ----------
+    on_device
+        Whether the assembly runs on a device, where it uses fewer of them.
+    """
+    if not has_folder():
+        return
+    with suppress(_NotOnDiskError), _only_loading():
+        for loop in precompilation.declared_loops():
+            if loop.kinds[on_device] == "cpu":
+                for signature in loop.signatures:
+                    loop.compile(signature, None)
 
 
 class _LoopCache(FunctionCache):
@@ -67,6 +106,8 @@ class _LoopCache(FunctionCache):
         """
         _register_allocator()
         code = self._load(sig, target_context)
+        if code is None and getattr(_now, "only_loads", False):
+            raise _NotOnDiskError
         if code is None and precompilation.wait_for_loop(*self._key):
             code = self._load(sig, target_context)
         return code
@@ -78,7 +119,8 @@ class _LoopCache(FunctionCache):
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
-            return self._load_overload(sig, target_context)
+            with _compiler_parts_left(target_context.codegen()):
+                return self._load_overload(sig, target_context)
         except Exception:  # a damaged file is a damaged pickle, which may raise anything
             with suppress(OSError):
                 self.flush()
@@ -130,23 +172,58 @@ def _register_allocator() -> None:
 
 @functools.wraps(environment._rebuild_env)
 def _environment_of(module: str, *others: Any) -> Any:
-    """Return the globals that code from disk has, without the slow import of scipy.linalg.
+    """Return the globals that code from disk has, without the slow imports of parts of numba.
 
-    numba's functions of arrays import it only to see that it is there; products of matrices import it again.
+    Compiled code looks up no globals. Those of numba's functions of arrays are replaced by numba's own.
     """
-    if module == _ARRAY_FUNCTIONS and module not in sys.modules:
-        linalg: Any = importlib.import_module("numba.np.linalg")
-        ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
-        try:
-            functions: Any = importlib.import_module(module)
-            functions.ensure_blas = ensure_blas
-        finally:
-            linalg.ensure_blas = ensure_blas
-    return _environment_of.__wrapped__(module, *others)
+    return _environment_of.__wrapped__("numba" if module in NOT_IMPORTED else module, *others)
 
 
-_ARRAY_FUNCTIONS = "numba.np.arraymath"
+NOT_IMPORTED = ("numba.np.arrayobj", "numba.np.arraymath", "numba.np.npyimpl", "numba.cpython.listobj")
+"""Modules of numba that the compiler needs, and compiled code does not: they add no symbols for it."""
 environment._rebuild_env = _environment_of
+
+
+class _LoadedLibrary(JITCodeLibrary):
+    """Code from disk, of which the form for the compiler is read when a function that calls it is compiled.
+
+    Numba reads it at once, which takes as long as all the rest.
+    """
+
+    bitcode = b""
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return the address of a function, which is there: numba only asks for the entries of the code."""
+        return int(self._codegen._engine.get_function_address(name))
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = binding.parse_bitcode(self.bitcode)
+            self._codegen._engine._load_defined_symbols(self._shared_module)
+        return self._shared_module
+
+
+@contextmanager
+def _compiler_parts_left(codegen: Any) -> Iterator[None]:
+    """Let code from disk be a `_LoadedLibrary` in the block; the caller has numba's lock of the compiler."""
+    read_all = codegen.unserialize_library
+
+    def read(state: Any) -> Any:
+        name, kind, data = state
+        if kind != "object":
+            return read_all(state)
+        library = _LoadedLibrary(codegen, name)
+        code, library.bitcode = data
+        library.enable_object_caching()
+        library._set_compiled_object(code)
+        library._finalize_final_module()
+        return library
+
+    codegen.unserialize_library = read
+    try:
+        yield
+    finally:
+        del codegen.unserialize_library
 
 
 def uncounted(function: Callable[..., Any]) -> Any:

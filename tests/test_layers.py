@@ -143,6 +143,15 @@ def test_importing_the_package_imports_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_files_are_read_before_numpy_is_imported() -> None:
+    modules = (
+        "cli.assemble, cli.assembly_page, cli.device_names, cli.folders, cli.inputs, io.read_ahead, assembly.options"
+    )
+    imports = "; ".join(f"import gpuasm.{name}" for name in modules.split(", "))
+    code = f"{imports}; import sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_only_the_command_line_exits() -> None:
     ends = {"sys.exit", "exit", "quit", "os._exit", "print"}
     others = [path for path in MODULES if path.parent.name != "cli" and path.name != "first_signals.py"]

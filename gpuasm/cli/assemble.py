@@ -168,7 +168,7 @@ def command(
       gpuasm assemble -1 a_1.fastq.gz -2 a_2.fastq.gz --prefix a --topology -o a
     """
     from gpuasm.assembly.options import AssemblyOptions
-    from gpuasm.cli.assembly_page import AssemblyPage
+    from gpuasm.cli.assembly_page import AssemblyPage, page_process_ahead
     from gpuasm.cli.device_names import devices_of_run
     from gpuasm.cli.folders import check_reads
     from gpuasm.cli.inputs import read_ahead
@@ -192,7 +192,7 @@ def command(
     shorten_switch_interval()
     devices = devices_of_run(common.device)
     keep_freed_memory()  # before anything is read
-    with driver_opening(*devices), read_ahead(inputs, common.memory) as ahead:
+    with driver_opening(*devices), read_ahead(inputs, common.memory) as ahead, page_process_ahead(inputs):
         from gpuasm.cli.log_file import RunLog
         from gpuasm.cli.run_folder import RunFolder
         from gpuasm.cli.session import run_session
@@ -232,13 +232,15 @@ def warm_up_device(xp: Any, should_stop: Callable[[], bool]) -> None:
     warm_up(xp, should_stop=should_stop)
 
 
-def _load_while_reading(*modules: str) -> None:
+def _load_while_reading(*modules: str, then: Callable[[], None]) -> None:
     """Import the modules that follow the reading in a thread, while the main one waits for files."""
 
     def load() -> None:
         for name in modules:
             with contextlib.suppress(ImportError):  # the import that needs it reports it
                 importlib.import_module(name)
+        with contextlib.suppress(Exception):  # as here
+            then()
 
     threading.Thread(target=load, name="load modules", daemon=True).start()
 
@@ -287,10 +289,11 @@ class _Run:
         remove_leftovers(self.folder.path)
         if not stored:
             self.checkpoint.remove()
-        self.page.begin(size_of_inputs(self.inputs))  # its start takes longer than reading the reads
+        self.page.begin(size_of_inputs(self.inputs))
         _load_while_reading(
-            "gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.assembly_outputs", "gpuasm.report.verdict"
-        )
+            "gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.assembly_outputs", "gpuasm.report.verdict",
+            then=self._load_loops,
+        )  # fmt: skip
         least_k = self.options.k[0] if self.options.k else SHORTEST_READ
         texts = None
         if self.bam_out:
@@ -318,6 +321,13 @@ class _Run:
             reads, self.options, stages=self.session.stages, keep_state=self._keep, first_graph=first_graph,
             devices=self.session.devices,
         )  # fmt: skip
+
+    def _load_loops(self) -> None:
+        """Load compiled loops, unless the files are so small that these are needed before."""
+        from gpuasm.compiled_cache import load_ahead
+
+        if self.page.is_apart:
+            load_ahead(on_device=self.session.may_have_device)
 
     def _moved(self, reads: Reads) -> Reads:
         """Return the reads in the memory of the device, and keep them if they are to be written."""

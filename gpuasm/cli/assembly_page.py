@@ -5,13 +5,38 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from gpuasm.cli.inputs import size_of_inputs
+from gpuasm.errors import NoInputError
+
 if TYPE_CHECKING:
+    from gpuasm.cli.options import ReadInputs
     from gpuasm.cli.run_folder import RunFolder
     from gpuasm.kmers.spectrum import Spectrum
     from gpuasm.report.process import ReportProcess
 
 LEAST_BYTES_APART = 4 << 20
 """Bytes of files from which on another process makes the page: what is less is assembled before it is ready."""
+
+
+def page_process_ahead(inputs: ReadInputs) -> contextlib.AbstractContextManager[None]:
+    """Start the process that makes the page of a run of some files; it loads its libraries while those of the run load.
+
+    The first `AssemblyPage` in the block takes it over.
+    """
+    try:
+        is_apart = _is_apart(size_of_inputs(inputs))
+    except NoInputError:  # the reader reports it
+        is_apart = False
+    if not is_apart:
+        return contextlib.nullcontext()
+    from gpuasm.report.process import process_ahead
+
+    return process_ahead()
+
+
+def _is_apart(n_bytes: int | None) -> bool:
+    """Return whether another process makes the page of files that are so large, or may have any size (None)."""
+    return n_bytes is None or n_bytes >= LEAST_BYTES_APART
 
 
 class AssemblyPage:
@@ -40,7 +65,7 @@ class AssemblyPage:
 
     def begin(self, n_bytes: int | None) -> None:
         """Start the other process, if files are large enough for it, or may be (None)."""
-        if n_bytes is None or n_bytes >= LEAST_BYTES_APART:
+        if _is_apart(n_bytes):
             from gpuasm.report.process import ReportProcess
 
             self._process = self._ending.enter_context(ReportProcess(self._folder.files, self._folder.name))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 
-from gpuasm import arrays
 from gpuasm.driver import compute_capability
 from gpuasm.errors import DeviceError
 
@@ -27,6 +26,8 @@ def devices_of(names: str) -> list[str]:
     devices = _several(names) if "," in names else [names]
     for device in devices:
         if device not in ("auto", "cpu") and not is_usable(device):
+            from gpuasm import arrays  # with numpy, which takes long; files are being read from before that on
+
             arrays.namespace_of(device)  # its error explains which devices there are
     return list(dict.fromkeys(devices))
 

@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +102,8 @@ def write_manifest(
 
 def versions() -> dict[str, str]:
     """Return the versions of gpuasm, Python and the libraries that are installed."""
+    from importlib.metadata import PackageNotFoundError, version  # with much of the package email
+
     found = {"python": platform.python_version()}
     for name in ("gpuasm", *_LIBRARIES):
         try:

@@ -91,6 +91,13 @@ class Session:
         return xp
 
     @property
+    def may_have_device(self) -> bool:
+        """Whether the run is not on the CPU, or that is not known yet."""
+        return (
+            not self.namespace.done() or bool(self.namespace.exception()) or self.namespace.result().__name__ != "numpy"
+        )
+
+    @property
     def device(self) -> str:
         """The device's name: "cpu" or "cuda:0"."""
         return "cpu" if self.xp.__name__ == "numpy" else f"cuda:{self.xp.cuda.Device().id}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.parallel import compiled, inlined, run_chunks, signatures
+from gpuasm.parallel import compiled, count_bits, inlined, run_chunks, signatures
 from gpuasm.sequence.encoding import base_at, decode
 from gpuasm.sequence.reads import Reads
 
@@ -92,17 +92,10 @@ def _elected(votes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @inlined()
 def window(packed, position):
     """Return the 32 bases from a position on."""
-    shift = np.uint64(2 * (position & 31))
-    high = packed[position >> 5] << shift
-    return high | (packed[(position >> 5) + 1] >> np.uint64(1)) >> (np.uint64(63) - shift)
-
-
-@inlined()
-def _count_bits(x):
-    x = x - ((x >> np.uint64(1)) & _ODD_BITS)
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    at = np.uint64(position)  # unsigned: no test for wrapping
+    slot, shift = at >> np.uint64(5), np.uint64(2) * (at & np.uint64(31))
+    high = packed[slot] << shift
+    return high | (packed[slot + np.uint64(1)] >> np.uint64(1)) >> (np.uint64(63) - shift)
 
 
 @inlined()
@@ -132,13 +125,13 @@ def _flip(packed, first, n, flipped):
 
 
 @inlined()
-def _differing(packed, at, other, at_other, n):
-    """Count the bases that differ among the first n of 32."""
-    x = window(packed, at) ^ window(other, at_other)
+def _differing(bases, others, n):
+    """Count the bases that differ among the first n of two windows."""
+    x = bases ^ others
     x = (x | x >> np.uint64(1)) & _ODD_BITS
     if n < 32:
         x >>= np.uint64(64 - 2 * n)
-    return _count_bits(x)
+    return count_bits(x)
 
 
 @compiled()
@@ -146,7 +139,7 @@ def _agree(packed, at, other, at_other, n):
     """Return whether at most one in eight of n bases differs."""
     found = 0
     for i in range(0, n, 32):
-        found += _differing(packed, at + i, other, at_other + i, n - i)
+        found += _differing(window(packed, at + i), window(other, at_other + i), n - i)
     return found <= n >> 3
 
 
@@ -168,13 +161,19 @@ def _overlap(first, last, first_segment, packed, start, length, insert):
         if b in (a, end) or max(length[a], length[b]) > _LONGEST:
             continue
         start_a, size_a, size_b = start[a], np.int64(length[a]), np.int64(length[b])
+        if size_a < _LEAST_OVERLAP:
+            continue
         longest = max(_letters(length, a, b), _letters(length, b, end)) - 1
         _flip(packed, start[b], size_b, flipped)
+        head = window(packed, start_a)
         for size in range(min(longest, size_a + size_b - _LEAST_OVERLAP), _LEAST_OVERLAP - 1, -1):
             low = max(0, size - size_b)
             n = min(size, size_a) - low
             # Nearly all candidates are rejected here, by their first 32 bases.
-            if n < _LEAST_OVERLAP or _differing(packed, start_a + low, flipped, size_b - size + low, n) > n >> 3:
+            if n < _LEAST_OVERLAP:
+                continue
+            bases = head if low == 0 else window(packed, start_a + low)
+            if _differing(bases, window(flipped, size_b - size + low), n) > n >> 3:
                 continue
             if _agree(packed, start_a + low, flipped, size_b - size + low, n):
                 insert[pair] = size

@@ -29,6 +29,10 @@ CLASS_OF_BYTE[ord(".")] = OTHER_LETTER  # old sequencers' N
 CLASS_OF_BYTE[[ord("\n"), ord("\r")]] = LINE_END
 
 _NEWLINE, _RETURN, _AT, _PLUS, _GREATER = ord("\n"), ord("\r"), ord("@"), ord("+"), ord(">")
+_ONE, _TWO, _R, _SMALL_R, _F, _SMALL_F = b"12RrFf"
+_COLON = ord(":")
+_IS_MARK = np.zeros(256, np.bool_)
+_IS_MARK[list(b"/._-:")] = True
 _LEAST_QUALITY, _MOST_QUALITY = 33, 127
 _LOWEST_BITS, _HIGHEST_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _EIGHT_NEWLINES, _EIGHT_LEAST = _NEWLINE * _LOWEST_BITS, _LEAST_QUALITY * _LOWEST_BITS
@@ -255,17 +259,15 @@ def _is_mate_mark(text, first, at, end, letter_1, letter_2):
     name ends after them, or has a comment of Illumina in it, as in r_1:N:0.
     """
     before = at - 1
-    if letter_1 == ord("1") and letter_2 == ord("2"):
-        if before > first and (text[before] == ord("R") or text[before] == ord("r")):
+    if letter_1 == _ONE and letter_2 == _TWO:
+        if before > first and (text[before] == _R or text[before] == _SMALL_R):
             before -= 1
-    elif not ((letter_1 == ord("f") and letter_2 == ord("r")) or (letter_1 == ord("F") and letter_2 == ord("R"))):
+    elif not ((letter_1 == _SMALL_F and letter_2 == _SMALL_R) or (letter_1 == _F and letter_2 == _R)):
         return False
     if before < first:
         return False
-    mark = text[before]
-    is_marked = mark == ord("/") or mark == ord(".") or mark == ord("_") or mark == ord("-") or mark == ord(":")
-    is_comment = at + 3 < end and text[at + 1] == ord(":") and text[at + 3] == ord(":")
-    return is_marked and (at + 1 == end or is_comment)
+    is_comment = at + 3 < end and text[at + 1] == _COLON and text[at + 3] == _COLON
+    return _IS_MARK[text[before]] and (at + 1 == end or is_comment)
 
 
 @compiled()

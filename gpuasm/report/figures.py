@@ -35,15 +35,32 @@ _NAME_LETTERS = 24
 _SIZE = (4.3, 2.8)
 
 
-def _remembered(figure: Callable[..., str]) -> Callable[..., str]:
-    """Let a figure of the same data be drawn once only: a page may come after what was drawn ahead for it."""
-    drawn = functools.lru_cache(maxsize=8)(figure)
+class _Remembered:
+    """A figure that is drawn once only for the same data: a page may come after what was drawn ahead for it."""
 
-    @functools.wraps(figure)
-    def remembering(data: Sequence[Any], *args: Any, **settings: Any) -> str:
-        return drawn(tuple(data), *args, **settings)
+    def __init__(self, draw: Callable[..., str]) -> None:
+        functools.update_wrapper(self, draw)
+        self._draw, self._drawn = draw, dict[Any, str]()
 
-    return remembering
+    def __call__(self, data: Sequence[Any], *args: Any, **settings: Any) -> str:
+        key = _key(data, *args, **settings)
+        if key not in self._drawn:
+            self.keep(self._draw(data, *args, **settings), data, *args, **settings)
+        return self._drawn[key]
+
+    def keep(self, picture: str, *args: Any, **settings: Any) -> None:
+        """Keep the picture of some arguments, which was drawn elsewhere."""
+        while len(self._drawn) >= _MOST_KEPT:
+            del self._drawn[next(iter(self._drawn))]
+        self._drawn[_key(*args, **settings)] = picture
+
+
+_MOST_KEPT = 8
+"""Pictures of a figure; more would be those of earlier runs."""
+
+
+def _key(data: Sequence[Any], *args: Any, **settings: Any) -> Any:
+    return tuple(data), args, tuple(settings.items())
 
 
 def short_name(name: object) -> str:
@@ -57,7 +74,7 @@ def literal(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text).replace("$", r"\$")
 
 
-@_remembered
+@_Remembered
 def spectrum_figure(
     spectrum: Sequence[tuple[int, int]], name: str, *, threshold: int | None = None, peak: int | None = None
 ) -> str:
@@ -83,7 +100,7 @@ def spectrum_figure(
     return svg_figure(draw, f"{name}-spectrum", "k-mer spectrum")
 
 
-@_remembered
+@_Remembered
 def nx_figure(contigs: Sequence[ContigRow], name: str) -> str:
     """Draw the Nx curve: the length that contigs of at least that length need to cover x percent of the assembly."""
 
@@ -101,7 +118,7 @@ def nx_figure(contigs: Sequence[ContigRow], name: str) -> str:
     return svg_figure(draw, f"{name}-nx", "Nx curve")
 
 
-@_remembered
+@_Remembered
 def depth_figure(contigs: Sequence[ContigRow], name: str) -> str:
     """Draw each contig's depth over its length; circular ones as rings."""
 
@@ -129,8 +146,9 @@ def depth_figure(contigs: Sequence[ContigRow], name: str) -> str:
 
 def load_library() -> None:
     """Import now what drawing will need."""
-    import matplotlib.backends.backend_svg  # noqa: PLC0415 - as in svg_figure
-    import matplotlib.ticker  # noqa: F401, PLC0415
+    import matplotlib.ticker  # noqa: F401, PLC0415 - as in svg_figure
+
+    svg_figure(lambda axes: axes.set_yscale("log"), "first", "first")  # finds fonts, and builds the parser of formulas
 
 
 def _mark(axes: Axes, value: float, label: str, height: float = 1.0) -> None:

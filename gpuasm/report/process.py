@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import queue
@@ -11,10 +12,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gpuasm import unfinished
 from gpuasm.report.run_names import name_of_run
+
+if TYPE_CHECKING:
+    from gpuasm.report.inputs import ContigRow
 
 _DONE = b"done\n"
 
@@ -34,7 +38,7 @@ class _Drawing(NamedTuple):
 
 
 _spare: queue.SimpleQueue[_Drawing] = queue.SimpleQueue()
-"""The process that the next page takes over, in a block of `shared_process`."""
+"""The process that the next page takes over."""
 _now = {"is_shared": False}
 
 
@@ -46,8 +50,25 @@ def shared_process() -> Iterator[None]:
         yield
     finally:
         _now["is_shared"] = False
-        while not _spare.empty():
-            _spare.get().end()
+        _end_spare()
+
+
+@contextlib.contextmanager
+def process_ahead() -> Iterator[None]:
+    """Start the process of the next page now, for a page in the block; in a block of `shared_process` do nothing."""
+    if not _now["is_shared"]:
+        with contextlib.suppress(OSError, ValueError):
+            _spare.put(_started())
+    try:
+        yield
+    finally:
+        if not _now["is_shared"]:
+            _end_spare()
+
+
+def _end_spare() -> None:
+    while not _spare.empty():
+        _spare.get().end()
 
 
 class ReportProcess:
@@ -77,8 +98,7 @@ class ReportProcess:
 
     def __exit__(self, *_: object) -> None:
         self._talk.submit(self._end)
-        if self._drawing is not None and not _now["is_shared"]:
-            self._drawing.process.kill()
+        self._kill()
         self._talk.shutdown()
 
     def draw_spectrum(self, spectrum: Iterable[Sequence[int]], *, threshold: int | None, peak: int | None) -> None:
@@ -98,10 +118,17 @@ class ReportProcess:
         OutputError, ReadWriteError, ResourceError
             If the page cannot be written.
         """
-        if not self._talk.submit(self._ask).result():
-            from gpuasm.report.page import write_run_report  # noqa: PLC0415 - most runs do without
+        if self._talk.submit(self._ask).result():
+            self._kill()  # it ends while the run puts its files in their places
+            return
+        from gpuasm.report.page import write_run_report  # noqa: PLC0415 - most runs do without
 
-            write_run_report(self._folder, self._name)
+        write_run_report(self._folder, self._name)
+
+    def _kill(self) -> None:
+        """Let the process end without waiting for that, unless it makes the next page too."""
+        if self._drawing is not None and not _now["is_shared"]:
+            self._drawing.process.kill()
 
     def _start(self) -> None:
         with contextlib.suppress(queue.Empty):
@@ -156,10 +183,14 @@ def _started() -> _Drawing:
 
 def serve() -> None:
     """Follow the orders that come by standard input, a line each, until it is closed; the first order names a run."""
-    from gpuasm.report import figures  # noqa: PLC0415 - for this process only
+    import multiprocessing.connection  # noqa: PLC0415 - for this process only, as all it loads
+    import multiprocessing.popen_fork  # noqa: F401, PLC0415
+
+    from gpuasm.report import figures  # noqa: PLC0415
     from gpuasm.report.inputs import read_run  # noqa: PLC0415
     from gpuasm.report.page import load_libraries, write_run_report  # noqa: PLC0415
 
+    gc.disable()  # figures are many objects that refer to each other
     load_libraries()
     folder, name = Path(), ""
     for line in sys.stdin.buffer:
@@ -172,12 +203,29 @@ def serve() -> None:
         elif "contigs" in order:
             contigs = read_run(folder).contigs
             if len(contigs) > 1:
-                figures.nx_figure(contigs, name)
-                figures.depth_figure(contigs, name)
+                _draw_contigs(contigs, name)
         else:
             write_run_report(folder, name)
             sys.stdout.buffer.write(_DONE)
             sys.stdout.buffer.flush()
+            gc.collect()
+
+
+def _draw_contigs(contigs: Sequence[ContigRow], name: str) -> None:
+    """Draw the two figures that compare contigs at the same time; this process has no other threads."""
+    import multiprocessing  # noqa: PLC0415 - as in `serve`
+
+    from gpuasm.report import figures  # noqa: PLC0415
+
+    fork = multiprocessing.get_context("fork")
+    receiving, sending = fork.Pipe(duplex=False)
+    child = fork.Process(target=lambda: sending.send(figures.depth_figure(contigs, name)), daemon=True)
+    child.start()
+    sending.close()
+    figures.nx_figure(contigs, name)
+    with contextlib.suppress(EOFError):  # without a picture from there, the page draws it
+        figures.depth_figure.keep(receiving.recv(), contigs, name)
+    child.join()
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import os
 import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -16,7 +18,7 @@ import pytest
 from numba.core.caching import CacheImpl
 from numba.core.runtime import nrt
 
-from gpuasm import compiled_cache
+from gpuasm import compiled_cache, precompilation
 from gpuasm.compiled_cache import cached_dispatcher, has_folder
 
 ROOT = Path(__file__).parents[2]
@@ -84,16 +86,38 @@ def test_code_from_disk_needs_no_compiler(tmp_path, monkeypatch):
     assert second.stats.cache_hits.total() == 1
 
 
+def test_a_thread_may_only_load(double):
+    with compiled_cache._only_loading(), pytest.raises(compiled_cache._NotOnDiskError):
+        cached_dispatcher(double)(2)
+    assert cached_dispatcher(double)(2) == 4
+    with compiled_cache._only_loading():
+        assert cached_dispatcher(double)(2) == 4
+
+
+def test_code_from_disk_is_read_for_the_compiler_when_a_caller_is_compiled(double, monkeypatch):
+    assert cached_dispatcher(double)(2) == 4
+    read, parse = [], compiled_cache.binding.parse_bitcode
+    monkeypatch.setattr(compiled_cache.binding, "parse_bitcode", lambda code: read.append(code) or parse(code))
+    second = cached_dispatcher(double)
+    assert second(2) == 4
+    assert second.stats.cache_hits.total() == 1
+    assert not read
+    assert numba.njit(lambda x: second(x) + second(x + 1))(2) == 10
+    assert len(read) == 1
+    assert not vars(second.targetctx.codegen()).get("unserialize_library")
+
+
 _LOADING = """
 import sys
 import numba, numpy as np
-from gpuasm.compiled_cache import cached_dispatcher
+from gpuasm.compiled_cache import NOT_IMPORTED, cached_dispatcher
 from running import total
 
 loop = cached_dispatcher(total)
 assert loop(np.ones(3)) == 6
 is_loaded = loop.stats.cache_hits.total() == 1
 assert is_loaded != ("scipy.linalg" in sys.modules), sorted(sys.modules)
+assert is_loaded != any(name in sys.modules for name in NOT_IMPORTED), sorted(sys.modules)
 assert numba.njit(lambda x: np.dot(x, x))(np.ones(3)) == 3
 assert "scipy.linalg" in sys.modules
 print(is_loaded)
@@ -108,6 +132,12 @@ def test_code_from_disk_needs_no_linear_algebra(tmp_path):
         ended = subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True, text=True)
         found.append(ended.stdout)
     assert found == ["False\n", "True\n"]
+
+
+@pytest.mark.parametrize("module", compiled_cache.NOT_IMPORTED)
+def test_modules_that_are_not_imported_add_no_symbols(module):
+    """If this fails, numba has changed: code from disk that calls such a symbol ends the process."""
+    assert "add_symbol" not in Path(importlib.util.find_spec(module).origin).read_text()
 
 
 def test_the_allocator_has_the_names_that_numba_gives_it(monkeypatch):
@@ -234,5 +264,26 @@ def test_each_private_part_is_documented():
     names = {name.rpartition(".")[2] for name in compiled_cache.PRIVATE_PARTS}
     assert names == {
         "FunctionCache", "NullCache", "c_helpers", "_cache", "load_overload", "save_overload", "_load_overload",
-        "flush", "_source_stamp", "_nrt", "_rebuild_env", "ensure_blas",
+        "flush", "_source_stamp", "_nrt", "_rebuild_env", "unserialize_library", "_set_compiled_object",
+        "_finalize_final_module", "_get_module_for_linking", "_shared_module", "_load_defined_symbols",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("on_device", "expected"), [(False, ["a", "b", "c"]), (True, ["a", "c"])])
+def test_loops_are_loaded_ahead_up_to_the_first_that_is_not_on_disk(monkeypatch, on_device, expected):
+    loaded = []
+
+    def load(name, *_):
+        loaded.append(name)
+        if name == "c":
+            raise compiled_cache._NotOnDiskError
+
+    kinds = {"a": ("cpu", "cpu"), "b": ("cpu", "ptx"), "c": ("cpu", "cpu"), "d": ("cpu", "cpu")}
+    loops = [precompilation.DeclaredLoop("m", n, ("int64",), k, partial(load, n)) for n, k in kinds.items()]
+    monkeypatch.setattr(precompilation, "declared_loops", lambda: loops)
+    monkeypatch.setattr(compiled_cache, "has_folder", lambda: False)
+    compiled_cache.load_ahead(on_device=on_device)
+    assert loaded == []
+    monkeypatch.setattr(compiled_cache, "has_folder", lambda: True)
+    compiled_cache.load_ahead(on_device=on_device)
+    assert loaded == expected

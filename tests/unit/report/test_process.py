@@ -13,6 +13,7 @@ import pytest
 from gpuasm.errors import OutputError
 from gpuasm.report import figures, write_run_report
 from gpuasm.report import page as page_module
+from gpuasm.report import process as process_module
 from gpuasm.report.process import ReportProcess, shared_process
 from tests.report_files import CONTIGS, MANIFEST, SPECTRUM
 
@@ -59,6 +60,26 @@ def test_successive_pages_are_made_by_one_process(folder, page):
     assert "other" in (other_folder / "report.html").read_text()
     assert used[0] is used[1]
     assert used[0].poll() is not None
+
+
+def test_a_process_started_ahead_makes_the_page(folder, page):
+    with process_module.process_ahead():
+        ahead = process_module._spare.get()
+        process_module._spare.put(ahead)
+        with ReportProcess(folder) as other:
+            other.write()
+        assert other._drawing is ahead
+    assert (folder / "report.html").read_text() == page
+    assert ahead.process.poll() is not None
+
+
+def test_a_process_started_ahead_for_nothing_is_ended():
+    with process_module.process_ahead():
+        ahead = process_module._spare.get()
+        process_module._spare.put(ahead)
+    assert ahead.process.poll() is not None
+    with shared_process(), process_module.process_ahead():
+        assert process_module._spare.empty()
 
 
 def test_without_another_process_the_page_is_made_here(folder, page, monkeypatch):
