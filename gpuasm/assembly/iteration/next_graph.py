@@ -14,6 +14,7 @@ from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_names, find_next
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
 from gpuasm.assembly.iteration.edge_support import (
+    flank_support,
     improbable_flanks,
     unsupported_by_fragments,
     unsupported_flanks,
@@ -161,26 +162,22 @@ def find_unsupported(text: Text, tally: Tally, dictionary: Dictionary, state: As
 
     Which pairs are joined is not random, so missing fragments follow no distribution.
     """
-    graph, n_bases = state.kmer_graph.graph, state.n_bases
+    graph, n_bases, support = state.kmer_graph.graph, state.n_bases, flank_support(text, tally, dictionary)
     per_base = count_windows(state.lengths, tally.k) / n_bases
     if state.mode.parameters.edges_by_rate and not state.has_fragments:
-        n_reads = int(state.lengths[tally.k :].sum())
-        return improbable_flanks(
-            text, tally, dictionary, graph, windows_per_base=per_base, reads_per_base=n_reads / n_bases
-        )
-    is_community = state.mode.is_community
-    by_reads = unsupported_flanks(text, tally, dictionary, graph, windows_per_base=per_base, is_community=is_community)
+        reads_per_base = int(state.lengths[tally.k :].sum()) / n_bases
+        return improbable_flanks(text.flanks.depth, support, windows_per_base=per_base, reads_per_base=reads_per_base)
+    by_reads = unsupported_flanks(text, graph, support, windows_per_base=per_base, is_community=state.mode.is_community)
     model = state.mode.parameters.depth_model
     if state.spanning is None or not state.is_joined or model is DepthModel.NONE:
         return by_reads
     # Within a fragment's length of a repeat, the depth of a unitig may depend on which pairs were joined.
     is_long = graph.length > state.spanning.inserts.longest
     is_single = is_long & (graph.depth <= COVERAGE.single_copy_ratio * local_depth(graph, model))
-    per_base = count_windows(state.counted_lengths, tally.k) / n_bases
     single_ends = None
     if state.is_single is not None:
         single_ends = single_copy_ends(text, state.is_single, k=graph.k, next_k=tally.k)
-    by_fragments = unsupported_by_fragments(
-        text, tally, dictionary, graph, is_single=is_single, single_ends=single_ends, windows_per_base=per_base
+    per_base = count_windows(state.counted_lengths, tally.k) / n_bases
+    return by_reads | unsupported_by_fragments(
+        text, graph, support, is_single=is_single, single_ends=single_ends, windows_per_base=per_base
     )
-    return by_reads | by_fragments

@@ -75,6 +75,11 @@ class Text:
     n_next: np.ndarray
 
     @property
+    def flank_reads(self) -> Reads:
+        """The segments that are flanks."""
+        return self.reads.select(slice(self.n_reads + self.n_ends, None))
+
+    @property
     def n_inner(self) -> int:
         """Number of windows of passed contigs that are not counted."""
         return int(np.maximum(self.n_next - 2, 0).sum())
