@@ -107,8 +107,7 @@ def _contigs_of(
     first = np.minimum(graph.start[:-1] + left, graph.start[1:])
     last = np.maximum(first, graph.start[1:] - right)
     is_free = graph.is_dead_end if is_abandoned is None else graph.is_dead_end & ~is_abandoned
-    copies = np.maximum(1, np.rint(graph.depth / single)) if single > 0 else np.ones(graph.n)
-    columns = (first, last, graph.depth, copies.astype(np.int64), graph.is_circular, is_free.reshape(-1, 2))
+    columns = (first, last, graph.depth, copies_of(graph.depth, single), graph.is_circular, is_free.reshape(-1, 2))
     contigs = []
     for u, (a, b, depth, n, is_circular, free) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
         if is_circular:
@@ -159,6 +158,11 @@ def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
     order = chosen[np.lexsort((chosen, depth[chosen]))]
     weight = np.cumsum(length[order])
     return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+
+
+def copies_of(depth: np.ndarray, single: float) -> np.ndarray:
+    """Return the copies of sequences by their depth and that of one copy, at least 1: (n,) int64."""
+    return np.maximum(1, np.rint(depth / single) if single > 0 else np.ones(depth.size)).astype(np.int64)
 
 
 def open_circular(codes: np.ndarray, k: int) -> tuple[np.ndarray, bool]:

@@ -124,6 +124,10 @@ class Targets:
         packed = to_namespace(xp, pack(np.concatenate(texts)))
         return cls(packed, start, size, is_whole, offset, weight, int(joined.size))
 
+    def at(self, text: np.ndarray) -> np.ndarray:
+        """Return the target of each text position, on the host: (n,) int64."""
+        return np.searchsorted(self.start, text, side="right") - 1
+
     def windows_once(self, k: int) -> Reads:
         """Return the targets as reads that have each window of k bases once, across the origin of circular ones too."""
         xp = array_namespace(self.packed)
@@ -140,9 +144,9 @@ def _stretches(codes: np.ndarray, n_bases: np.ndarray) -> tuple[np.ndarray, np.n
     changes = is_base[1:] != is_base[:-1]
     changes[bounds] = True
     places = np.flatnonzero(changes)
-    first, size = places[:-1], np.diff(places)
-    first, size = first[is_base[first + 1]], size[is_base[first + 1]]
-    return np.searchsorted(bounds, first, side="right") - 1, first, size
+    rows = np.flatnonzero(is_base[places[:-1] + 1])
+    first = places[rows]
+    return np.searchsorted(bounds, first, side="right") - 1, first, places[rows + 1] - first
 
 
 def targets_of(contigs: Sequence[Contig], reads: Reads) -> tuple[Targets, SeedIndex]:
@@ -187,15 +191,7 @@ class SeedIndex(NamedTuple):
 
 
 def index_seeds(targets: Targets, read_length: int) -> SeedIndex:
-    """Index the seeds of targets for reads of a typical length.
-
-    Parameters
-    ----------
-    targets
-        What reads are aligned to.
-    read_length
-        Bases of a typical read.
-    """
+    """Index the seeds of targets for reads of a typical length, in bases."""
     xp = array_namespace(targets.packed)
     k = max(ALIGNMENT.seed_min_k, min(SEED_K, (read_length // 2 - 1) | 1))
     per_read = max(1, (read_length - k + 1) // ALIGNMENT.seeds_per_read)

@@ -15,6 +15,7 @@ from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.text_kmers import kmers_of, places_of
+from gpuasm.primitives.runs import numbers_of_ranges
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 RIGHT, LEFT = 0, 1
@@ -112,9 +113,9 @@ def _occurrences(
     place, found, reads_key = places_of(codes & 3, key)
     first, last = (np.searchsorted(key[order], found, side=side) for side in ("left", "right"))
     is_rare = np.bincount(first, minlength=1)[first] <= ALIGNMENT.self_alignment_max_places
-    place, reads_key, first, times = (own[is_rare] for own in (place, reads_key, first, last - first))
-    row = order[np.repeat(first - (np.cumsum(times) - times), times) + np.arange(int(times.sum()))]
-    return np.repeat(place, times), row, np.repeat(reads_key, times) != (forward[row] < backward[row])
+    row, which = numbers_of_ranges(first[is_rare], (last - first)[is_rare])
+    row = order[row]
+    return place[is_rare][which], row, reads_key[is_rare][which] != (forward[row] < backward[row])
 
 
 def best_run(score: np.ndarray) -> tuple[float, int, int]:
@@ -131,11 +132,6 @@ def find_contained_contigs(contigs: Sequence[Contig]) -> np.ndarray:
 
     Of identical contigs the first is kept, and so are contigs whose last k-mers occur at more than
     `self_alignment_max_places` places.
-
-    Parameters
-    ----------
-    contigs
-        Contigs, gaps as code 4, which match nothing.
     """
     ends = [
         (number, side)

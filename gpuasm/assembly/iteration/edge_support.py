@@ -173,7 +173,8 @@ def flank_support(text: Text, tally: Tally, dictionary: Dictionary) -> Support:
     """Count the reads or fragments that support each flank of a text."""
     xp, flanks = array_namespace(text.names), text.flank_reads
     found = [xp.zeros(flanks.n_segments, np.int64) for _ in range(4)]
-    where = (flanks.start, flanks.length, text.reaches_passed, text.names, dictionary.k - dictionary.k0, dictionary.k)
+    reaches, step = to_namespace(xp, text.flanks.reaches_passed), dictionary.k - dictionary.k0
+    where = (flanks.start, flanks.length, reaches, text.names, step, dictionary.k)
     _count_support(flanks.n_segments, *where, dictionary.index, tally.count, *found)
     return Support(*(to_host(array) for array in found))
 
@@ -198,15 +199,14 @@ def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary:
     xp = array_namespace(text.names)
     is_own = to_namespace(xp, is_removed)
     flanks, only_flanks = text.flank_reads.select(is_own), xp.zeros(tally.n, dtype=bool)
-    where = (flanks.start, flanks.length, text.reaches_passed[is_own], text.names)
+    reaches = to_namespace(xp, text.flanks.reaches_passed[is_removed])
+    where = (flanks.start, flanks.length, reaches, text.names)
     _mark_own(flanks.n_segments, *where, dictionary.k0, tally.k, dictionary.index, tally.count, only_flanks)
     is_kept = xp.concatenate([xp.ones(text.n_reads + text.n_ends, bool), ~is_own])
     remaining = replace(
         text,
         reads=text.reads.select(is_kept),
         depth=text.depth[is_kept[text.n_reads :]],
-        copy=text.copy[~is_own],
-        reaches_passed=text.reaches_passed[~is_own],
         flanks=text.flanks.without(is_removed),
     )
     return remaining, only_flanks

@@ -17,6 +17,7 @@ from gpuasm.assembly.paths.pseudo_long_reads import JoinedPairs, join_mates, num
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.primitives.counting import count_true
+from gpuasm.primitives.runs import numbers_of_ranges
 from gpuasm.sequence.reads import Reads, count_windows
 from gpuasm.stages import Stages
 
@@ -24,14 +25,7 @@ from gpuasm.stages import Stages
 def dense_k_values(k_values: tuple[int, ...], lengths: np.ndarray, *, depth: float) -> tuple[int, ...]:
     """Return the values of k at which reads have enough windows; at the others fragments are used.
 
-    Parameters
-    ----------
-    k_values
-        All values of k that reads could have.
-    lengths : (max + 1,) int64
-        How many reads there are of each length.
-    depth
-        Bases of reads over each base of single-copy sequence.
+    There are ``lengths`` reads of each length, and ``depth`` bases of them over each base of single-copy sequence.
     """
     n_bases = count_windows(lengths, 1)
     windows = {k: depth * count_windows(lengths, k) / n_bases for k in k_values[1:]}
@@ -59,8 +53,6 @@ def k_values_of_reads(
         All values of k that reads could have.
     graph
         The graph of the first k.
-    spanning
-        The pairs that may link unitigs, and their insert sizes.
     lengths : (max + 1,) int64
         How many reads there are of each length.
     is_one_organism
@@ -190,13 +182,9 @@ def _add_other_pairs(fragments: JoinedPairs, state: AssemblyState, *, drops_read
 
 def _repacked(reads: Reads, names: Array) -> tuple[Reads, Array]:
     """Return the reads, each segment from a new uint64 on, without bases of others, and the names of their windows."""
-    xp = array_namespace(names)
     n_blocks = (reads.length.astype(np.int64) + 31) // 32
-    end = xp.cumsum(n_blocks)
-    place = xp.arange(int(end[-1]) if reads.n_segments else 0, dtype=np.int64)
-    segment = xp.searchsorted(end, place, side="right")
-    block = (reads.start // 32 - (end - n_blocks))[segment] + place
-    own = replace(reads, packed=reads.packed[block], start=32 * (end - n_blocks))
+    block, _ = numbers_of_ranges(reads.start // 32, n_blocks)
+    own = replace(reads, packed=reads.packed[block], start=32 * (array_namespace(names).cumsum(n_blocks) - n_blocks))
     return own, names.reshape(-1, 32)[block].ravel()
 
 

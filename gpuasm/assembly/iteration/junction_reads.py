@@ -58,16 +58,8 @@ def _find_contained(r, start, length, k, names, rows: WindowRows, contained):
 def cut_at_inner_windows(reads: Reads, names: Array, kmer_graph: KmerGraph, n_next: Array, *, k: int) -> Reads:
     """Return the runs of consecutive windows of the next k that are named and not inner windows of a unitig.
 
-    Parameters
-    ----------
-    reads, names
-        Reads and the oriented names of their windows at the k of the graph.
-    kmer_graph
-        The graph.
-    n_next : (n,) int64
-        Windows of the next k in each unitig.
-    k
-        The next k.
+    ``names`` are those of the reads' windows at the k of the graph, ``n_next``, (n,) int64, the windows of the next k
+    in each of its unitigs.
     """
     xp, n = array_namespace(reads.packed), reads.n_segments
     where = (reads.start, reads.length, k, k - kmer_graph.graph.k, names, n_next, kmer_graph.rows)

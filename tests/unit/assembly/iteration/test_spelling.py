@@ -7,7 +7,7 @@ import pytest
 
 from gpuasm.arrays import to_host
 from gpuasm.assembly.iteration.first_graph import build_first_graph
-from gpuasm.assembly.iteration.spelling import find_flanks, spell_passed
+from gpuasm.assembly.iteration.spelling import find_flanks, n_next_windows, spell_passed
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
@@ -55,15 +55,16 @@ def expected_text(graph, passed, flanks, k):
 def test_bases_and_names_equal_plain_text(xp, genome, circular):
     kmer_graph, k = kmer_graph_of(xp, genome, circular=circular), 61
     graph = kmer_graph.graph
-    passed = np.flatnonzero(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k)
+    passed = np.flatnonzero(n_next_windows(graph, k))
+    assert passed.tolist() == np.flatnonzero(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k).tolist()
     flanks = find_flanks(graph, np.isin(np.arange(graph.n), passed), k=k)
     assert passed.size
     assert bool(flanks.source.size) == bool(graph.n > 1)
-    spelled = spell_passed(kmer_graph, passed, flanks, k=k)
+    spelled = spell_passed(kmer_graph, n_next_windows(graph, k), flanks, k=k)
     packed, names = to_host(spelled.packed), to_host(spelled.names)
     texts = expected_text(graph, passed.tolist(), flanks, k)
     assert spelled.start.tolist() == np.cumsum([0, *map(len, texts)]).tolist()
-    assert np.unique(spelled.contig).tolist() == list(range(passed.size))
+    assert np.unique(spelled.contig).tolist() == passed.tolist()
     total = int(spelled.start[-1])
     assert decode(unpack(packed, 0, total)) == "".join(texts)
     assert not unpack(packed, total, 32 * packed.size - total).any()
@@ -79,10 +80,9 @@ def test_bases_and_names_equal_plain_text(xp, genome, circular):
 
 
 def test_no_passed_contig_gives_no_text(xp):
-    kmer_graph, nothing = kmer_graph_of(xp, genome_text(length=700), circular=True), np.empty(0, np.int64)
-    spelled = spell_passed(
-        kmer_graph, nothing, find_flanks(kmer_graph.graph, np.zeros(kmer_graph.graph.n, bool), k=61), k=61
-    )
+    kmer_graph = kmer_graph_of(xp, genome_text(length=700), circular=True)
+    n_next = np.zeros(kmer_graph.graph.n, np.int64)
+    spelled = spell_passed(kmer_graph, n_next, find_flanks(kmer_graph.graph, n_next > 0, k=61), k=61)
     assert spelled.start.tolist() == [0]
     assert to_host(spelled.packed).tolist() == [0, 0]
     assert (to_host(spelled.names) == -1).all()

@@ -124,7 +124,7 @@ def trimmed(contigs, depth_of_shared):
     for first in bounds[:-1].tolist():
         depth[first + SIDE : first + SIDE + SHARED] = depth_of_shared
         own_depth[first + SIDE : first + SIDE + SHARED] = 0
-    return find_redundant_ends(contigs, depth, own_depth, read_length=READ, spread=1.0).tolist()
+    return find_redundant_ends(contigs, depth, own_depth, read_length=READ).tolist()
 
 
 @pytest.mark.parametrize("changed", ["nothing", "continued", "circular", "read", "short", "another text"])
@@ -139,7 +139,7 @@ def test_possible_second_copy_is_kept(rng, parts, changed):
     expected = [[whole.length + SIDE, whole.length + SIDE + SHARED]] if changed in ("nothing", "continued") else []
     if changed == "read":
         depth = np.full(whole.length + end.size, FOLD // 2, np.int32)
-        assert find_redundant_ends(contigs, depth, np.ones_like(depth), read_length=READ, spread=1.0).tolist() == []
+        assert find_redundant_ends(contigs, depth, np.ones_like(depth), read_length=READ).tolist() == []
     else:
         assert trimmed(contigs, FOLD // 2) == expected
 
@@ -162,9 +162,9 @@ def test_copies_have_the_depth_of_their_contigs(parts):
     depth[first + SIDE :] = FOLD
     own_depth = depth.copy()
     own_depth[first + SIDE :] = 0
-    assert find_redundant_ends(contigs, depth, own_depth, read_length=READ, spread=1.0).tolist() == []
+    assert find_redundant_ends(contigs, depth, own_depth, read_length=READ).tolist() == []
     depth[first + SIDE :] = 0
-    found = find_redundant_ends(contigs, depth, own_depth, read_length=READ, spread=1.0)
+    found = find_redundant_ends(contigs, depth, own_depth, read_length=READ)
     assert found.tolist() == [[first + SIDE, depth.size]]
 
 
