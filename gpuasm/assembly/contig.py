@@ -76,19 +76,11 @@ def make_contigs(
     min_length: int,
     is_abandoned: np.ndarray | None = None,
 ) -> list[Contig]:
-    """Name the unitigs of at least ``min_length`` bases, longest first.
+    """Name the unitigs of at least ``min_length`` bases of the last cleaned graph, longest first.
 
-    Parameters
-    ----------
-    graph
-        The last cleaned graph.
-    isolated
-        Graphs of isolated unitigs of smaller k; their contigs have no unitig in ``graph`` (-1).
-    min_length
-        Least length in bases.
-    is_abandoned : (2n,) bool, or None
-        Dead ends of ``graph`` that are not free, as their continuation was removed. End 2u + s is the end of unitig u
-        read on strand s.
+    Unitigs of ``isolated`` graphs of smaller k have no unitig in ``graph`` (-1). ``is_abandoned``, (2n,) bool, are dead
+    ends of ``graph`` that are not free, as their continuation was removed: 2u + s is the end of unitig u read on strand
+    s.
     """
     single = single_copy_depth(graph.n_kmers, graph.depth)
     contigs = _contigs_of(graph, end_cuts(graph), single, is_abandoned=is_abandoned)
@@ -110,14 +102,11 @@ def _contigs_of(
     columns = (first, last, graph.depth, copies_of(graph.depth, single), graph.is_circular, is_free.reshape(-1, 2))
     contigs = []
     for u, (a, b, depth, n, is_circular, free) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        codes, source, ends = graph.bases[a:b], 2 * u, (2 * u, 2 * u + 1)
         if is_circular:
-            codes, is_flipped = open_circular(graph.bases[a:b], graph.k)
-            contigs.append(Contig("", codes, depth, n, is_circular, u, source=2 * u + is_flipped))
-        else:
-            ends = 2 * u, 2 * u + 1
-            contigs.append(
-                Contig("", graph.bases[a:b], depth, n, is_circular, u, (free[0], free[1]), ends=ends, source=2 * u)
-            )
+            codes, is_flipped = open_circular(codes, graph.k)
+            source, ends = 2 * u + is_flipped, (-1, -1)
+        contigs.append(Contig("", codes, depth, n, is_circular, u, (free[0], free[1]), ends=ends, source=source))
     return contigs
 
 
@@ -146,10 +135,7 @@ def bounds_of(contigs: Sequence[Contig]) -> np.ndarray:
 def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
     """Return the length-weighted median depth of the sequences that are at least half as long as the tenth longest.
 
-    Parameters
-    ----------
-    length : (n,) int64
-    depth : (n,) float64
+    Lengths are (n,) int64, depths (n,) float64.
     """
     if length.size == 0:
         return 0.0

@@ -39,9 +39,8 @@ def rescue_mates(
 
     Returns
     -------
-    Alignments
-        In the segments' order: segments that fit at exactly one place in reach, up to the ends of the target. They fit
-        where at most one base in `alignment_bases_per_mismatch` differs.
+    In the segments' order, those that fit at exactly one place in reach, up to the ends of the target: where at most
+    one base in `alignment_bases_per_mismatch` differs.
     """
     xp = array_namespace(first.at)
     own = first.where(xp.flatnonzero(first.is_unique))

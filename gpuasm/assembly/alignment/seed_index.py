@@ -95,20 +95,10 @@ class Targets:
         xp: Any,
         depth: Sequence[float] | None = None,
     ) -> Targets:
-        """Make targets of contigs.
+        """Make targets of the (length,) uint8 codes of contigs, 4 in gaps, with their text in namespace ``xp``.
 
-        Parameters
-        ----------
-        codes
-            The (length,) uint8 codes of each contig; 4 in gaps.
-        is_circular
-            Whether each is circular; one with gaps is taken as linear.
-        reach
-            Bases repeated behind a circular target: at least those of the longest read.
-        xp
-            Namespace of the text.
-        depth
-            Depth of each contig, if known; it sets the weights.
+        Circular contigs with gaps are taken as linear. So many bases as ``reach``, at least those of the longest read,
+        are repeated behind a circular target. ``depth`` of each contig, if known, sets the weights.
         """
         joined = np.concatenate([np.empty(0, np.uint8), *codes])
         n_bases = np.array([own.size for own in codes], np.int64)

@@ -25,14 +25,8 @@ RIGHT, LEFT = 0, 1
 class SelfAlignment:
     """An alignment of a part of a stretch to another place of the contigs.
 
-    Attributes
-    ----------
-    low, high : int
-        The part, from the first base of the stretch on.
-    begin, end : int
-        The place, among the bases of all contigs.
-    is_reversed : bool
-        Whether the reverse complement is aligned there.
+    The part, from ``low`` to ``high``, is counted from the first base of the stretch on; the place, from ``begin`` to
+    ``end``, among the bases of all contigs. Its reverse complement is aligned there if ``is_reversed``.
     """
 
     low: int
@@ -45,7 +39,10 @@ class SelfAlignment:
 def find_self_alignments(
     codes: np.ndarray, bounds: np.ndarray, stretches: Sequence[tuple[int, int]]
 ) -> list[list[SelfAlignment]]:
-    """Return the alignments of stretches of contigs to other places of the contigs.
+    """Return the alignments of stretches of contigs to other places of the contigs, for each stretch, by place.
+
+    They have `contained_end_min_bases` at least. K-mers of more than `self_alignment_max_places` places are ignored,
+    and so are alignments that overlap the stretch itself.
 
     Parameters
     ----------
@@ -55,12 +52,6 @@ def find_self_alignments(
         Where each contig begins, and the end.
     stretches
         Begin and end of each stretch among these bases.
-
-    Returns
-    -------
-    list of lists of SelfAlignment
-        For each stretch, by place, of `contained_end_min_bases` at least. K-mers of more than
-        `self_alignment_max_places` places are ignored, and so are alignments that overlap the stretch itself.
     """
     found: list[list[SelfAlignment]] = [[] for _ in stretches]
     for row, contig, is_reversed, shift in _diagonals(codes, bounds, stretches).tolist():

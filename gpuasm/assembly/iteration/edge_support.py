@@ -46,22 +46,10 @@ _ONE = np.uint64(1)
 def unsupported_flanks(
     text: Text, graph: UnitigGraph, support: Support, *, windows_per_base: float, is_community: bool = False
 ) -> np.ndarray:
-    """Find the flanks of a text that its reads do not support, with another edge in reads; see the module.
+    """Find the flanks of a text that its reads do not support, with another edge in reads: (n_flanks,) bool.
 
-    Parameters
-    ----------
-    text, graph
-        The text of the next k, and the graph that its unitigs and flanks come from.
-    support
-        The reads of each flank.
-    windows_per_base
-        Windows of the next k for each base of the reads.
-    is_community
-        Whether the sample has genomes that are covered in part.
-
-    Returns
-    -------
-    (n_flanks,) bool, on the host.
+    The unitigs and flanks of ``text`` come from ``graph``, and ``support`` is that of its flanks. There are
+    ``windows_per_base`` windows of the next k for each base of the reads. In a community genomes are covered in part.
     """
     should_be_read = text.flanks.depth * windows_per_base >= ITERATION.flank_least_reads
     if is_community:
@@ -75,14 +63,8 @@ def improbable_flanks(
 ) -> np.ndarray:
     """Find the flanks that lack more reads than chance explains in an isolate, (n_flanks,) bool; see the module.
 
-    Parameters
-    ----------
-    depth : (n_flanks,) float64
-        Depth of each flank.
-    support, windows_per_base
-        As for `unsupported_flanks`.
-    reads_per_base
-        Reads as long as the next k, for each base of all reads.
+    ``depth``, (n_flanks,) float64, is that of each flank; ``reads_per_base`` are the reads as long as the next k for
+    each base of all reads.
     """
     windows = depth * windows_per_base
     are_read = support.total > 0
@@ -100,14 +82,10 @@ def improbable_flanks(
 
 
 def expected_right_flanks(missing: np.ndarray, expected: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """Return how many right flanks are expected to miss at least so many reads by chance.
+    """Return how many right flanks are expected to miss at least so many reads, (n,) float64, by chance.
 
-    Parameters
-    ----------
-    missing : (n,) float64
-        Missing reads.
-    expected, chances : (m,) float64
-        Expected reads at one window of each flank, and gaps between reads that could leave windows empty.
+    Of each flank, ``expected`` are the reads at one window, and ``chances`` the gaps between reads that could leave
+    windows empty: (m,) float64.
     """
     order = np.argsort(expected, kind="stable")
     expected, chances = expected[order], chances[order]
@@ -130,8 +108,6 @@ def unsupported_by_fragments(
 
     Parameters
     ----------
-    text, graph, support
-        As for `unsupported_flanks`, of fragments.
     is_single : (n,) bool
         Which unitigs of the graph are certainly single-copy.
     single_ends : (n_flanks,) bool each, or None

@@ -81,7 +81,11 @@ def cut_at_inner_windows(reads: Reads, names: Array, kmer_graph: KmerGraph, n_ne
 def _cut(r, begin, n_bases, k, step, names, n_next, rows: WindowRows, writes, end, start, length):
     n_runs, n_windows = np.int64(0), np.int64(0)
     for p in range(begin[r], begin[r] + n_bases[r] - k + 1):
-        if _is_counted(np.int64(names[p]), np.int64(names[p + step]), step, n_next, rows):
+        a, b, is_counted = np.int64(names[p]), np.int64(names[p + step]), False
+        if a >= 0 and b >= 0:
+            window, u = window_on_unitig(a, b, step, n_next, rows)
+            is_counted = window <= 0 or window == n_next[u] - 1
+        if is_counted:
             if n_windows == 0:
                 n_runs += 1
             n_windows += 1
@@ -94,16 +98,6 @@ def _cut(r, begin, n_bases, k, step, names, n_next, rows: WindowRows, writes, en
         end[r] = n_runs
 
 
-@inlined()
-def _is_counted(a, b, step, n_next, rows):
-    """Return whether a window begins and ends with named k-mers and is no inner window of a unitig."""
-    is_counted = False
-    if a >= 0 and b >= 0:
-        window, u = window_on_unitig(a, b, step, n_next, rows)
-        is_counted = window <= 0 or window == n_next[u] - 1
-    return is_counted
-
-
 def name_next_windows(
     reads: Reads,
     names: Array,
@@ -112,7 +106,7 @@ def name_next_windows(
     contig_name: Array,
     after: KmerGraph,
 ) -> Array:
-    """Name the windows of reads in the next graph.
+    """Name the windows of reads in the next graph, as `gpuasm.kmers.names.name_windows` does.
 
     Parameters
     ----------
@@ -122,14 +116,10 @@ def name_next_windows(
         That graph, and the windows of the next k in each of its unitigs: (n,) int64.
     counted
         The dictionary of the counted k-mers, and their names in the next graph, -1 where they were removed.
-    contig_name : (n,) int32
-        The name in the next graph of the first window of each unitig before, or -1.
+    contig_name
+        As `gpuasm.assembly.iteration.passed_contigs.contig_names` returns it.
     after
         The next graph.
-
-    Returns
-    -------
-    (32 * n_packed,) int32, as `gpuasm.kmers.names.name_windows` returns it.
     """
     xp, (kmer_graph, n_next), (dictionary, name_of) = array_namespace(reads.packed), before, counted
     found = xp.full(names.size, -1, np.int32)

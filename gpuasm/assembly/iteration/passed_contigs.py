@@ -93,17 +93,9 @@ def next_text(reads: Reads, names: Array, kmer_graph: KmerGraph, *, k: int) -> T
     flanks = find_flanks(graph, n_next > 0, k=k)
     own = spell_passed(kmer_graph, n_next, flanks, k=k)
     reads = cut_at_inner_windows(reads, names, kmer_graph, to_namespace(xp, n_next), k=k)
-    n_own = own.start.size - 1
-    joined = Reads(
-        packed=xp.concatenate([reads.packed, own.packed]),
-        start=xp.concatenate([reads.start, to_namespace(xp, own.start[:-1] + 32 * reads.packed.size)]),
-        length=xp.concatenate([reads.length, to_namespace(xp, np.diff(own.start).astype(np.int32))]),
-        read=xp.full(reads.n_segments + n_own, -1, np.int64),
-        n_reads=reads.n_segments + n_own,
-    )
     depth = np.concatenate([graph.count[own.contig] // graph.n_kmers[own.contig], flanks.count])
     return Text(
-        reads=joined,
+        reads=reads.followed_by(own.reads),
         names=xp.concatenate([names, own.names]),
         n_reads=reads.n_segments,
         n_ends=own.contig.size,

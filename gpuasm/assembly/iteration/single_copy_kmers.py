@@ -40,24 +40,11 @@ def name_single_copy(
     graphs: tuple[KmerGraph, KmerGraph],
     contig_name: Array,
 ) -> Array:
-    """Return which k-mers of the next graph contain a single-copy k-mer of the graph before.
+    """Return which k-mers of the next graph contain a single-copy k-mer of the graph before: (n_kmers,) bool.
 
-    Parameters
-    ----------
-    text, tally
-        The text of the next k and its counted k-mers.
-    name_of : (tally.n,) int32
-        Their names in the next graph, -1 for those that were removed.
-    is_single : (n_kmers,) bool
-        Which k-mers of the graph before are certainly single-copy.
-    graphs
-        The graph before and the next graph.
-    contig_name
-        As `contig_names` returns it.
-
-    Returns
-    -------
-    (n_kmers of the next graph,) bool
+    ``name_of``, (tally.n,) int32, are the names of the text's k-mers in the next graph, -1 for those that were removed.
+    ``graphs`` are that before, to whose k-mers ``is_single`` belongs, and the next one; ``contig_name`` is as
+    `gpuasm.assembly.iteration.passed_contigs.contig_names` returns it.
     """
     xp, (before, after) = array_namespace(is_single), graphs
     step, n_next = after.graph.k - before.graph.k, to_namespace(xp, text.n_next)

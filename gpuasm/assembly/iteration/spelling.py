@@ -15,6 +15,7 @@ from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD, pack
+from gpuasm.sequence.reads import Reads
 
 
 @dataclass(frozen=True)
@@ -66,23 +67,20 @@ def find_flanks(graph: UnitigGraph, is_passed: np.ndarray, *, k: int) -> Flanks:
 
 @dataclass(frozen=True)
 class SpelledSegments:
-    """Packed bases of several segments, end to end.
+    """Segments end to end, ends of contigs and then flanks.
 
     Attributes
     ----------
-    packed : (n // 32 + 2,) uint64
-        n bases, then zeros.
+    reads : Reads
+        The segments.
     names : (32 * packed.size,) int32
         Oriented names of the graph's k-mers at every base, -1 where none begins.
-    start : (n_segments + 1,) int64
-        Where each segment begins, on the host.
     contig : (n_ends,) int64
-        The unitig of each end of a contig, which come before the flanks; that of two ends twice, its first end first.
+        The unitig of each end, on the host; that of two ends twice, its first end first.
     """
 
-    packed: Array
+    reads: Reads
     names: Array
-    start: np.ndarray
     contig: np.ndarray
 
 
@@ -91,18 +89,7 @@ def spell_passed(kmer_graph: KmerGraph, n_next: np.ndarray, flanks: Flanks, *, k
 
     Of a contig of one window there is one segment, of the others two. The last window of a circular contig is followed
     by one base, so that the edge to its first window is present. A flank is the last k bases of its source and the
-    bases that its target adds.
-
-    Parameters
-    ----------
-    kmer_graph
-        The k-mer graph of the unitigs.
-    n_next
-        As `n_next_windows` returns it.
-    flanks
-        The continuations of the unitigs that are passed.
-    k
-        The next k.
+    bases that its target adds. ``n_next`` are the windows of the next ``k`` in each unitig.
     """
     xp, graph = array_namespace(kmer_graph.rows.blocks), kmer_graph.graph
     contig = np.repeat(np.arange(graph.n), np.minimum(n_next, 2))
@@ -113,11 +100,13 @@ def spell_passed(kmer_graph: KmerGraph, n_next: np.ndarray, flanks: Flanks, *, k
     added = np.concatenate([is_last & graph.is_circular[contig], flanks.added])
     target = np.concatenate([2 * contig, flanks.target])
     n_of_target = np.concatenate([np.zeros(contig.size, np.int64), flanks.added])
-    start = np.concatenate([[0], np.cumsum(k + added)])
+    size = k + added
+    start = np.concatenate([[0], np.cumsum(size)])
     bases = np.empty(start[-1], np.uint8)
     names = np.full(BASES_PER_WORD * (bases.size // BASES_PER_WORD + 2), -1, np.int32)
     _spell(start, *own, target, n_of_target, graph.bases, graph.start, graph.window_start, graph.k, bases, names)
-    return SpelledSegments(to_namespace(xp, pack(bases)), to_namespace(xp, names), start, contig)
+    reads = Reads(pack(bases), start[:-1], size.astype(np.int32), np.full(size.size, -1, np.int64), size.size)
+    return SpelledSegments(reads.moved_to(xp), to_namespace(xp, names), contig)
 
 
 def n_next_windows(graph: UnitigGraph, k: int) -> np.ndarray:

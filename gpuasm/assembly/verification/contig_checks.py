@@ -93,7 +93,7 @@ def check_contigs(
         Contigs, circular ones without overlap, gaps as code 4. Include those too short to be kept, so that their reads
         do not align elsewhere.
     reads
-        All reads, on the host or on a device; mates are reads 2i and 2i + 1 where they are paired.
+        All reads, on the host or on a device.
     min_length
         Shorter contigs are dropped in the end.
     rules

@@ -91,12 +91,8 @@ def split_contigs(
 
     Parameters
     ----------
-    codes : (n_places,) uint8
-        All bases of the contigs, corrected.
-    cuts
-        Where they are cut.
-    is_excluded : (n_places,) bool
-        Which bases are excluded; there is a cut where that changes.
+    codes, is_excluded : (n_places,) uint8 and bool
+        All bases of the contigs, corrected, and which are excluded; there is a cut where that changes.
     first_base
         New first base of circular contigs, by number of the contig.
     min_length
@@ -161,12 +157,7 @@ def find_circular_starts(
 ) -> dict[int, int]:
     """Return the new first base of each circular contig that gets one, by the contig's number.
 
-    Parameters
-    ----------
-    batches
-        The reads, mates together; their mean length is ``typical``, that of the longest ``reach``.
-    xp
-        Namespace of the reads.
+    The reads come in batches, mates together; their mean length is ``typical``, that of the longest ``reach``.
     """
     circular = [
         i

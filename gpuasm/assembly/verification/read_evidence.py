@@ -239,15 +239,10 @@ class ClippingBreakpoints:
 
 
 def spaced_apart(place: np.ndarray, *, read_length: int) -> np.ndarray:
-    """Keep the first place, and each one that is at least a read's length behind the last one kept.
+    """Keep the first place, and each one that is at least a read's mean length behind the last one kept.
 
-    Reads are clipped at both ends of what the sides of a false join share: that is one break, not two.
-
-    Parameters
-    ----------
-    place : (n,) int64, ascending
-    read_length
-        Mean bases of a read.
+    Reads are clipped at both ends of what the sides of a false join share: that is one break, not two. Places are
+    ascending.
     """
     kept: list[int] = []
     for own in place.tolist():

@@ -40,12 +40,8 @@ def find_redundant_ends(
 ) -> np.ndarray:
     """Find the stretches at contig ends that other contigs contain and that are one copy too many.
 
-    Parameters
-    ----------
-    depth, own_depth : (n_places,) int32
-        Reads over each base of all contigs, each read in one place; and the uniquely aligned ones among them.
-    read_length
-        Bases of a typical read; shorter stretches are kept.
+    ``depth`` and ``own_depth``, (n_places,) int32, are the reads over each base of all contigs, each read in one place,
+    and the uniquely aligned ones among them. Stretches shorter than a typical read are kept.
 
     Returns
     -------

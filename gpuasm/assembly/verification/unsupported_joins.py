@@ -129,12 +129,8 @@ class _DirectedReads:
     def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
         """Return the last end of the discordant reads over each run of windows, if they are enough: (n,) int64.
 
-        Parameters
-        ----------
-        runs : (n, 4) int64
-            Begin of the first window, end of the last, and begin and end of their target.
-        sizes
-            Bases of windows, fragments and reads.
+        ``runs``, (n, 4) int64, have the begin of the first window, the end of the last, and begin and end of their
+        target.
         """
         low, high, first, last = runs.T
         begin = np.maximum(first, low + sizes.window - sizes.typical + sizes.read)

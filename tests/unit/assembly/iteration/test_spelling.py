@@ -61,16 +61,18 @@ def test_bases_and_names_equal_plain_text(xp, genome, circular):
     assert passed.size
     assert bool(flanks.source.size) == bool(graph.n > 1)
     spelled = spell_passed(kmer_graph, n_next_windows(graph, k), flanks, k=k)
-    packed, names = to_host(spelled.packed), to_host(spelled.names)
+    packed, names = to_host(spelled.reads.packed), to_host(spelled.names)
+    starts, sizes = to_host(spelled.reads.start).tolist(), to_host(spelled.reads.length).tolist()
     texts = expected_text(graph, passed.tolist(), flanks, k)
-    assert spelled.start.tolist() == np.cumsum([0, *map(len, texts)]).tolist()
+    assert sizes == [len(text) for text in texts]
+    assert starts == np.cumsum([0, *sizes[:-1]]).tolist()
     assert np.unique(spelled.contig).tolist() == passed.tolist()
-    total = int(spelled.start[-1])
+    total = sum(sizes)
     assert decode(unpack(packed, 0, total)) == "".join(texts)
     assert not unpack(packed, total, 32 * packed.size - total).any()
     assert packed.size == total // 32 + 2
     windows = windows_of(graph)
-    for start, text in zip(spelled.start.tolist(), texts, strict=False):
+    for start, text in zip(starts, texts, strict=True):
         n_named = len(text) - graph.k + 1
         assert (names[start + n_named : start + len(text)] == -1).all()
         for i, name in enumerate(names[start : start + n_named].tolist()):
@@ -83,6 +85,6 @@ def test_no_passed_contig_gives_no_text(xp):
     kmer_graph = kmer_graph_of(xp, genome_text(length=700), circular=True)
     n_next = np.zeros(kmer_graph.graph.n, np.int64)
     spelled = spell_passed(kmer_graph, n_next, find_flanks(kmer_graph.graph, n_next > 0, k=61), k=61)
-    assert spelled.start.tolist() == [0]
-    assert to_host(spelled.packed).tolist() == [0, 0]
+    assert spelled.reads.n_segments == 0
+    assert to_host(spelled.reads.packed).tolist() == [0, 0]
     assert (to_host(spelled.names) == -1).all()

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.alignment.self_alignment import SelfAlignment
-from gpuasm.assembly.contig import Contig, bounds_of
-from gpuasm.assembly.coverage.copy_number import overdispersion
+from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.verification.contig_checks import check_contigs
 from gpuasm.assembly.verification.redundant_ends import EndCopies, find_redundant_ends
@@ -180,8 +179,7 @@ def test_overdispersed_depth_needs_stronger_evidence(parts, varies, share, is_fo
     for first in (0, contigs[0].length):
         depth[first + SIDE : first + SIDE + SHARED] = round(share * FOLD)
         own_depth[first + SIDE : first + SIDE + SHARED] = 0
-    spread = overdispersion(depth, bounds_of(contigs), read_length=READ)
-    assert (find_redundant_ends(contigs, depth, own_depth, read_length=READ, spread=spread).size > 0) == is_found
+    assert (find_redundant_ends(contigs, depth, own_depth, read_length=READ).size > 0) == is_found
 
 
 def test_low_depth_at_molecule_ends_is_no_evidence(rng):
