@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, align_to_unitigs
+from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, align_to_unitigs, repack
 from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, bounded_weight
 from gpuasm.assembly.coverage.sample_mode import Mode, choose_mode
 from gpuasm.assembly.ends.end_joining import overlapping_end_segments
@@ -27,7 +27,6 @@ from gpuasm.assembly.iteration.first_kmer_size import (
     smaller_k,
 )
 from gpuasm.assembly.iteration.fragment_graphs import k_values_of_reads
-from gpuasm.assembly.iteration.junction_reads import select_junction_reads
 from gpuasm.assembly.iteration.read_correction import correct_reads
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.pairs.links import spanning_pairs
@@ -228,7 +227,7 @@ def _clean_graph(
 def _first_junction_reads(reads: Reads, kmer_graph: KmerGraph, stages: Stages) -> _Found:
     with stages.stage("find reads across junctions", k=kmer_graph.graph.k) as stage:
         aligned = align_to_unitigs(reads, kmer_graph)
-        junction_reads = select_junction_reads(reads, aligned)
+        junction_reads = repack(reads.select(array_namespace(reads.packed).flatnonzero(~aligned.contained)))
         stage.note(reads=junction_reads.n_segments)
         return aligned, junction_reads, kmer_graph.text_index.name_windows(junction_reads)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, WindowRows, unitig_of, window_on_unitig
 from gpuasm.kmers.keys import pair_key
 from gpuasm.kmers.names import Dictionary, KmerIndex
@@ -23,11 +22,6 @@ from gpuasm.primitives.hashing import find
 from gpuasm.sequence.reads import Reads
 
 _ONE = np.uint64(1)
-
-
-def select_junction_reads(reads: Reads, aligned: UnitigAlignments) -> Reads:
-    """Return the reads that do not lie within one unitig, packed anew."""
-    return repack(reads.select(array_namespace(reads.packed).flatnonzero(~aligned.contained)))
 
 
 def select_named_junction_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Reads:

@@ -167,9 +167,8 @@ def isolated_contigs(graph: UnitigGraph, k: int, *, window: float) -> UnitigGrap
     ``window`` is the depth of one window at the k of the graph.
     """
     n_arcs = graph.arc_start[2::2] - graph.arc_start[:-1:2]
-    short = np.where(graph.is_circular, graph.n_kmers, graph.length) < k
     was_passed = (graph.depth < window) & (graph.k > MAX_PLAIN_K)
-    kept = short & (n_arcs == 0) & (was_passed | (graph.depth >= COVERAGE.two_reads * window))
+    kept = (n_next_windows(graph, k) == 0) & (n_arcs == 0) & (was_passed | (graph.depth >= COVERAGE.two_reads * window))
     return compact(graph, SourceUnitigs.identity(graph.n), is_removed=~kept)[0]
 
 

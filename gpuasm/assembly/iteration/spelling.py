@@ -111,8 +111,8 @@ def spell_passed(kmer_graph: KmerGraph, n_next: np.ndarray, flanks: Flanks, *, k
 
 def n_next_windows(graph: UnitigGraph, k: int) -> np.ndarray:
     """Return how many windows of the next k each unitig has, (n,) int64; 0 for unitigs that are too short."""
-    n = np.where(graph.is_circular, graph.n_kmers, graph.length - (k - 1))
-    return np.where(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k, n, 0)
+    of_circular = np.where(graph.n_kmers >= k, graph.n_kmers, 0)
+    return np.where(graph.is_circular, of_circular, np.maximum(graph.length - (k - 1), 0))
 
 
 @signatures(
