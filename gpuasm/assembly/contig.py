@@ -76,19 +76,11 @@ def make_contigs(
     min_length: int,
     is_abandoned: np.ndarray | None = None,
 ) -> list[Contig]:
-    """Name the unitigs of at least ``min_length`` bases, longest first.
+    """Name the unitigs of at least ``min_length`` bases of the last cleaned graph, longest first.
 
-    Parameters
-    ----------
-    graph
-        The last cleaned graph.
-    isolated
-        Graphs of isolated unitigs of smaller k; their contigs have no unitig in ``graph`` (-1).
-    min_length
-        Least length in bases.
-    is_abandoned : (2n,) bool, or None
-        Dead ends of ``graph`` that are not free, as their continuation was removed. End 2u + s is the end of unitig u
-        read on strand s.
+    Unitigs of ``isolated`` graphs of smaller k have no unitig in ``graph`` (-1). ``is_abandoned``, (2n,) bool, are dead
+    ends of ``graph`` that are not free, as their continuation was removed: 2u + s is the end of unitig u read on strand
+    s.
     """
     single = single_copy_depth(graph.n_kmers, graph.depth)
     contigs = _contigs_of(graph, end_cuts(graph), single, is_abandoned=is_abandoned)
@@ -107,18 +99,14 @@ def _contigs_of(
     first = np.minimum(graph.start[:-1] + left, graph.start[1:])
     last = np.maximum(first, graph.start[1:] - right)
     is_free = graph.is_dead_end if is_abandoned is None else graph.is_dead_end & ~is_abandoned
-    copies = np.maximum(1, np.rint(graph.depth / single)) if single > 0 else np.ones(graph.n)
-    columns = (first, last, graph.depth, copies.astype(np.int64), graph.is_circular, is_free.reshape(-1, 2))
+    columns = (first, last, graph.depth, copies_of(graph.depth, single), graph.is_circular, is_free.reshape(-1, 2))
     contigs = []
     for u, (a, b, depth, n, is_circular, free) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        codes, source, ends = graph.bases[a:b], 2 * u, (2 * u, 2 * u + 1)
         if is_circular:
-            codes, is_flipped = open_circular(graph.bases[a:b], graph.k)
-            contigs.append(Contig("", codes, depth, n, is_circular, u, source=2 * u + is_flipped))
-        else:
-            ends = 2 * u, 2 * u + 1
-            contigs.append(
-                Contig("", graph.bases[a:b], depth, n, is_circular, u, (free[0], free[1]), ends=ends, source=2 * u)
-            )
+            codes, is_flipped = open_circular(codes, graph.k)
+            source, ends = 2 * u + is_flipped, (-1, -1)
+        contigs.append(Contig("", codes, depth, n, is_circular, u, (free[0], free[1]), ends=ends, source=source))
     return contigs
 
 
@@ -147,10 +135,7 @@ def bounds_of(contigs: Sequence[Contig]) -> np.ndarray:
 def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
     """Return the length-weighted median depth of the sequences that are at least half as long as the tenth longest.
 
-    Parameters
-    ----------
-    length : (n,) int64
-    depth : (n,) float64
+    Lengths are (n,) int64, depths (n,) float64.
     """
     if length.size == 0:
         return 0.0
@@ -159,6 +144,11 @@ def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
     order = chosen[np.lexsort((chosen, depth[chosen]))]
     weight = np.cumsum(length[order])
     return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+
+
+def copies_of(depth: np.ndarray, single: float) -> np.ndarray:
+    """Return the copies of sequences by their depth and that of one copy, at least 1: (n,) int64."""
+    return np.maximum(1, np.rint(depth / single) if single > 0 else np.ones(depth.size)).astype(np.int64)
 
 
 def open_circular(codes: np.ndarray, k: int) -> tuple[np.ndarray, bool]:

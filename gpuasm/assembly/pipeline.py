@@ -148,7 +148,10 @@ def resume(
         state = state.without_windows()
     last = state
     if options.reaches("pairs") and state.mode.parameters.merges_final_variants and "bubbles" in state.rules:
-        last = _merge_final_variants(state, stages)
+        with stages.stage("merge final variants") as stage:
+            merged, removed = merge_final_variants(state.kmer_graph.graph, state.mode)
+            note_simplified(stage, merged, removed)
+        last = replace(state, kmer_graph=replace(state.kmer_graph, graph=merged))
     resolved = resolve_pairs(last, stages) if options.has("pairs") else Resolved(last.kmer_graph.graph)
     graph, gaps = resolved.graph, resolved.gaps
     inserts = state.spanning.inserts if state.spanning else None
@@ -163,14 +166,6 @@ def resume(
     scaffolds = make_scaffolds(checked.contigs, gaps, graph)
     kept = None if options.stop_after == STAGES[-1] else state
     return Assembly(checked, graph, state.spectrum, state.k_done, state.removed, scaffolds, state.mode, kept, inserts)
-
-
-def _merge_final_variants(state: AssemblyState, stages: Stages) -> AssemblyState:
-    """Return the state of a community with the variants of its last graph merged."""
-    with stages.stage("merge final variants") as stage:
-        graph, removed = merge_final_variants(state.kmer_graph.graph, state.mode)
-        note_simplified(stage, graph, removed)
-    return replace(state, kmer_graph=replace(state.kmer_graph, graph=graph))
 
 
 def _join_dominant_paths(

@@ -86,14 +86,8 @@ class Scaffold:
 def make_scaffolds(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: UnitigGraph) -> list[Scaffold]:
     """Order contigs into scaffolds, longest first; a contig without joins is a scaffold of its own.
 
-    Parameters
-    ----------
-    contigs
-        Named contigs.
-    gaps
-        Joins between unitigs of ``graph``, at most one at each end; those of ends that no contig has are ignored.
-    graph
-        The graph that the contigs were made from.
+    ``gaps`` are joins between unitigs of the graph that the contigs were made from, at most one at each end; those of
+    ends that no contig has are ignored.
     """
     joins = _between_contigs(contigs, gaps, graph)
     successor = np.full(2 * len(contigs), -1, np.int32)
@@ -121,20 +115,11 @@ def _between_contigs(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: Unit
         source, target = number[gap.source], number[gap.target ^ 1] ^ 1
         size = gap.size + int(cut[gap.source] + cut[gap.target ^ 1])
         size -= sum(contigs[end >> 1].extended[end & 1] for end in (source, target ^ 1))
-        joins |= _on_both_strands(replace(gap, source=source, target=target, size=size), contigs)
+        # At most half of a contig is cut for a gap, so that two gaps leave a part of it.
+        if 2 * (COVERAGE.scaffold_min_gap - size) <= min(contigs[end >> 1].length for end in (source, target)):
+            for here, there in ((source, target), (target ^ 1, source ^ 1)):
+                joins[here, there] = replace(gap, source=here, target=there, size=size)
     return joins
-
-
-def _on_both_strands(gap: Gap, contigs: Sequence[Contig]) -> list[tuple[tuple[int, int], Gap]]:
-    """Return a join between contigs on both strands, or none if these are too short for their overlap.
-
-    At most half of a contig is cut for a gap, so that two gaps leave a part of it.
-    """
-    source, target = gap.source, gap.target
-    if 2 * (COVERAGE.scaffold_min_gap - gap.size) > min(contigs[source >> 1].length, contigs[target >> 1].length):
-        return []
-    reverse = replace(gap, source=target ^ 1, target=source ^ 1)
-    return [((source, target), gap), ((target ^ 1, source ^ 1), reverse)]
 
 
 def _open_cycle(path: list[int], joins: dict[tuple[int, int], Gap]) -> list[int]:

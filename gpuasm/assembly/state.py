@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, to_host, to_namespace
+from gpuasm.assembly.coverage.graph_depth import window_weight
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.links import SpanningPairs
 from gpuasm.kmers.spectrum import Spectrum
+from gpuasm.primitives.runs import run_bounds
 from gpuasm.sequence.reads import Reads
 
 
@@ -101,6 +103,10 @@ class AssemblyState:
         """How many of the counted sequences have each length: reads, or fragments once pairs are joined."""
         return self.lengths if self.fragment_lengths is None else self.fragment_lengths
 
+    def window_weight(self, k: int) -> int:
+        """Return the weight of a window of k bases in these sequences, in units."""
+        return window_weight(self.counted_lengths, k, n_bases=self.n_bases)
+
     @property
     def remaining(self) -> tuple[int, ...]:
         """The values of k still to come."""
@@ -113,35 +119,30 @@ class AssemblyState:
 
     def without_windows(self) -> AssemblyState:
         """Return the state without what only the next k needs: names of windows, and junction-spanning reads."""
-        reads, none = self.junction_reads, slice(0)
-        packed, names = reads.packed[:1].copy(), self.names[:32].copy()
+        reads = self.junction_reads
         return replace(
             self,
             kmer_graph=self.kmer_graph.without_windows(),
-            junction_reads=replace(reads.select(none), packed=packed),
-            names=names,
+            junction_reads=replace(reads.select(slice(0)), packed=reads.packed[:1].copy()),
+            names=self.names[:32].copy(),
         )
 
 
 _GRAPH = ("start", "count", "is_circular", "arc_start", "arc_to", "arc_count")
 _READS = ("packed", "start", "length", "read")
+_PLAIN = ("k_values", "n_bases", "without", "is_joined", "high_coverage_k", "read_weight")
+"""Attributes that are numbers, or tuples of numbers or texts."""
 
 
 def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
     """Return host arrays that hold a state, without indices that can be rebuilt; what is large takes few bits."""
     kmer_graph, spectrum = state.kmer_graph, state.spectrum
-    scalars = {
+    scalars = {name: getattr(state, name) for name in _PLAIN} | {
         "k": kmer_graph.graph.k,
         "unit": kmer_graph.graph.unit,
-        "k_values": state.k_values,
         "removed": state.removed,
         "n_reads": state.junction_reads.n_reads,
-        "n_bases": state.n_bases,
         "mode": vars(state.mode),
-        "without": state.without,
-        "is_joined": state.is_joined,
-        "high_coverage_k": state.high_coverage_k,
-        "read_weight": state.read_weight,
         "n_pairs": state.spanning.n_pairs if state.spanning else 0,
         "bases_per_pair": state.spanning.inserts.bases_per_pair if state.spanning else 0,
         "isolated": [graph.k for graph in state.isolated],
@@ -187,22 +188,20 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
     if scalars["n_pairs"]:
         pairs = _reads_of(arrays, "spanning", xp, arrays["spanning_start"].size)
         spanning = SpanningPairs(pairs, InsertSizes(arrays["inserts"], scalars["bases_per_pair"]), scalars["n_pairs"])
+    plain: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in scalars.items()
+    }
     return AssemblyState(
-        k_values=tuple(scalars["k_values"]),
+        **{name: plain[name] for name in _PLAIN},
         lengths=arrays["lengths"],
         spectrum=Spectrum(histogram=histogram, **scalars["spectrum"]),
         removed={int(k): counts for k, counts in scalars["removed"].items()},
         kmer_graph=KmerGraph.of(graph, xp),
         junction_reads=junction_reads,
         names=to_namespace(xp, names),
-        n_bases=scalars["n_bases"],
         mode=Mode(**scalars["mode"]),
-        without=tuple(scalars["without"]),
         spanning=spanning,
         fragment_lengths=arrays.get("fragment_lengths"),
-        is_joined=scalars["is_joined"],
-        high_coverage_k=tuple(scalars["high_coverage_k"]),
-        read_weight=scalars["read_weight"],
         is_single=is_single,
         repeat_kmers=None if repeat_kmers is None else to_namespace(xp, repeat_kmers),
         isolated=tuple(graph_of(f"isolated_{number}", k) for number, k in enumerate(scalars["isolated"])),
@@ -233,8 +232,8 @@ def _equal_steps(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     step = names.copy()
     step[1:] -= names[:-1]  # modulo 2^32, as their sums are
-    begin = np.flatnonzero(np.concatenate([[True], step[1:] != step[:-1]])[: step.size])
-    return step[begin], np.diff(begin, append=step.size)
+    bounds = run_bounds(step)
+    return step[bounds[:-1]], np.diff(bounds)
 
 
 def _reads_of(arrays: dict[str, np.ndarray], prefix: str, xp: Any, n_reads: int) -> Reads:

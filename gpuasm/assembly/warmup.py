@@ -25,18 +25,11 @@ class _StoppedError(Exception):
 
 
 def warm_up(xp: Any, *, should_stop: Callable[[], bool]) -> None:
-    """Assemble a few simulated reads on a device, and discard the contigs.
+    """Assemble a few simulated reads on this thread's current device, and discard the contigs.
 
     The first use of a kernel or compiled loop in a process takes a hundred times as long as the next one: its code is
     found, read from disk and loaded on the device. For all of them this takes half a second, during which files can be
-    read.
-
-    Parameters
-    ----------
-    xp
-        The device's namespace; this thread's current device is used.
-    should_stop
-        Called before each loop over elements; the warm-up ends when it returns true.
+    read. ``should_stop`` is called before each loop over elements; the warm-up ends when it returns true.
     """
 
     def check() -> None:

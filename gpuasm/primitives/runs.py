@@ -1,4 +1,4 @@
-"""Runs of equal values in an array, as keys that are sorted have them."""
+"""Runs of equal values in an array, as keys that are sorted have them, and ranges of consecutive numbers."""
 
 from __future__ import annotations
 
@@ -18,3 +18,18 @@ def run_bounds(values: Array) -> Array:
     """Return where the runs of equal values begin, and the end of the last: (n_runs + 1,) int64."""
     xp = array_namespace(values)
     return xp.concatenate([xp.flatnonzero(begins_run(values)), xp.full(1, values.size)]).astype(np.int64)
+
+
+def numbers_of_ranges(first: Array, count: Array) -> tuple[Array, Array]:
+    """Return all numbers of some ranges, range by range, and the index of the range of each: int64.
+
+    Parameters
+    ----------
+    first, count : (n,) int64
+        First number of each range, and how many it has.
+    """
+    xp = array_namespace(first)
+    end = xp.cumsum(count)
+    place = xp.arange(int(end[-1]) if end.size else 0, dtype=np.int64)
+    row = xp.searchsorted(end, place, side="right")
+    return (first + count - end)[row] + place, row

@@ -117,6 +117,14 @@ class Reads:
         """Return the chosen segments (a mask or indices) of the same packed bases."""
         return replace(self, start=self.start[chosen], length=self.length[chosen], read=self.read[chosen])
 
+    def followed_by(self, others: Reads) -> Reads:
+        """Return these segments and then others, over their joined text."""
+        xp = array_namespace(self.packed)
+        moved = replace(others, start=others.start + 32 * self.packed.size)
+        pairs = {name: (getattr(self, name), getattr(moved, name)) for name in ("packed", "start", "length", "read")}
+        arrays = {name: xp.concatenate(pair) for name, pair in pairs.items()}
+        return replace(self, **arrays, n_reads=self.n_reads + others.n_reads)
+
     def moved_to(self, xp: Any) -> Reads:
         """Return the reads with their arrays in the memory of namespace ``xp``."""
         if array_namespace(self.packed) is xp:

@@ -115,7 +115,7 @@ def align_reads(reads: Reads, targets: Targets, index: SeedIndex) -> tuple[Align
     xp, n = array_namespace(reads.packed), reads.n_segments
     found, window, is_unique = xp.empty(n, np.int64), xp.empty(n, np.int32), xp.empty(n, dtype=bool)
     _find_first_seed(n, reads.arrays, index, found, window, is_unique)
-    choose_places(reads, targets, index, (found, window))
+    choose_places(reads, targets, index, found, window)
     segments = xp.flatnonzero(found != -1)
     placed = (segments, found[segments], window[segments], is_unique[segments])
     first = _align_at_seeds(reads, targets, placed, k=index.k)

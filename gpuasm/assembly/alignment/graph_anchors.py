@@ -8,7 +8,7 @@ anchor is the read's first unique 31-mer, or, if it has none, its first unique k
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +30,7 @@ ANCHOR_K = MAX_PLAIN_K
 """Bases of an anchor: the longest that fit into one key."""
 
 
-@dataclass(frozen=True)
-class KmerTable:
+class KmerTable(NamedTuple):
     """Longer k-mers of the unitigs of a graph, or of reads, for one k.
 
     Attributes
@@ -45,15 +44,6 @@ class KmerTable:
 
     dictionary: Dictionary
     place: Array
-
-    @classmethod
-    def of(cls, text: Reads, k: int, *, names: Array, k0: int) -> KmerTable:
-        """Index a text; see `gpuasm.kmers.counting.tally_kmers` for ``names``, those of the shorter k-mers."""
-        tally = tally_kmers(text, k, names, k0=k0, with_followers=False)
-        keys, place = tally.keys, tally.place
-        place[tally.count != 1] = -1
-        del tally  # the index takes as much memory
-        return cls(Dictionary.of(keys, k=k, k0=k0), place)
 
 
 _BATCH = 1 << 24
@@ -84,13 +74,7 @@ def text_of_unitigs(graph: UnitigGraph, xp: Any, *, chosen: np.ndarray | None = 
     rows = np.arange(graph.n) if chosen is None else np.flatnonzero(chosen)
     once = np.minimum(graph.n_kmers + ANCHOR_K - 1, graph.length)
     length = np.where(graph.is_circular, once, graph.length)[rows]
-    return Reads(
-        packed=to_namespace(xp, pack(graph.bases)),
-        start=to_namespace(xp, graph.start[rows]),
-        length=to_namespace(xp, length.astype(np.int32)),
-        read=to_namespace(xp, rows),
-        n_reads=graph.n,
-    )
+    return Reads(pack(graph.bases), graph.start[rows], length.astype(np.int32), rows, graph.n).moved_to(xp)
 
 
 @dataclass(frozen=True)
@@ -113,45 +97,35 @@ class AnchorIndex:
 
     @classmethod
     def of(cls, graph: UnitigGraph, xp: Any, *, with_longer: bool = False, reads: Reads | None = None) -> AnchorIndex:
-        """Index a graph by 31-mers alone or by longer k-mers too.
+        """Index a graph by 31-mers alone or by longer k-mers too, with arrays in a namespace.
 
-        Parameters
-        ----------
-        graph
-            The graph.
-        xp
-            Namespace of the index.
-        with_longer
-            Whether there are longer k-mers.
-        reads
-            The only reads that will be anchored, where `xp` keeps its arrays: where they are shorter than the unitigs
-            together, other longer k-mers are left out.
+        ``reads`` are the only ones that will be anchored. Where they are shorter than the unitigs together, other
+        longer k-mers are left out.
         """
         text, start = text_of_unitigs(graph, xp), to_namespace(xp, graph.start)
-        index = cls(TextIndex.of(text, ANCHOR_K), (), start)
-        lengths = [k for k in ALIGNMENT.anchor_longer_k if with_longer and k <= graph.k]
-        return replace(index, longer=_longer_tables(index.kmers, text, reads, lengths)) if lengths else index
+        index, lengths = TextIndex.of(text, ANCHOR_K), [k for k in ALIGNMENT.anchor_longer_k if k <= graph.k]
+        return cls(index, _longer_tables(index, text, reads, lengths) if with_longer and lengths else (), start)
 
 
 def _longer_tables(index: TextIndex, text: Reads, reads: Reads | None, lengths: Sequence[int]) -> tuple[KmerTable, ...]:
     """Index ascending lengths of k-mers of a text, all or only those of reads if these are shorter."""
-    if reads is not None and reads.n_bases >= text.n_bases:
-        reads = None
-    tables: list[KmerTable] = []
-    sources = (text,) if reads is None else (text, reads)
-    names = [index.name_windows(source) for source in sources]
+    of_text = reads is None or reads.n_bases >= text.n_bases
+    sources = (text,) if reads is None or of_text else (text, reads)
+    names, tables = [index.name_windows(source) for source in sources], list[KmerTable]()
     for k in lengths:
-        k0 = tables[-1].dictionary.k if tables else index.k
         if tables:
-            names = [
-                name_windows(source, tables[-1].dictionary, own) for source, own in zip(sources, names, strict=True)
-            ]
-        if reads is None:
-            tables.append(KmerTable.of(text, k, names=names[0], k0=k0))
-            continue
-        keys = tally_kmers(reads, k, names[1], k0=k0, with_followers=False).keys
+            last = tables[-1].dictionary
+            names = [name_windows(source, last, own) for source, own in zip(sources, names, strict=True)]
+        k0 = tables[-1].dictionary.k if tables else index.k
+        tally = tally_kmers(sources[-1], k, names[-1], k0=k0, with_followers=False)
+        keys, place = tally.keys, tally.place
+        if of_text:
+            place[tally.count != 1] = -1
+        del tally  # the index takes as much memory
         dictionary = Dictionary.of(keys, k=k, k0=k0)
-        place = _unique_places(name_windows(text, dictionary, names[0]), keys.size)
+        if not of_text:
+            del place
+            place = _unique_places(name_windows(text, dictionary, names[0]), keys.size)
         tables.append(KmerTable(dictionary, place))
     return tuple(tables)
 

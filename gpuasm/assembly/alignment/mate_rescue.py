@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_namespace
+from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments
-from gpuasm.assembly.alignment.seed_index import Targets
+from gpuasm.assembly.alignment.seed_index import TargetArrays, Targets
 from gpuasm.assembly.alignment.ungapped import mismatch_mask
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.parallel import for_each, signatures
-from gpuasm.sequence.reads import Reads
+from gpuasm.primitives.counting import count_ones
+from gpuasm.sequence.reads import ReadArrays, Reads
 
-_ONE = np.uint64(1)
 _NOWHERE = np.int64(-1)
 _MIN_SCORE, _BASES_PER_MISMATCH = ALIGNMENT.alignment_min_score, ALIGNMENT.alignment_bases_per_mismatch
 
@@ -30,12 +30,8 @@ def rescue_mates(
 
     Parameters
     ----------
-    reads
-        Paired reads.
-    first
-        The first alignments of their segments, in the segments' order.
-    targets
-        What they are aligned to.
+    reads, first
+        Paired reads, and the first alignments of their segments, in the segments' order.
     longest
         Bases of the longest fragments.
     discordant : (m,) int64, or None
@@ -43,27 +39,20 @@ def rescue_mates(
 
     Returns
     -------
-    Alignments
-        In the segments' order: segments that fit at exactly one place in reach, up to the ends of the target. They fit
-        where at most one base in `alignment_bases_per_mismatch` differs.
+    In the segments' order, those that fit at exactly one place in reach, up to the ends of the target: where at most
+    one base in `alignment_bases_per_mismatch` differs.
     """
     xp = array_namespace(first.at)
     own = first.where(xp.flatnonzero(first.is_unique))
     segment, mate = _with_mates(reads, own, discordant)
-    n = int(segment.size)
-    at, mismatches = xp.empty(n, np.int64), xp.empty(n, np.int32)
-    start = to_namespace(xp, targets.start)
-    mates = (own.target[mate], own.at[mate], own.is_reversed[mate], reads.length[own.segment[mate]])
-    text = (reads.start, reads.length, reads.packed, start, targets.packed)
-    _align_near_mate(n, segment, *mates, longest, *text, at, mismatches)
+    at, mismatches = xp.empty(segment.size, np.int64), xp.empty(segment.size, np.int32)
+    _align_near_mate(segment.size, segment, mate, own, longest, reads.arrays, targets.arrays, at, mismatches)
     found = xp.flatnonzero(at != _NOWHERE)
     segment, mate, at = segment[found], mate[found], at[found]
     target, is_reversed = own.target[mate], (1 - own.is_reversed[mate]).astype(np.uint8)
-    begin = xp.maximum(at, start[target])
-    end = xp.minimum(at + reads.length[segment], start[target + 1])
-    return Alignments(
-        segment, at, is_reversed, target, begin, end, mismatches[found], xp.ones(int(segment.size), dtype=bool)
-    )
+    begin = xp.maximum(at, targets.arrays.start[target])
+    end = xp.minimum(at + reads.length[segment], targets.arrays.start[target + 1])
+    return Alignments(segment, at, is_reversed, target, begin, end, mismatches[found], xp.ones(segment.size, bool))
 
 
 def _with_mates(reads: Reads, own: Alignments, discordant: Array | None) -> tuple[Array, Array]:
@@ -83,49 +72,35 @@ def _with_mates(reads: Reads, own: Alignments, discordant: Array | None) -> tupl
 
 
 @signatures(
-    "int64[::1], int32[::1], int64[::1], uint8[::1], int32[::1], int64, int64[::1], int32[::1], uint64[::1], "
+    "int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int32[::1], int64[::1], int64[::1], int32[::1], "
+    "boolean[::1], int64, int64[::1], int32[::1], uint64[::1], int64[::1], int64[::1], boolean[::1], int64[::1], "
     "int64[::1], uint64[::1], int64[::1], int32[::1]"
 )
 @for_each
 def _align_near_mate(
-    i,
-    segment,
-    target,
-    mate_at,
-    mate_is_reversed,
-    mate_length,
-    longest,
-    read_start,
-    length,
-    packed,
-    text_start,
-    text_packed,
-    found,
-    found_mismatches,
-):
+    i, segment, mate, own: Alignments, longest, reads: ReadArrays, targets: TargetArrays, found, found_mismatches
+):  # fmt: skip
     found[i] = -1
     found_mismatches[i] = 0
-    r = segment[i]
-    n, m = np.int64(length[r]), np.int64(mate_length[i])
-    text_begin, text_end = text_start[target[i]], text_start[target[i] + 1]
-    is_reversed = 1 - mate_is_reversed[i]
+    r, row = segment[i], mate[i]
+    n, m = np.int64(reads.length[r]), np.int64(reads.length[own.segment[row]])
+    mate_at, target, is_reversed = own.at[row], own.target[row], 1 - own.is_reversed[row]
+    text_begin, text_end = targets.start[target], targets.start[target + 1]
     # Mates face each other, and a fragment is no shorter than either mate.
-    low, high = mate_at[i] + m - longest, mate_at[i] + m - max(m, n)
+    low, high = mate_at + m - longest, mate_at + m - max(m, n)
     if is_reversed:
-        low, high = mate_at[i] + max(m, n) - n, mate_at[i] + longest - n
+        low, high = mate_at + max(m, n) - n, mate_at + longest - n
     low, high = max(low, text_begin - n + _MIN_SCORE), min(high, text_end - _MIN_SCORE)
     n_found, at = 0, low
     while at <= high and n_found < 2:
         j, last = max(np.int64(0), text_begin - at), min(n, text_end - at)
         is_long = last - j >= _MIN_SCORE
-        max_mismatches, mismatches = (last - j) // _BASES_PER_MISMATCH, 0
+        max_mismatches, mismatches = (last - j) // _BASES_PER_MISMATCH, np.int64(0)
         while j < last and mismatches <= max_mismatches:
-            differs = mismatch_mask(packed, read_start[r], n, is_reversed, j, text_packed, at)
+            differs = mismatch_mask(reads.packed, reads.start[r], n, is_reversed, j, targets.packed, at)
             if last - j < 32:
                 differs = differs >> np.uint64(64 - 2 * (last - j))
-            while differs != np.uint64(0):
-                differs &= differs - _ONE
-                mismatches += 1
+            mismatches += count_ones(differs)
             j += 32
         if is_long and mismatches <= max_mismatches:
             n_found += 1

@@ -20,6 +20,7 @@ from gpuasm.assembly.alignment.graph_anchors import Anchored
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.runs import numbers_of_ranges
 from gpuasm.sequence.encoding import base_at, pack
 from gpuasm.sequence.reads import ReadArrays, Reads
 
@@ -112,16 +113,13 @@ def _thread(r, reads: ReadArrays, anchored: Anchored, graph: GraphArrays, unitig
     size[r] = 0
     if o >= 0:
         start, k = graph.start, graph.k
-        n = 1
+        n, n_differing = 1, 0
         unitigs[MOST_UNITIGS * r] = o
-        u = o >> 1
-        length = start[u + 1] - start[u]
         first, last = np.int64(anchored.offset[r]), np.int64(reads.length[r])
-        at = anchored.base[r] + first
-        n_differing, stopped = 0, False
+        at, length = anchored.base[r] + first, start[(o >> 1) + 1] - start[o >> 1]
         for q in range(first, last):
             code = np.int64(base_at(reads.packed, reads.start[r] + q))
-            if at == length and not stopped:
+            if at == length:
                 # Only the base after the shared k - 1 differs between the arcs.
                 following = np.int64(-1)
                 for arc in range(graph.arc_start[o], graph.arc_start[o + 1]):
@@ -129,18 +127,14 @@ def _thread(r, reads: ReadArrays, anchored: Anchored, graph: GraphArrays, unitig
                     if oriented_base(graph.packed, start, w, k - 1) == code:
                         following = w
                 if following < 0 or n == MOST_UNITIGS:
-                    stopped = True
-                else:
-                    unitigs[MOST_UNITIGS * r + n] = following
-                    n += 1
-                    o = following
-                    u = o >> 1
-                    length = start[u + 1] - start[u]
-                    at = np.int64(k - 1)
-            if not stopped:
-                if oriented_base(graph.packed, start, o, at) != code:
-                    n_differing += 1
-                at += 1
+                    break
+                unitigs[MOST_UNITIGS * r + n] = following
+                n += 1
+                o, at = following, np.int64(k - 1)
+                length = start[(o >> 1) + 1] - start[o >> 1]
+            if oriented_base(graph.packed, start, o, at) != code:
+                n_differing += 1
+            at += 1
         if n_differing * _BASES_PER_MISMATCH > last - first:
             n = 1
         size[r] = n
@@ -151,11 +145,6 @@ def without_false_anchors(anchored: Anchored, reads: Reads, graph: GraphArrays) 
 
     The bases before the anchors of all reads give the mean rate of mismatches. An anchor is false where its read has
     more mismatches than `false_anchor_deviations` Poisson standard deviations above the mean.
-
-    Parameters
-    ----------
-    anchored, reads, graph
-        Anchor of each segment, the segments, and the graph that they are anchored in.
     """
     xp, n = array_namespace(reads.packed), reads.n_segments
     n_compared, n_differing = xp.zeros(n, np.int32), xp.zeros(n, np.int32)
@@ -189,7 +178,7 @@ def _count_mismatches(r, reads: ReadArrays, anchored: Anchored, graph: GraphArra
 def without_alternative_placements(anchored: Anchored, reads: Reads, graph: GraphArrays) -> Anchored:
     """Remove the anchors of reads that match another incoming path of the next unitigs as well as their own unitig.
 
-    The other path matches from the first aligned base on. Parameters are those of `without_false_anchors`.
+    The other path matches from the first aligned base on.
     """
     xp = array_namespace(reads.packed)
     has_alternative = xp.zeros(reads.n_segments, np.uint8)
@@ -218,17 +207,8 @@ def _first_paths(anchored: Anchored, reads: Reads, graph: GraphArrays, some: ran
     read = read[anchored.oriented[read] >= 0]
     o = anchored.oriented[read]
     shared = (graph.start[1:] - graph.start[:-1])[o >> 1] - anchored.base[read] - (graph.k - 1)
-    arc, own = _numbers_of_ranges(graph.arc_start[o], graph.arc_start[o + 1])
+    arc, own = numbers_of_ranges(graph.arc_start[o], graph.arc_start[o + 1] - graph.arc_start[o])
     return _BackwardPaths(read[own], graph.arc_to[arc], shared[own], xp.zeros(own.size, np.int32))
-
-
-def _numbers_of_ranges(first: Array, last: Array) -> tuple[Array, Array]:
-    """Return all numbers of some ranges, and the index of the range of each."""
-    xp = array_namespace(first)
-    after = xp.cumsum(last - first)
-    each = xp.arange(int(after[-1]) if after.size else 0, dtype=np.int64)
-    own = xp.searchsorted(after, each, side="right")
-    return last[own] - after[own] + each, own
 
 
 def _extend_paths(

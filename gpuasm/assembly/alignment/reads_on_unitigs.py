@@ -12,7 +12,7 @@ from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.kmers.rolling import rolled
 from gpuasm.kmers.text_index import TEXT_ROW_TYPES, TextRows, find_place, next_minimizer, segment_of
 from gpuasm.parallel import for_each, inlined, signatures
-from gpuasm.sequence.encoding import base_at
+from gpuasm.sequence.encoding import base_at, block_at
 from gpuasm.sequence.reads import ReadArrays, Reads
 
 _ONE, _THREE = np.uint64(1), np.uint64(3)
@@ -108,25 +108,17 @@ def repack(reads: Reads) -> Reads:
     xp = array_namespace(reads.packed)
     n_blocks = (reads.length.astype(np.int64) + 31) // 32
     end = xp.cumsum(n_blocks)
-    total = int(end[-1]) if reads.n_segments else 0
-    packed = xp.zeros(total + 1, np.uint64)
-    segment_of_block = xp.searchsorted(end, xp.arange(total, dtype=np.int64), side="right")
+    packed = xp.zeros((int(end[-1]) if reads.n_segments else 0) + 1, np.uint64)
     first_block = end - n_blocks
-    _copy_block(total, segment_of_block, first_block, reads.start, reads.length, reads.packed, packed)
+    _copy_segment(reads.n_segments, first_block, reads.arrays, packed)
     return replace(reads, packed=packed, start=32 * first_block)
 
 
-@signatures("int64[::1], int64[::1], int64[::1], int32[::1], uint64[::1], uint64[::1]")
+@signatures("int64[::1], int64[::1], int32[::1], uint64[::1], uint64[::1]")
 @for_each
-def _copy_block(w, segment_of_block, first_block, start, length, old, packed):
-    segment = segment_of_block[w]
-    offset = 32 * (w - first_block[segment])
-    position = start[segment] + offset
-    shift = np.uint64(2 * (position & 31))
-    block = old[position >> 5] << shift
-    if shift > np.uint64(0):
-        block |= old[(position >> 5) + 1] >> (np.uint64(64) - shift)
-    left = length[segment] - offset
-    if left < 32:
-        block &= ~((_ONE << np.uint64(64 - 2 * left)) - _ONE)
-    packed[w] = block
+def _copy_segment(r, first_block, old: ReadArrays, packed):
+    for offset in range(0, old.length[r], 32):
+        block, left = block_at(old.packed, old.start[r] + offset), old.length[r] - offset
+        if left < 32:
+            block &= ~((_ONE << np.uint64(64 - 2 * left)) - _ONE)
+        packed[first_block[r] + (offset >> 5)] = block

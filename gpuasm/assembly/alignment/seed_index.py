@@ -95,20 +95,10 @@ class Targets:
         xp: Any,
         depth: Sequence[float] | None = None,
     ) -> Targets:
-        """Make targets of contigs.
+        """Make targets of the (length,) uint8 codes of contigs, 4 in gaps, with their text in namespace ``xp``.
 
-        Parameters
-        ----------
-        codes
-            The (length,) uint8 codes of each contig; 4 in gaps.
-        is_circular
-            Whether each is circular; one with gaps is taken as linear.
-        reach
-            Bases repeated behind a circular target: at least those of the longest read.
-        xp
-            Namespace of the text.
-        depth
-            Depth of each contig, if known; it sets the weights.
+        Circular contigs with gaps are taken as linear. So many bases as ``reach``, at least those of the longest read,
+        are repeated behind a circular target. ``depth`` of each contig, if known, sets the weights.
         """
         joined = np.concatenate([np.empty(0, np.uint8), *codes])
         n_bases = np.array([own.size for own in codes], np.int64)
@@ -123,6 +113,10 @@ class Targets:
             texts.append(np.resize(own, n + reach) if repeats else own)
         packed = to_namespace(xp, pack(np.concatenate(texts)))
         return cls(packed, start, size, is_whole, offset, weight, int(joined.size))
+
+    def at(self, text: np.ndarray) -> np.ndarray:
+        """Return the target of each text position, on the host: (n,) int64."""
+        return np.searchsorted(self.start, text, side="right") - 1
 
     def windows_once(self, k: int) -> Reads:
         """Return the targets as reads that have each window of k bases once, across the origin of circular ones too."""
@@ -140,9 +134,9 @@ def _stretches(codes: np.ndarray, n_bases: np.ndarray) -> tuple[np.ndarray, np.n
     changes = is_base[1:] != is_base[:-1]
     changes[bounds] = True
     places = np.flatnonzero(changes)
-    first, size = places[:-1], np.diff(places)
-    first, size = first[is_base[first + 1]], size[is_base[first + 1]]
-    return np.searchsorted(bounds, first, side="right") - 1, first, size
+    rows = np.flatnonzero(is_base[places[:-1] + 1])
+    first = places[rows]
+    return np.searchsorted(bounds, first, side="right") - 1, first, places[rows + 1] - first
 
 
 def targets_of(contigs: Sequence[Contig], reads: Reads) -> tuple[Targets, SeedIndex]:
@@ -187,15 +181,7 @@ class SeedIndex(NamedTuple):
 
 
 def index_seeds(targets: Targets, read_length: int) -> SeedIndex:
-    """Index the seeds of targets for reads of a typical length.
-
-    Parameters
-    ----------
-    targets
-        What reads are aligned to.
-    read_length
-        Bases of a typical read.
-    """
+    """Index the seeds of targets for reads of a typical length, in bases."""
     xp = array_namespace(targets.packed)
     k = max(ALIGNMENT.seed_min_k, min(SEED_K, (read_length // 2 - 1) | 1))
     per_read = max(1, (read_length - k + 1) // ALIGNMENT.seeds_per_read)

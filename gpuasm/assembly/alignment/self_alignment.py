@@ -15,6 +15,7 @@ from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.text_kmers import kmers_of, places_of
+from gpuasm.primitives.runs import numbers_of_ranges
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 RIGHT, LEFT = 0, 1
@@ -24,14 +25,8 @@ RIGHT, LEFT = 0, 1
 class SelfAlignment:
     """An alignment of a part of a stretch to another place of the contigs.
 
-    Attributes
-    ----------
-    low, high : int
-        The part, from the first base of the stretch on.
-    begin, end : int
-        The place, among the bases of all contigs.
-    is_reversed : bool
-        Whether the reverse complement is aligned there.
+    The part, from ``low`` to ``high``, is counted from the first base of the stretch on; the place, from ``begin`` to
+    ``end``, among the bases of all contigs. Its reverse complement is aligned there if ``is_reversed``.
     """
 
     low: int
@@ -44,7 +39,10 @@ class SelfAlignment:
 def find_self_alignments(
     codes: np.ndarray, bounds: np.ndarray, stretches: Sequence[tuple[int, int]]
 ) -> list[list[SelfAlignment]]:
-    """Return the alignments of stretches of contigs to other places of the contigs.
+    """Return the alignments of stretches of contigs to other places of the contigs, for each stretch, by place.
+
+    They have `contained_end_min_bases` at least. K-mers of more than `self_alignment_max_places` places are ignored,
+    and so are alignments that overlap the stretch itself.
 
     Parameters
     ----------
@@ -54,12 +52,6 @@ def find_self_alignments(
         Where each contig begins, and the end.
     stretches
         Begin and end of each stretch among these bases.
-
-    Returns
-    -------
-    list of lists of SelfAlignment
-        For each stretch, by place, of `contained_end_min_bases` at least. K-mers of more than
-        `self_alignment_max_places` places are ignored, and so are alignments that overlap the stretch itself.
     """
     found: list[list[SelfAlignment]] = [[] for _ in stretches]
     for row, contig, is_reversed, shift in _diagonals(codes, bounds, stretches).tolist():
@@ -112,9 +104,9 @@ def _occurrences(
     place, found, reads_key = places_of(codes & 3, key)
     first, last = (np.searchsorted(key[order], found, side=side) for side in ("left", "right"))
     is_rare = np.bincount(first, minlength=1)[first] <= ALIGNMENT.self_alignment_max_places
-    place, reads_key, first, times = (own[is_rare] for own in (place, reads_key, first, last - first))
-    row = order[np.repeat(first - (np.cumsum(times) - times), times) + np.arange(int(times.sum()))]
-    return np.repeat(place, times), row, np.repeat(reads_key, times) != (forward[row] < backward[row])
+    row, which = numbers_of_ranges(first[is_rare], (last - first)[is_rare])
+    row = order[row]
+    return place[is_rare][which], row, reads_key[is_rare][which] != (forward[row] < backward[row])
 
 
 def best_run(score: np.ndarray) -> tuple[float, int, int]:
@@ -131,11 +123,6 @@ def find_contained_contigs(contigs: Sequence[Contig]) -> np.ndarray:
 
     Of identical contigs the first is kept, and so are contigs whose last k-mers occur at more than
     `self_alignment_max_places` places.
-
-    Parameters
-    ----------
-    contigs
-        Contigs, gaps as code 4, which match nothing.
     """
     ends = [
         (number, side)

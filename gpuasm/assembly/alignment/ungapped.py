@@ -83,18 +83,17 @@ def best_ungapped_alignment(read_packed, first, length, is_reversed, text_packed
     return best, best_begin, best_end
 
 
-def choose_places(reads: Reads, targets: Targets, index: SeedIndex, seeds: tuple[Array, Array]) -> None:
+def choose_places(reads: Reads, targets: Targets, index: SeedIndex, found: Array, window: Array) -> None:
     """Choose a place for each segment without a unique seed, in place.
 
     Parameters
     ----------
-    reads, targets, index
-        The segments, what they are aligned to, and the seeds of that.
-    seeds : (n,) int64, (n,) int32
-        For each segment ``-2 - (number << 1 | strand)`` of its rarest seed, and the seed's window in the segment. The
-        former becomes ``position << 1 | is_reversed``; other numbers stay as they are.
+    found : (n,) int64
+        For each segment ``-2 - (number << 1 | strand)`` of its rarest seed, which becomes
+        ``position << 1 | is_reversed``; other numbers stay as they are.
+    window : (n,) int32
+        The seed's window in the segment.
     """
-    found, window = seeds
     rows = array_namespace(found).flatnonzero(found < -1)
     _choose_place(int(rows.size), rows, reads.arrays, targets.arrays, targets.n, index, window, found)
 

@@ -30,6 +30,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.iteration.passed_contigs import Text
+from gpuasm.assembly.iteration.spelling import Flanks
 from gpuasm.assembly.parameters import ITERATION, PATHS
 from gpuasm.kmers.keys import pair_key
 from gpuasm.kmers.names import Dictionary, KmerIndex
@@ -43,66 +44,28 @@ _ONE = np.uint64(1)
 
 
 def unsupported_flanks(
-    text: Text,
-    tally: Tally,
-    dictionary: Dictionary,
-    graph: UnitigGraph,
-    *,
-    windows_per_base: float,
-    is_community: bool = False,
+    text: Text, graph: UnitigGraph, support: Support, *, windows_per_base: float, is_community: bool = False
 ) -> np.ndarray:
-    """Find the flanks of a text that its reads do not support, with another edge in reads; see the module.
+    """Find the flanks of a text that its reads do not support, with another edge in reads: (n_flanks,) bool.
 
-    Parameters
-    ----------
-    text
-        The text of the next k.
-    tally
-        Its k-mers as they were counted.
-    dictionary
-        The dictionary of the tally.
-    graph
-        The graph that unitigs and flanks come from.
-    windows_per_base
-        Windows of the next k for each base of the reads.
-    is_community
-        Whether the sample has genomes that are covered in part.
-
-    Returns
-    -------
-    (n_flanks,) bool, on the host.
+    The unitigs and flanks of ``text`` come from ``graph``, and ``support`` is that of its flanks. There are
+    ``windows_per_base`` windows of the next k for each base of the reads. In a community genomes are covered in part.
     """
-    support = flank_support(text, tally, dictionary, graph.k)
     should_be_read = text.flanks.depth * windows_per_base >= ITERATION.flank_least_reads
     if is_community:
-        should_be_read |= _joins_another_path(text, graph)
-    return (support.least == 0) & _has_alternative(text, graph, support) & should_be_read
+        should_be_read |= _joins_another_path(text.flanks, graph)
+    at_source, at_target = _most_at_ends(text.flanks, graph, support.least)
+    return (support.least == 0) & ((at_source > 0) | (at_target > 0)) & should_be_read
 
 
 def improbable_flanks(
-    text: Text,
-    tally: Tally,
-    dictionary: Dictionary,
-    graph: UnitigGraph,
-    *,
-    windows_per_base: float,
-    reads_per_base: float,
+    depth: np.ndarray, support: Support, *, windows_per_base: float, reads_per_base: float
 ) -> np.ndarray:
-    """Find the flanks of a text that lack more reads than chance explains in an isolate; see the module.
+    """Find the flanks that lack more reads than chance explains in an isolate, (n_flanks,) bool; see the module.
 
-    Parameters
-    ----------
-    text, tally, dictionary, graph, windows_per_base
-        As for `unsupported_flanks`.
-    reads_per_base
-        Reads as long as the next k, for each base of all reads.
-
-    Returns
-    -------
-    (n_flanks,) bool, on the host.
+    ``depth``, (n_flanks,) float64, is that of each flank; ``reads_per_base`` are the reads as long as the next k for
+    each base of all reads.
     """
-    support = flank_support(text, tally, dictionary, graph.k)
-    depth = text.flanks.depth
     windows = depth * windows_per_base
     are_read = support.total > 0
     rate = float(support.total[are_read].sum()) / max(_NO_ZERO, float((windows * support.places)[are_read].sum()))
@@ -113,20 +76,16 @@ def improbable_flanks(
     suspects = suspects[np.argsort(-missing[suspects], kind="stable")]
     right = expected_right_flanks(missing[suspects], rate * windows, chances)
     few = np.flatnonzero(right <= ITERATION.flank_right_share * np.arange(1, suspects.size + 1))
-    is_removed = np.zeros(support.least.size, bool)
+    is_removed = np.zeros(depth.size, bool)
     is_removed[suspects[: few[-1] + 1 if few.size else 0]] = True
     return is_removed
 
 
 def expected_right_flanks(missing: np.ndarray, expected: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """Return how many right flanks are expected to miss at least so many reads by chance.
+    """Return how many right flanks are expected to miss at least so many reads, (n,) float64, by chance.
 
-    Parameters
-    ----------
-    missing : (n,) float64
-        Missing reads.
-    expected, chances : (m,) float64
-        Expected reads at one window of each flank, and gaps between reads that could leave windows empty.
+    Of each flank, ``expected`` are the reads at one window, and ``chances`` the gaps between reads that could leave
+    windows empty: (m,) float64.
     """
     order = np.argsort(expected, kind="stable")
     expected, chances = expected[order], chances[order]
@@ -138,41 +97,32 @@ def expected_right_flanks(missing: np.ndarray, expected: np.ndarray, chances: np
 
 def unsupported_by_fragments(
     text: Text,
-    tally: Tally,
-    dictionary: Dictionary,
     graph: UnitigGraph,
+    support: Support,
     *,
     is_single: np.ndarray,
     single_ends: tuple[np.ndarray, np.ndarray] | None = None,
     windows_per_base: float,
 ) -> np.ndarray:
-    """Find the flanks of a text of fragments that these do not support; see the module.
+    """Find the flanks of a text of fragments that these do not support, (n_flanks,) bool; see the module.
 
     Parameters
     ----------
-    text, tally, dictionary, graph
-        As for `unsupported_flanks`.
     is_single : (n,) bool
         Which unitigs of the graph are certainly single-copy.
     single_ends : (n_flanks,) bool each, or None
         Of which flanks the first and the last window are certainly single-copy, where that is known.
     windows_per_base
         Windows of the next k in fragments for each base of the reads, if all pairs were joined.
-
-    Returns
-    -------
-    (n_flanks,) bool, on the host.
     """
-    source, target = text.flanks.source, text.flanks.target
-    support = flank_support(text, tally, dictionary, graph.k).least
-    most = _most_at_ends(graph, (source, target), support)
     enough = np.maximum(PATHS.join_min_pairs, graph.depth / 2 * windows_per_base)
-    has_alternative = np.repeat(is_single, 2) & (most >= np.repeat(enough, 2))
-    other_is_supported = has_alternative[source] | has_alternative[target ^ 1]
-    if single_ends is not None:
-        is_supported = most >= PATHS.join_min_pairs
-        other_is_supported |= (single_ends[0] & is_supported[source]) | (single_ends[1] & is_supported[target ^ 1])
-    return (support == 0) & other_is_supported
+    unitigs = text.flanks.source >> 1, text.flanks.target >> 1
+    other_is_supported = np.zeros(support.least.size, bool)
+    for side, most in enumerate(_most_at_ends(text.flanks, graph, support.least)):
+        other_is_supported |= is_single[unitigs[side]] & (most >= enough[unitigs[side]])
+        if single_ends is not None:
+            other_is_supported |= single_ends[side] & (most >= PATHS.join_min_pairs)
+    return (support.least == 0) & other_is_supported
 
 
 @dataclass(frozen=True)
@@ -195,56 +145,51 @@ class Support:
     places: np.ndarray
 
 
-def flank_support(text: Text, tally: Tally, dictionary: Dictionary, k: int) -> Support:
+def flank_support(text: Text, tally: Tally, dictionary: Dictionary) -> Support:
     """Count the reads or fragments that support each flank of a text."""
-    xp, first = array_namespace(text.names), text.n_reads + text.n_ends
-    flanks = text.reads.select(xp.arange(first, text.reads.n_segments))
+    xp, flanks = array_namespace(text.names), text.flank_reads
     found = [xp.zeros(flanks.n_segments, np.int64) for _ in range(4)]
-    where = (flanks.start, flanks.length, text.reaches_passed.astype(np.uint8), text.names)
-    _count_support(flanks.n_segments, *where, tally.k - k, tally.k, dictionary.index, tally.count, *found)
+    reaches, step = to_namespace(xp, text.flanks.reaches_passed), dictionary.k - dictionary.k0
+    where = (flanks.start, flanks.length, reaches, text.names, step, dictionary.k)
+    _count_support(flanks.n_segments, *where, dictionary.index, tally.count, *found)
     return Support(*(to_host(array) for array in found))
 
 
-def _has_alternative(text: Text, graph: UnitigGraph, support: Support) -> np.ndarray:
-    """Return of which flanks another arc of the same junction has reads: (n_flanks,) bool."""
-    source, target = text.flanks.source, text.flanks.target
-    most = _most_at_ends(graph, (source, target), support.least)
-    return (most[source] > 0) | (most[target ^ 1] > 0)
-
-
-def _joins_another_path(text: Text, graph: UnitigGraph) -> np.ndarray:
+def _joins_another_path(flanks: Flanks, graph: UnitigGraph) -> np.ndarray:
     """Return which flanks are an end's only edge, into a unitig with fewer outgoing than incoming edges."""
-    n_arcs = graph.n_arcs
-    source, target = text.flanks.source, text.flanks.target
+    n_arcs, source, target = graph.n_arcs, flanks.source, flanks.target
     forward = (n_arcs[source] == 1) & (n_arcs[target ^ 1] > n_arcs[target])
     return forward | ((n_arcs[target ^ 1] == 1) & (n_arcs[source] > n_arcs[source ^ 1]))
 
 
-def _most_at_ends(graph: UnitigGraph, arcs: tuple[np.ndarray, np.ndarray], support: np.ndarray) -> np.ndarray:
-    """Return the support of the best supported arc that leaves each oriented unitig: (2n,) int64."""
-    most = np.zeros(2 * graph.n, np.int64)
-    for end in (arcs[0], arcs[1] ^ 1):
+def _most_at_ends(flanks: Flanks, graph: UnitigGraph, support: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the support of the best supported flank at the source of each, and at its target: (n_flanks,) int64."""
+    most, ends = np.zeros(2 * graph.n, np.int64), (flanks.source, flanks.target ^ 1)
+    for end in ends:
         np.maximum.at(most, end, support)
-    return most
+    return most[ends[0]], most[ends[1]]
 
 
 def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary: Dictionary) -> tuple[Text, Array]:
     """Return a text without the removed flanks, and which k-mers of its tally only these contain: (n,) bool."""
-    xp, first = array_namespace(text.names), text.n_reads + text.n_ends
-    flanks = text.reads.select(to_namespace(xp, first + np.flatnonzero(is_removed)))
-    only_flanks = xp.zeros(tally.n, dtype=bool)
-    reaches_passed = text.reaches_passed[to_namespace(xp, is_removed)].astype(np.uint8)
-    where = (flanks.start, flanks.length, reaches_passed, text.names)
+    xp = array_namespace(text.names)
+    is_own = to_namespace(xp, is_removed)
+    flanks, only_flanks = text.flank_reads.select(is_own), xp.zeros(tally.n, dtype=bool)
+    reaches = to_namespace(xp, text.flanks.reaches_passed[is_removed])
+    where = (flanks.start, flanks.length, reaches, text.names)
     _mark_own(flanks.n_segments, *where, dictionary.k0, tally.k, dictionary.index, tally.count, only_flanks)
-    kept = np.concatenate([np.ones(first, bool), ~is_removed])
-    rows, own = to_namespace(xp, np.flatnonzero(kept)), to_namespace(xp, ~is_removed)
-    remaining = replace(text, reads=text.reads.select(rows), depth=text.depth[rows[text.n_reads :] - text.n_reads])
-    others = text.flanks.without(is_removed)
-    return replace(remaining, copy=text.copy[own], reaches_passed=text.reaches_passed[own], flanks=others), only_flanks
+    is_kept = xp.concatenate([xp.ones(text.n_reads + text.n_ends, bool), ~is_own])
+    remaining = replace(
+        text,
+        reads=text.reads.select(is_kept),
+        depth=text.depth[is_kept[text.n_reads :]],
+        flanks=text.flanks.without(is_removed),
+    )
+    return remaining, only_flanks
 
 
 @signatures(
-    "int64[::1], int32[::1], uint8[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, uint32[::1], "
+    "int64[::1], int32[::1], boolean[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, uint32[::1], "
     "int64[::1], int64[::1], int64[::1], int64[::1]"
 )
 @for_each
@@ -265,7 +210,7 @@ def _count_support(
 
 
 @signatures(
-    "int64[::1], int32[::1], uint8[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, uint32[::1], "
+    "int64[::1], int32[::1], boolean[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, uint32[::1], "
     "boolean[::1]"
 )
 @for_each

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, missed_share, window_weight
-from gpuasm.assembly.graph.unitig_graph import CountedGraph, JoinedGraph, UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import CountedGraph, UnitigGraph
 from gpuasm.assembly.iteration.k_values import check_k_values, choose_k, first_k
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.parameters import ITERATION
@@ -41,29 +41,25 @@ class FirstCount:
     ----------
     k_values : tuple of int
         The values of k, the first of which is counted.
-    is_low_coverage : bool
-        Whether coverage is low, or that of some genomes.
     tallies : list of Tally
         The solid k-mers of the reads: one table, or one for each bucket, as `tally_buckets` returns them.
     spectrum : Spectrum
         The spectrum of their k-mers.
-    worth : int
+    is_low_coverage : bool
+        Whether coverage is low, or that of some genomes.
+    weight : int
         Depth of one window, in units.
     """
 
     k_values: tuple[int, ...]
-    is_low_coverage: bool
     tallies: list[Tally]
     spectrum: Spectrum
+    is_low_coverage: bool
     weight: int
 
     @property
     def k(self) -> int:
         return self.k_values[0]
-
-    @property
-    def n_kmers(self) -> int:
-        return sum(tally.n for tally in self.tallies)
 
 
 def count_first(
@@ -77,15 +73,12 @@ def count_first(
         require_windows(reads, one)
     tallies, spectrum = _count(reads, k_values[0], options, stages=stages, devices=devices)
     n_kmers = sum(tally.n for tally in tallies)
-    is_sparse = spectrum.rare_share() > ITERATION.missed_windows_share
-    is_sparse |= options.mode == "meta"  # some genomes are, whatever the spectrum shows
-    is_low_coverage = spectrum.is_low_coverage or is_sparse
-    if not is_low_coverage or not _allows_smaller_k(options) or k_values[0] <= _smaller_k(n_kmers, is_sparse=is_sparse):
-        weight = window_weight(lengths, k_values[0], n_bases=count_windows(lengths, 1))
-        return FirstCount(k_values, is_low_coverage, tallies, spectrum, weight)
+    is_sparse = _is_sparse(spectrum, options)
+    is_low_coverage, k = spectrum.is_low_coverage or is_sparse, smaller_k(n_kmers, is_sparse=is_sparse)
+    if not is_low_coverage or not _allows_smaller_k(options) or k_values[0] <= k:
+        return FirstCount(k_values, tallies, spectrum, is_low_coverage, _weight(lengths, k_values[0]))
     tallies.clear()  # the next ones take as much memory
-    k = _smaller_k(n_kmers, is_sparse=is_sparse)
-    return _count_smaller_k(reads, k, lengths, options=options, stages=stages, devices=devices)
+    return count_smaller_k(reads, k, lengths, options=options, stages=stages, devices=devices)
 
 
 def count_elsewhere(reads: Reads, options: AssemblyOptions, graph: CountedGraph) -> FirstCount:
@@ -113,10 +106,17 @@ def count_elsewhere(reads: Reads, options: AssemblyOptions, graph: CountedGraph)
     if spectrum.threshold != graph.min_count:
         expected, found = f"--min-count {graph.min_count}, as the first graph", f"{options.min_count}"
         raise UsageError(expected, found, "leave --min-count out")
-    is_low_coverage = spectrum.is_low_coverage or options.mode == "meta"
-    is_low_coverage |= spectrum.rare_share() > ITERATION.missed_windows_share
-    weight = window_weight(lengths, k, n_bases=count_windows(lengths, 1))
-    return FirstCount(k_values, is_low_coverage, [], spectrum, weight)
+    is_low_coverage = spectrum.is_low_coverage or _is_sparse(spectrum, options)
+    return FirstCount(k_values, [], spectrum, is_low_coverage, _weight(lengths, k))
+
+
+def _is_sparse(spectrum: Spectrum, options: AssemblyOptions) -> bool:
+    """Return whether coverage of some genomes is low: in a community it is, whatever the spectrum shows."""
+    return options.mode == "meta" or spectrum.rare_share() > ITERATION.missed_windows_share
+
+
+def _weight(lengths: np.ndarray, k: int) -> int:
+    return window_weight(lengths, k, n_bases=count_windows(lengths, 1))
 
 
 def _k_values_by_useful_reads(
@@ -140,7 +140,7 @@ def _k_values_by_useful_reads(
 
 def misses_minor_genomes(counted: FirstCount, n_kmers: int, graph: UnitigGraph, options: AssemblyOptions) -> bool:
     """Return whether the first graph, of so many k-mers, shows minor genomes that need a smaller k than it has."""
-    if not _allows_smaller_k(options) or counted.k <= _smaller_k(n_kmers, is_sparse=True):
+    if not _allows_smaller_k(options) or counted.k <= smaller_k(n_kmers, is_sparse=True):
         return False
     missed = missed_share(graph, windows=DEPTH_SCALE / counted.weight)
     is_sparse = missed > ITERATION.missed_windows_share
@@ -151,21 +151,8 @@ def misses_minor_genomes(counted: FirstCount, n_kmers: int, graph: UnitigGraph, 
     return is_sparse
 
 
-def count_anew(
-    reads: Reads,
-    held: list[JoinedGraph],
-    lengths: np.ndarray,
-    *,
-    options: AssemblyOptions,
-    stages: Stages,
-    devices: DeviceGroup,
-) -> FirstCount:
-    """Count the smaller k of minor genomes; the graph of the earlier count is taken out of its list and freed."""
-    k = _smaller_k(held.pop().count.size, is_sparse=True)
-    return _count_smaller_k(reads, k, lengths, options=options, stages=stages, devices=devices)
-
-
-def _smaller_k(n_kmers: int, *, is_sparse: bool) -> int:
+def smaller_k(n_kmers: int, *, is_sparse: bool) -> int:
+    """Return the first k for low coverage, or for that of some genomes, of a sample with so many k-mers."""
     return first_k(ITERATION.first_k_sparse if is_sparse else ITERATION.first_k_low_coverage, n_kmers)
 
 
@@ -173,14 +160,13 @@ def _allows_smaller_k(options: AssemblyOptions) -> bool:
     return options.k is None and "low-coverage-k" not in options.without
 
 
-def _count_smaller_k(
+def count_smaller_k(
     reads: Reads, k: int, lengths: np.ndarray, *, options: AssemblyOptions, stages: Stages, devices: DeviceGroup
 ) -> FirstCount:
     """Count a k for low coverage, by the lengths of the reads."""
     k_values = choose_k(lengths, first=k)
     tallies, spectrum = _count(reads, k_values[0], options, stages=stages, devices=devices, is_low_coverage=True)
-    weight = window_weight(lengths, k_values[0], n_bases=count_windows(lengths, 1))
-    return FirstCount(k_values, is_low_coverage=True, tallies=tallies, spectrum=spectrum, weight=weight)
+    return FirstCount(k_values, tallies, spectrum, is_low_coverage=True, weight=_weight(lengths, k_values[0]))
 
 
 def _count(

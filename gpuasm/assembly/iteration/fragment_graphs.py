@@ -17,6 +17,7 @@ from gpuasm.assembly.paths.pseudo_long_reads import JoinedPairs, join_mates, num
 from gpuasm.assembly.state import AssemblyState
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.primitives.counting import count_true
+from gpuasm.primitives.runs import numbers_of_ranges
 from gpuasm.sequence.reads import Reads, count_windows
 from gpuasm.stages import Stages
 
@@ -24,14 +25,7 @@ from gpuasm.stages import Stages
 def dense_k_values(k_values: tuple[int, ...], lengths: np.ndarray, *, depth: float) -> tuple[int, ...]:
     """Return the values of k at which reads have enough windows; at the others fragments are used.
 
-    Parameters
-    ----------
-    k_values
-        All values of k that reads could have.
-    lengths : (max + 1,) int64
-        How many reads there are of each length.
-    depth
-        Bases of reads over each base of single-copy sequence.
+    There are ``lengths`` reads of each length, and ``depth`` bases of them over each base of single-copy sequence.
     """
     n_bases = count_windows(lengths, 1)
     windows = {k: depth * count_windows(lengths, k) / n_bases for k in k_values[1:]}
@@ -53,23 +47,9 @@ def k_values_of_reads(
     resolve the others as well. But a first graph of k = 21 is so tangled that few pairs have a unique path, and some
     a wrong one. So reads whose pairs are not joined there are passed on, and their pairs are joined at larger k.
 
-    Parameters
-    ----------
-    k_values
-        All values of k that reads could have.
-    graph
-        The graph of the first k.
-    spanning
-        The pairs that may link unitigs, and their insert sizes.
-    lengths : (max + 1,) int64
-        How many reads there are of each length.
-    is_one_organism
-        Whether the sample is one organism: an isolate, or the variants of a population.
-
-    Returns
-    -------
-    The values of k before any pair is joined, and those at which reads of dominant genomes are counted with fragments:
-    none for one organism. All values of k, and none, where fragments are too few or too short to replace reads.
+    ``k_values`` are all that reads could have, ``graph`` is that of the first k, and there are ``lengths`` reads of
+    each length. Of one organism there are no high-coverage reads. Where fragments are too few or too short to replace
+    reads, all values of k are returned, and none.
     """
     depth, high_coverage_k = typical_depth(graph), tuple[int, ...]()
     dense = dense_k_values(k_values, lengths, depth=depth if is_one_organism else low_coverage_depth(graph))
@@ -173,30 +153,19 @@ def _add_other_pairs(fragments: JoinedPairs, state: AssemblyState, *, drops_read
     In a tangle, as between repeat copies, no pair may be joined, and only these reads support its edges. Without them
     a copy would have a dead end, or the continuation of another copy.
     """
-    reads, xp, number = fragments.reads, array_namespace(state.names), state.junction_reads.read
+    xp, number = array_namespace(state.names), state.junction_reads.read
     is_replaced = (number >= 0) & (drops_reads | xp.isin(number // 2, fragments.whole_pairs))
     others = state.junction_reads.select(xp.flatnonzero(~is_replaced))
     others, names = _repacked(select_named_junction_reads(others, state.names, state.kmer_graph), state.names)
-    n = reads.n_segments + others.n_segments
-    text = Reads(
-        packed=xp.concatenate([reads.packed, others.packed]),
-        start=xp.concatenate([reads.start, others.start + 32 * reads.packed.size]),
-        length=xp.concatenate([reads.length, others.length]),
-        read=xp.concatenate([reads.read, others.read]),
-        n_reads=n,
-    )
-    return text, xp.concatenate([fragments.names, names])
+    text = fragments.reads.followed_by(others)
+    return replace(text, n_reads=text.n_segments), xp.concatenate([fragments.names, names])
 
 
 def _repacked(reads: Reads, names: Array) -> tuple[Reads, Array]:
     """Return the reads, each segment from a new uint64 on, without bases of others, and the names of their windows."""
-    xp = array_namespace(names)
     n_blocks = (reads.length.astype(np.int64) + 31) // 32
-    end = xp.cumsum(n_blocks)
-    place = xp.arange(int(end[-1]) if reads.n_segments else 0, dtype=np.int64)
-    segment = xp.searchsorted(end, place, side="right")
-    block = (reads.start // 32 - (end - n_blocks))[segment] + place
-    own = replace(reads, packed=reads.packed[block], start=32 * (end - n_blocks))
+    block, _ = numbers_of_ranges(reads.start // 32, n_blocks)
+    own = replace(reads, packed=reads.packed[block], start=32 * (array_namespace(names).cumsum(n_blocks) - n_blocks))
     return own, names.reshape(-1, 32)[block].ravel()
 
 
@@ -208,16 +177,8 @@ def fragment_lengths(spanning: SpanningPairs) -> np.ndarray:
 def choose_longer_k(k: int, lengths: np.ndarray, *, depth: float, n_bases: int) -> tuple[int, ...]:
     """Choose values of k above that of the reads' last graph, as long as fragments have enough windows.
 
-    Parameters
-    ----------
-    k
-        The k of the last graph.
-    lengths : (max + 1,) int64
-        How many fragments there are of each length.
-    depth
-        Bases of reads over each base of single-copy sequence.
-    n_bases
-        Bases of all reads.
+    There are ``lengths`` fragments of each length, ``n_bases`` bases in all reads, and ``depth`` of them over each base
+    of single-copy sequence.
     """
 
     def windows_per_base(larger: int) -> float:

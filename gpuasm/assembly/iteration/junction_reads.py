@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, WindowRows, unitig_of, window_on_unitig
 from gpuasm.kmers.keys import pair_key
 from gpuasm.kmers.names import Dictionary, KmerIndex
@@ -23,11 +22,6 @@ from gpuasm.primitives.hashing import find
 from gpuasm.sequence.reads import Reads
 
 _ONE = np.uint64(1)
-
-
-def select_junction_reads(reads: Reads, aligned: UnitigAlignments) -> Reads:
-    """Return the reads that do not lie within one unitig, packed anew."""
-    return repack(reads.select(array_namespace(reads.packed).flatnonzero(~aligned.contained)))
 
 
 def select_named_junction_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Reads:
@@ -58,16 +52,8 @@ def _find_contained(r, start, length, k, names, rows: WindowRows, contained):
 def cut_at_inner_windows(reads: Reads, names: Array, kmer_graph: KmerGraph, n_next: Array, *, k: int) -> Reads:
     """Return the runs of consecutive windows of the next k that are named and not inner windows of a unitig.
 
-    Parameters
-    ----------
-    reads, names
-        Reads and the oriented names of their windows at the k of the graph.
-    kmer_graph
-        The graph.
-    n_next : (n,) int64
-        Windows of the next k in each unitig.
-    k
-        The next k.
+    ``names`` are those of the reads' windows at the k of the graph, ``n_next``, (n,) int64, the windows of the next k
+    in each of its unitigs.
     """
     xp, n = array_namespace(reads.packed), reads.n_segments
     where = (reads.start, reads.length, k, k - kmer_graph.graph.k, names, n_next, kmer_graph.rows)
@@ -89,7 +75,11 @@ def cut_at_inner_windows(reads: Reads, names: Array, kmer_graph: KmerGraph, n_ne
 def _cut(r, begin, n_bases, k, step, names, n_next, rows: WindowRows, writes, end, start, length):
     n_runs, n_windows = np.int64(0), np.int64(0)
     for p in range(begin[r], begin[r] + n_bases[r] - k + 1):
-        if _is_counted(np.int64(names[p]), np.int64(names[p + step]), step, n_next, rows):
+        a, b, is_counted = np.int64(names[p]), np.int64(names[p + step]), False
+        if a >= 0 and b >= 0:
+            window, u = window_on_unitig(a, b, step, n_next, rows)
+            is_counted = window <= 0 or window == n_next[u] - 1
+        if is_counted:
             if n_windows == 0:
                 n_runs += 1
             n_windows += 1
@@ -102,16 +92,6 @@ def _cut(r, begin, n_bases, k, step, names, n_next, rows: WindowRows, writes, en
         end[r] = n_runs
 
 
-@inlined()
-def _is_counted(a, b, step, n_next, rows):
-    """Return whether a window begins and ends with named k-mers and is no inner window of a unitig."""
-    is_counted = False
-    if a >= 0 and b >= 0:
-        window, u = window_on_unitig(a, b, step, n_next, rows)
-        is_counted = window <= 0 or window == n_next[u] - 1
-    return is_counted
-
-
 def name_next_windows(
     reads: Reads,
     names: Array,
@@ -120,7 +100,7 @@ def name_next_windows(
     contig_name: Array,
     after: KmerGraph,
 ) -> Array:
-    """Name the windows of reads in the next graph.
+    """Name the windows of reads in the next graph, as `gpuasm.kmers.names.name_windows` does.
 
     Parameters
     ----------
@@ -130,14 +110,10 @@ def name_next_windows(
         That graph, and the windows of the next k in each of its unitigs: (n,) int64.
     counted
         The dictionary of the counted k-mers, and their names in the next graph, -1 where they were removed.
-    contig_name : (n,) int32
-        The name in the next graph of the first window of each unitig before, or -1.
+    contig_name
+        As `gpuasm.assembly.iteration.passed_contigs.contig_names` returns it.
     after
         The next graph.
-
-    Returns
-    -------
-    (32 * n_packed,) int32, as `gpuasm.kmers.names.name_windows` returns it.
     """
     xp, (kmer_graph, n_next), (dictionary, name_of) = array_namespace(reads.packed), before, counted
     found = xp.full(names.size, -1, np.int32)

@@ -12,16 +12,9 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, check_k
 
 
 def first_k(least: int, n_kmers: int) -> int:
-    """Return the first k from ``least`` on, 31 at most, at which few k-mers are equal by chance.
+    """Return the first k from ``least`` on, 31 at most, at which few of so many distinct k-mers are equal by chance.
 
     Of n distinct canonical k-mers of random bases, n^2 / 4^k pairs are expected to be equal by chance.
-
-    Parameters
-    ----------
-    least
-        The first k of a small genome.
-    n_kmers
-        Distinct k-mers of the sample.
     """
     k = least
     while k < MAX_PLAIN_K and n_kmers**2 > ITERATION.chance_repeats * 4**k:
@@ -33,19 +26,13 @@ def choose_k(lengths: np.ndarray, *, first: int = MAX_PLAIN_K) -> tuple[int, ...
     """Choose values of k for reads of the given lengths: from 31 (or ``first``) to 9 less than the typical read.
 
     Steps are at most 36, and at most four sevenths of the bases of a read beyond k: only reads have windows across a
-    repeat, and a read with fewer windows must keep a larger share of them.
-
-    Parameters
-    ----------
-    lengths : (max + 1,) int64
-        How many segments of reads there are of each length.
-    first
-        The first k.
+    repeat, and a read with fewer windows must keep a larger share of them. There are ``lengths``, (max + 1,) int64,
+    segments of reads of each length. The typical read has the length that half of all bases reach.
 
     Returns
     -------
     tuple of int: ascending and odd, 31, 61, 97, 127, 139 for reads of 150 bases; one k of at most 31 where reads are
-    short. The typical read has the length that half of all bases reach.
+    short.
     """
     bases = np.cumsum((lengths * np.arange(lengths.size))[::-1])[::-1]
     typical = int(np.flatnonzero(bases >= (bases[0] + 1) // 2)[-1]) if bases.size and bases[0] else 0

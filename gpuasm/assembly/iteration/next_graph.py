@@ -8,12 +8,13 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.coverage.copy_number import local_depth
-from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, scale, window_weight
+from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, scale
 from gpuasm.assembly.graph.debruijn import TableLinks
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_names, find_next_neighbours
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
 from gpuasm.assembly.iteration.edge_support import (
+    flank_support,
     improbable_flanks,
     unsupported_by_fragments,
     unsupported_flanks,
@@ -23,6 +24,7 @@ from gpuasm.assembly.iteration.junction_reads import name_next_windows, select_n
 from gpuasm.assembly.iteration.passed_contigs import (
     Text,
     contig_names,
+    copy_at_ends,
     find_chains,
     isolated_contigs,
     link_chains,
@@ -47,8 +49,7 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
     before, k0 = state.kmer_graph, state.kmer_graph.graph.k
     with stages.stage("count k-mers", k=k) as stage:
         counted = with_reads_counted(state.junction_reads, state.read_weight)
-        model = state.mode.parameters.depth_model
-        text = next_text(counted, state.names, before, k=k, model=model)
+        text = next_text(counted, state.names, before, k=k)
         tally = tally_kmers(text.reads, k, text.names, k0=k0, in_text_order=True)
         stage.note(distinct=tally.n + text.n_inner)
     with stages.stage("build graph", k=k) as stage:
@@ -65,7 +66,7 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
             protected_depth=_protected_depth(state, k),
             are_read=not state.has_fragments,
             merged=sum(of_one["superbubbles"] for of_one in state.removed.values()),
-            window=window_weight(state.counted_lengths, k, n_bases=state.n_bases) / DEPTH_SCALE,
+            window=state.window_weight(k) / DEPTH_SCALE,
         )
         note_simplified(stage, graph, removed)
         name_of = cleaned_names(unitigs, (graph, sources))
@@ -110,8 +111,7 @@ def _with_isolated(state: AssemblyState, k: int) -> tuple[UnitigGraph, ...]:
     if "isolated-contigs" not in state.rules:
         return state.isolated
     graph = state.kmer_graph.graph
-    window = window_weight(state.counted_lengths, graph.k, n_bases=state.n_bases) / DEPTH_SCALE
-    return (*state.isolated, isolated_contigs(graph, k, window=window))
+    return (*state.isolated, isolated_contigs(graph, k, window=state.window_weight(graph.k) / DEPTH_SCALE))
 
 
 def _protected_depth(state: AssemblyState, k: int) -> float:
@@ -122,8 +122,7 @@ def _protected_depth(state: AssemblyState, k: int) -> float:
     errors may remain in the graph, at the depth of its rarer variants.
     """
     holds = state.is_joined and "fragment-support" in state.rules
-    weight = window_weight(state.counted_lengths, k, n_bases=state.n_bases)
-    return (COVERAGE.two_reads + 1) * weight / DEPTH_SCALE if holds else np.inf
+    return (COVERAGE.two_reads + 1) * state.window_weight(k) / DEPTH_SCALE if holds else np.inf
 
 
 def _select_kmers(text: Text, tally: Tally, state: AssemblyState, stage: Stage) -> tuple[Tally, Dictionary]:
@@ -146,10 +145,12 @@ def _select_kmers(text: Text, tally: Tally, state: AssemblyState, stage: Stage) 
         is_frequent &= ~only_flanks
         stage.note(flanks_removed=int(is_removed.sum()))
     is_kept = is_frequent.astype(np.uint8)
-    weight = window_weight(state.counted_lengths, tally.k, n_bases=state.n_bases)
+    weight = state.window_weight(tally.k)
     scale(tally, weight)
-    cuts_flanks = not state.has_fragments and not (checks_flanks and state.mode.parameters.edges_by_rate)
-    set_passed_depth(text, tally, dictionary, is_kept=is_kept, weight=weight, cuts_flanks=cuts_flanks)
+    copy, parameters = None, state.mode.parameters
+    if not state.has_fragments and not (checks_flanks and parameters.edges_by_rate):
+        copy = copy_at_ends(state.kmer_graph.graph, text.flanks, model=parameters.depth_model)
+    set_passed_depth(text, tally, dictionary, is_kept=is_kept, weight=weight, copy=copy)
     if least == 1 and count_true(is_kept) == is_kept.size:
         return tally, dictionary
     tally = tally.narrowed(is_kept == 1)
@@ -161,26 +162,22 @@ def find_unsupported(text: Text, tally: Tally, dictionary: Dictionary, state: As
 
     Which pairs are joined is not random, so missing fragments follow no distribution.
     """
-    graph, n_bases = state.kmer_graph.graph, state.n_bases
+    graph, n_bases, support = state.kmer_graph.graph, state.n_bases, flank_support(text, tally, dictionary)
     per_base = count_windows(state.lengths, tally.k) / n_bases
     if state.mode.parameters.edges_by_rate and not state.has_fragments:
-        n_reads = int(state.lengths[tally.k :].sum())
-        return improbable_flanks(
-            text, tally, dictionary, graph, windows_per_base=per_base, reads_per_base=n_reads / n_bases
-        )
-    is_community = state.mode.is_community
-    by_reads = unsupported_flanks(text, tally, dictionary, graph, windows_per_base=per_base, is_community=is_community)
+        reads_per_base = int(state.lengths[tally.k :].sum()) / n_bases
+        return improbable_flanks(text.flanks.depth, support, windows_per_base=per_base, reads_per_base=reads_per_base)
+    by_reads = unsupported_flanks(text, graph, support, windows_per_base=per_base, is_community=state.mode.is_community)
     model = state.mode.parameters.depth_model
     if state.spanning is None or not state.is_joined or model is DepthModel.NONE:
         return by_reads
     # Within a fragment's length of a repeat, the depth of a unitig may depend on which pairs were joined.
     is_long = graph.length > state.spanning.inserts.longest
     is_single = is_long & (graph.depth <= COVERAGE.single_copy_ratio * local_depth(graph, model))
-    per_base = count_windows(state.counted_lengths, tally.k) / n_bases
     single_ends = None
     if state.is_single is not None:
         single_ends = single_copy_ends(text, state.is_single, k=graph.k, next_k=tally.k)
-    by_fragments = unsupported_by_fragments(
-        text, tally, dictionary, graph, is_single=is_single, single_ends=single_ends, windows_per_base=per_base
+    per_base = count_windows(state.counted_lengths, tally.k) / n_bases
+    return by_reads | unsupported_by_fragments(
+        text, graph, support, is_single=is_single, single_ends=single_ends, windows_per_base=per_base
     )
-    return by_reads | by_fragments

@@ -47,16 +47,11 @@ class Corrected:
 
 
 def correct_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Corrected:
-    """Correct substitutions in reads whose windows are named.
+    """Correct substitutions in reads along a graph of plain k.
 
-    Parameters
-    ----------
-    reads
-        Reads packed by `gpuasm.assembly.alignment.reads_on_unitigs.repack`, no two segments in one uint64.
-    names : (32 * packed.size,) int32
-        Oriented names of the graph's k-mers at every position, -1 where there is none.
-    kmer_graph
-        A k-mer graph of plain k.
+    The reads are packed by `gpuasm.assembly.alignment.reads_on_unitigs.repack`, no two segments in one uint64.
+    ``names``, (32 * packed.size,) int32, are the oriented names of the graph's k-mers at every position, -1 where there
+    is none.
     """
     xp, n = array_namespace(reads.packed), reads.n_segments
     n_named = count_true(names >= 0)

@@ -23,20 +23,9 @@ from gpuasm.parallel import for_each, signatures
 
 
 def single_copy_windows(text: Text, tally: Tally, is_single: Array, *, k: int) -> Array:
-    """Return which k-mers of a tally contain a single-copy k-mer of the previous k.
+    """Return which k-mers of a text's tally contain a single-copy k-mer of the previous k: (tally.n,) bool.
 
-    Parameters
-    ----------
-    text
-        The text whose k-mers were counted.
-    tally
-        The k-mers of the next k.
-    is_single : (n_kmers,) bool
-        Which k-mers of length ``k``, as named in ``text.names``, are certainly single-copy.
-
-    Returns
-    -------
-    (tally.n,) bool
+    ``is_single``, (n_kmers,) bool, are the k-mers of length ``k``, as named in ``text.names``.
     """
     contains_single = array_namespace(is_single).empty(tally.n, bool)
     _contains_single(tally.n, tally.place, text.names, tally.k - k, is_single, contains_single)
@@ -51,24 +40,11 @@ def name_single_copy(
     graphs: tuple[KmerGraph, KmerGraph],
     contig_name: Array,
 ) -> Array:
-    """Return which k-mers of the next graph contain a single-copy k-mer of the graph before.
+    """Return which k-mers of the next graph contain a single-copy k-mer of the graph before: (n_kmers,) bool.
 
-    Parameters
-    ----------
-    text, tally
-        The text of the next k and its counted k-mers.
-    name_of : (tally.n,) int32
-        Their names in the next graph, -1 for those that were removed.
-    is_single : (n_kmers,) bool
-        Which k-mers of the graph before are certainly single-copy.
-    graphs
-        The graph before and the next graph.
-    contig_name : (n,) int32
-        The name in the next graph of the first window of each unitig before, or -1.
-
-    Returns
-    -------
-    (n_kmers of the next graph,) bool
+    ``name_of``, (tally.n,) int32, are the names of the text's k-mers in the next graph, -1 for those that were removed.
+    ``graphs`` are that before, to whose k-mers ``is_single`` belongs, and the next one; ``contig_name`` is as
+    `gpuasm.assembly.iteration.passed_contigs.contig_names` returns it.
     """
     xp, (before, after) = array_namespace(is_single), graphs
     step, n_next = after.graph.k - before.graph.k, to_namespace(xp, text.n_next)
@@ -96,24 +72,15 @@ def _name_inner(j, before: WindowRows, n_next, contig_name, after: WindowRows, s
 def single_copy_ends(text: Text, is_single: Array, *, k: int, next_k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return of which flanks the first window, in the source, and the last one, in the target, are single-copy.
 
-    Parameters
-    ----------
-    text
-        The text of ``next_k``.
-    is_single : (n_kmers,) bool
-        As for `single_copy_windows`.
-
-    Returns
-    -------
-    Two arrays (n_flanks,) bool, on the host; the second is False where the target is too short for a window.
+    ``is_single`` is as for `single_copy_windows`, ``next_k`` that of the text. Both arrays are (n_flanks,) bool, on the
+    host; the second is False where the target is too short for a window.
     """
-    xp, first = array_namespace(is_single), text.n_reads + text.n_ends
-    flanks = text.reads.select(xp.arange(first, text.reads.n_segments))
+    xp, flanks = array_namespace(is_single), text.flank_reads
     found = []
     for place in (flanks.start, flanks.start + flanks.length - next_k):
         found.append(xp.empty(flanks.n_segments, bool))
         _contains_single(flanks.n_segments, 2 * place, text.names, next_k - k, is_single, found[-1])
-    return to_host(found[0]), to_host(found[1] & text.reaches_passed)
+    return to_host(found[0]), to_host(found[1]) & text.flanks.reaches_passed
 
 
 @signatures("int64[::1], int32[::1], int64, boolean[::1], boolean[::1]")

@@ -12,9 +12,10 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD, pack
+from gpuasm.sequence.reads import Reads
 
 
 @dataclass(frozen=True)
@@ -66,151 +67,73 @@ def find_flanks(graph: UnitigGraph, is_passed: np.ndarray, *, k: int) -> Flanks:
 
 @dataclass(frozen=True)
 class SpelledSegments:
-    """Packed bases of several segments, end to end.
+    """Segments end to end, ends of contigs and then flanks.
 
     Attributes
     ----------
-    packed : (n // 32 + 2,) uint64
-        n bases, then zeros.
+    reads : Reads
+        The segments.
     names : (32 * packed.size,) int32
         Oriented names of the graph's k-mers at every base, -1 where none begins.
-    start : (n_segments + 1,) int64
-        Where each segment begins, on the host.
     contig : (n_ends,) int64
-        Of each end of a contig, which come before the flanks: the index of its contig among the passed ones.
+        The unitig of each end, on the host; that of two ends twice, its first end first.
     """
 
-    packed: Array
+    reads: Reads
     names: Array
-    start: np.ndarray
     contig: np.ndarray
 
 
-def spell_passed(kmer_graph: KmerGraph, passed: np.ndarray, flanks: Flanks, *, k: int) -> SpelledSegments:
+def spell_passed(kmer_graph: KmerGraph, n_next: np.ndarray, flanks: Flanks, *, k: int) -> SpelledSegments:
     """Spell the first and the last window of passed contigs and, after them, flanks.
 
     Of a contig of one window there is one segment, of the others two. The last window of a circular contig is followed
     by one base, so that the edge to its first window is present. A flank is the last k bases of its source and the
-    bases that its target adds.
-
-    Parameters
-    ----------
-    kmer_graph
-        The k-mer graph of the unitigs.
-    passed
-        Numbers of the unitigs that are passed.
-    flanks
-        Their continuations.
-    k
-        The next k.
+    bases that its target adds. ``n_next`` are the windows of the next ``k`` in each unitig.
     """
     xp, graph = array_namespace(kmer_graph.rows.blocks), kmer_graph.graph
-    contig = np.repeat(np.arange(passed.size), np.minimum(n_next_windows(graph, k)[passed], 2))
-    ends, spelled = _spell_ends(graph, passed[contig], k), _spell_flanks(graph, flanks, k)
-    bases, window, strand = (np.concatenate(pair) for pair in zip(ends[1:], spelled[1:], strict=True))
-    packed = to_namespace(xp, pack(bases))
-    names = xp.full(BASES_PER_WORD * packed.size, -1, np.int32)
-    window, strand = to_namespace(xp, window), to_namespace(xp, strand)
-    named = xp.where(window >= 0, 2 * window + strand, -1)
-    names[: bases.size] = named.astype(np.int32)
-    return SpelledSegments(packed, names, np.concatenate([ends[0], spelled[0][1:] + ends[0][-1]]), contig)
+    contig = np.repeat(np.arange(graph.n), np.minimum(n_next, 2))
+    is_last = np.diff(contig, prepend=-1) == 0
+    first_of_end = np.where(is_last, n_next[contig] - 1, 0)
+    first_of_flank = graph.n_kmers[flanks.source >> 1] - (k - graph.k + 1)
+    own = np.concatenate([2 * contig, flanks.source]), np.concatenate([first_of_end, first_of_flank])
+    added = np.concatenate([is_last & graph.is_circular[contig], flanks.added])
+    target = np.concatenate([2 * contig, flanks.target])
+    n_of_target = np.concatenate([np.zeros(contig.size, np.int64), flanks.added])
+    size = k + added
+    start = np.concatenate([[0], np.cumsum(size)])
+    bases = np.empty(start[-1], np.uint8)
+    names = np.full(BASES_PER_WORD * (bases.size // BASES_PER_WORD + 2), -1, np.int32)
+    _spell(start, *own, target, n_of_target, graph.bases, graph.start, graph.window_start, graph.k, bases, names)
+    reads = Reads(pack(bases), start[:-1], size.astype(np.int32), np.full(size.size, -1, np.int64), size.size)
+    return SpelledSegments(reads.moved_to(xp), to_namespace(xp, names), contig)
 
 
 def n_next_windows(graph: UnitigGraph, k: int) -> np.ndarray:
     """Return how many windows of the next k each unitig has, (n,) int64; 0 for unitigs that are too short."""
-    n = np.where(graph.is_circular, graph.n_kmers, graph.length - (k - 1))
-    return np.where(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k, n, 0)
-
-
-_Spelled = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Where each segment starts, the bases, and at each base the number of the window there (-1: none) and its strand."""
-
-
-def _spell_ends(graph: UnitigGraph, unitig: np.ndarray, k: int) -> _Spelled:
-    """Spell one window of each unitig, its first; where a unitig is repeated, its last at the second time."""
-    is_last = np.diff(unitig, prepend=-1) == 0
-    start = np.concatenate([[0], np.cumsum(k + (is_last & graph.is_circular[unitig]))]).astype(np.int64)
-    out = np.empty(start[-1], np.uint8), np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
-    begin = np.where(is_last, n_next_windows(graph, k)[unitig] - 1, 0)
-    _copy_ends(_old(graph), unitig, begin, start, out[:2])
-    return start, *out
-
-
-def _spell_flanks(graph: UnitigGraph, flanks: Flanks, k: int) -> _Spelled:
-    """Spell the last k bases of each flank's source and the bases that its target adds."""
-    start = np.concatenate([[0], np.cumsum(k + flanks.added)]).astype(np.int64)
-    out = np.empty(start[-1], np.uint8), np.full(start[-1], -1, np.int64), np.zeros(start[-1], np.uint8)
-    _copy_flanks(_old(graph), (flanks.source, flanks.target), k, start, out)
-    return start, *out
-
-
-def _old(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    return graph.bases, graph.start, graph.window_start, graph.k
+    of_circular = np.where(graph.n_kmers >= k, graph.n_kmers, 0)
+    return np.where(graph.is_circular, of_circular, np.maximum(graph.length - (k - 1), 0))
 
 
 @signatures(
-    "Tuple((uint8[::1], int64[::1], int64[::1], int64, )), int64[::1], int64[::1], int64[::1], "
-    "Tuple((uint8[::1], int64[::1], ))"
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], int64, "
+    "uint8[::1], int32[::1]"
 )
 @compiled()
-def _copy_ends(old, unitig, begin, start, out):
-    """Copy bases from one position of each unitig on; a circular unitig continues with its first window."""
-    old_bases, old_start, old_windows, k = old
-    bases, window = out
-    for i in range(unitig.size):
-        u, n = unitig[i], start[i + 1] - start[i]
-        n_windows = old_windows[u + 1] - old_windows[u]
+def _spell(start, source, first, target, n_of_target, old_bases, old_start, old_windows, k, bases, names):
+    """Write windows of each source from its first one on, around circles, and behind them those of the target."""
+    for i in range(source.size):
+        n = start[i + 1] - start[i] - (k - 1)
         for j in range(n):
-            at = begin[i] + j
-            if at >= old_start[u + 1] - old_start[u]:
-                at -= n_windows
-            bases[start[i] + j] = old_bases[old_start[u] + at]
-            if j <= n - k:
-                window[start[i] + j] = old_windows[u] + (begin[i] + j) % n_windows
-
-
-@signatures(
-    "Tuple((uint8[::1], int64[::1], int64[::1], int64, )), Tuple((int64[::1], int64[::1], )), int64, "
-    "int64[::1], Tuple((uint8[::1], int64[::1], uint8[::1], ))"
-)
-@compiled()
-def _copy_flanks(old, flanks, next_k, start, out):
-    source, target = flanks
-    bases, _, _ = out
-    k = old[3]
-    for flank in range(source.size):
-        begin, end = start[flank], start[flank + 1]
-        n = _n_windows(old, source[flank])
-        for i in range(next_k):
-            bases[begin + i] = _oriented_base(old, source[flank], n - 1 + k - next_k + i)
-        at = begin + next_k - k + 1
-        _name_windows(old, source[flank], n - 1 - (next_k - k), (begin, at, end), out)
-        # Each window adds one base; of the target only the bases within the flank are copied.
-        last = min(at + _n_windows(old, target[flank]), end - k + 1)
-        _name_windows(old, target[flank], 0, (at, last, end), out)
-        for i in range(at, last):
-            bases[i + k - 1] = _oriented_base(old, target[flank], i - at + k - 1)
-
-
-@compiled()
-def _n_windows(old, unitig):
-    return old[2][(unitig >> 1) + 1] - old[2][unitig >> 1]
-
-
-@compiled()
-def _name_windows(old, unitig, first, place, out):
-    """Write the windows of an oriented unitig, from window ``first`` on, that begin at a range of positions."""
-    _, window, strand = out
-    u, n = unitig >> 1, _n_windows(old, unitig)
-    for i in range(place[0], min(place[1], place[2] - old[3] + 1)):
-        w = first + i - place[0]
-        window[i] = old[2][u] + (n - 1 - w if unitig & 1 else w)
-        strand[i] = unitig & 1
-
-
-@compiled()
-def _oriented_base(old, unitig, i):
-    u = unitig >> 1
-    if unitig & 1:
-        return 3 - old[0][old[1][u + 1] - 1 - i]
-    return old[0][old[1][u] + i]
+            at, behind = start[i] + j, j - (n - n_of_target[i])
+            oriented, window = (target[i], behind) if behind >= 0 else (source[i], first[i] + j)
+            u = oriented >> 1
+            n_windows = old_windows[u + 1] - old_windows[u]
+            window %= n_windows
+            n_bases = k if j == n - 1 else 1  # each window begins with the base that it adds
+            begin = old_start[u] + window
+            if oriented & 1:
+                window = n_windows - 1 - window
+                begin = old_start[u] + window + k - n_bases
+            names[at] = 2 * (old_windows[u] + window) + (oriented & 1)
+            copy_oriented(old_bases, begin, n_bases, oriented & 1 == 1, bases, at)

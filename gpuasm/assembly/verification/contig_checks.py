@@ -20,16 +20,16 @@ from gpuasm.arrays import array_namespace, to_host
 from gpuasm.assembly.alignment.contig_alignment import batches
 from gpuasm.assembly.alignment.seed_index import targets_of
 from gpuasm.assembly.alignment.self_alignment import find_contained_contigs
-from gpuasm.assembly.contig import Contig, bounds_of, changed, numbered, single_copy_depth
+from gpuasm.assembly.contig import Contig, bounds_of, changed, copies_of, numbered, single_copy_depth
 from gpuasm.assembly.coverage.contig_depth import DepthTable, core_of, summarise
 from gpuasm.assembly.ends.clipped_tails import free_ends
 from gpuasm.assembly.ends.end_extension import extend_ends, extended
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.verification.contig_splitting import Cuts, find_circular_starts, split_contigs
-from gpuasm.assembly.verification.polishing import VoteCounts, count_mixed, decide, least_votes
+from gpuasm.assembly.verification.polishing import count_mixed, count_votes, decide, least_votes
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ReadEvidence, collect_evidence
 from gpuasm.assembly.verification.redundant_ends import find_redundant_ends
-from gpuasm.assembly.verification.unsupported_joins import ContigEvidence, find_breaks
+from gpuasm.assembly.verification.unsupported_joins import find_breaks
 from gpuasm.primitives.counting import sum_between
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
@@ -93,7 +93,7 @@ def check_contigs(
         Contigs, circular ones without overlap, gaps as code 4. Include those too short to be kept, so that their reads
         do not align elsewhere.
     reads
-        All reads, on the host or on a device; mates are reads 2i and 2i + 1 where they are paired.
+        All reads, on the host or on a device.
     min_length
         Shorter contigs are dropped in the end.
     rules
@@ -111,11 +111,20 @@ def check_contigs(
     with_rescue = reads.paired and "polishing" in rules
     ends = free_ends(targets, bounds, is_free)
     evidence = collect_evidence(reads, targets, index, ends=ends, spans=spans, with_rescue=with_rescue)
-    polished = _polish(codes, evidence, bounds) if "polishing" in rules else {"bases_changed": 0}
+    counts = {**evidence.counts, "bases_changed": 0}
+    if "polishing" in rules:
+        counts |= _polish(codes, evidence, bounds)
     depth = to_host(evidence.depth)
-    known = ContigEvidence(contigs, bounds, depth, targets, mean_read, evidence.breakpoints, spans)
-    breaks, n_discordant = find_breaks(known) if "breaks" in rules else (np.empty(0, np.int64), 0)
-    unneeded = _find_unneeded(known, codes, evidence, rules=rules)
+    breaks, n_discordant = np.empty(0, np.int64), 0
+    if "breaks" in rules:
+        breaks, n_discordant = find_breaks(evidence.breakpoints, spans, targets, read_length=round(mean_read))
+    unneeded = dict.fromkeys(("redundant_ends", "contained_contigs"), np.empty((0, 2), np.int64))
+    if "redundant-ends" in rules:
+        own_depth = to_host(evidence.own_depth)
+        unneeded["redundant_ends"] = find_redundant_ends(contigs, depth, own_depth, read_length=int(mean_read))
+    else:
+        unneeded["contained_contigs"] = find_contained_contigs(contigs)
+    unneeded["unread_contigs"] = _find_unread_contigs(depth, codes, bounds, counts=counts)
     excluded = np.concatenate([*unneeded.values()])
     found = extend_ends(contigs, evidence.tails, index, depth=depth, error_rate=evidence.error_rate)
     cuts = Cuts.of(breaks, excluded)
@@ -129,8 +138,7 @@ def check_contigs(
     )
     codes, depth, is_core = parts.take(codes), parts.take(depth), parts.take(is_core)
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(parts.contigs))
-    counts = {**evidence.counts, **polished, "bases_added": found.n_bases}
-    counts |= {"joins_broken": int(breaks.size), "discordant_pairs": n_discordant}
+    counts |= {"bases_added": found.n_bases, "joins_broken": int(breaks.size), "discordant_pairs": n_discordant}
     counts |= {name: len(stretches) for name, stretches in unneeded.items()}
     return Checked(_with_depth(parts.contigs, table), depth, table, counts)
 
@@ -138,25 +146,11 @@ def check_contigs(
 def _polish(codes: np.ndarray, evidence: ReadEvidence, bounds: np.ndarray) -> dict[str, int]:
     """Correct bases by the votes of the reads, in place, and return counts for run.json."""
     mismatches, n_aligned = evidence.error_rate
-    counted = VoteCounts.of(evidence.votes)
-    fixes = decide(counted, evidence.voters, bounds, least=least_votes(mismatches, n_aligned))
-    codes[fixes.place] = fixes.code
+    counted = count_votes(evidence.votes)
+    place, right = decide(counted, evidence.voters, bounds, least=least_votes(mismatches, n_aligned))
+    codes[place] = right
     mixed = count_mixed(counted, evidence.voters, bounds, error_rate=mismatches / max(1, n_aligned))
-    return {**mixed, "bases_changed": int(fixes.place.size)}
-
-
-def _find_unneeded(
-    known: ContigEvidence, codes: np.ndarray, evidence: ReadEvidence, *, rules: Collection[str]
-) -> dict[str, np.ndarray]:
-    """Return the begin and end, (n, 2) int64 each, of redundant ends, and of contained and of unread contigs."""
-    redundant = contained = np.empty((0, 2), np.int64)
-    if "redundant-ends" in rules:
-        own_depth, length = to_host(evidence.own_depth), int(known.mean_read)
-        redundant = find_redundant_ends(known.contigs, known.depth, own_depth, read_length=length, spread=known.spread)
-    else:
-        contained = find_contained_contigs(known.contigs)
-    unread = _find_unread_contigs(known.depth, codes, known.bounds, counts=evidence.counts)
-    return {"redundant_ends": redundant, "contained_contigs": contained, "unread_contigs": unread}
+    return {**mixed, "bases_changed": int(place.size)}
 
 
 def _find_unread_contigs(
@@ -193,10 +187,6 @@ def _with_depth(contigs: list[Contig], table: DepthTable) -> list[Contig]:
     bases = float((length * kmer_depth)[has_both].sum())
     raised = float((length * table.mean)[has_both].sum()) / bases if bases else 1.0
     depth = np.where(table.has_core, table.mean, raised * kmer_depth)
-    single = single_copy_depth(length, depth)
-    n_copies = np.maximum(1, np.rint(depth / single)) if single > 0 else np.ones(len(contigs))
-    copies = n_copies.astype(np.int64).tolist()
-    return [
-        changed(contig, name=f"contig_{number:06d}", depth=d, copies=c)
-        for number, (contig, d, c) in enumerate(zip(contigs, depth.tolist(), copies, strict=True), start=1)
-    ]
+    copies = copies_of(depth, single_copy_depth(length, depth))
+    rows = zip(numbered(contigs), depth.tolist(), copies.tolist(), strict=True)
+    return [changed(contig, depth=own, copies=n) for contig, own, n in rows]

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuasm.arrays import array_namespace, to_host, to_namespace
+from gpuasm.arrays import array_namespace, to_host
 from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.contig import Contig, bounds_of, changed, in_order
@@ -91,12 +91,8 @@ def split_contigs(
 
     Parameters
     ----------
-    codes : (n_places,) uint8
-        All bases of the contigs, corrected.
-    cuts
-        Where they are cut.
-    is_excluded : (n_places,) bool
-        Which bases are excluded; there is a cut where that changes.
+    codes, is_excluded : (n_places,) uint8 and bool
+        All bases of the contigs, corrected, and which are excluded; there is a cut where that changes.
     first_base
         New first base of circular contigs, by number of the contig.
     min_length
@@ -161,18 +157,10 @@ def find_circular_starts(
 ) -> dict[int, int]:
     """Return the new first base of each circular contig that gets one, by the contig's number.
 
-    Parameters
-    ----------
-    batches
-        The reads, mates together; their mean length is ``typical``, that of the longest ``reach``.
-    xp
-        Namespace of the reads.
+    The reads come in batches, mates together; their mean length is ``typical``, that of the longest ``reach``.
     """
-    circular = [
-        i
-        for i, contig in enumerate(contigs)
-        if contig.is_circular and contig.length >= VERIFICATION.circular_start_min_bases
-    ]
+    least = VERIFICATION.circular_start_min_bases
+    circular = [i for i, contig in enumerate(contigs) if contig.is_circular and contig.length >= least]
     circular = [i for i in circular if (contigs[i].codes < NOT_A_BASE).all()]
     if not circular:
         return {}
@@ -195,18 +183,14 @@ def _clipped_places(reads: Reads, aligned: tuple[Alignments, Alignments], target
     A place is the first base behind an alignment, or the first base of one. A read that lacks a base is clipped there
     too, as molecules without it are another form.
     """
-    xp, found = array_namespace(reads.packed), []
-    start, size, offset = (to_namespace(xp, a) for a in (targets.start, targets.size, targets.offset))
+    xp, found, of_targets = array_namespace(reads.packed), [], targets.arrays
     for own in aligned:
-        is_clipped = (
-            own.at + reads.length[own.segment] - own.end >= VERIFICATION.clipping_min_bases,
-            own.begin - own.at >= VERIFICATION.clipping_min_bases,
-        )
-        for text, own_is_clipped in zip((own.end, own.begin), is_clipped, strict=True):
-            rows = xp.flatnonzero(own.is_unique & own_is_clipped)
+        behind = own.at + reads.length[own.segment] - own.end
+        for text, n_clipped in ((own.end, behind), (own.begin, own.begin - own.at)):
+            rows = xp.flatnonzero(own.is_unique & (n_clipped >= VERIFICATION.clipping_min_bases))
             fragment = reads.read[own.segment[rows]] // (2 if reads.paired else 1)
             target = own.target[rows]
-            place = offset[target] + (text[rows] - start[target]) % size[target]
+            place = of_targets.offset[target] + (text[rows] - of_targets.start[target]) % of_targets.size[target]
             found.append(to_host(xp.stack([place, fragment], axis=1)))
     return np.concatenate(found)
 

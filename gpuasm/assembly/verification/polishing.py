@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host
@@ -14,44 +11,28 @@ from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.runs import run_bounds
 
 
-class Fixes(NamedTuple):
-    """Bases to correct, on the host: their places among the bases of all contigs, ascending, and the right codes."""
-
-    place: np.ndarray
-    code: np.ndarray
-
-
 def least_votes(mismatches: int, bases: int) -> int:
     """Return the number of reads that must agree on another base, by the mismatches among all aligned bases."""
     return ALIGNMENT.min_votes + int(VERIFICATION.polishing_bases_per_error * mismatches > bases)
 
 
-@dataclass(frozen=True)
-class VoteCounts:
-    """The votes of all reads, those for the same base of the same place together.
+def count_votes(votes: Array) -> tuple[Array, Array]:
+    """Count the votes that `list_differing_bases` returns, in any order.
 
-    Attributes
-    ----------
-    vote : (n,) int64
-        ``4 * place + base``, ascending.
-    n_reads : (n,) int64
-        Reads that vote so.
+    Returns
+    -------
+    The distinct votes, ascending, and the reads that vote so: (n,) int64 each.
     """
-
-    vote: Array
-    n_reads: Array
-
-    @classmethod
-    def of(cls, votes: Array) -> VoteCounts:
-        """Count the votes that `list_differing_bases` returns, in any order."""
-        xp = array_namespace(votes)
-        votes = xp.sort(votes)
-        bounds = run_bounds(votes)
-        return cls(votes[bounds[:-1]], xp.diff(bounds))
+    xp = array_namespace(votes)
+    votes = xp.sort(votes)
+    bounds = run_bounds(votes)
+    return votes[bounds[:-1]], xp.diff(bounds)
 
 
-def decide(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, least: int) -> Fixes:
-    """Decide which bases to correct.
+def decide(
+    counted: tuple[Array, Array], voters: Array, bounds: np.ndarray, *, least: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Decide which bases to correct, by the counts that `count_votes` returns.
 
     A base is corrected if at least ``least`` reads have the same other base, and these are `vote_agreement` of the
     voters, or all but `polishing_max_dissenters` and more than the others. Places with more than twice the
@@ -64,8 +45,12 @@ def decide(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, least: int
         Uniquely aligned or rescued reads over each base.
     bounds : (n + 1,) int64, on the host
         The places where each contig begins, and the end.
+
+    Returns
+    -------
+    The places to correct, ascending, (m,) int64, and their right codes, (m,) uint8; on the host.
     """
-    xp, votes, n_votes = array_namespace(voters), counted.vote, counted.n_reads
+    xp, (votes, n_votes) = array_namespace(voters), counted
     numerator, denominator = ALIGNMENT.vote_agreement
     n_voters = voters[votes >> 2]
     chosen = (n_votes >= least) & (
@@ -73,22 +58,23 @@ def decide(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, least: int
         | (n_votes + xp.minimum(VERIFICATION.polishing_max_dissenters, n_votes - 1) >= n_voters)
     )
     kept, depth = to_host(votes[chosen]), to_host(n_voters[chosen])
-    place = kept >> 2
-    is_usual = _is_usual_depth(place, depth, voters, bounds)
-    return Fixes(place[is_usual], (kept[is_usual] & 3).astype(np.uint8))
+    kept = kept[_is_usual_depth(kept >> 2, depth, voters, bounds)]
+    return kept >> 2, (kept & 3).astype(np.uint8)
 
 
-def count_mixed(counted: VoteCounts, voters: Array, bounds: np.ndarray, *, error_rate: float) -> dict[str, int]:
+def count_mixed(
+    counted: tuple[Array, Array], voters: Array, bounds: np.ndarray, *, error_rate: float
+) -> dict[str, int]:
     """Count the places at which reads of two variants lie, as those of two strains do.
 
     "bases_compared" are places with enough voters for two variants. "bases_mixed" are those of them where more reads
     than share an error (at ``error_rate``) have one base, and as many another. Places of more than the usual depth are
     not counted: reads of copies of a repeat differ there.
     """
-    few, share = int(COVERAGE.few_reads), COVERAGE.error_depth_share
-    rows = array_namespace(voters).flatnonzero(counted.n_reads >= few)
-    place = counted.vote[rows] >> 2
-    place, n, depth = (to_host(column) for column in (place, counted.n_reads[rows], voters[place]))
+    few, share, (vote, n_votes) = int(COVERAGE.few_reads), COVERAGE.error_depth_share, counted
+    rows = array_namespace(voters).flatnonzero(n_votes >= few)
+    place = vote[rows] >> 2
+    place, n, depth = (to_host(column) for column in (place, n_votes[rows], voters[place]))
     lesser = np.minimum(n, depth - n)
     is_mixed = (lesser >= reads_of_one_error(depth.astype(np.float64), error_rate)) & (lesser > share * depth)
     place, depth = place[is_mixed], depth[is_mixed]

@@ -39,6 +39,7 @@ from gpuasm.assembly.pairs.insert_sizes import (
 from gpuasm.assembly.parameters import ALIGNMENT, VERIFICATION
 from gpuasm.kmers.tally import joined
 from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.runs import numbers_of_ranges
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.stable_order import stable_order
 from gpuasm.sequence.reads import Reads
@@ -121,7 +122,7 @@ def collect_evidence(
     """Align all reads, batch by batch, and sum up what they show."""
     xp = array_namespace(reads.packed)
     own, shared, voting = (Coverage(targets, xp) for _ in range(3))
-    votes, counts, longest = [xp.empty(0, np.int64)], dict.fromkeys(_COUNTS, 0), None
+    votes, counts, longest = [xp.empty(0, np.int64)], np.zeros(len(_COUNTS), np.int64), None
     tails, breakpoints, bases, mismatches = [], ClippingBreakpoints(), 0, 0
     for batch in batches(reads):
         first, second = align_reads(batch, targets, index)
@@ -141,9 +142,8 @@ def collect_evidence(
             breakpoints.covered.append((pairs.begin, pairs.end))
             discordant = find_discordant_pairs(batch, first, targets, longest=longest) if spans is not None else None
             if with_rescue:
-                found = rescue_mates(
-                    batch, first, targets, longest=longest, discordant=discordant and discordant.segment
-                )
+                apart = discordant and discordant.segment
+                found = rescue_mates(batch, first, targets, longest=longest, discordant=apart)
                 voting.add(found.target, found.begin, found.end)
                 votes.append(list_differing_bases(batch, found, targets))
                 same = found.segment[_BASES_PER_MISMATCH * found.mismatches <= found.end - found.begin]
@@ -152,20 +152,14 @@ def collect_evidence(
                 spans.add(first, pairs, discordant, targets)
         tails.append(find_clipped_tails(batch, (first, second), targets, ends=ends))
         bases, mismatches = bases + int((first.end - first.begin).sum()), mismatches + int(first.mismatches.sum())
-        _count_reads(counts, batch, first, pairs)
+        unique, concordant = int(first.is_unique.sum()), 0 if pairs is None else int(pairs.insert.size)
+        counts += batch.n_segments, first.n, first.n - unique, concordant
     all_votes, all_tails = joined(votes), ClippedTails.joined(tails)
     own_depth, depth, voters = own.take(), shared.take(), voting.take()
     depth += own_depth
     voters += own_depth
-    return ReadEvidence(depth, own_depth, voters, all_votes, counts, all_tails, breakpoints, (mismatches, bases))
-
-
-def _count_reads(counts: dict[str, int], batch: Reads, first: Alignments, pairs: Fragments | None) -> None:
-    """Add up segments, aligned ones, those that are multi-mapping, and concordant pairs."""
-    unique = int(first.is_unique.sum())
-    found = batch.n_segments, first.n, first.n - unique, 0 if pairs is None else int(pairs.insert.size)
-    for name, number in zip(_COUNTS, found, strict=True):
-        counts[name] += number
+    named = dict(zip(_COUNTS, counts.tolist(), strict=True))
+    return ReadEvidence(depth, own_depth, voters, all_votes, named, all_tails, breakpoints, (mismatches, bases))
 
 
 def _with_gaps(first: Alignments, second: Alignments) -> tuple[Array, Array]:
@@ -201,11 +195,10 @@ class ClippingBreakpoints:
 
     def add(self, reads: Reads, aligned: Alignments, targets: Targets) -> None:
         """Add the breakpoints of aligned reads."""
-        xp = array_namespace(aligned.at)
-        start, size, is_circular = (to_namespace(xp, getattr(targets, n)) for n in ("start", "size", "is_circular"))
-        first = start[:-1][aligned.target]
-        last = first + size[aligned.target]
-        is_checked = aligned.is_unique & ~is_circular[aligned.target]
+        xp, own = array_namespace(aligned.at), targets.arrays
+        first = own.start[aligned.target]
+        last = first + own.size[aligned.target]
+        is_checked = aligned.is_unique & ~own.is_circular[aligned.target]
         ahead = xp.minimum(aligned.at + reads.length[aligned.segment], last) - aligned.end
         behind = aligned.begin - xp.maximum(aligned.at, first)
         self.n_reads += aligned.n
@@ -217,10 +210,8 @@ class ClippingBreakpoints:
 
         There are none where many reads are clipped.
         """
-        if (
-            VERIFICATION.clipping_reads_per_clipped * sum(part.size for part in (*self.rightwards, *self.leftwards))
-            > self.n_reads
-        ):
+        n_clipped = sum(part.size for part in (*self.rightwards, *self.leftwards))
+        if VERIFICATION.clipping_reads_per_clipped * n_clipped > self.n_reads:
             return np.empty(0, np.int64)
         place, low, high = self._windows(targets)
         if place.size == 0:
@@ -228,48 +219,36 @@ class ClippingBreakpoints:
         order = np.argsort(low, kind="stable")
         place, low, high = place[order], low[order], high[order]
         wrong = place[~_covered(low, high, self.covered)]
-        target = np.searchsorted(targets.start, wrong, side="right") - 1
+        target = targets.at(wrong)
         return np.unique(targets.offset[target] + wrong - targets.start[target])
 
     def _windows(self, targets: Targets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the breakpoints, and the windows to be covered there: those that lie within one target."""
         none = np.empty(0, np.int64)
         right, left = (np.unique(np.concatenate([none, *parts])) for parts in (self.rightwards, self.leftwards))
-        one, other = _facing_pairs(right, left)
+        near = np.searchsorted(left, right - _MAX_DISTANCE)
+        row, facing = numbers_of_ranges(near, np.searchsorted(left, right + _MAX_DISTANCE, side="right") - near)
+        one, other = right[facing], left[row]
         place = np.concatenate([right, left, one])
         low = np.concatenate([right - _BEFORE, left - _BEYOND, np.minimum(one, other) - _FLANK])
         high = np.concatenate([right + _BEYOND, left + _BEFORE, np.maximum(one, other) + _FLANK])
-        target = np.searchsorted(targets.start, place, side="right") - 1
+        target = targets.at(place)
         first = targets.start[target]
         inside = (low >= first) & (high <= first + targets.size[target])
         return place[inside], low[inside], high[inside]
 
 
 def spaced_apart(place: np.ndarray, *, read_length: int) -> np.ndarray:
-    """Keep the first place, and each one that is at least a read's length behind the last one kept.
+    """Keep the first place, and each one that is at least a read's mean length behind the last one kept.
 
-    Reads are clipped at both ends of what the sides of a false join share: that is one break, not two.
-
-    Parameters
-    ----------
-    place : (n,) int64, ascending
-    read_length
-        Mean bases a read.
+    Reads are clipped at both ends of what the sides of a false join share: that is one break, not two. Places are
+    ascending.
     """
     kept: list[int] = []
     for own in place.tolist():
         if not kept or own - kept[-1] >= read_length + VERIFICATION.clipping_min_bases:
             kept.append(own)
     return np.array(kept, np.int64)
-
-
-def _facing_pairs(right: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of a right and a left breakpoint within the greatest distance."""
-    low = np.searchsorted(left, right - _MAX_DISTANCE)
-    many = np.searchsorted(left, right + _MAX_DISTANCE, side="right") - low
-    row = np.repeat(np.arange(right.size), many)
-    rank = np.arange(row.size) - np.repeat(np.cumsum(many) - many, many)
-    return right[row], left[low[row] + rank]
 
 
 def _covered(low: np.ndarray, high: np.ndarray, by: Sequence[tuple[Array, Array]]) -> np.ndarray:

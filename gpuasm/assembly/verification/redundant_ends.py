@@ -27,7 +27,7 @@ import numpy as np
 
 from gpuasm.assembly.alignment.self_alignment import SelfAlignment, best_run, find_self_alignments
 from gpuasm.assembly.contig import Contig, bounds_of, single_copy_depth
-from gpuasm.assembly.coverage.copy_number import log_odds_of_one
+from gpuasm.assembly.coverage.copy_number import log_odds_of_one, overdispersion
 from gpuasm.assembly.parameters import COVERAGE, VERIFICATION
 
 _LOG_ODDS = log(COVERAGE.copy_min_odds)
@@ -36,18 +36,12 @@ _OUTER = VERIFICATION.redundant_outer_bases
 
 
 def find_redundant_ends(
-    contigs: Sequence[Contig], depth: np.ndarray, own_depth: np.ndarray, *, read_length: int, spread: float
+    contigs: Sequence[Contig], depth: np.ndarray, own_depth: np.ndarray, *, read_length: int
 ) -> np.ndarray:
     """Find the stretches at contig ends that other contigs contain and that are one copy too many.
 
-    Parameters
-    ----------
-    depth, own_depth : (n_places,) int32
-        Reads over each base of all contigs, each read in one place; and the uniquely aligned ones among them.
-    read_length
-        Bases of a typical read; shorter stretches are kept.
-    spread
-        Variance of read counts in terms of Poisson's.
+    ``depth`` and ``own_depth``, (n_places,) int32, are the reads over each base of all contigs, each read in one place,
+    and the uniquely aligned ones among them. Stretches shorter than a typical read are kept.
 
     Returns
     -------
@@ -57,6 +51,7 @@ def find_redundant_ends(
     ends = _without_unique_reads(contigs, own_depth, bounds, read_length)
     if not ends or read_length == 0:
         return np.empty((0, 2), np.int64)
+    spread = overdispersion(depth, bounds, read_length=read_length)
     codes = np.concatenate([contig.codes for contig in contigs])
     copy_depth = _copy_depths(depth, bounds, read_length)
     copies = EndCopies(depth, np.ones(depth.size, bool), bounds, copy_depth, read_length * spread)

@@ -18,16 +18,12 @@ nothing:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuasm.assembly.alignment.seed_index import Targets
-from gpuasm.assembly.contig import Contig
-from gpuasm.assembly.coverage.copy_number import overdispersion
 from gpuasm.assembly.parameters import VERIFICATION
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ClippingBreakpoints, spaced_apart
 
@@ -36,47 +32,17 @@ _NONE = np.iinfo(np.int64).max
 """No place."""
 
 
-@dataclass(frozen=True)
-class ContigEvidence:
-    """Contigs, and what the aligned reads show of them.
+def find_breaks(
+    breakpoints: ClippingBreakpoints, spans: BreakEvidence | None, targets: Targets, *, read_length: int
+) -> tuple[np.ndarray, int]:
+    """Return the places at which contigs are broken, ascending: (n,) int64; and how many of them pairs found.
 
-    Attributes
-    ----------
-    contigs, bounds
-        The contigs, and the places where each begins.
-    depth : (n_places,) int32
-        Reads over each base.
-    targets : Targets
-        What the reads are aligned to.
-    mean_read : float
-        Mean bases of a read.
-    breakpoints
-        Where reads are clipped.
-    spans : BreakEvidence, or None
-        Fragments and discordant pairs, where contigs are broken by pairs.
+    ``spans`` are None where contigs are not broken by pairs; ``read_length`` is the mean of the reads.
     """
-
-    contigs: Sequence[Contig]
-    bounds: np.ndarray
-    depth: np.ndarray
-    targets: Targets
-    mean_read: float
-    breakpoints: ClippingBreakpoints
-    spans: BreakEvidence | None
-
-    @cached_property
-    def spread(self) -> float:
-        """Variance of read counts in terms of Poisson's."""
-        return overdispersion(self.depth, self.bounds, read_length=int(self.mean_read))
-
-
-def find_breaks(known: ContigEvidence) -> tuple[np.ndarray, int]:
-    """Return the places at which contigs are broken, ascending: (n,) int64; and how many of them pairs found."""
-    clipped = known.breakpoints.unsupported(known.targets)
-    place = spaced_apart(clipped, read_length=round(known.mean_read))
-    if known.spans is None:
+    place = spaced_apart(breakpoints.unsupported(targets), read_length=read_length)
+    if spans is None:
         return place, 0
-    discordant = find_discordant_joins(known.spans, known.targets, place)
+    discordant = find_discordant_joins(spans, targets, place)
     return np.union1d(place, discordant), int(discordant.size)
 
 
@@ -94,7 +60,7 @@ def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndar
     sizes = _Sizes(typical // 2, typical, longest, spans.read_length)
     within = end <= targets.start[-1]  # not across the origin of a circular target
     low, high = unspanned_windows(begin[within], end[within], targets, sizes.window)
-    target = np.searchsorted(targets.start, low, side="right") - 1
+    target = targets.at(low)
     first = targets.start[target]
     bounds = np.stack([low, high + sizes.window, first, first + targets.size[target]], axis=1)
     shift = targets.offset[target] - first
@@ -163,12 +129,8 @@ class _DirectedReads:
     def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
         """Return the last end of the discordant reads over each run of windows, if they are enough: (n,) int64.
 
-        Parameters
-        ----------
-        runs : (n, 4) int64
-            Begin of the first window, end of the last, and begin and end of their target.
-        sizes
-            Bases of windows, fragments and reads.
+        ``runs``, (n, 4) int64, have the begin of the first window, the end of the last, and begin and end of their
+        target.
         """
         low, high, first, last = runs.T
         begin = np.maximum(first, low + sizes.window - sizes.typical + sizes.read)

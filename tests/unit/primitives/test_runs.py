@@ -1,4 +1,4 @@
-"""Runs of equal values, against those of itertools."""
+"""Runs of equal values, against those of itertools, and ranges of numbers, against those of Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from gpuasm.arrays import to_host
-from gpuasm.primitives.runs import begins_run, run_bounds
+from gpuasm.primitives.runs import begins_run, numbers_of_ranges, run_bounds
 
 
 @pytest.mark.parametrize("values", [[], [4], [2, 2, 2], [1, 2, 3], [3, 3, 1, 1, 1, 3], [0, 0, 5]])
@@ -18,3 +18,11 @@ def test_runs_are_those_of_equal_neighbours(xp, values):
     assert bounds.dtype == "int64"
     assert to_host(bounds).tolist() == [0, *itertools.accumulate(sizes)]
     assert xp.flatnonzero(begins_run(values)).tolist() == bounds[:-1].tolist()
+
+
+@pytest.mark.parametrize("ranges", [[], [(3, 0)], [(5, 2), (7, 0), (-1, 3)], [(0, 0), (4, 1)]])
+def test_numbers_of_ranges_are_those_of_python(xp, ranges):
+    first, count = xp.asarray(ranges, dtype="int64").reshape(-1, 2).T
+    number, row = (to_host(own).tolist() for own in numbers_of_ranges(first, count))
+    assert number == [n for begin, size in ranges for n in range(begin, begin + size)]
+    assert row == [i for i, (_, size) in enumerate(ranges) for _ in range(size)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -44,10 +43,13 @@ def counted(texts: list[str]) -> tuple[AssemblyState, Text, Tally, Dictionary]:
     return state, text, tally, Dictionary.of(tally.keys, k=41, k0=21)
 
 
-def unsupported(texts: list[str]) -> tuple[AssemblyState, np.ndarray]:
+def unsupported(
+    texts: list[str], *, windows_per_base=(100 - 41 + 1) / 100, **options
+) -> tuple[AssemblyState, np.ndarray]:
     """Return the state at k = 21 and which of its flanks to 41 are unsupported."""
     state, *made = counted(texts)
-    return state, unsupported_flanks(*made, state.kmer_graph.graph, windows_per_base=(100 - 41 + 1) / 100)
+    text, graph, support = made[0], state.kmer_graph.graph, flank_support(*made)
+    return state, unsupported_flanks(text, graph, support, windows_per_base=windows_per_base, **options)
 
 
 def contains_edge(state: AssemblyState, edge: str) -> bool:
@@ -71,8 +73,7 @@ def test_edge_missed_at_low_coverage_is_kept():
 
 
 def removed_in_a_community(texts: list[str]) -> np.ndarray:
-    state, *made = counted(texts)
-    return unsupported_flanks(*made, state.kmer_graph.graph, windows_per_base=0.6, is_community=True)
+    return unsupported(texts, is_community=True)[1]
 
 
 def test_dead_end_joining_another_genome_is_removed():
@@ -102,9 +103,9 @@ def test_only_communities_remove_such_ends(mode, without, n):
     assert [r.counts["flanks_removed"] for r in stages.records if "flanks_removed" in r.counts] == n
 
 
-def improbable(texts: list[str], *, reads_per_base: float = 0.01) -> np.ndarray:
-    state, *made = counted(texts)
-    return improbable_flanks(*made, state.kmer_graph.graph, windows_per_base=0.6, reads_per_base=reads_per_base)
+def improbable(texts: list[str]) -> np.ndarray:
+    _, *made = counted(texts)
+    return improbable_flanks(made[0].flanks.depth, flank_support(*made), windows_per_base=0.6, reads_per_base=0.01)
 
 
 @pytest.mark.parametrize(("fold", "ends"), [(2, False), (5, True), (50, True)])
@@ -119,7 +120,7 @@ def test_improbable_edge_is_removed(fold, ends):
 
 
 @pytest.mark.parametrize(("n_false", "removed"), [(0, 0), (7, 7)])
-def test_edges_missed_by_chance_are_kept(monkeypatch, n_false, removed):
+def test_edges_missed_by_chance_are_kept(n_false, removed):
     """A thousand junctions of two edges, 8 reads at a window: six edges have an empty window, and some have twenty."""
     n = 1000
     empty = np.zeros(2 * n, np.int64)
@@ -127,13 +128,7 @@ def test_edges_missed_by_chance_are_kept(monkeypatch, n_false, removed):
     empty[-12::2] = 1
     total = np.where(empty == 20, 0, 8 * 22 - 8 * empty)
     support = Support(np.where(empty > 0, 0, 8), empty, total, np.full(2 * n, 22))
-    graph = SimpleNamespace(
-        n=3 * n,
-        k=61,
-    )
-    text = SimpleNamespace(flanks=SimpleNamespace(depth=np.full(2 * n, 40.0)))
-    monkeypatch.setattr(edge_support, "flank_support", lambda *_: support)
-    found = improbable_flanks(text, None, None, graph, windows_per_base=0.2, reads_per_base=0.01)
+    found = improbable_flanks(np.full(2 * n, 40.0), support, windows_per_base=0.2, reads_per_base=0.01)
     assert found.sum() == removed
     assert (empty[found] == 20).all()
 
@@ -150,8 +145,8 @@ def test_expected_right_flanks_equal_the_plain_sum(missing, flanks):
 
 def test_support_equals_plain_counts():
     _, texts = two_places(fold=10)
-    state, text, tally, dictionary = counted(texts)
-    support = flank_support(text, tally, dictionary, state.kmer_graph.graph.k)
+    _, text, tally, dictionary = counted(texts)
+    support = flank_support(text, tally, dictionary)
     in_reads = Counter(read[i : i + 41] for read in texts for i in range(len(read) - 40))
     first = text.n_reads + text.n_ends
     for f, row in enumerate(zip(support.least, support.empty, support.total, support.places, strict=True)):
@@ -172,15 +167,13 @@ def test_edge_in_reads_is_kept():
 
 
 def test_fragments_remove_other_edges_of_a_single_copy_unitig():
-    state, text, tally, dictionary = counted(two_places(fold=10)[1])
-    graph = state.kmer_graph.graph
+    state, *made = counted(two_places(fold=10)[1])
+    graph, support = state.kmer_graph.graph, flank_support(*made)
     _, by_reads = unsupported(two_places(fold=10)[1])
     single = np.ones(graph.n, bool)
 
     def removed(is_single: np.ndarray, windows_per_base: float) -> np.ndarray:
-        return unsupported_by_fragments(
-            text, tally, dictionary, graph, is_single=is_single, windows_per_base=windows_per_base
-        )
+        return unsupported_by_fragments(made[0], graph, support, is_single=is_single, windows_per_base=windows_per_base)
 
     assert np.array_equal(removed(single, 0.1), by_reads)
     assert not removed(~single, 0.1).any()  # repeat copies may have both edges, with no pair of one joined
@@ -189,7 +182,7 @@ def test_fragments_remove_other_edges_of_a_single_copy_unitig():
 
 def test_fragments_remove_other_edges_of_a_single_copy_window():
     state, text, tally, dictionary = counted(two_places(fold=10)[1])
-    graph = state.kmer_graph.graph
+    graph, support = state.kmer_graph.graph, flank_support(text, tally, dictionary)
     _, by_reads = unsupported(two_places(fold=10)[1])
     none_single = np.zeros(text.flanks.source.size, bool)
 
@@ -197,18 +190,16 @@ def test_fragments_remove_other_edges_of_a_single_copy_window():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(edge_support, "PATHS", replace(PATHS, join_min_pairs=least))
             return unsupported_by_fragments(
-                text, tally, dictionary, graph, is_single=np.zeros(graph.n, bool), single_ends=single_ends,
-                windows_per_base=0.1,
-            )  # fmt: skip
+                text, graph, support, is_single=np.zeros(graph.n, bool), single_ends=single_ends, windows_per_base=0.1
+            )
 
-    support = flank_support(text, tally, dictionary, graph.k).least
     most = np.zeros(2 * graph.n, np.int64)
     for end in (text.flanks.source, text.flanks.target ^ 1):
-        np.maximum.at(most, end, support)
+        np.maximum.at(most, end, support.least)
     at_source, at_target = most[text.flanks.source], most[text.flanks.target ^ 1]
     assert not removed(none_single, none_single).any()
-    assert np.array_equal(removed(~none_single, none_single), (support == 0) & (at_source >= 3))
-    assert np.array_equal(removed(none_single, ~none_single), (support == 0) & (at_target >= 3))
+    assert np.array_equal(removed(~none_single, none_single), (support.least == 0) & (at_source >= 3))
+    assert np.array_equal(removed(none_single, ~none_single), (support.least == 0) & (at_target >= 3))
     assert np.array_equal(removed(~none_single, ~none_single), by_reads)
     assert by_reads.sum() == 1
     fewest = int(np.maximum(at_source, at_target)[by_reads][0])

@@ -159,7 +159,7 @@ def test_flanks_without_reads_have_no_support(n_blocks, seed):
     state, _ = of_circle(n_blocks, seed)
     text = next_text(state.junction_reads.select(np.empty(0, np.int64)), state.names, state.kmer_graph, k=41)
     tally = tally_kmers(text.reads, 41, text.names, k0=21)
-    support = flank_support(text, tally, Dictionary.of(tally.keys, k=41, k0=21), 21)
+    support = flank_support(text, tally, Dictionary.of(tally.keys, k=41, k0=21))
     first, flanks = text.n_reads + text.n_ends, text.flanks
     rows = zip(text.reads.start[first:].tolist(), text.reads.length[first:].tolist(), strict=True)
     segments = [decode(unpack(text.reads.packed, at, size)) for at, size in rows]

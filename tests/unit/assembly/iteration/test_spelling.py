@@ -7,7 +7,7 @@ import pytest
 
 from gpuasm.arrays import to_host
 from gpuasm.assembly.iteration.first_graph import build_first_graph
-from gpuasm.assembly.iteration.spelling import find_flanks, spell_passed
+from gpuasm.assembly.iteration.spelling import find_flanks, n_next_windows, spell_passed
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.sequence.encoding import decode, unpack
 from gpuasm.sequence.reads import Reads
@@ -55,21 +55,24 @@ def expected_text(graph, passed, flanks, k):
 def test_bases_and_names_equal_plain_text(xp, genome, circular):
     kmer_graph, k = kmer_graph_of(xp, genome, circular=circular), 61
     graph = kmer_graph.graph
-    passed = np.flatnonzero(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k)
+    passed = np.flatnonzero(n_next_windows(graph, k))
+    assert passed.tolist() == np.flatnonzero(np.where(graph.is_circular, graph.n_kmers, graph.length) >= k).tolist()
     flanks = find_flanks(graph, np.isin(np.arange(graph.n), passed), k=k)
     assert passed.size
     assert bool(flanks.source.size) == bool(graph.n > 1)
-    spelled = spell_passed(kmer_graph, passed, flanks, k=k)
-    packed, names = to_host(spelled.packed), to_host(spelled.names)
+    spelled = spell_passed(kmer_graph, n_next_windows(graph, k), flanks, k=k)
+    packed, names = to_host(spelled.reads.packed), to_host(spelled.names)
+    starts, sizes = to_host(spelled.reads.start).tolist(), to_host(spelled.reads.length).tolist()
     texts = expected_text(graph, passed.tolist(), flanks, k)
-    assert spelled.start.tolist() == np.cumsum([0, *map(len, texts)]).tolist()
-    assert np.unique(spelled.contig).tolist() == list(range(passed.size))
-    total = int(spelled.start[-1])
+    assert sizes == [len(text) for text in texts]
+    assert starts == np.cumsum([0, *sizes[:-1]]).tolist()
+    assert np.unique(spelled.contig).tolist() == passed.tolist()
+    total = sum(sizes)
     assert decode(unpack(packed, 0, total)) == "".join(texts)
     assert not unpack(packed, total, 32 * packed.size - total).any()
     assert packed.size == total // 32 + 2
     windows = windows_of(graph)
-    for start, text in zip(spelled.start.tolist(), texts, strict=False):
+    for start, text in zip(starts, texts, strict=True):
         n_named = len(text) - graph.k + 1
         assert (names[start + n_named : start + len(text)] == -1).all()
         for i, name in enumerate(names[start : start + n_named].tolist()):
@@ -79,10 +82,9 @@ def test_bases_and_names_equal_plain_text(xp, genome, circular):
 
 
 def test_no_passed_contig_gives_no_text(xp):
-    kmer_graph, nothing = kmer_graph_of(xp, genome_text(length=700), circular=True), np.empty(0, np.int64)
-    spelled = spell_passed(
-        kmer_graph, nothing, find_flanks(kmer_graph.graph, np.zeros(kmer_graph.graph.n, bool), k=61), k=61
-    )
-    assert spelled.start.tolist() == [0]
-    assert to_host(spelled.packed).tolist() == [0, 0]
+    kmer_graph = kmer_graph_of(xp, genome_text(length=700), circular=True)
+    n_next = np.zeros(kmer_graph.graph.n, np.int64)
+    spelled = spell_passed(kmer_graph, n_next, find_flanks(kmer_graph.graph, n_next > 0, k=61), k=61)
+    assert spelled.reads.n_segments == 0
+    assert to_host(spelled.reads.packed).tolist() == [0, 0]
     assert (to_host(spelled.names) == -1).all()

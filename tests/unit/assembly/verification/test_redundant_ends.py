@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.alignment.self_alignment import SelfAlignment
-from gpuasm.assembly.contig import Contig, bounds_of
-from gpuasm.assembly.coverage.copy_number import overdispersion
+from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.verification.contig_checks import check_contigs
 from gpuasm.assembly.verification.redundant_ends import EndCopies, find_redundant_ends
@@ -124,7 +123,7 @@ def trimmed(contigs, depth_of_shared):
     for first in bounds[:-1].tolist():
         depth[first + SIDE : first + SIDE + SHARED] = depth_of_shared
         own_depth[first + SIDE : first + SIDE + SHARED] = 0
-    return find_redundant_ends(contigs, depth, own_depth, read_length=READ, spread=1.0).tolist()
+    return find_redundant_ends(contigs, depth, own_depth, read_length=READ).tolist()
 
 
 @pytest.mark.parametrize("changed", ["nothing", "continued", "circular", "read", "short", "another text"])
@@ -139,7 +138,7 @@ def test_possible_second_copy_is_kept(rng, parts, changed):
     expected = [[whole.length + SIDE, whole.length + SIDE + SHARED]] if changed in ("nothing", "continued") else []
     if changed == "read":
         depth = np.full(whole.length + end.size, FOLD // 2, np.int32)
-        assert find_redundant_ends(contigs, depth, np.ones_like(depth), read_length=READ, spread=1.0).tolist() == []
+        assert find_redundant_ends(contigs, depth, np.ones_like(depth), read_length=READ).tolist() == []
     else:
         assert trimmed(contigs, FOLD // 2) == expected
 
@@ -162,9 +161,9 @@ def test_copies_have_the_depth_of_their_contigs(parts):
     depth[first + SIDE :] = FOLD
     own_depth = depth.copy()
     own_depth[first + SIDE :] = 0
-    assert find_redundant_ends(contigs, depth, own_depth, read_length=READ, spread=1.0).tolist() == []
+    assert find_redundant_ends(contigs, depth, own_depth, read_length=READ).tolist() == []
     depth[first + SIDE :] = 0
-    found = find_redundant_ends(contigs, depth, own_depth, read_length=READ, spread=1.0)
+    found = find_redundant_ends(contigs, depth, own_depth, read_length=READ)
     assert found.tolist() == [[first + SIDE, depth.size]]
 
 
@@ -180,8 +179,7 @@ def test_overdispersed_depth_needs_stronger_evidence(parts, varies, share, is_fo
     for first in (0, contigs[0].length):
         depth[first + SIDE : first + SIDE + SHARED] = round(share * FOLD)
         own_depth[first + SIDE : first + SIDE + SHARED] = 0
-    spread = overdispersion(depth, bounds_of(contigs), read_length=READ)
-    assert (find_redundant_ends(contigs, depth, own_depth, read_length=READ, spread=spread).size > 0) == is_found
+    assert (find_redundant_ends(contigs, depth, own_depth, read_length=READ).size > 0) == is_found
 
 
 def test_low_depth_at_molecule_ends_is_no_evidence(rng):
