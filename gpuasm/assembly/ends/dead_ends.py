@@ -6,8 +6,8 @@ contigs, and their depth and support, and the local reads of gaps, are collected
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,13 +20,14 @@ from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.coverage.contig_depth import Coverage
 from gpuasm.assembly.ends.clipped_tails import (
     LEFT,
+    RIGHT,
     ClippedTails,
     codes_of_stretches,
     find_clipped_tails,
     free_ends,
     vote,
 )
-from gpuasm.assembly.ends.local_reads import GapEnds, by_gap, find_local_reads
+from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.parallel import compiled, for_each, signatures
 from gpuasm.sequence.encoding import reverse_complement
@@ -62,10 +63,9 @@ class EndSequences:
     @classmethod
     def of(cls, reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph) -> EndSequences:
         """Compute the consensus beyond every dead end; take as many bases of the unitig as the longest read has."""
-        is_dead = graph.is_dead_end
-        tails = ClippedTails.joined([_clipped_tails(reads, on_unitigs, graph, is_dead, side=side) for side in (0, 1)])
+        tails = [own for side in (RIGHT, LEFT) for own in _clipped_tails(reads, on_unitigs, graph, side=side)]
         reach = int(reads.length.max()) if reads.n_segments else 0
-        return cls.voted(graph, np.flatnonzero(is_dead), tails, reach=reach)
+        return cls.voted(graph, np.flatnonzero(graph.is_dead_end), ClippedTails.joined(tails), reach=reach)
 
     @classmethod
     def voted(cls, graph: UnitigGraph, end: np.ndarray, tails: ClippedTails, *, reach: int) -> EndSequences:
@@ -114,19 +114,18 @@ def copy_unitig_ends(end, bases_of, text_start, beyond, codes):
 
 
 def _clipped_tails(
-    reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, is_dead: np.ndarray, *, side: int
-) -> ClippedTails:
-    """Return clipped tails at dead ends: at the end of reads (side 0) or at their beginning (side 1)."""
+    reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, *, side: int
+) -> Iterator[ClippedTails]:
+    """Yield clipped tails at dead ends, at the end of reads (RIGHT) or at their beginning."""
     xp, k = array_namespace(reads.packed), graph.k
     length = to_namespace(xp, graph.length)
     oriented = xp.maximum(on_unitigs.oriented if side else on_unitigs.last_oriented, 0)
     beyond = -on_unitigs.base if side else on_unitigs.last_base + reads.length - length[oriented >> 1]
-    dead = to_namespace(xp, is_dead)[oriented ^ side]
+    dead = to_namespace(xp, graph.is_dead_end)[oriented ^ side]
     rows = xp.flatnonzero((on_unitigs.oriented >= 0) & (beyond > 0) & (beyond <= reads.length - k) & dead)
-    some = (rows[i : i + _BATCH] for i in range(0, int(rows.size), _BATCH))
-    return ClippedTails.joined(
-        [_tails_of_segments(reads, graph, (own, oriented[own] ^ side, beyond[own]), side=side) for own in some]
-    )
+    for i in range(0, int(rows.size), _BATCH):
+        own = rows[i : i + _BATCH]
+        yield _tails_of_segments(reads, graph, (own, oriented[own] ^ side, beyond[own]), side=side)
 
 
 def _tails_of_segments(
@@ -138,13 +137,12 @@ def _tails_of_segments(
     n = (beyond + k).astype(np.int64)
     position = reads.start[segment] + (n - 1 if side else reads.length[segment] - n)
     codes = to_host(codes_of_stretches(reads, position, n, xp.full(n.size, side == LEFT)))
-    ends, n = to_host(end).astype(np.int64), to_host(n)
+    ends, n, inside = (to_host(a).astype(np.int64) for a in (end, n, reads.length[segment] - beyond))
     first = np.cumsum(n) - n
     last_bases, nothing = np.empty((ends.size, k), np.uint8), np.zeros(ends.size, np.int64)
     copy_unitig_ends(ends, (graph.bases, graph.start), k * np.arange(ends.size + 1), nothing, last_bases.reshape(-1))
     agrees = (codes[first[:, None] + np.arange(k)] == last_bases).all(axis=1)
     is_beyond = np.arange(codes.size) - np.repeat(first, n) >= k
-    inside = to_host(reads.length[segment] - beyond).astype(np.int64)
     return ClippedTails(ends, n - k, inside, codes[is_beyond]).where(agrees)
 
 
@@ -162,7 +160,7 @@ class AlignedEnds:
         Of all reads, by oriented unitig.
     local_reads : dict of (int, int) to list of (bytes, int)
         Codes of the reads that may lie between two ends, in the direction from the first to the second, and where their
-        mates begin (see `gpuasm.assembly.ends.local_reads.find_local_reads`); ascending.
+        mates begin (see `gpuasm.assembly.ends.local_reads.find_local_reads`).
     flank : int
         No local read is aligned to an end's unitig farther from the end than this (bases).
     """
@@ -171,8 +169,8 @@ class AlignedEnds:
     depth: np.ndarray
     support: np.ndarray
     tails: ClippedTails
-    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = field(default_factory=dict)
-    flank: int = 0
+    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]]
+    flank: int
 
     @cached_property
     def _tails_by_end(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,14 +202,10 @@ def align_to_ends(
 
     Parameters
     ----------
-    graph
-        The graph of the unitigs.
-    ends : (n,) int64
-        Oriented unitigs without outgoing edges, ascending.
+    graph, ends
+        The graph, and its oriented unitigs without outgoing edges: (n,) int64, ascending.
     contigs
         Its unitigs as contigs, and all other contigs, so that the reads of these are not aligned to the unitigs.
-    reads
-        All reads, on the host or on a device.
     of_gaps
         The two ends of each gap whose local reads are requested; each pair once.
     longest
@@ -221,12 +215,9 @@ def align_to_ends(
     targets, index = targets_of(contigs, reads)
     unitig = np.array([contig.unitig for contig in contigs], np.int64)
     bounds = bounds_of(contigs)
-    is_requested = np.zeros(2 * graph.n + 2, dtype=bool)
-    is_requested[ends] = True
-    is_free = is_requested[np.stack([2 * unitig, 2 * unitig + 1], axis=1)] & (unitig >= 0)[:, None]
-    requested = free_ends(targets, bounds, is_free)
+    requested = free_ends(targets, bounds, np.isin(2 * unitig[:, None] + np.array([RIGHT, LEFT]), ends))
     sides = GapEnds.of(targets, (unitig, bounds), np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
-    local: list[tuple[int, bytes, int]] = []
+    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = {gap: [] for gap in of_gaps}
     coverage, differing_bases, found = Coverage(targets, xp), [xp.empty(0, np.int64)], []
     for batch in batches(reads):
         first, second = align_reads(batch, targets, index)
@@ -234,13 +225,15 @@ def align_to_ends(
             coverage.add(aligned.target, aligned.begin, aligned.end)
             differing_bases.append(list_differing_bases(batch, aligned, targets))
         found.append(find_clipped_tails(batch, (first, _folding(first, second)), targets, ends=requested))
-        local += find_local_reads(batch, first, sides) if of_gaps else []
+        for number, text, before in find_local_reads(batch, first, sides) if of_gaps else ():
+            local_reads[of_gaps[number]].append((text, before))
     tails = ClippedTails.joined(found)
-    of_unitigs = replace(tails, end=2 * unitig[tails.end >> 1] + (tails.end & 1))
-    texts = EndSequences.voted(graph, ends, of_unitigs, reach=int(reads.length.max()))
-    at_ends = _with_reads(texts, of_unitigs, (unitig, bounds), (coverage.take(), xp.concatenate(differing_bases) >> 2))
-    of_each = dict(zip(of_gaps, by_gap(local, len(of_gaps)), strict=True))
-    return replace(at_ends, local_reads=of_each, flank=sides.flank)
+    tails = replace(tails, end=2 * unitig[tails.end >> 1] + (tails.end & 1))
+    texts = EndSequences.voted(graph, ends, tails, reach=int(reads.length.max()))
+    contig = np.full(graph.n + 1, -1, np.int64)  # the last place is that of contigs that are no unitig
+    contig[unitig] = np.arange(unitig.size)
+    depth = _depth_at(texts, contig[ends >> 1], bounds, coverage.take(), xp.concatenate(differing_bases) >> 2)
+    return AlignedEnds(texts, *depth, tails, local_reads, sides.flank)
 
 
 def _folding(first: Alignments, second: Alignments) -> Alignments:
@@ -252,28 +245,22 @@ def _folding(first: Alignments, second: Alignments) -> Alignments:
     return second.where(xp.flatnonzero((before.target == second.target) & (before.is_reversed != second.is_reversed)))
 
 
-def _with_reads(
-    texts: EndSequences, tails: ClippedTails, where: tuple[np.ndarray, np.ndarray], reads: tuple[Array, Array]
-) -> AlignedEnds:
-    """Return sequences with depth and support of their bases, given all depths and the positions of all mismatches.
+def _depth_at(
+    texts: EndSequences, contig: np.ndarray, bounds: np.ndarray, depth: Array, differing_bases: Array
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return depth and support of the bases of ends, given the contig of each, and the positions of all mismatches.
 
     A contig whose other end is trimmed has fewer bases than the sequence.
     """
-    (unitig, bounds), (depth, differing_bases) = where, reads
-    xp = array_namespace(depth)
-    contig = np.full(int(texts.end.max(initial=0)) // 2 + 1, -1, np.int64)
-    known = (unitig >= 0) & (unitig < contig.size)
-    contig[unitig[known]] = np.flatnonzero(known)
-    own = contig[texts.end >> 1]
-    inside = np.diff(texts.start) - texts.beyond
-    n_known = np.where(own >= 0, np.minimum(inside, bounds[own + 1] - bounds[own]), 0)
+    xp, inside = array_namespace(depth), np.diff(texts.start) - texts.beyond
+    n_known = np.where(contig >= 0, np.minimum(inside, bounds[contig + 1] - bounds[contig]), 0)
     is_left_end = (texts.end & 1) == LEFT
-    edge = np.where(is_left_end, bounds[own], bounds[own + 1] - 1)
+    edge = np.where(is_left_end, bounds[contig], bounds[contig + 1] - 1)
     columns = (to_namespace(xp, a) for a in (texts.start, inside, n_known, edge, is_left_end))
     against = xp.bincount(differing_bases, minlength=int(depth.size)).astype(np.int32)
     over, support = (xp.zeros(int(texts.start[-1]), np.int32) for _ in range(2))
     _copy_depth(texts.end.size, *columns, depth, against, over, support)
-    return AlignedEnds(texts, to_host(over), to_host(support), tails)
+    return to_host(over), to_host(support)
 
 
 @signatures(

@@ -11,7 +11,6 @@ where its k-mers occur on a contig or in another extension.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -35,10 +34,8 @@ def extend_ends(
 
     Parameters
     ----------
-    contigs
-        All contigs; only dead ends are extended.
     tails
-        Of all reads, in any order.
+        Of all reads at dead ends of the contigs, in any order.
     index
         Seeds of all contigs.
     depth : (n_places,) int32
@@ -49,9 +46,8 @@ def extend_ends(
     mismatches, bases = error_rate
     thin = tails.where(_has_few_tails(tails, contigs, depth)[tails.end])
     found = vote(thin, n_single=bases // (ENDS.extension_single_reads_per_error * max(1, mismatches)))
-    return found.cut(
-        np.minimum(_lengths_before_contigs(found, contigs, index), _unshared_lengths(found, contigs)).tolist()
-    )
+    length = np.minimum(_lengths_before_contigs(found, contigs, index), _unshared_lengths(found, contigs))
+    return found.cut(length.tolist())
 
 
 def _has_few_tails(tails: ClippedTails, contigs: Sequence[Contig], depth: np.ndarray) -> np.ndarray:
@@ -92,10 +88,10 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     order = np.lexsort((whose, rank, all_keys))
     first = begins_run(all_keys[order])
     first_owner = whose[order][np.maximum.accumulate(np.where(first, np.arange(order.size), 0))]
-    is_shared = np.empty(order.size, bool)
-    is_shared[order] = first_owner != whose[order]
-    is_shared = is_shared[tail_keys.size :]
-    return _cut_before(found, owner[is_shared], at[is_shared])
+    # The rows of extensions, less those of ends of contigs.
+    shared = order[first_owner != whose[order]] - tail_keys.size
+    shared = shared[shared >= 0]
+    return _cut_before(found, owner[shared], at[shared])
 
 
 def _cut_before(found: Consensus, owner: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -110,12 +106,11 @@ def _windows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return key, extension and first base of all windows of the extensions with the ``tail`` bases before each."""
     tails = [_outer_bases(contigs[end >> 1], tail, side=end & 1) for end in found.end.tolist()]
-    inside, size = (np.array([own.size for own in some], np.int64) for some in (tails, found.codes))
+    parts = [part for both in zip(tails, found.codes, strict=True) for part in both]
+    inside, size = np.array([part.size for part in parts], np.int64).reshape(-1, 2).T
     start = np.concatenate([[0], np.cumsum(inside + size)])
     before = np.concatenate([[0], np.cumsum(np.maximum(0, inside + size - k + 1))])
-    text = np.concatenate(
-        [np.empty(0, np.uint8), *(part for both in zip(tails, found.codes, strict=True) for part in both)]
-    )
+    text = np.concatenate([np.empty(0, np.uint8), *parts])
     keys, is_good = np.empty(int(before[-1]), np.uint64), np.empty(int(before[-1]), bool)
     _read_windows(size.size, start, before, text, k, keys, is_good)
     owner = row_of_edge(before, np.int64)
@@ -162,31 +157,17 @@ PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def extended(
     contigs: Sequence[Contig], found: Consensus, per_base: PerBase, *, cuts: np.ndarray
 ) -> tuple[list[Contig], PerBase, np.ndarray]:
-    """Add extensions to contigs and to the arrays of their bases.
-
-    Parameters
-    ----------
-    contigs
-        The contigs.
-    found
-        What to add.
-    per_base
-        Arrays over all bases.
-    cuts : (n,) int64
-        Positions among all bases, which are shifted.
-    """
+    """Add extensions to contigs and to the arrays of their bases, and shift the ``cuts``: (n,) int64 positions."""
     if found.end.size == 0:
         return list(contigs), per_base, cuts
     bounds = bounds_of(contigs)
     contig, is_left_end = found.end >> 1, found.end & 1 == LEFT
     order = np.lexsort((~is_left_end, contig)).tolist()
     size, place = np.array([found.codes[i].size for i in order]), bounds[contig + ~is_left_end][order]
-    codes = [reverse_complement(found.codes[i]) if is_left_end[i] else found.codes[i] for i in order]
-    depth = [found.depth[i][::-1] if is_left_end[i] else found.depth[i] for i in order]
-    neither = [np.zeros(n, bool) for n in size.tolist()]
-    codes_now, depth_now, is_core, is_redundant = (
-        _with_inserted(old, place, new) for old, new in zip(per_base, (codes, depth, neither, neither), strict=True)
-    )
+    codes = np.concatenate([reverse_complement(found.codes[i]) if is_left_end[i] else found.codes[i] for i in order])
+    depth = np.concatenate([found.depth[i][::-1] if is_left_end[i] else found.depth[i] for i in order])
+    at, added = np.repeat(place, size), (codes, depth, False, False)
+    codes_now, depth_now, is_core, is_redundant = map(np.insert, per_base, [at] * 4, added)
     by_side = np.zeros((len(contigs), 2), np.int64)
     by_side[contig[order], found.end[order] & 1] = size
     bounds = bounds + np.concatenate([[0], np.cumsum(by_side.sum(axis=1))])
@@ -197,9 +178,3 @@ def extended(
     ]
     before = np.concatenate([[0], np.cumsum(size)])[np.searchsorted(place, cuts, side="right")]
     return new, (codes_now, depth_now, is_core, is_redundant), cuts + before
-
-
-def _with_inserted(old: np.ndarray, place: np.ndarray, new: Sequence[np.ndarray]) -> np.ndarray:
-    """Return an array with others inserted before ascending places."""
-    kept = [old[begin:end] for begin, end in pairwise([0, *place.tolist(), old.size])]
-    return np.concatenate([part for both in zip(kept, new, strict=False) for part in both] + kept[-1:], dtype=old.dtype)

@@ -72,12 +72,9 @@ def find_overlaps(texts: EndSequences, least: int, *, xp: Any) -> Overlaps:
     last = xp.cumsum(n_found[rows].astype(np.int64))
     found = _Found(*(xp.empty(int(last[-1]) if rows.size else 0, np.int64) for _ in _Found._fields))
     _list_overlaps(int(rows.size), rows, last, seeds, least, found)
-    a, b, size, score = map(to_host, found)
-    order = np.lexsort((size, b, a))
-    a, b, size, score = (own[order] for own in (a, b, size, score))
-    is_new = (np.diff(a) != 0) | (np.diff(b) != 0) | (np.diff(size) != 0)
-    is_first = np.concatenate([[True], is_new])[: a.size]
-    a, b, size, score = (own[is_first] for own in (a, b, size, score))
+    rows = np.stack([to_host(column) for column in found])
+    rows = rows[:, np.lexsort(rows[2::-1])]
+    a, b, size, score = rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)]
     return Overlaps(texts.end[a], texts.end[b], size, texts.beyond[a] + texts.beyond[b] - size, score)
 
 
@@ -262,16 +259,8 @@ def overlap_lengths(
 ) -> np.ndarray:
     """Return how many bases the end of one sequence may share with the beginning of another: (n,) int64, ascending.
 
-    Parameters
-    ----------
-    own, towards
-        The sequences.
-    least
-        The least score of an overlap, at least 1: its matches, less the cost of each mismatch.
-    most
-        The longest overlap; by default that of the shorter sequence.
-    mismatch_cost
-        The cost of a mismatch.
+    At least ``least`` of them (at least 1) are left if each mismatch costs ``mismatch_cost`` matches; ``most`` is the
+    longest overlap.
     """
     longest = min(own.size, towards.size, own.size if most is None else most)
     is_overlap = np.empty(max(0, longest + 1 - least), bool)
@@ -300,9 +289,7 @@ _NO_MISMATCH = 1 << 32
 def find_linked_overlaps(graph: UnitigGraph, gap: Gap) -> list[int]:
     """Return the numbers of bases that two dead ends may share exactly at the distance that pairs state.
 
-    Returns
-    -------
-    list of int: all possible overlaps; 0 is included where other overlaps cannot be excluded.
+    0 is included where other overlaps cannot be excluded.
     """
     own, towards = last_codes(graph, gap.source, graph.k), 3 - last_codes(graph, gap.target ^ 1, graph.k)[::-1]
     least, most = max(ENDS.linked_min_overlap, -gap.size - gap.spread), min(graph.k - 2, gap.spread - gap.size)

@@ -45,8 +45,8 @@ def fill_gap(
     Parameters
     ----------
     reads
-        Codes of its local reads, in its direction, each with its mate's position, as
-        `gpuasm.assembly.ends.fragment_choice.choose_walk` takes them; their order does not matter.
+        Its local reads in its direction, with their mates' positions: see `find_local_reads` of
+        `gpuasm.assembly.ends.local_reads`. Their order does not matter.
     read_length
         Bases of a typical read.
     density : (longest + 1,) int32, optional
@@ -118,11 +118,8 @@ def _fill(text: bytes, ends: tuple[bytes, bytes], gap: Gap, *, k: int) -> Fill |
 
 def _walks(packed: LocalKmers, ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:
     """Return all walks of a given length range through the reads' k-mers; None if there are too many."""
-    for least in (1, 2):
-        found = packed.walks(ends, size, least=least)
-        if found is not None:
-            return found
-    return None
+    found = packed.walks(ends, size)
+    return packed.walks(ends, size, least=2) if found is None else found
 
 
 def _supported_by_reads(reads: Sequence[bytes], texts: list[bytes]) -> bytes | None:
@@ -130,12 +127,12 @@ def _supported_by_reads(reads: Sequence[bytes], texts: list[bytes]) -> bytes | N
     if len(texts) == 1:
         return texts[0]
     held = _reads_held(reads, texts)
-    best = max(range(len(texts)), key=lambda i: (len(held[i]), texts[i]))
-    for other in range(len(texts)):
-        more, less = len(held[best] - held[other]), len(held[other] - held[best])
-        if other != best and (more < ALIGNMENT.min_votes or ENDS.local_lead_ratio * less > more):
+    best, *others = sorted(zip(held, texts, strict=True), key=lambda each: (len(each[0]), each[1]), reverse=True)
+    for other, _ in others:
+        more, less = len(best[0] - other), len(other - best[0])
+        if more < ALIGNMENT.min_votes or ENDS.local_lead_ratio * less > more:
             return None
-    return texts[best]
+    return best[1]
 
 
 def _reads_held(reads: Sequence[bytes], texts: list[bytes]) -> list[set[int]]:
