@@ -68,7 +68,7 @@ def call_every_kernel() -> None:
     one = (np.zeros(1, np.int64), np.zeros(1, np.int32))
     graph_anchors._anchor_named(1, *one, np.full(32, -1, np.int32), 61, np.zeros(1, np.int64), *one)
     pins = np.full(24, -1, np.int32)
-    graph_walks._agree(1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), 8, 24, pins)
+    graph_walks._agree(1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), pins)
     sketch_text(reads, SketchKind.bottom(21, 9))
     sketch_kmers(np.zeros(1, np.uint64), SketchKind.scaled(21, 1))
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))

@@ -66,15 +66,10 @@ class _Stack(NamedTuple):
 def find_walks(
     links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
 ) -> Walks:
-    """Find the walks of the chosen links.
+    """Find the walks of the links with the chosen numbers.
 
-    Parameters
-    ----------
-    links, chosen, graph, inserts
-        Links, the numbers of those to search, their graph, and the possible lengths of fragments.
-    pins : (2, 24 * n_chosen) int32
-        The unitigs that all walks must contain: at each place from the source on, and from the target's twin on; -1
-        where any may be.
+    All of them contain the unitigs ``pins``, (2, 24 * n_chosen) int32: at each place from the source on, and from the
+    target's twin on; -1 where any may be.
     """
     xp, n = array_namespace(links.source), int(chosen.size)
     first, last, rest = links.first[chosen], links.first[chosen + 1], links.left + links.right
@@ -91,7 +86,7 @@ def find_walks(
     m, first, last, middle = int(tangled.size), first[tangled], last[tangled], middle[tangled]
     own = pins.reshape(2, n, WALK_UNITIGS)[:, tangled].reshape(2, -1)
     for side, thread in enumerate((links.left_thread, links.right_thread)):
-        _agree(m, first, last, thread, MOST_UNITIGS, WALK_UNITIGS, own[side])
+        _agree(m, first, last, thread, own[side])
     gaps = inserts.shortest - middle, inserts.longest - middle
     times = PATHS.tangle_budget
     limits = _Limits(gaps[0], gaps[1], own[0], own[1], times * WALK_UNITIGS, times * PATHS.walk_search_steps)
@@ -128,26 +123,25 @@ def _order_statistics(i, first, last, rest, least, middle, most):
 
 
 @for_each
-def _agree(i, first, last, thread, per_thread, walk_unitigs, pins):
-    for t in range(per_thread):
+def _agree(i, first, last, thread, pins):
+    for t in range(1, MOST_UNITIGS):
         # Majority vote: of two different unitigs one vote each cancels.
         pin, lead = np.int64(-1), 0
         for p in range(first[i], last[i]):
-            own = np.int64(thread[per_thread * p + t])
+            own = np.int64(thread[MOST_UNITIGS * p + t])
             if own >= 0:
                 if lead == 0:
                     pin = own
                 lead += 1 if own == pin else -1
         for_it, against = 0, 0
         for p in range(first[i], last[i]):
-            own = np.int64(thread[per_thread * p + t])
+            own = np.int64(thread[MOST_UNITIGS * p + t])
             if own == pin:
                 for_it += 1
             elif own >= 0:
                 against += 1
-        is_sure = t > 0 and pin >= 0 and for_it >= _AGREEMENT * against
-        if is_sure and pins[walk_unitigs * i + t] < 0:
-            pins[walk_unitigs * i + t] = pin
+        if pin >= 0 and for_it >= _AGREEMENT * against and pins[WALK_UNITIGS * i + t] < 0:
+            pins[WALK_UNITIGS * i + t] = pin
 
 
 @signatures(

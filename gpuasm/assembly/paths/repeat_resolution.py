@@ -67,10 +67,8 @@ def resolve(
 
     Parameters
     ----------
-    graph
-        The last simplified graph.
-    pairs
-        The pairs that may join its unitigs; None leaves the graph as it is.
+    graph, pairs
+        The last simplified graph, and the pairs that may join its unitigs.
     rules
         Applied rules, of `gpuasm.assembly.options.RULES`.
     uneven
