@@ -200,16 +200,9 @@ def align_to_ends(
 ) -> AlignedEnds:
     """Align reads to contigs, and collect what they contain at the ends of unitigs and beyond.
 
-    Parameters
-    ----------
-    graph, ends
-        The graph, and its oriented unitigs without outgoing edges: (n,) int64, ascending.
-    contigs
-        Its unitigs as contigs, and all other contigs, so that the reads of these are not aligned to the unitigs.
-    of_gaps
-        The two ends of each gap whose local reads are requested; each pair once.
-    longest
-        Bases of the longest fragments; 0 where reads have no mates.
+    ``ends``, (n,) int64, are oriented unitigs of the graph without outgoing edges, ascending. ``contigs`` are its
+    unitigs and all other contigs, so that the reads of these are not aligned to the unitigs. ``of_gaps`` are the two
+    ends of each gap whose local reads are requested. The longest fragments have ``longest`` bases.
     """
     xp = array_namespace(reads.packed)
     targets, index = targets_of(contigs, reads)

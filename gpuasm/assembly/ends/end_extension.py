@@ -30,18 +30,10 @@ from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 def extend_ends(
     contigs: Sequence[Contig], tails: ClippedTails, index: SeedIndex, *, depth: np.ndarray, error_rate: tuple[int, int]
 ) -> Consensus:
-    """Determine the extensions of contigs.
+    """Determine the extensions of contigs by the tails of all reads at their dead ends.
 
-    Parameters
-    ----------
-    tails
-        Of all reads at dead ends of the contigs, in any order.
-    index
-        Seeds of all contigs.
-    depth : (n_places,) int32
-        Reads over each base of all contigs.
-    error_rate
-        Mismatches and bases of all aligned reads.
+    ``index`` has the seeds of all contigs, ``depth`` the reads over each of their bases: (n_places,) int32.
+    ``error_rate`` are the mismatches and the bases of all aligned reads.
     """
     mismatches, bases = error_rate
     thin = tails.where(_has_few_tails(tails, contigs, depth)[tails.end])

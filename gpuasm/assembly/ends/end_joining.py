@@ -111,14 +111,8 @@ def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph
 def find_unlinked_overlaps(graph: UnitigGraph, may_join: np.ndarray, *, xp: Any = np) -> list[tuple[int, int, int]]:
     """Return the dead ends that overlap with each other and with no other end, by fewer than k - 1 bases.
 
-    Ends in which the shared bases occur again are left out: units of a tandem repeat may be missing.
-
-    Parameters
-    ----------
-    may_join : (2n,) bool
-        Whether the end of each oriented unitig may be joined. Every dead end counts as a competitor.
-    xp
-        Namespace where overlaps are found.
+    Only the ends of the oriented unitigs that ``may_join``, (2n,) bool, marks are joined; every dead end counts as a
+    competitor. Ends in which the shared bases occur again are left out: units of a tandem repeat may be missing.
 
     Returns
     -------
@@ -193,14 +187,8 @@ def close_gaps(
 ) -> tuple[UnitigGraph, list[Gap]]:
     """Join linked ends whose intermediate bases reads determine; return the graph, and the remaining gaps.
 
-    Parameters
-    ----------
-    isolated
-        Graphs whose unitigs are contigs too, so that their reads are not aligned to other contigs.
-    inserts
-        Insert sizes; None where reads have no mates.
-    rules
-        Applied rules, of `gpuasm.assembly.options.RULES`: "local-reads" is one of them.
+    The unitigs of ``isolated`` are contigs too, so that their reads are not aligned to others. Where reads have no
+    mates, ``inserts`` is None. "local-reads" is one of the ``rules``: see `gpuasm.assembly.options.RULES`.
     """
     graph = resolved.graph
     is_dead = graph.is_dead_end

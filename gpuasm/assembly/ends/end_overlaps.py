@@ -70,8 +70,8 @@ def find_overlaps(texts: EndSequences, least: int, *, xp: Any) -> Overlaps:
     _count_overlaps(seeds.n, seeds, least, n_found)
     rows = xp.flatnonzero(n_found)
     last = xp.cumsum(n_found[rows].astype(np.int64))
-    found = _Found(*(xp.empty(int(last[-1]) if rows.size else 0, np.int64) for _ in _Found._fields))
-    _list_overlaps(int(rows.size), rows, last, seeds, least, found)
+    found = [xp.empty(int(last[-1]) if rows.size else 0, np.int64) for _ in range(4)]
+    _list_overlaps(int(rows.size), rows, last, seeds, least, *found)
     rows = np.stack([to_host(column) for column in found])
     rows = rows[:, np.lexsort(rows[2::-1])]
     a, b, size, score = rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)]
@@ -83,15 +83,6 @@ def unambiguous_overlaps(found: Overlaps) -> Overlaps:
     rows, times = np.unique(np.concatenate([found.end, found.other]), return_counts=True)
     several = rows[times > 2]  # every overlap is listed from both sides
     return found.where(~np.isin(found.end, several) & ~np.isin(found.other, several))
-
-
-class _Found(NamedTuple):
-    """The two sequences of each overlap, its size and its score."""
-
-    one: Array
-    other: Array
-    size: Array
-    score: Array
 
 
 class _Seeds(NamedTuple):
@@ -242,15 +233,15 @@ def _count_overlaps(r, seeds: _Seeds, least, n_found):
     "int64[::1], int32[::1], int64, int64, int64[::1], int64[::1], int64[::1], int64[::1]"
 )
 @for_each
-def _list_overlaps(f, rows, last, seeds: _Seeds, least, found: _Found):
+def _list_overlaps(f, rows, last, seeds: _Seeds, least, one, other, sizes, scores):
     r = rows[f]
     own, run = seeds.numbers[r], seeds.run[r]
     at = last[f - 1] if f > 0 else np.int64(0)
     for j in range(seeds.first[run], seeds.first[run] + seeds.n_reversed[run]):
         size, score = _overlap_at(own, seeds.numbers[j], seeds, least)
         if score > 0:
-            found.one[at], found.other[at] = seeds.owner[seeds.numbers[j]], seeds.owner[own]
-            found.size[at], found.score[at] = size, score
+            one[at], other[at] = seeds.owner[seeds.numbers[j]], seeds.owner[own]
+            sizes[at], scores[at] = size, score
             at += 1
 
 

@@ -106,8 +106,7 @@ def choose_walk(
         Codes of reads, each with the distance from its mate's beginning to the source's end, the mate facing the read;
         negative if the mate is behind the target's start, 0 if unknown. Their order does not matter.
     density : (longest + 1,) int32
-        Log-likelihood of each fragment length, as
-        `gpuasm.assembly.pairs.insert_sizes.InsertSizes.log2_density` returns it.
+        Log-likelihood of each fragment length: see `log2_density` of `gpuasm.assembly.pairs.insert_sizes.InsertSizes`.
     length
         Bases of a typical read.
     flank

@@ -49,19 +49,10 @@ class GapEnds:
     def of(
         cls, targets: Targets, where: tuple[np.ndarray, np.ndarray], ends: np.ndarray, reads: Reads, *, longest: int
     ) -> GapEnds:
-        """Find the ends of gaps.
+        """Find the ends of gaps: oriented unitigs, (2 * n_gaps,) int64; each leads into its gap, and occurs once.
 
-        Parameters
-        ----------
-        targets
-            What reads are aligned to.
-        where
-            The (n_contigs,) unitig of each contig, -1 where it is none, and the (n_contigs + 1,) positions where each
-            begins.
-        ends : (2 * n_gaps,) int64
-            Oriented unitigs; each leads into its gap, and occurs once.
-        longest
-            Bases of the longest fragments; 0 where reads have no mates.
+        ``where`` has the unitig of each contig, -1 where it is none, and the places where contigs begin, and their end.
+        The longest fragments have ``longest`` bases.
         """
         unitig, bounds = where
         # The last two places are those of contigs that are no unitig.

@@ -17,7 +17,7 @@ doi:10.1186/s12859-015-0663-4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -144,8 +144,7 @@ _MAX_WALKS, _MAX_STEPS = ENDS.local_search_limits
 _UNKNOWN = -2
 
 
-@dataclass(frozen=True)
-class LocalKmers:
+class LocalKmers(NamedTuple):
     """The k-mers of reads.
 
     Attributes
@@ -182,21 +181,14 @@ class LocalKmers:
     def walks(self, ends: tuple[bytes, bytes], size: tuple[int, int], *, least: int = 1) -> list[bytes] | None:
         """Return the codes of all walks from one k-mer to another, both included; None if there are too many.
 
-        Parameters
-        ----------
-        ends
-            Codes of the first and the last k-mer of a walk, at least m each; reads need not contain them.
-        size
-            Least and most bases that follow the first k-mer.
-        least
-            Least occurrences of every other k-mer in the reads.
+        Reads need not contain the two, ``ends``, of at least m bases each. ``size`` are the least and most bases that
+        follow the first one. Every other k-mer occurs at least ``least`` times in the reads.
         """
         k, (shortest, longest) = len(ends[0]), size
         codes = np.concatenate([self.codes, np.frombuffer(b"".join(ends), np.uint8)])
-        places = (self.read_end, self.m, self.head, self.follows)
         texts = np.empty((_MAX_WALKS + 1, k + max(0, longest)), np.uint8)
         beyond = np.empty(_MAX_WALKS + 1, np.int64)
-        n = _search_walks((codes, *places), k, least, shortest, longest, texts, beyond)
+        n = _search_walks(tuple(self._replace(codes=codes)), k, least, shortest, longest, texts, beyond)
         return None if n < 0 else [texts[i, : k + beyond[i]].tobytes() for i in range(n)]
 
 

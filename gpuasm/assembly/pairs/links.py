@@ -96,19 +96,14 @@ def facing_pairs(
     length = to_namespace(xp, kmer_graph.graph.length)[xp.maximum(here, 0) >> 1]
     insert = length - aligned.base[first] - aligned.base[second]
     faces = within & (here != there) & (insert > 0) & (insert <= FRAGMENTS.longest_insert)
-    if 2 * int(faces.sum()) < int(within.sum()):
+    of_facing, on = to_host(insert[faces]), to_host(length[faces])
+    if of_facing.size == 0 or 2 * of_facing.size < int(within.sum()):
         return within, faces, None
     bases = int((reads.length[first] + reads.length[second]).sum(dtype=np.int64)) // max(1, int(first.size))
-    return within, faces, _measure(to_host(insert[faces]), to_host(length[faces]), bases)
-
-
-def _measure(insert: np.ndarray, length: np.ndarray, bases_per_pair: int) -> InsertSizes | None:
-    """Measure insert sizes on long unitigs, or on all unitigs where the long ones contain too few pairs."""
-    if insert.size == 0:
-        return None
-    is_long = length >= FRAGMENTS.insert_unitig_medians * np.median(insert)
-    on_long = InsertSizes.of(np.bincount(insert[is_long], minlength=1), bases_per_pair=bases_per_pair)
-    return on_long or InsertSizes.of(np.bincount(insert), bases_per_pair=bases_per_pair)
+    # Insert sizes are measured on long unitigs, or on all unitigs where the long ones contain too few pairs.
+    is_long = on >= FRAGMENTS.insert_unitig_medians * np.median(of_facing)
+    on_long = InsertSizes.of(np.bincount(of_facing[is_long], minlength=1), bases_per_pair=bases)
+    return within, faces, on_long or InsertSizes.of(np.bincount(of_facing), bases_per_pair=bases)
 
 
 def _warn_of_orientation(n_within: int, n_facing: int, n_same: int) -> None:

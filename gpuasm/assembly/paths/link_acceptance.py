@@ -130,10 +130,7 @@ def has_several_copies(links: Links, every: Links, evidence: Evidence) -> np.nda
     """Mark the links that have, with the pairs on repeat k-mers, far more pairs than one copy explains.
 
     They have pairs on repeat k-mers, twice the expected pairs in all, and so many that two copies are 2^10 times as
-    likely as one, by Poisson's distribution. ``every`` are the links of all k-mers, with their evidence.
-
-    Returns
-    -------
+    likely as one, by Poisson's distribution. ``every`` are the links of all k-mers, with their evidence. Returns
     (n_links,) bool, on the host.
     """
     if links.n == 0 or every.n == 0:
