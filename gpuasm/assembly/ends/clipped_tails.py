@@ -138,7 +138,7 @@ def _within_fragment(reads: Reads, first: Alignments, rows: Array, edge: Array) 
     xp = array_namespace(first.at)
     own, read = first.where(rows), reads.read[first.segment]
     mate = read[rows] ^ 1
-    row = xp.minimum(xp.searchsorted(read, mate), max(0, first.n - 1))
+    row = xp.minimum(xp.searchsorted(read, mate), first.n - 1)
     other = first.where(row)
     is_mate_here = (read[row] == mate) & (own.is_reversed == 0) & (other.is_reversed == 1)
     is_mate_here &= other.target == own.target

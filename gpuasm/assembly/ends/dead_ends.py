@@ -84,21 +84,12 @@ class EndSequences:
     def text(self, i: int) -> np.ndarray:
         return self.codes[self.start[i] : self.start[i + 1]]
 
-    def inwards(self, end: int) -> np.ndarray:
-        """Return the bases of a unitig from an end inwards, up to the read length."""
-        i = int(np.searchsorted(self.end, end))
-        text = self.text(i)
-        return reverse_complement(text[: text.size - int(self.beyond[i])])
-
     def between(self, end: int, other: int, overlap: int) -> np.ndarray:
         """Return the sequence from the last k bases of one unitig to the first k of the other."""
         a, b = np.searchsorted(self.end, [end, other]).tolist()
         own, towards = self.text(a), reverse_complement(self.text(b))
-        begin = own.size - int(self.beyond[a]) - self.k
-        middle = (overlap + 1) // 2
-        return np.concatenate(
-            [own[begin : own.size - overlap + middle], towards[middle : int(self.beyond[b]) + self.k]]
-        )
+        begin, end, middle = own.size - self.beyond[a] - self.k, self.beyond[b] + self.k, (overlap + 1) // 2
+        return np.concatenate([own[begin : own.size - overlap + middle], towards[middle:end]])
 
 
 @signatures("int64[::1], Tuple((uint8[::1], int64[::1], )), int64[::1], int64[::1], uint8[::1]")

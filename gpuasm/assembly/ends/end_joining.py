@@ -46,7 +46,7 @@ from gpuasm.assembly.ends.end_overlaps import (
 from gpuasm.assembly.ends.local_walks import fill_gap
 from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, last_codes, oriented_codes
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
@@ -217,27 +217,20 @@ def close_gaps(
         least = least_bases(len(resolved.weak_links), ENDS.dead_end_min_overlap, ENDS.unlinked_chance)
         weak = _fills(aligned, _unambiguous(aligned, resolved.weak_links, least, array_namespace(reads.packed)), least)
         # Of these two the unitigs themselves overlap.
-        spanned = {
-            gap: fill for gap, fill in filled(ambiguous).items() if fill.overlap and _has_read_across(aligned, fill)
-        }
-        corrected = {gap: fill for gap, fill in filled(mismatching).items() if fill.overlap}
+        spanned, corrected = (
+            {gap: fill for gap, fill in filled(some).items() if fill.overlap} for some in (ambiguous, mismatching)
+        )
+        spanned = {gap: fill for gap, fill in spanned.items() if _has_read_across(graph, aligned, fill)}
         left = [gap for gap in resolved.gaps if gap not in fills and gap not in walked]
         made = [fill for some in (fills, walked, weak, spanned, corrected) for fill in some.values()]
         if made:
             # Dead ends lose no edges, so no unitig between them is dropped.
             graph, sources = split(graph, made, nearby_depth(graph), longest=0)
             left = move_gaps(left, graph, sources)
-        stage.note(
-            gaps=len(resolved.gaps),
-            closed=len(fills),
-            walked=len(walked),
-            weak_links=len(resolved.weak_links),
-            weak_links_closed=len(weak),
-            ambiguous_overlaps=len(ambiguous),
-            ambiguous_closed=len(spanned),
-            mismatching_overlaps=len(mismatching),
-            mismatching_closed=len(corrected),
-        )
+        stage.note(gaps=len(resolved.gaps), closed=len(fills), walked=len(walked))
+        stage.note(weak_links=len(resolved.weak_links), weak_links_closed=len(weak))
+        stage.note(ambiguous_overlaps=len(ambiguous), ambiguous_closed=len(spanned))
+        stage.note(mismatching_overlaps=len(mismatching), mismatching_closed=len(corrected))
     return graph, left
 
 
@@ -295,11 +288,11 @@ def _between(own: np.ndarray, towards: np.ndarray, beyond: tuple[int, int], size
     return np.concatenate([first[:n], second[second.size - (size - n) :]]).tobytes()
 
 
-def _has_read_across(ends: AlignedEnds, fill: Fill) -> bool:
+def _has_read_across(graph: UnitigGraph, ends: AlignedEnds, fill: Fill) -> bool:
     """Return whether a read contains the overlap of two unitigs, and some bases of either next to it."""
     tails, flank, shared = ends.tails, ENDS.dead_end_min_overlap, fill.overlap
     for end, into in ((fill.walk[0], fill.walk[1] ^ 1), (fill.walk[1] ^ 1, fill.walk[0])):
-        follows = ends.texts.inwards(into)[shared : shared + flank]
+        follows = reverse_complement(last_codes(graph, into, shared + flank))[shared:]
         rows, first = ends.tails_at(end)
         first = first[(tails.inside[rows] >= shared + flank) & (tails.length[rows] >= flank)]
         bases = tails.codes[first[:, None] + np.arange(flank)]

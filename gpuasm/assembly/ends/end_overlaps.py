@@ -156,10 +156,8 @@ class _Seeds(NamedTuple):
 
 def _seed_length(n_windows: int, least: int) -> int:
     """Return the bases of seeds: random sequences hardly share one, but every sufficient overlap contains one."""
-    m = max(
-        least * (_MISMATCH_COST - 1) // _MISMATCH_COST,
-        min(least, int(np.ceil(np.log(max(1, n_windows)) / np.log(4)))),
-    )
+    by_chance = int(np.ceil(np.log(max(1, n_windows)) / np.log(4)))
+    m = max(least * (_MISMATCH_COST - 1) // _MISMATCH_COST, min(least, by_chance))
     return max(1, min(m, (_KEY_BITS - 1 - n_windows.bit_length()) // 2))
 
 

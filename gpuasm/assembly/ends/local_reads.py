@@ -99,13 +99,9 @@ def find_local_reads(reads: Reads, first: Alignments, ends: GapEnds) -> Iterator
     is_behind = end & 1
     # Outwards from end 2g + 1 is opposite to the gap's direction.
     rows = np.stack([end >> 1, segment, is_flipped ^ is_behind, np.where(is_behind, -before, before)]).astype(np.int64)
-    yield from _oriented_sequences(reads, _once(rows))
-
-
-def _once(rows: np.ndarray) -> np.ndarray:
-    """Return each gap, segment and direction once, with its mate's position if known."""
+    # Each gap, segment and direction is yielded once, with its mate's position if known.
     rows = rows[:, np.lexsort((rows[3], -np.abs(rows[3]), *rows[2::-1]))]
-    return rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)]
+    yield from _oriented_sequences(reads, rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)])
 
 
 def _mates(
@@ -117,17 +113,7 @@ def _mates(
     """
     xp, (end, segment, before) = array_namespace(own.at), found
     mate_read = reads.read[segment] ^ 1
-    segment = xp.minimum(xp.searchsorted(reads.read, mate_read), max(0, reads.n_segments - 1))
-    rows = xp.flatnonzero((reads.read[segment] == mate_read) & ~_lies_inside(reads, own, ends, (end, segment)))
-    return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]
-
-
-def _lies_inside(reads: Reads, own: Alignments, ends: GapEnds, candidates: tuple[Array, Array]) -> Array:
-    """Return which segments are uniquely aligned to a contig of their gap, but at neither of its ends."""
-    end, segment = candidates
-    xp = array_namespace(own.at)
-    if own.n == 0:
-        return xp.zeros(segment.size, dtype=bool)
+    segment = xp.minimum(xp.searchsorted(reads.read, mate_read), reads.n_segments - 1)
     row = xp.minimum(xp.searchsorted(own.segment, segment), own.n - 1)
     aligned, is_aligned = own.where(row), own.segment[row] == segment
     is_on, is_at = xp.zeros(segment.size, dtype=bool), xp.zeros(segment.size, dtype=bool)
@@ -135,7 +121,8 @@ def _lies_inside(reads: Reads, own: Alignments, ends: GapEnds, candidates: tuple
         here = is_aligned & (aligned.target == ends.target[one])
         is_on |= here
         is_at |= here & (ends.distance(one, aligned, reads.length[segment]) <= ends.flank)
-    return is_on & ~is_at
+    rows = xp.flatnonzero((reads.read[segment] == mate_read) & (is_at | ~is_on))
+    return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]
 
 
 def _oriented_sequences(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes, int]]:

@@ -80,7 +80,10 @@ def fill_gap(
                 text = _supported_by_fragments(
                     walks or [], reads, ends, own=own, density=density, length=read_length, flank=flank
                 )
-            return None if text is None else _fill(text, ends, gap, k=graph.k)
+            if text is None or not (text.startswith(ends[0]) and text.endswith(ends[1])):
+                return None
+            inner = len(text) - len(ends[0]) - len(ends[1])
+            return gap.filled(inner, text[len(ends[0]) :][: max(0, inner)], k=graph.k)
     return None
 
 
@@ -106,14 +109,6 @@ def _supported_by_fragments(
     # walk, the walks are two copies, and fragments may have joined ends of different copies.
     is_one = all(len(other - held[chosen]) < ALIGNMENT.min_votes for other in held)
     return candidates[chosen].text if is_one else None
-
-
-def _fill(text: bytes, ends: tuple[bytes, bytes], gap: Gap, *, k: int) -> Fill | None:
-    """Return the fill that a sequence makes between two ends, if it changes neither end."""
-    source, target = ends
-    size = len(text) - len(source) - len(target)
-    is_kept = text.startswith(source) and text.endswith(target)
-    return gap.filled(size, text[len(source) :][: max(0, size)], k=k) if is_kept else None
 
 
 def _walks(packed: LocalKmers, ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:

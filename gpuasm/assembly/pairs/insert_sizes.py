@@ -206,35 +206,6 @@ class Fragments:
         return Fragments(*(values[chosen] for values in (self.target, self.begin, self.end, self.insert)))
 
 
-@dataclass(frozen=True)
-class DiscordantPairs:
-    """Reads whose uniquely aligned mates do not lie in front of them within the length of a fragment.
-
-    Attributes
-    ----------
-    begin, end : (n,) int64
-        From the first base to the last that agrees with the target, in text positions.
-    is_reversed : (n,) int8
-        Whether the read is aligned as its reverse complement.
-    segment : (n,) int64
-        The segment of the read.
-    pair : (n,) int64
-        The number of the pair.
-    """
-
-    begin: Array
-    end: Array
-    is_reversed: Array
-    segment: Array
-    pair: Array
-
-    def without_pairs(self, pair: Array) -> DiscordantPairs:
-        """Return the discordant pairs that are not among the given ones."""
-        xp = array_namespace(self.pair)
-        kept = xp.flatnonzero(~xp.isin(self.pair, pair))
-        return DiscordantPairs(**{name: value[kept] for name, value in vars(self).items()})
-
-
 def find_fragments(reads: Reads, first: Alignments, targets: Targets) -> Fragments:
     """Find the pairs whose mates are uniquely aligned to one target and face each other there.
 
@@ -252,7 +223,7 @@ def find_fragments(reads: Reads, first: Alignments, targets: Targets) -> Fragmen
     return Fragments(*(values[good] for values in (target, aligned.begin[forward], end, around)))
 
 
-def find_discordant_pairs(reads: Reads, first: Alignments, targets: Targets, *, longest: int) -> DiscordantPairs:
+def find_discordant_pairs(reads: Reads, first: Alignments, targets: Targets, *, longest: int) -> Alignments:
     """Find the reads of discordant pairs: both mates are unique, but do not face each other within ``longest`` bases.
 
     Pairs on one circular target are excluded: their fragment may span its end.
@@ -261,8 +232,7 @@ def find_discordant_pairs(reads: Reads, first: Alignments, targets: Targets, *, 
     aligned, is_pair, may_face, insert = _pairs(reads, first)
     is_one = (aligned.target[:-1] == aligned.target[1:]) & to_namespace(xp, targets.is_circular)[aligned.target[:-1]]
     rows = xp.flatnonzero(is_pair & ~is_one & ~(may_face & (insert > 0) & (insert <= longest)))
-    own = aligned.where(xp.concatenate([rows, rows + 1]))
-    return DiscordantPairs(own.begin, own.end, own.is_reversed, own.segment, reads.read[own.segment] >> 1)
+    return aligned.where(xp.concatenate([rows, rows + 1]))
 
 
 def _pairs(reads: Reads, first: Alignments) -> tuple[Alignments, Array, Array, Array]:

@@ -17,7 +17,6 @@ from gpuasm.assembly.alignment.graph_anchors import AnchorIndex, anchor_reads
 from gpuasm.assembly.alignment.read_threading import (
     MOST_UNITIGS,
     GraphArrays,
-    ReadPaths,
     thread_reads,
     without_alternative_placements,
     without_false_anchors,
@@ -176,11 +175,7 @@ def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_a
     if checks_anchors:
         anchored = without_false_anchors(anchored, pairs, graph)
         anchored = without_alternative_placements(anchored, pairs, graph)
-    return _link_threads(thread_reads(pairs, anchored, graph), graph)
-
-
-def _link_threads(threads: ReadPaths, graph: GraphArrays) -> Links:
-    xp = array_namespace(threads.size)
+    threads, xp = thread_reads(pairs, anchored, graph), array_namespace(pairs.packed)
     o, base = threads.anchored.oriented.reshape(-1, 2), threads.anchored.base.reshape(-1, 2)
     pair = xp.flatnonzero((o >= 0).all(axis=1))
     oriented, thread = o[pair], threads.unitigs.reshape(-1, 2, MOST_UNITIGS)[pair]

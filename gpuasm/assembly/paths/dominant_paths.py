@@ -116,11 +116,9 @@ def find_dominant_paths(graph: UnitigGraph) -> np.ndarray:
 def _find_successors(arc_start, arc_to, depth, ratio, follower):
     for here in range(follower.size):
         there = _dominant_successor(here, arc_start, arc_to, depth, ratio)
-        if (
-            there < 0
-            or there >> 1 == here >> 1
-            or _dominant_successor(there ^ 1, arc_start, arc_to, depth, ratio) != here ^ 1
-        ):
+        if there < 0 or there >> 1 == here >> 1:
+            continue
+        if _dominant_successor(there ^ 1, arc_start, arc_to, depth, ratio) != here ^ 1:
             continue
         has_others = arc_start[here + 1] - arc_start[here] > 1 or arc_start[(there ^ 1) + 1] - arc_start[there ^ 1] > 1
         one, other = depth[here >> 1], depth[there >> 1]

@@ -71,16 +71,12 @@ class ChosenWalks(NamedTuple):
     n_walks: Array
 
 
-def choose_walks(links: Links, graph: GraphArrays, inserts: InsertSizes) -> ChosenWalks:
-    """Choose the walk of each link."""
-    return _choose_some(links, array_namespace(links.source).arange(links.n), graph, inserts)
-
-
-def _choose_some(
-    links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
+def choose_walks(
+    links: Links, graph: GraphArrays, inserts: InsertSizes, *, chosen: Array | None = None, pins: Array | None = None
 ) -> ChosenWalks:
-    """Choose the walks of the links with the chosen numbers; see `find_walks` for the known unitigs ``pins``."""
+    """Choose the walk of each link, or of those with the chosen numbers; see `find_walks` for ``pins``."""
     xp = array_namespace(links.source)
+    chosen = xp.arange(links.n) if chosen is None else chosen
     model, parts = inserts.model(xp), []
     for first in range(0, max(1, int(chosen.size)), _BATCH):
         some = chosen[first : first + _BATCH]
@@ -214,7 +210,7 @@ def choose_by_prefixes(
         some = xp.flatnonzero(is_open & (known > before).any(axis=0))
         if some.size == 0:
             break
-        found = _choose_some(links, some, graph, inserts, pins=pins[:, some].reshape(2, -1))
+        found = choose_walks(links, graph, inserts, chosen=some, pins=pins[:, some].reshape(2, -1))
         certain = xp.flatnonzero(found.size > 0)
         for array, its in zip(chosen, found, strict=True):
             array.reshape(links.n, -1)[some[certain]] = its.reshape(some.size, -1)[certain]

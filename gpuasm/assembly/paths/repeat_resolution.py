@@ -65,17 +65,9 @@ def resolve(
 ) -> Resolved:
     """Join what pairs join with certainty, and repeats with one possible resolution.
 
-    Parameters
-    ----------
-    graph, pairs
-        The last simplified graph, and the pairs that may join its unitigs.
-    rules
-        Applied rules, of `gpuasm.assembly.options.RULES`.
-    uneven
-        Variation of depth beyond chance: see `gpuasm.assembly.paths.repeats.unevenness`; None where any depth may be
-        that of a genome, so that it resolves no repeat.
-    repeat_kmers : (n,) uint64
-        k-mers that the reads' last graph contains twice; None where that is not known.
+    ``rules`` are those applied, of `gpuasm.assembly.options.RULES`. ``uneven`` is the variation of depth beyond chance
+    (`unevenness`); None where any depth may be that of a genome, so that it resolves no repeat. ``repeat_kmers``, (n,)
+    uint64, are the k-mers that the reads' last graph contains twice; None where that is not known.
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
