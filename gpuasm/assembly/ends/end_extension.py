@@ -79,7 +79,7 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     whose = np.concatenate([tails.end[of], number])
     order = np.lexsort((whose, rank, all_keys))
     first = begins_run(all_keys[order])
-    first_owner = whose[order][np.maximum.accumulate(np.where(first, np.arange(order.size), 0))]
+    first_owner = whose[order[first]][np.cumsum(first) - 1]
     # The rows of extensions, less those of ends of contigs.
     shared = order[first_owner != whose[order]] - tail_keys.size
     shared = shared[shared >= 0]
@@ -168,5 +168,4 @@ def extended(
         changed(own, codes=codes_now[bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
         for c, (own, (right, left)) in enumerate(both)
     ]
-    before = np.concatenate([[0], np.cumsum(size)])[np.searchsorted(place, cuts, side="right")]
-    return new, (codes_now, depth_now, is_core, is_redundant), cuts + before
+    return new, (codes_now, depth_now, is_core, is_redundant), cuts + np.searchsorted(at, cuts, side="right")

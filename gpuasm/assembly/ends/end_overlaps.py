@@ -24,7 +24,7 @@ from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import compiled, for_each, inlined, signatures
 from gpuasm.primitives.counting import count_ones
 from gpuasm.primitives.row_of_edge import row_of_edge
-from gpuasm.primitives.runs import begins_run
+from gpuasm.primitives.runs import run_bounds
 from gpuasm.sequence.encoding import base_at, block_at, pack
 
 _MISMATCH_COST = ENDS.overlap_mismatch_cost
@@ -143,10 +143,8 @@ class _Seeds(NamedTuple):
         keys = xp.sort(keys)
         numbers = (keys & ((np.uint64(1) << number_bits) - np.uint64(1))).astype(np.int64)
         keys >>= number_bits
-        is_first = begins_run(keys)
-        run = xp.cumsum(is_first, dtype=np.int32) - np.int32(1)
-        begin = xp.concatenate([xp.flatnonzero(is_first), xp.full(1, n)]).astype(np.int64)
-        n_runs = int(begin.size) - 1
+        begin = run_bounds(keys)
+        run, n_runs = row_of_edge(begin), int(begin.size) - 1
         first, n_reversed = xp.empty(n_runs, np.int64), xp.empty(n_runs, np.int64)
         _find_reverse_complements(n_runs, begin, keys, m, n_runs, first, n_reversed)
         n_others = xp.zeros(n + 1, np.int32)
@@ -178,11 +176,7 @@ def _find_reverse_complements(g, begin, keys, m, n_runs, first, count):
     key = keys[begin[g]]
     kmer = key >> np.uint64(1)
     other = key if reverse_complement_plain(kmer, m) == kmer else key ^ np.uint64(1)
-    own = g
-    if other > key:
-        own = g + 1
-    elif other < key:
-        own = g - 1
+    own = g + np.int64(other > key) - np.int64(other < key)
     first[g], count[g] = 0, 0
     if own >= 0 and own < n_runs and keys[begin[own]] == other:
         n = begin[own + 1] - begin[own]

@@ -42,17 +42,8 @@ def fill_gap(
 ) -> Fill | None:
     """Return the fill of a gap between two dead ends, or None if no walk is certain.
 
-    Parameters
-    ----------
-    reads
-        Its local reads in its direction, with their mates' positions: see `find_local_reads` of
-        `gpuasm.assembly.ends.local_reads`. Their order does not matter.
-    read_length
-        Bases of a typical read.
-    density : (longest + 1,) int32, optional
-        Log-likelihood of each fragment length; without it fragments are not used.
-    flank
-        No local read is aligned farther from an end of the gap than this (bases).
+    ``reads`` are its local reads in its direction, with their mates' positions; their order does not matter. Typical
+    ones have ``read_length`` bases. See `choose_walk` for the others; without ``density`` fragments are not used.
     """
     source, target = (oriented_codes(graph, oriented).tobytes() for oriented in (gap.source, gap.target))
     # Bases that the two may share are trimmed from either, so that every walk has a positive length.
@@ -76,10 +67,10 @@ def fill_gap(
                 longest = int(density.size)
                 ends = source[-own - longest :], target[: own + longest]
                 farthest = own + cut + gap.size + max(2 * gap.spread, (longest - gap.size) // 2)
-                walks = _walks(packed, between, (least - gap.spread, farthest))
-                text = _supported_by_fragments(
-                    walks or [], reads, ends, own=own, density=density, length=read_length, flank=flank
-                )
+                walks = _walks(packed, between, (least - gap.spread, farthest)) or []
+                spelled = ((ends[0][:-own] + walk + ends[1][own:], len(walk) - 2 * own) for walk in walks)
+                candidates = [Candidate(text, len(ends[0]), len(ends[0]) + inner) for text, inner in spelled]
+                text = _supported_by_fragments(candidates, reads, density, length=read_length, flank=flank)
             if text is None or not (text.startswith(ends[0]) and text.endswith(ends[1])):
                 return None
             inner = len(text) - len(ends[0]) - len(ends[1])
@@ -88,20 +79,10 @@ def fill_gap(
 
 
 def _supported_by_fragments(
-    walks: Sequence[bytes],
-    reads: Sequence[tuple[bytes, int]],
-    ends: tuple[bytes, bytes],
-    *,
-    own: int,
-    density: np.ndarray,
-    **known: int,
+    candidates: Sequence[Candidate], reads: Sequence[tuple[bytes, int]], density: np.ndarray, *, length: int, flank: int
 ) -> bytes | None:
     """Return the sequence of the walk that fragments support against every other, or None; see `choose_walk`."""
-    source, target = ends
-    candidates = [
-        Candidate(source[:-own] + walk + target[own:], len(source), len(source) + len(walk) - 2 * own) for walk in walks
-    ]
-    chosen = choose_walk(candidates, reads, density=density, **known)
+    chosen = choose_walk(candidates, reads, density=density, length=length, flank=flank)
     if chosen is None:
         return None
     held = _reads_held([text for text, _ in reads], [each.text for each in candidates])

@@ -62,7 +62,12 @@ def spanning_pairs(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGrap
     here, there = aligned.oriented[first], aligned.oriented[second]
     within, faces, inserts = facing_pairs(reads, aligned, kmer_graph, (first, second))
     if inserts is None:
-        _warn_of_orientation(int(within.sum()), int(faces.sum()), int((within & (here == there)).sum()))
+        n_within, n_apart = int(within.sum()), int((within & ~faces).sum())
+        if n_within >= FRAGMENTS.insert_least_pairs and 2 * n_apart > n_within:
+            is_same = 2 * int((within & (here == there)).sum()) > n_within
+            found = "are on one strand (FF)" if is_same else "look away from each other or are too long (RF)"
+            note = "do not face each other (FR): most %s; their mates are used without each other: docs/reads.md"
+            _LOG.warning("%s of %s pairs " + note, f"{n_apart:,}", f"{n_within:,}", found)
         return None
     xp = array_namespace(here)
     chosen = xp.flatnonzero(~faces & (here >= 0) & (there >= 0))
@@ -103,17 +108,6 @@ def facing_pairs(
     is_long = on >= FRAGMENTS.insert_unitig_medians * np.median(of_facing)
     on_long = InsertSizes.of(np.bincount(of_facing[is_long], minlength=1), bases_per_pair=bases)
     return within, faces, on_long or InsertSizes.of(np.bincount(of_facing), bases_per_pair=bases)
-
-
-def _warn_of_orientation(n_within: int, n_facing: int, n_same: int) -> None:
-    """Warn if most pairs within one unitig do not face each other, given how many do, and are on one strand."""
-    if n_within < FRAGMENTS.insert_least_pairs or 2 * n_facing >= n_within:
-        return
-    found = "are on one strand (FF)" if 2 * n_same > n_within else "look away from each other or are too long (RF)"
-    _LOG.warning(
-        "%s of %s pairs do not face each other (FR): most %s; their mates are used without each other: docs/reads.md",
-        f"{n_within - n_facing:,}", f"{n_within:,}", found,
-    )  # fmt: skip
 
 
 class Links(NamedTuple):

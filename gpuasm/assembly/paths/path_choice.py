@@ -133,8 +133,7 @@ def surprise_256(n, fewest, most):
     genome, and not every read has an anchor.
     """
     low, high = fewest * _LOW // 16, most * _HIGH // 16
-    bound = np.int64(16) * n
-    bound = max(bound, low)
+    bound = max(np.int64(16) * n, low)
     if bound > high:
         bound = max(high, np.int64(1))
     if n == 0:

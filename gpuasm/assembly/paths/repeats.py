@@ -32,7 +32,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes, sort
 from gpuasm.assembly.parameters import PATHS
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.spectrum import Spectrum
-from gpuasm.kmers.text_kmers import kmers_of
+from gpuasm.kmers.text_kmers import kmers_of, places_of
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,7 @@ def _count_units(graph: UnitigGraph, cycle: Cycle, *, read_length: float, uneven
 def _occurs_elsewhere(graph: UnitigGraph, cycle: Cycle) -> bool:
     """Return whether a k-mer of the repeat occurs in other unitigs: reads of another locus add to its depth."""
     codes = [oriented_codes(graph, o) for o in (cycle.repeat, cycle.between)]
-    own = np.unique(np.concatenate([np.minimum(*kmers_of(text)) for text in codes]))
-    kmers = np.minimum(*kmers_of(graph.bases))
-    position = np.flatnonzero(own[np.minimum(np.searchsorted(own, kmers), own.size - 1)] == kmers)
+    position, _, _ = places_of(graph.bases, np.concatenate([np.minimum(*kmers_of(text)) for text in codes]))
     unitig = np.searchsorted(graph.start, position, side="right") - 1
     unitig = unitig[position + MAX_PLAIN_K <= graph.start[unitig + 1]]
     return bool(np.setdiff1d(unitig, [o >> 1 for o in (cycle.before, cycle.repeat, cycle.between, cycle.after)]).size)
