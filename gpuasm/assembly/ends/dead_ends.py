@@ -29,7 +29,7 @@ from gpuasm.assembly.ends.clipped_tails import (
 )
 from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
-from gpuasm.parallel import compiled, for_each, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
 
@@ -145,8 +145,10 @@ class AlignedEnds:
     ----------
     texts : EndSequences
         The sequence of each end, outwards.
-    depth, support : (total,) int32
-        Uniquely aligned reads over each base of the unitigs, and those of them with this base; 0 beyond the unitig.
+    places : (n, 2) int64
+        Begin and end of the contig of each end, among the bases of all contigs; in descending order if it has none.
+    depth, support : (n_places,) int32
+        Uniquely aligned reads over each base of all contigs, and those of them with this base.
     tails : ClippedTails
         Of all reads, by oriented unitig.
     local_reads : dict of (int, int) to list of (bytes, int)
@@ -157,8 +159,9 @@ class AlignedEnds:
     """
 
     texts: EndSequences
-    depth: np.ndarray
-    support: np.ndarray
+    places: np.ndarray
+    depth: Array
+    support: Array
     tails: ClippedTails
     local_reads: dict[tuple[int, int], list[tuple[bytes, int]]]
     flank: int
@@ -175,9 +178,17 @@ class AlignedEnds:
         return order[low:high], first[order[low:high]]
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return depth and support of each base of the sequence of an end."""
-        own = slice(int(self.texts.start[i]), int(self.texts.start[i + 1]))
-        return self.depth[own], self.support[own]
+        """Return depth and support of each base of the sequence of an end: (n,) int32; 0 beyond the unitig.
+
+        A contig whose other end is trimmed has fewer bases than the sequence.
+        """
+        size, (begin, end) = self.texts.text(i).size, self.places[i].tolist()
+        inside, is_left_end = size - int(self.texts.beyond[i]), self.texts.end[i] & 1 == LEFT
+        n, found = max(0, min(inside, end - begin)), np.zeros((2, size), np.int32)
+        own = slice(begin, begin + n) if is_left_end else slice(end - n, end)
+        for row, values in zip(found, (self.depth, self.support), strict=True):
+            row[inside - n : inside] = to_host(values[own])[:: -1 if is_left_end else 1]
+        return found[0], found[1]
 
 
 def align_to_ends(
@@ -216,8 +227,10 @@ def align_to_ends(
     texts = EndSequences.voted(graph, ends, tails, reach=int(reads.length.max()))
     contig = np.full(graph.n + 1, -1, np.int64)  # the last place is that of contigs that are no unitig
     contig[unitig] = np.arange(unitig.size)
-    depth = _depth_at(texts, contig[ends >> 1], bounds, coverage.take(), xp.concatenate(differing_bases) >> 2)
-    return AlignedEnds(texts, *depth, tails, local_reads, sides.flank)
+    places = bounds[contig[ends >> 1][:, None] + np.array([0, 1])]
+    depth, against = coverage.take(), xp.concatenate(differing_bases) >> 2
+    support = depth - xp.bincount(against, minlength=int(depth.size)).astype(np.int32)
+    return AlignedEnds(texts, places, depth, support, tails, local_reads, sides.flank)
 
 
 def _folding(first: Alignments, second: Alignments) -> Alignments:
@@ -227,34 +240,3 @@ def _folding(first: Alignments, second: Alignments) -> Alignments:
         return second
     before = first.where(xp.searchsorted(first.segment, second.segment))
     return second.where(xp.flatnonzero((before.target == second.target) & (before.is_reversed != second.is_reversed)))
-
-
-def _depth_at(
-    texts: EndSequences, contig: np.ndarray, bounds: np.ndarray, depth: Array, differing_bases: Array
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return depth and support of the bases of ends, given the contig of each, and the positions of all mismatches.
-
-    A contig whose other end is trimmed has fewer bases than the sequence.
-    """
-    xp, inside = array_namespace(depth), np.diff(texts.start) - texts.beyond
-    n_known = np.where(contig >= 0, np.minimum(inside, bounds[contig + 1] - bounds[contig]), 0)
-    is_left_end = (texts.end & 1) == LEFT
-    edge = np.where(is_left_end, bounds[contig], bounds[contig + 1] - 1)
-    columns = (to_namespace(xp, a) for a in (texts.start, inside, n_known, edge, is_left_end))
-    against = xp.bincount(differing_bases, minlength=int(depth.size)).astype(np.int32)
-    over, support = (xp.zeros(int(texts.start[-1]), np.int32) for _ in range(2))
-    _copy_depth(texts.end.size, *columns, depth, against, over, support)
-    return to_host(over), to_host(support)
-
-
-@signatures(
-    "int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1], int32[::1], int32[::1], int32[::1], int32[::1]"
-)
-@for_each
-def _copy_depth(e, start, inside, n_known, edge, is_left_end, depth, against, over, support):
-    """Write the reads over the last bases of each end, and those that agree."""
-    for from_end in range(n_known[e]):
-        place = edge[e] + from_end if is_left_end[e] else edge[e] - from_end
-        row = start[e] + inside[e] - 1 - from_end
-        over[row] = depth[place]
-        support[row] = depth[place] - against[place]
