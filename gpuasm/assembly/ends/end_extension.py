@@ -23,7 +23,6 @@ from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.runs import begins_run
-from gpuasm.primitives.searching import first_not_below
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 
@@ -70,8 +69,8 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     ends = np.flatnonzero(np.repeat([not contig.is_circular for contig in contigs], 2))
     tails = Consensus(ends, [np.empty(0, np.uint8)] * ends.size, [])
     tail_keys, of, _ = _windows(tails, contigs, k=ENDS.local_min_k, tail=ENDS.extension_tail)
-    known, shared = np.sort(keys), np.empty(tail_keys.size, bool)
-    _mark_known(tail_keys.size, tail_keys, known, known.size, shared)
+    known = np.sort(keys)
+    shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
     tail_keys, of, number = tail_keys[shared], of[shared], found.end[owner]
     # Ends of contigs come before all extensions.
     all_keys = np.concatenate([tail_keys, keys])
@@ -134,14 +133,6 @@ def _read_windows(t, start, before, text, k, keys, is_good):
             is_good[row] = n >= k
 
 
-@signatures("uint64[::1], uint64[::1], int64, boolean[::1]", on="host")
-@for_each
-def _mark_known(i, keys, known, n_known, is_known):
-    """Mark the keys that are among sorted ones."""
-    at = first_not_below(keys[i], known, n_known)
-    is_known[i] = at < n_known and known[at] == keys[i]
-
-
 PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Codes, depth, whether a base is of a core and whether it is redundant, concatenated over all contigs."""
 
@@ -158,8 +149,9 @@ def extended(
     size, place = np.array([found.codes[i].size for i in order]), bounds[contig + ~is_left_end][order]
     codes = np.concatenate([reverse_complement(found.codes[i]) if is_left_end[i] else found.codes[i] for i in order])
     depth = np.concatenate([found.depth[i][::-1] if is_left_end[i] else found.depth[i] for i in order])
-    at, added = np.repeat(place, size), (codes, depth, False, False)
-    codes_now, depth_now, is_core, is_redundant = map(np.insert, per_base, [at] * 4, added)
+    at = np.repeat(place, size)
+    codes_now, depth_now = np.insert(per_base[0], at, codes), np.insert(per_base[1], at, depth)
+    is_core, is_redundant = (np.insert(old, at, np.False_) for old in per_base[2:])
     by_side = np.zeros((len(contigs), 2), np.int64)
     by_side[contig[order], found.end[order] & 1] = size
     bounds = bounds + np.concatenate([[0], np.cumsum(by_side.sum(axis=1))])

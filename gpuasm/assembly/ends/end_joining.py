@@ -82,7 +82,8 @@ def overlapping_end_segments(reads: Reads, aligned: UnitigAlignments, kmer_graph
     length = np.array([own.size for own in codes], np.int64)
     packed = pack(np.concatenate([np.empty(0, np.uint8), *codes]))
     columns = packed, np.cumsum(length) - length, length.astype(np.int32), np.full(length.size, -1, np.int64)
-    return Reads(*(to_namespace(xp, column) for column in columns), length.size)
+    packed, start, length, number = (to_namespace(xp, column) for column in columns)
+    return Reads(packed, start, length, number, number.size)
 
 
 def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, found: Overlaps) -> np.ndarray:

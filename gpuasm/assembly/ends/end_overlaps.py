@@ -237,36 +237,28 @@ def _list_overlaps(f, rows, last, seeds: _Seeds, least, one, other, sizes, score
             at += 1
 
 
-def overlap_lengths(
-    own: np.ndarray, towards: np.ndarray, *, least: int, most: int | None = None, mismatch_cost: int = _MISMATCH_COST
-) -> np.ndarray:
+def overlap_lengths(own: np.ndarray, towards: np.ndarray, *, least: int) -> np.ndarray:
     """Return how many bases the end of one sequence may share with the beginning of another: (n,) int64, ascending.
 
-    At least ``least`` of them (at least 1) are left if each mismatch costs ``mismatch_cost`` matches; ``most`` is the
-    longest overlap.
+    ``least`` is the least score of an overlap, at least 1: its matches, less the cost of each mismatch.
     """
-    longest = min(own.size, towards.size, own.size if most is None else most)
-    is_overlap = np.empty(max(0, longest + 1 - least), bool)
-    _mark_overlaps(np.ascontiguousarray(own), np.ascontiguousarray(towards), least, mismatch_cost, is_overlap)
+    is_overlap = np.empty(max(0, min(own.size, towards.size) + 1 - least), bool)
+    _mark_overlaps(np.ascontiguousarray(own), np.ascontiguousarray(towards), least, is_overlap)
     return least + np.flatnonzero(is_overlap)
 
 
-@signatures("uint8[::1], uint8[::1], int64, int64, boolean[::1]")
+@signatures("uint8[::1], uint8[::1], int64, boolean[::1]")
 @compiled()
-def _mark_overlaps(own, towards, least, mismatch_cost, is_overlap):
+def _mark_overlaps(own, towards, least, is_overlap):
     """Mark each number of bases, from the least on, at which the end of one text and the other's beginning overlap."""
     for row in range(is_overlap.size):
         size = least + row
         score = size
         for at in range(size):
-            score -= mismatch_cost if own[own.size - size + at] != towards[at] else 0
+            score -= _MISMATCH_COST if own[own.size - size + at] != towards[at] else 0
             if score < least:
                 break
         is_overlap[row] = score >= least
-
-
-_NO_MISMATCH = 1 << 32
-"""The cost of a mismatch that no overlap may have."""
 
 
 def find_linked_overlaps(graph: UnitigGraph, gap: Gap) -> list[int]:
@@ -275,8 +267,9 @@ def find_linked_overlaps(graph: UnitigGraph, gap: Gap) -> list[int]:
     0 is included where other overlaps cannot be excluded.
     """
     own, towards = last_codes(graph, gap.source, graph.k), 3 - last_codes(graph, gap.target ^ 1, graph.k)[::-1]
-    least, most = max(ENDS.linked_min_overlap, -gap.size - gap.spread), min(graph.k - 2, gap.spread - gap.size)
-    found = overlap_lengths(own, towards, least=least, most=most, mismatch_cost=_NO_MISMATCH).tolist()
+    least = max(ENDS.linked_min_overlap, -gap.size - gap.spread)
+    most = min(graph.k - 2, gap.spread - gap.size, own.size, towards.size)
+    found = [n for n in range(least, most + 1) if np.array_equal(own[own.size - n :], towards[:n])]
     # Units of a tandem repeat may be missing between the ends, or one end may have additional units.
     distances = [(n, d) for n in found for d in distances_of_repeats(graph, gap.source, gap.target, n)]
     is_open = any(gap.fits(shift) for n, d in distances for shift in (d - n, -d - n))

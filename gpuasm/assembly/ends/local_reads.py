@@ -67,7 +67,8 @@ class GapEnds:
         edge = targets.start[target] + np.where(is_left_end, 0, targets.size[target])
         xp = array_namespace(reads.packed)
         flank = ENDS.local_reach_reads * (int(reads.length.max()) if reads.n_segments else 0)
-        return cls(*(to_namespace(xp, a) for a in (number, target, edge, is_left_end)), flank, longest)
+        number, target, edge, is_left_end = (to_namespace(xp, a) for a in (number, target, edge, is_left_end))
+        return cls(number, target, edge, is_left_end, flank, longest)
 
     def distance(self, end: Array, aligned: Alignments, length: Array) -> Array:
         """Return the distance in bases from each read's far end to its contig end."""

@@ -275,5 +275,8 @@ class Resolved:
 
     def moved(self, graph: UnitigGraph, sources: SourceUnitigs) -> Resolved:
         """Return the result in a later graph, whose unitigs are made of those of this one."""
-        lists = {name: move_gaps(gaps, graph, sources) for name, gaps in vars(self).items() if isinstance(gaps, list)}
-        return replace(self, graph=graph, **lists)
+        gaps, weak_links, ambiguous, mismatching = (
+            move_gaps(some, graph, sources)
+            for some in (self.gaps, self.weak_links, self.ambiguous_overlaps, self.mismatching_overlaps)
+        )
+        return Resolved(graph, gaps, weak_links, ambiguous, mismatching, self.counts)

@@ -129,11 +129,10 @@ def _find_successors(arc_start, arc_to, depth, ratio, follower):
 @compiled()
 def _dominant_successor(here, arc_start, arc_to, depth, ratio):
     """Return the outgoing neighbour that dominates all others, or -1."""
-    best = -1
+    best, most, second = -1, -1.0, -1.0
     for arc in range(arc_start[here], arc_start[here + 1]):
-        if best < 0 or depth[arc_to[arc] >> 1] > depth[best >> 1]:
-            best = arc_to[arc]
-    for arc in range(arc_start[here], arc_start[here + 1]):
-        if arc_to[arc] != best and ratio * depth[arc_to[arc] >> 1] > depth[best >> 1]:
-            return -1
-    return best
+        own = depth[arc_to[arc] >> 1]
+        second = max(second, min(own, most))
+        if own > most:
+            best, most = arc_to[arc], own
+    return best if ratio * second <= most else -1

@@ -83,8 +83,7 @@ def choose_walks(
         own = None if pins is None else pins[:, WALK_UNITIGS * first : WALK_UNITIGS * (first + _BATCH)]
         walks = find_walks(links, some, graph, inserts, pins=own)
         best = xp.full(some.size, -1, np.int32)
-        scores, surprises = (xp.empty(MAX_WALKS * some.size, np.int64) for _ in range(2))
-        _choose(int(some.size), some, links, walks, graph, model, surprises, scores, best)
+        _choose(int(some.size), some, links, walks, graph, model, best)
         at = xp.arange(best.size) * MAX_WALKS + xp.maximum(best, 0)
         size = xp.where(best >= 0, walks.size[at], 0).astype(np.int32)
         parts.append((walks.unitigs.reshape(-1, WALK_UNITIGS)[at].ravel(), size, walks.gap[at], walks.found))
@@ -144,10 +143,10 @@ def surprise_256(n, fewest, most):
 @signatures(
     "int64[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], "
     "int32[::1], int32[::1], int32[::1], int32[::1], int64, uint64[::1], int64[::1], int64[::1], int32[::1], "
-    "int64[::1], int32[::1], int64[::1], int64, int64, int64, int64[::1], int64[::1], int32[::1]"
+    "int64[::1], int32[::1], int64[::1], int64, int64, int64, int32[::1]"
 )
 @for_each
-def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: FragmentModel, surprises, scores, best):
+def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: FragmentModel, best):
     n, link = np.int64(walks.found[i]), some[i]
     best[i] = -1
     if n >= 1 and n <= MAX_WALKS:
@@ -158,7 +157,7 @@ def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: Frag
         n_pairs, n_inside = last - first, np.int64(0)
         for p in range(first, last):
             n_inside += 1 if links.left[p] <= own and links.right[p] <= other else 0
-        top = MAX_WALKS * i
+        most, second, is_sure = np.int64(-(1 << 62)), np.int64(-(1 << 62)), False
         for h in range(MAX_WALKS * i, MAX_WALKS * i + n):
             # Of all fragments, those that could begin on the source and end on the target at this distance.
             gap = np.int64(walks.gap[h])
@@ -172,24 +171,20 @@ def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: Frag
             )
             if n_pairs == 1 and sixteenths >= _LONE_PAIR:
                 surprise = max(surprise, np.int64(_LEAD))
-            score = -n_pairs * np.int64(log2_256(expected)) - surprise
+            score, fitting = -n_pairs * np.int64(log2_256(expected)) - surprise, 0
             for p in range(first, last):
-                score += log2_likelihood(model, links.left[p] + links.right[p] + gap)
+                insert = links.left[p] + links.right[p] + gap
+                score += log2_likelihood(model, insert)
                 if not _fits_threads(p, links, walks.unitigs, WALK_UNITIGS * h, walks.size[h]):
                     score -= _CONFLICT
-            scores[h], surprises[h] = score, surprise
-            top = h if score > scores[top] else top
-        n_competing = 0
-        for h in range(MAX_WALKS * i, MAX_WALKS * i + n):
-            if h != top and scores[h] + _LEAD > scores[top]:
-                n_competing += 1
-        fitting = 0
-        for p in range(first, last):
-            fits = _fits_threads(p, links, walks.unitigs, WALK_UNITIGS * top, walks.size[top])
-            if fits and is_usual(model, links.left[p] + links.right[p] + walks.gap[top]):
-                fitting += 1
-        if n_competing == 0 and surprises[top] < _LEAD and 2 * fitting > n_pairs:
-            best[i] = top - MAX_WALKS * i
+                elif is_usual(model, insert):
+                    fitting += 1
+            second = max(second, min(score, most))
+            if score > most:
+                most, is_sure = score, surprise < _LEAD and 2 * fitting > n_pairs
+                best[i] = h - MAX_WALKS * i
+        if not is_sure or second + _LEAD > most:
+            best[i] = -1
 
 
 def choose_by_prefixes(

@@ -209,7 +209,7 @@ def duplicate_terminal_repeats(graph: UnitigGraph) -> tuple[UnitigGraph, SourceU
     if repeats.size == 0:
         return graph, SourceUnitigs.identity(graph.n), 0
     source, target, n = graph.arc_from.astype(np.int64), graph.arc_to.astype(np.int64), graph.n
-    counts, copied = graph.count.copy(), []
+    counts, copied = graph.count.copy(), list[int]()
     for oriented in repeats.tolist():
         u, entrances = oriented >> 1, graph.following(oriented ^ 1) ^ 1
         counts[u] //= entrances.size
