@@ -80,8 +80,9 @@ def _are_similar(graph: UnitigGraph, other: int, successor: int) -> bool:
     """Return whether two unitigs with a common neighbour begin with similar sequences."""
     own, dominant = (oriented_codes(graph, oriented)[graph.k - 1 :] for oriented in (other, successor))
     n, per_difference = min(own.size, dominant.size, PATHS.minor_compared_bases), ALIGNMENT.similar_bases_per_difference
-    edits = edits_to_prefix(own[:n], dominant[: n + n // per_difference + 1])
-    return n >= per_difference and bool(per_difference * edits <= n)
+    if n < per_difference:
+        return False
+    return bool(per_difference * edits_to_prefix(own[:n], dominant[: n + n // per_difference + 1]) <= n)
 
 
 def follow_dominant_paths(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitigs, np.ndarray]:
