@@ -23,6 +23,7 @@ from gpuasm.parallel import inlined
 from gpuasm.primitives.runs import begins_run
 from gpuasm.sequence.reads import Reads
 
+_QUARTILES = (0.25, 0.5, 0.75)
 LOG2_SCALE = 256
 """Likelihoods are in 1 / 256 bit."""
 _LOG2_BITS = 8
@@ -52,7 +53,7 @@ class InsertSizes:
         """Return the distribution without outliers, or None where too few pairs were measured."""
         if measured.sum() < FRAGMENTS.insert_least_pairs:
             return None
-        low, median, high = (_quantile(measured, share) for share in (0.25, 0.5, 0.75))
+        low, median, high = (_quantile(measured, share) for share in _QUARTILES)
         reach = FRAGMENTS.insert_outlier_widths * max(1, median - low, high - median)
         near = measured.copy()
         near[: max(0, median - reach)] = 0
