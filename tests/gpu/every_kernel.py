@@ -6,7 +6,6 @@ import numpy as np
 
 from gpuasm.assembly import assemble, unitigs_of_reads
 from gpuasm.assembly.alignment import contig_alignment, graph_anchors
-from gpuasm.assembly.ends import dead_ends
 from gpuasm.assembly.graph.piece_joining import PieceLinks, all_pieces, join_pieces
 from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.assembly.iteration.next_graph import build_next_graph
@@ -51,8 +50,6 @@ def call_every_kernel() -> None:
     spell_kmers(reads.packed, graph_input)
     one = np.ones(1, np.int64)
     read_evidence._mark_covered(1, one, 9 * one, 2 * one, 3 * one, 1, np.zeros(1, np.uint8))
-    depth, is_left_end = np.ones(2, np.int32), np.zeros(1, bool)
-    dead_ends._copy_depth(1, one - 1, one, one, one, is_left_end, depth, depth, depth.copy(), depth.copy())
     contig_alignment._choose_batch(
         1, np.zeros(1, np.int64), reads.start, reads.packed, np.uint64(2), np.empty(1, np.int32)
     )
@@ -68,7 +65,7 @@ def call_every_kernel() -> None:
     one = (np.zeros(1, np.int64), np.zeros(1, np.int32))
     graph_anchors._anchor_named(1, *one, np.full(32, -1, np.int32), 61, np.zeros(1, np.int64), *one)
     pins = np.full(24, -1, np.int32)
-    graph_walks._agree(1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), 8, 24, pins)
+    graph_walks._agree(1, np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(8, np.int32), pins)
     sketch_text(reads, SketchKind.bottom(21, 9))
     sketch_kmers(np.zeros(1, np.uint64), SketchKind.scaled(21, 1))
     strand_walks._rank(np.array([2, -1, -1, 1], np.int32))

@@ -23,8 +23,7 @@ OF_ITS_OWN = {
     ("passed_contigs.py", "_set_depth"): {"count", "followers"},
     ("read_correction.py", "_correct"): {"names", "packed"},  # each segment has entries of its own
     ("ungapped.py", "_choose_place"): {"found"},  # so are the rows
-    ("path_choice.py", "_choose"): {"scores", "surprises"},  # of the walks of its own link
-    ("graph_walks.py", "_search"): {"stack.cursor", "stack.place", "stack.walk"},  # likewise
+    ("graph_walks.py", "_search"): {"cursor", "place", "walk"},  # of the walks of its own link
 }
 """Arrays that a kernel reads and writes at other places than its index, though no other run accesses those."""
 

@@ -63,18 +63,10 @@ class ClippedTails:
 
 
 def free_ends(targets: Targets, bounds: np.ndarray, is_free: np.ndarray) -> np.ndarray:
-    """Return the dead end of a contig that is the right and the left end of each target.
+    """Return the free contig end that is the right and the left end of each target: (2, n_targets) int64, -1 for none.
 
-    Parameters
-    ----------
-    targets
-        Segments of the contigs, whose places begin at ``bounds``.
-    is_free : (n_contigs, 2) bool
-        Whether the right and the left end of each contig are dead ends.
-
-    Returns
-    -------
-    (2, n_targets) int64: the end as in `ClippedTails`, -1 where there is none.
+    Targets are segments of contigs whose places begin at ``bounds``. ``is_free``, (n_contigs, 2) bool, marks the right
+    and the left ends that are dead ends of the graph.
     """
     contig = np.searchsorted(bounds, targets.offset, side="right") - 1
     at_end = np.stack([targets.offset + targets.size == bounds[contig + 1], targets.offset == bounds[contig]])
@@ -89,87 +81,75 @@ def find_clipped_tails(
 
     ``aligned`` are the first and the second alignments of their segments, ``ends`` as `free_ends` returns them.
     """
-    return ClippedTails.joined([_at_side(reads, aligned, targets, (ends[side], side)) for side in (RIGHT, LEFT)])
+    start = targets.start[:-1]
+    right = _tails_at_right(reads, aligned, start + targets.size, ends[RIGHT])
+    first, second = (_mirrored(reads, own) for own in aligned)
+    return ClippedTails.joined([right, _tails_at_right(reads, (first, second), -start, ends[LEFT])])
 
 
-def _at_side(
-    reads: Reads, aligned: tuple[Alignments, Alignments], targets: Targets, at: tuple[np.ndarray, int]
-) -> ClippedTails:
-    (first, _), (own_end, side) = aligned, at
-    xp = array_namespace(first.at)
-    edge = to_namespace(xp, targets.start[:-1] + (targets.size if side == RIGHT else 0))
-    reached = first.end if side == RIGHT else first.begin
-    rows = xp.flatnonzero(first.is_unique & (reached == edge[first.target]))
-    rows = rows[to_namespace(xp, own_end)[first.target[rows]] >= 0]
-    own = first.where(rows)
-    edge = edge[own.target]
-    n = reads.length[own.segment].astype(np.int64)
-    length = own.at + n - edge if side == RIGHT else edge - own.at
-    length = xp.minimum(length, _before_second(own, aligned[1], n, (edge, side)))
-    if reads.paired:
-        length = xp.minimum(length, _within_fragment(reads, first, rows, (edge, side)))
-    chosen = xp.flatnonzero(length > 0)
-    own, edge, length = own.where(chosen), edge[chosen], length[chosen]
-    end = to_namespace(xp, own_end)[own.target]
-    return ClippedTails(
-        *map(to_host, (end, length, own.end - own.begin, _tail_bases(reads, own, length, (edge, side))))
+def _mirrored(reads: Reads, aligned: Alignments) -> Alignments:
+    """Return alignments to the reverse complement of the text, whose positions are negative: left ends are right."""
+    return aligned._replace(
+        at=-(aligned.at + reads.length[aligned.segment]),
+        is_reversed=1 - aligned.is_reversed,
+        begin=-aligned.end,
+        end=-aligned.begin,
     )
+
+
+def _tails_at_right(
+    reads: Reads, aligned: tuple[Alignments, Alignments], edge: np.ndarray, ends: np.ndarray
+) -> ClippedTails:
+    """Return the tails beyond the right ends of targets, given the position behind each and its number, or -1."""
+    (first, second), xp = aligned, array_namespace(aligned[0].at)
+    edge, ends = to_namespace(xp, edge), to_namespace(xp, ends)
+    rows = xp.flatnonzero(first.is_unique & (first.end == edge[first.target]))
+    rows = rows[ends[first.target[rows]] >= 0]
+    own = first.where(rows)
+    n, inside = reads.length[own.segment].astype(np.int64), edge[own.target] - own.at
+    length = xp.minimum(n - inside, _before_second(own, second, n, inside))
+    if reads.paired:
+        length = xp.minimum(length, _within_fragment(reads, first, rows, own.at + inside))
+    is_reversed = own.is_reversed == 1
+    position = reads.start[own.segment] + xp.where(is_reversed, n - 1 - inside, inside)
+    kept = xp.flatnonzero(length > 0)
+    codes = codes_of_stretches(reads, position[kept], length[kept], is_reversed[kept])
+    end, length, aligned_bases = (a[kept] for a in (ends[own.target], length, own.end - own.begin))
+    return ClippedTails(*map(to_host, (end, length, aligned_bases, codes)))
 
 
 _FAR = np.int64(1 << 40)
 
 
-def _before_second(own: Alignments, second: Alignments, n: Array, at: tuple[Array, int]) -> Array:
+def _before_second(own: Alignments, second: Alignments, n: Array, inside: Array) -> Array:
     """Return how far each segment extends beyond its end before its second alignment begins; 0 where it folds back."""
-    xp, (edge, side) = array_namespace(own.at), at
+    xp = array_namespace(own.at)
     if second.n == 0:
         return xp.full(own.n, _FAR)
-    row = xp.minimum(xp.searchsorted(second.segment, own.segment), second.n - 1)
-    other = second.where(row)
+    other = second.where(xp.minimum(xp.searchsorted(second.segment, own.segment), second.n - 1))
     flipped = other.is_reversed != own.is_reversed
-    begin, end = other.begin - other.at, other.end - other.at
-    begin, end = xp.where(flipped, n - end, begin), xp.where(flipped, n - begin, end)
-    free = own.at + begin - edge if side == RIGHT else edge - own.at - end
-    folds_back = flipped & (other.target == own.target) & ((other.end if side == RIGHT else other.begin) == edge)
-    return xp.where(other.segment == own.segment, xp.where(folds_back, 0, xp.maximum(free, 0)), _FAR)
+    begin = xp.where(flipped, n - (other.end - other.at), other.begin - other.at)
+    folds_back = flipped & (other.target == own.target) & (other.end == own.at + inside)
+    return xp.where(other.segment == own.segment, xp.where(folds_back, 0, xp.maximum(begin - inside, 0)), _FAR)
 
 
-def _within_fragment(reads: Reads, first: Alignments, rows: Array, at: tuple[Array, int]) -> Array:
+def _within_fragment(reads: Reads, first: Alignments, rows: Array, edge: Array) -> Array:
     """Return how far the fragment extends beyond its end, for each outward segment whose mate is aligned there."""
-    xp, (edge, side) = array_namespace(first.at), at
+    xp = array_namespace(first.at)
     own, read = first.where(rows), reads.read[first.segment]
     mate = read[rows] ^ 1
-    row = xp.minimum(xp.searchsorted(read, mate), max(0, first.n - 1))
+    row = xp.minimum(xp.searchsorted(read, mate), first.n - 1)
     other = first.where(row)
-    leads_out = (own.is_reversed == 0) if side == RIGHT else (own.is_reversed == 1)
-    is_mate_here = (
-        (read[row] == mate) & leads_out & (other.target == own.target) & (other.is_reversed != own.is_reversed)
-    )
-    free = other.at + reads.length[other.segment] - edge if side == RIGHT else edge - other.at
-    return xp.where(is_mate_here, xp.maximum(free, 0), _FAR)
-
-
-def _tail_bases(reads: Reads, own: Alignments, length: Array, at: tuple[Array, int]) -> Array:
-    """Return the bases beyond the ends, outwards."""
-    xp, (edge, side) = array_namespace(own.at), at
-    beyond, n, is_reversed = edge - own.at, reads.length[own.segment], own.is_reversed == 1
-    first = beyond if side == RIGHT else beyond - 1
-    position = reads.start[own.segment] + xp.where(is_reversed, n - 1 - first, first)
-    return codes_of_stretches(reads, position, length, is_reversed != (side == LEFT))
+    is_mate_here = (read[row] == mate) & (own.is_reversed == 0) & (other.is_reversed == 1)
+    is_mate_here &= other.target == own.target
+    return xp.where(is_mate_here, xp.maximum(other.at + reads.length[other.segment] - edge, 0), _FAR)
 
 
 def codes_of_stretches(reads: Reads, position: Array, length: Array, is_reversed: Array) -> Array:
     """Return the concatenated codes of stretches of reads: (sum of lengths,) uint8.
 
-    Parameters
-    ----------
-    reads
-        The reads.
-    position : (n,) int64
-        Where each stretch begins in the packed bases; a reversed one is read from there backwards.
-    length : (n,) int64
-    is_reversed : (n,) bool
-        Which stretches are reverse-complemented.
+    Each begins at ``position`` in the packed bases, (n,) int64, and has ``length`` bases, (n,) int64. Where
+    ``is_reversed``, (n,) bool, it is read from there backwards and complemented.
     """
     xp = array_namespace(position)
     last = xp.cumsum(length)
@@ -216,16 +196,13 @@ def vote(tails: ClippedTails, *, n_single: int) -> Consensus:
     order = np.argsort(tails.end, kind="stable")
     first_base = np.cumsum(tails.length) - tails.length
     end, start, n_rows = np.unique(tails.end[order], return_index=True, return_counts=True)
-    longest = np.zeros(end.size, np.int64)
-    if end.size:
-        longest = np.maximum.reduceat(tails.length[order], start)
+    longest = np.maximum.reduceat(tails.length[order], start) if end.size else np.zeros(0, np.int64)
     out = np.cumsum(longest) - longest
     codes, depth = np.empty(int(longest.sum()), np.uint8), np.empty(int(longest.sum()), np.int32)
     length = np.zeros(end.size, np.int64)
     rows = (start, n_rows, first_base[order], tails.length[order], tails.codes)
     _vote_by_base(*rows, n_single, out, codes, depth, length)
-    found = zip(out.tolist(), length.tolist(), strict=True)
-    slices = [slice(first, first + n) for first, n in found]
+    slices = [slice(first, first + n) for first, n in zip(out.tolist(), length.tolist(), strict=True)]
     return Consensus(end, [codes[s] for s in slices], [depth[s] for s in slices]).cut(length.tolist())
 
 
@@ -249,12 +226,10 @@ def _vote_by_base(start, n_rows, first_base, length, bases, n_single, out, codes
             for code in range(4):  # numpy's own sum and argmax would load scipy with them
                 total += votes[code]
                 best = code if votes[code] > votes[best] else best
-            if votes[best] >= _MIN_VOTES and _VOTERS * votes[best] >= _AGREEING * total:
-                pass
-            elif total == 1 and singles < n_single and strikes[voter - start[e]] == 0:
+            if votes[best] < _MIN_VOTES or _VOTERS * votes[best] < _AGREEING * total:
+                if total != 1 or singles == n_single or strikes[voter - start[e]] > 0:
+                    break
                 singles += 1
-            else:
-                break
             codes[out[e] + j], depth[out[e] + j] = best, votes[best]
             for r in rows:
                 if length[r] > j and bases[first_base[r] + j] != best:

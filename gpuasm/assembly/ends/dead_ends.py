@@ -6,8 +6,8 @@ contigs, and their depth and support, and the local reads of gaps, are collected
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,15 +20,16 @@ from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.coverage.contig_depth import Coverage
 from gpuasm.assembly.ends.clipped_tails import (
     LEFT,
+    RIGHT,
     ClippedTails,
     codes_of_stretches,
     find_clipped_tails,
     free_ends,
     vote,
 )
-from gpuasm.assembly.ends.local_reads import GapEnds, by_gap, find_local_reads
+from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
-from gpuasm.parallel import compiled, for_each, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
 
@@ -62,10 +63,9 @@ class EndSequences:
     @classmethod
     def of(cls, reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph) -> EndSequences:
         """Compute the consensus beyond every dead end; take as many bases of the unitig as the longest read has."""
-        is_dead = graph.is_dead_end
-        tails = ClippedTails.joined([_clipped_tails(reads, on_unitigs, graph, is_dead, side=side) for side in (0, 1)])
+        tails = [own for side in (RIGHT, LEFT) for own in _clipped_tails(reads, on_unitigs, graph, side=side)]
         reach = int(reads.length.max()) if reads.n_segments else 0
-        return cls.voted(graph, np.flatnonzero(is_dead), tails, reach=reach)
+        return cls.voted(graph, np.flatnonzero(graph.is_dead_end), ClippedTails.joined(tails), reach=reach)
 
     @classmethod
     def voted(cls, graph: UnitigGraph, end: np.ndarray, tails: ClippedTails, *, reach: int) -> EndSequences:
@@ -84,21 +84,12 @@ class EndSequences:
     def text(self, i: int) -> np.ndarray:
         return self.codes[self.start[i] : self.start[i + 1]]
 
-    def inwards(self, end: int) -> np.ndarray:
-        """Return the bases of a unitig from an end inwards, up to the read length."""
-        i = int(np.searchsorted(self.end, end))
-        text = self.text(i)
-        return reverse_complement(text[: text.size - int(self.beyond[i])])
-
     def between(self, end: int, other: int, overlap: int) -> np.ndarray:
         """Return the sequence from the last k bases of one unitig to the first k of the other."""
         a, b = np.searchsorted(self.end, [end, other]).tolist()
         own, towards = self.text(a), reverse_complement(self.text(b))
-        begin = own.size - int(self.beyond[a]) - self.k
-        middle = (overlap + 1) // 2
-        return np.concatenate(
-            [own[begin : own.size - overlap + middle], towards[middle : int(self.beyond[b]) + self.k]]
-        )
+        begin, end, middle = own.size - self.beyond[a] - self.k, self.beyond[b] + self.k, (overlap + 1) // 2
+        return np.concatenate([own[begin : own.size - overlap + middle], towards[middle:end]])
 
 
 @signatures("int64[::1], Tuple((uint8[::1], int64[::1], )), int64[::1], int64[::1], uint8[::1]")
@@ -114,19 +105,18 @@ def copy_unitig_ends(end, bases_of, text_start, beyond, codes):
 
 
 def _clipped_tails(
-    reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, is_dead: np.ndarray, *, side: int
-) -> ClippedTails:
-    """Return clipped tails at dead ends: at the end of reads (side 0) or at their beginning (side 1)."""
+    reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, *, side: int
+) -> Iterator[ClippedTails]:
+    """Yield clipped tails at dead ends, at the end of reads (RIGHT) or at their beginning."""
     xp, k = array_namespace(reads.packed), graph.k
     length = to_namespace(xp, graph.length)
     oriented = xp.maximum(on_unitigs.oriented if side else on_unitigs.last_oriented, 0)
     beyond = -on_unitigs.base if side else on_unitigs.last_base + reads.length - length[oriented >> 1]
-    dead = to_namespace(xp, is_dead)[oriented ^ side]
+    dead = to_namespace(xp, graph.is_dead_end)[oriented ^ side]
     rows = xp.flatnonzero((on_unitigs.oriented >= 0) & (beyond > 0) & (beyond <= reads.length - k) & dead)
-    some = (rows[i : i + _BATCH] for i in range(0, int(rows.size), _BATCH))
-    return ClippedTails.joined(
-        [_tails_of_segments(reads, graph, (own, oriented[own] ^ side, beyond[own]), side=side) for own in some]
-    )
+    for i in range(0, int(rows.size), _BATCH):
+        own = rows[i : i + _BATCH]
+        yield _tails_of_segments(reads, graph, (own, oriented[own] ^ side, beyond[own]), side=side)
 
 
 def _tails_of_segments(
@@ -138,13 +128,12 @@ def _tails_of_segments(
     n = (beyond + k).astype(np.int64)
     position = reads.start[segment] + (n - 1 if side else reads.length[segment] - n)
     codes = to_host(codes_of_stretches(reads, position, n, xp.full(n.size, side == LEFT)))
-    ends, n = to_host(end).astype(np.int64), to_host(n)
+    ends, n, inside = (to_host(a).astype(np.int64) for a in (end, n, reads.length[segment] - beyond))
     first = np.cumsum(n) - n
     last_bases, nothing = np.empty((ends.size, k), np.uint8), np.zeros(ends.size, np.int64)
     copy_unitig_ends(ends, (graph.bases, graph.start), k * np.arange(ends.size + 1), nothing, last_bases.reshape(-1))
     agrees = (codes[first[:, None] + np.arange(k)] == last_bases).all(axis=1)
     is_beyond = np.arange(codes.size) - np.repeat(first, n) >= k
-    inside = to_host(reads.length[segment] - beyond).astype(np.int64)
     return ClippedTails(ends, n - k, inside, codes[is_beyond]).where(agrees)
 
 
@@ -156,23 +145,26 @@ class AlignedEnds:
     ----------
     texts : EndSequences
         The sequence of each end, outwards.
-    depth, support : (total,) int32
-        Uniquely aligned reads over each base of the unitigs, and those of them with this base; 0 beyond the unitig.
+    places : (n, 2) int64
+        Begin and end of the contig of each end, among the bases of all contigs; in descending order if it has none.
+    depth, support : (n_places,) int32
+        Uniquely aligned reads over each base of all contigs, and those of them with this base.
     tails : ClippedTails
         Of all reads, by oriented unitig.
     local_reads : dict of (int, int) to list of (bytes, int)
         Codes of the reads that may lie between two ends, in the direction from the first to the second, and where their
-        mates begin (see `gpuasm.assembly.ends.local_reads.find_local_reads`); ascending.
+        mates begin (see `gpuasm.assembly.ends.local_reads.find_local_reads`).
     flank : int
         No local read is aligned to an end's unitig farther from the end than this (bases).
     """
 
     texts: EndSequences
-    depth: np.ndarray
-    support: np.ndarray
+    places: np.ndarray
+    depth: Array
+    support: Array
     tails: ClippedTails
-    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = field(default_factory=dict)
-    flank: int = 0
+    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]]
+    flank: int
 
     @cached_property
     def _tails_by_end(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -186,9 +178,17 @@ class AlignedEnds:
         return order[low:high], first[order[low:high]]
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return depth and support of each base of the sequence of an end."""
-        own = slice(int(self.texts.start[i]), int(self.texts.start[i + 1]))
-        return self.depth[own], self.support[own]
+        """Return depth and support of each base of the sequence of an end: (n,) int32; 0 beyond the unitig.
+
+        A contig whose other end is trimmed has fewer bases than the sequence.
+        """
+        size, (begin, end) = self.texts.text(i).size, self.places[i].tolist()
+        inside, is_left_end = size - int(self.texts.beyond[i]), self.texts.end[i] & 1 == LEFT
+        n, found = max(0, min(inside, end - begin)), np.zeros((2, size), np.int32)
+        own = slice(begin, begin + n) if is_left_end else slice(end - n, end)
+        for row, values in zip(found, (self.depth, self.support), strict=True):
+            row[inside - n : inside] = to_host(values[own])[:: -1 if is_left_end else 1]
+        return found[0], found[1]
 
 
 def align_to_ends(
@@ -202,31 +202,17 @@ def align_to_ends(
 ) -> AlignedEnds:
     """Align reads to contigs, and collect what they contain at the ends of unitigs and beyond.
 
-    Parameters
-    ----------
-    graph
-        The graph of the unitigs.
-    ends : (n,) int64
-        Oriented unitigs without outgoing edges, ascending.
-    contigs
-        Its unitigs as contigs, and all other contigs, so that the reads of these are not aligned to the unitigs.
-    reads
-        All reads, on the host or on a device.
-    of_gaps
-        The two ends of each gap whose local reads are requested; each pair once.
-    longest
-        Bases of the longest fragments; 0 where reads have no mates.
+    ``ends``, (n,) int64, are oriented unitigs of the graph without outgoing edges, ascending. ``contigs`` are its
+    unitigs and all other contigs, so that the reads of these are not aligned to the unitigs. ``of_gaps`` are the two
+    ends of each gap whose local reads are requested. The longest fragments have ``longest`` bases.
     """
     xp = array_namespace(reads.packed)
     targets, index = targets_of(contigs, reads)
     unitig = np.array([contig.unitig for contig in contigs], np.int64)
     bounds = bounds_of(contigs)
-    is_requested = np.zeros(2 * graph.n + 2, dtype=bool)
-    is_requested[ends] = True
-    is_free = is_requested[np.stack([2 * unitig, 2 * unitig + 1], axis=1)] & (unitig >= 0)[:, None]
-    requested = free_ends(targets, bounds, is_free)
+    requested = free_ends(targets, bounds, np.isin(2 * unitig[:, None] + np.array([RIGHT, LEFT]), ends))
     sides = GapEnds.of(targets, (unitig, bounds), np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
-    local: list[tuple[int, bytes, int]] = []
+    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = {gap: [] for gap in of_gaps}
     coverage, differing_bases, found = Coverage(targets, xp), [xp.empty(0, np.int64)], []
     for batch in batches(reads):
         first, second = align_reads(batch, targets, index)
@@ -234,13 +220,17 @@ def align_to_ends(
             coverage.add(aligned.target, aligned.begin, aligned.end)
             differing_bases.append(list_differing_bases(batch, aligned, targets))
         found.append(find_clipped_tails(batch, (first, _folding(first, second)), targets, ends=requested))
-        local += find_local_reads(batch, first, sides) if of_gaps else []
+        for number, text, before in find_local_reads(batch, first, sides) if of_gaps else ():
+            local_reads[of_gaps[number]].append((text, before))
     tails = ClippedTails.joined(found)
-    of_unitigs = replace(tails, end=2 * unitig[tails.end >> 1] + (tails.end & 1))
-    texts = EndSequences.voted(graph, ends, of_unitigs, reach=int(reads.length.max()))
-    at_ends = _with_reads(texts, of_unitigs, (unitig, bounds), (coverage.take(), xp.concatenate(differing_bases) >> 2))
-    of_each = dict(zip(of_gaps, by_gap(local, len(of_gaps)), strict=True))
-    return replace(at_ends, local_reads=of_each, flank=sides.flank)
+    tails = replace(tails, end=2 * unitig[tails.end >> 1] + (tails.end & 1))
+    texts = EndSequences.voted(graph, ends, tails, reach=int(reads.length.max()))
+    contig = np.full(graph.n + 1, -1, np.int64)  # the last place is that of contigs that are no unitig
+    contig[unitig] = np.arange(unitig.size)
+    places = bounds[contig[ends >> 1][:, None] + np.array([0, 1])]
+    depth, against = coverage.take(), xp.concatenate(differing_bases) >> 2
+    support = depth - xp.bincount(against, minlength=int(depth.size)).astype(np.int32)
+    return AlignedEnds(texts, places, depth, support, tails, local_reads, sides.flank)
 
 
 def _folding(first: Alignments, second: Alignments) -> Alignments:
@@ -250,40 +240,3 @@ def _folding(first: Alignments, second: Alignments) -> Alignments:
         return second
     before = first.where(xp.searchsorted(first.segment, second.segment))
     return second.where(xp.flatnonzero((before.target == second.target) & (before.is_reversed != second.is_reversed)))
-
-
-def _with_reads(
-    texts: EndSequences, tails: ClippedTails, where: tuple[np.ndarray, np.ndarray], reads: tuple[Array, Array]
-) -> AlignedEnds:
-    """Return sequences with depth and support of their bases, given all depths and the positions of all mismatches.
-
-    A contig whose other end is trimmed has fewer bases than the sequence.
-    """
-    (unitig, bounds), (depth, differing_bases) = where, reads
-    xp = array_namespace(depth)
-    contig = np.full(int(texts.end.max(initial=0)) // 2 + 1, -1, np.int64)
-    known = (unitig >= 0) & (unitig < contig.size)
-    contig[unitig[known]] = np.flatnonzero(known)
-    own = contig[texts.end >> 1]
-    inside = np.diff(texts.start) - texts.beyond
-    n_known = np.where(own >= 0, np.minimum(inside, bounds[own + 1] - bounds[own]), 0)
-    is_left_end = (texts.end & 1) == LEFT
-    edge = np.where(is_left_end, bounds[own], bounds[own + 1] - 1)
-    columns = (to_namespace(xp, a) for a in (texts.start, inside, n_known, edge, is_left_end))
-    against = xp.bincount(differing_bases, minlength=int(depth.size)).astype(np.int32)
-    over, support = (xp.zeros(int(texts.start[-1]), np.int32) for _ in range(2))
-    _copy_depth(texts.end.size, *columns, depth, against, over, support)
-    return AlignedEnds(texts, to_host(over), to_host(support), tails)
-
-
-@signatures(
-    "int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1], int32[::1], int32[::1], int32[::1], int32[::1]"
-)
-@for_each
-def _copy_depth(e, start, inside, n_known, edge, is_left_end, depth, against, over, support):
-    """Write the reads over the last bases of each end, and those that agree."""
-    for from_end in range(n_known[e]):
-        place = edge[e] + from_end if is_left_end[e] else edge[e] - from_end
-        row = start[e] + inside[e] - 1 - from_end
-        over[row] = depth[place]
-        support[row] = depth[place] - against[place]

@@ -11,7 +11,6 @@ where its k-mers occur on a contig or in another extension.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -24,34 +23,22 @@ from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.runs import begins_run
-from gpuasm.primitives.searching import first_not_below
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 
 def extend_ends(
     contigs: Sequence[Contig], tails: ClippedTails, index: SeedIndex, *, depth: np.ndarray, error_rate: tuple[int, int]
 ) -> Consensus:
-    """Determine the extensions of contigs.
+    """Determine the extensions of contigs by the tails of all reads at their dead ends.
 
-    Parameters
-    ----------
-    contigs
-        All contigs; only dead ends are extended.
-    tails
-        Of all reads, in any order.
-    index
-        Seeds of all contigs.
-    depth : (n_places,) int32
-        Reads over each base of all contigs.
-    error_rate
-        Mismatches and bases of all aligned reads.
+    ``index`` has the seeds of all contigs, ``depth`` the reads over each of their bases: (n_places,) int32.
+    ``error_rate`` are the mismatches and the bases of all aligned reads.
     """
     mismatches, bases = error_rate
     thin = tails.where(_has_few_tails(tails, contigs, depth)[tails.end])
     found = vote(thin, n_single=bases // (ENDS.extension_single_reads_per_error * max(1, mismatches)))
-    return found.cut(
-        np.minimum(_lengths_before_contigs(found, contigs, index), _unshared_lengths(found, contigs)).tolist()
-    )
+    length = np.minimum(_lengths_before_contigs(found, contigs, index), _unshared_lengths(found, contigs))
+    return found.cut(length.tolist())
 
 
 def _has_few_tails(tails: ClippedTails, contigs: Sequence[Contig], depth: np.ndarray) -> np.ndarray:
@@ -82,8 +69,8 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     ends = np.flatnonzero(np.repeat([not contig.is_circular for contig in contigs], 2))
     tails = Consensus(ends, [np.empty(0, np.uint8)] * ends.size, [])
     tail_keys, of, _ = _windows(tails, contigs, k=ENDS.local_min_k, tail=ENDS.extension_tail)
-    known, shared = np.sort(keys), np.empty(tail_keys.size, bool)
-    _mark_known(tail_keys.size, tail_keys, known, known.size, shared)
+    known = np.sort(keys)
+    shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
     tail_keys, of, number = tail_keys[shared], of[shared], found.end[owner]
     # Ends of contigs come before all extensions.
     all_keys = np.concatenate([tail_keys, keys])
@@ -91,11 +78,11 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     whose = np.concatenate([tails.end[of], number])
     order = np.lexsort((whose, rank, all_keys))
     first = begins_run(all_keys[order])
-    first_owner = whose[order][np.maximum.accumulate(np.where(first, np.arange(order.size), 0))]
-    is_shared = np.empty(order.size, bool)
-    is_shared[order] = first_owner != whose[order]
-    is_shared = is_shared[tail_keys.size :]
-    return _cut_before(found, owner[is_shared], at[is_shared])
+    first_owner = whose[order[first]][np.cumsum(first) - 1]
+    # The rows of extensions, less those of ends of contigs.
+    shared = order[first_owner != whose[order]] - tail_keys.size
+    shared = shared[shared >= 0]
+    return _cut_before(found, owner[shared], at[shared])
 
 
 def _cut_before(found: Consensus, owner: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -110,12 +97,11 @@ def _windows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return key, extension and first base of all windows of the extensions with the ``tail`` bases before each."""
     tails = [_outer_bases(contigs[end >> 1], tail, side=end & 1) for end in found.end.tolist()]
-    inside, size = (np.array([own.size for own in some], np.int64) for some in (tails, found.codes))
+    parts = [part for both in zip(tails, found.codes, strict=True) for part in both]
+    inside, size = np.array([part.size for part in parts], np.int64).reshape(-1, 2).T
     start = np.concatenate([[0], np.cumsum(inside + size)])
     before = np.concatenate([[0], np.cumsum(np.maximum(0, inside + size - k + 1))])
-    text = np.concatenate(
-        [np.empty(0, np.uint8), *(part for both in zip(tails, found.codes, strict=True) for part in both)]
-    )
+    text = np.concatenate([np.empty(0, np.uint8), *parts])
     keys, is_good = np.empty(int(before[-1]), np.uint64), np.empty(int(before[-1]), bool)
     _read_windows(size.size, start, before, text, k, keys, is_good)
     owner = row_of_edge(before, np.int64)
@@ -147,14 +133,6 @@ def _read_windows(t, start, before, text, k, keys, is_good):
             is_good[row] = n >= k
 
 
-@signatures("uint64[::1], uint64[::1], int64, boolean[::1]", on="host")
-@for_each
-def _mark_known(i, keys, known, n_known, is_known):
-    """Mark the keys that are among sorted ones."""
-    at = first_not_below(keys[i], known, n_known)
-    is_known[i] = at < n_known and known[at] == keys[i]
-
-
 PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Codes, depth, whether a base is of a core and whether it is redundant, concatenated over all contigs."""
 
@@ -162,31 +140,18 @@ PerBase = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def extended(
     contigs: Sequence[Contig], found: Consensus, per_base: PerBase, *, cuts: np.ndarray
 ) -> tuple[list[Contig], PerBase, np.ndarray]:
-    """Add extensions to contigs and to the arrays of their bases.
-
-    Parameters
-    ----------
-    contigs
-        The contigs.
-    found
-        What to add.
-    per_base
-        Arrays over all bases.
-    cuts : (n,) int64
-        Positions among all bases, which are shifted.
-    """
+    """Add extensions to contigs and to the arrays of their bases, and shift the ``cuts``: (n,) int64 positions."""
     if found.end.size == 0:
         return list(contigs), per_base, cuts
     bounds = bounds_of(contigs)
     contig, is_left_end = found.end >> 1, found.end & 1 == LEFT
     order = np.lexsort((~is_left_end, contig)).tolist()
     size, place = np.array([found.codes[i].size for i in order]), bounds[contig + ~is_left_end][order]
-    codes = [reverse_complement(found.codes[i]) if is_left_end[i] else found.codes[i] for i in order]
-    depth = [found.depth[i][::-1] if is_left_end[i] else found.depth[i] for i in order]
-    neither = [np.zeros(n, bool) for n in size.tolist()]
-    codes_now, depth_now, is_core, is_redundant = (
-        _with_inserted(old, place, new) for old, new in zip(per_base, (codes, depth, neither, neither), strict=True)
-    )
+    codes = np.concatenate([reverse_complement(found.codes[i]) if is_left_end[i] else found.codes[i] for i in order])
+    depth = np.concatenate([found.depth[i][::-1] if is_left_end[i] else found.depth[i] for i in order])
+    at = np.repeat(place, size)
+    codes_now, depth_now = np.insert(per_base[0], at, codes), np.insert(per_base[1], at, depth)
+    is_core, is_redundant = (np.insert(old, at, np.False_) for old in per_base[2:])
     by_side = np.zeros((len(contigs), 2), np.int64)
     by_side[contig[order], found.end[order] & 1] = size
     bounds = bounds + np.concatenate([[0], np.cumsum(by_side.sum(axis=1))])
@@ -195,11 +160,4 @@ def extended(
         changed(own, codes=codes_now[bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
         for c, (own, (right, left)) in enumerate(both)
     ]
-    before = np.concatenate([[0], np.cumsum(size)])[np.searchsorted(place, cuts, side="right")]
-    return new, (codes_now, depth_now, is_core, is_redundant), cuts + before
-
-
-def _with_inserted(old: np.ndarray, place: np.ndarray, new: Sequence[np.ndarray]) -> np.ndarray:
-    """Return an array with others inserted before ascending places."""
-    kept = [old[begin:end] for begin, end in pairwise([0, *place.tolist(), old.size])]
-    return np.concatenate([part for both in zip(kept, new, strict=False) for part in both] + kept[-1:], dtype=old.dtype)
+    return new, (codes_now, depth_now, is_core, is_redundant), cuts + np.searchsorted(at, cuts, side="right")

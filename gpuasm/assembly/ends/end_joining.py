@@ -46,11 +46,11 @@ from gpuasm.assembly.ends.end_overlaps import (
 from gpuasm.assembly.ends.local_walks import fill_gap
 from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, last_codes, oriented_codes
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
-from gpuasm.assembly.pairs.links import measure_inserts, segments_of_mates
+from gpuasm.assembly.pairs.links import facing_pairs, segments_of_mates
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, ENDS
 from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.parallel import ordered_map
@@ -80,19 +80,18 @@ def overlapping_end_segments(reads: Reads, aligned: UnitigAlignments, kmer_graph
     found = unambiguous_overlaps(found)
     codes = [texts.between(*own) for own in zip(found.end, found.other, found.size, strict=True) if own[0] < own[1]]
     length = np.array([own.size for own in codes], np.int64)
-    start, number = np.cumsum(length) - length, np.full(length.size, -1, np.int64)
-    joined = np.concatenate(codes) if codes else np.empty(0, np.uint8)
-    packed, start, length, number = (to_namespace(xp, own) for own in (pack(joined), start, length, number))
-    return Reads(packed, start, length.astype(np.int32), number, number.size)
+    packed = pack(np.concatenate([np.empty(0, np.uint8), *codes]))
+    columns = packed, np.cumsum(length) - length, length.astype(np.int32), np.full(length.size, -1, np.int64)
+    packed, start, length, number = (to_namespace(xp, column) for column in columns)
+    return Reads(packed, start, length, number, number.size)
 
 
 def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, found: Overlaps) -> np.ndarray:
     """Count for each overlap the pairs with a mate on either side, at the distance of a fragment."""
-    inserts = measure_inserts(reads, aligned, kmer_graph)
+    xp, (first, second) = array_namespace(reads.packed), segments_of_mates(reads)
+    inserts = facing_pairs(reads, aligned, kmer_graph, (first, second))[2]
     if inserts is None:
         return np.zeros(found.n, np.int64)
-    xp = array_namespace(reads.packed)
-    first, second = segments_of_mates(reads)
     # Mates point towards each other: their ends are next to the gap.
     here, there = aligned.last_oriented[first].astype(np.int64), aligned.last_oriented[second].astype(np.int64)
     n_ends, length = 2 * kmer_graph.graph.n, to_namespace(xp, kmer_graph.graph.length)
@@ -103,31 +102,22 @@ def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph
     apart = length[here >> 1] - aligned.last_base[first[rows]] + length[there >> 1] - aligned.last_base[second[rows]]
     # The order of mates is arbitrary.
     link = np.concatenate([to_host(link[rows]), to_host(there * n_ends + here)])
-    apart, order = np.tile(to_host(apart), 2), np.argsort(link, kind="stable")
-    low, high = (np.searchsorted(link[order], requested, side=side) for side in ("left", "right"))
-    row = np.repeat(np.arange(found.n), high - low)
-    within = np.arange(row.size) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
-    insert = apart[order[low[row] + within]] + found.gap[row]
-    fits = (insert >= inserts.shortest) & (insert <= inserts.longest)
-    return np.bincount(row[fits], minlength=found.n)
+    links = np.unique(np.concatenate([link, requested]))
+    pairs = np.sort((np.searchsorted(links, link) << 32) + np.tile(to_host(apart), 2))
+    own = np.searchsorted(links, requested) << 32
+    low, high = np.maximum(0, inserts.shortest - found.gap), np.maximum(-1, inserts.longest - found.gap)
+    return np.searchsorted(pairs, own + high, side="right") - np.searchsorted(pairs, own + low)
 
 
 def find_unlinked_overlaps(graph: UnitigGraph, may_join: np.ndarray, *, xp: Any = np) -> list[tuple[int, int, int]]:
-    """Return the dead ends that overlap with each other and with no other end.
+    """Return the dead ends that overlap with each other and with no other end, by fewer than k - 1 bases.
 
-    Parameters
-    ----------
-    graph
-        The graph.
-    may_join : (2n,) bool
-        Whether the end of each oriented unitig may be joined. Every dead end counts as a competitor.
-    xp
-        Namespace where overlaps are found.
+    Only the ends of the oriented unitigs that ``may_join``, (2n,) bool, marks are joined; every dead end counts as a
+    competitor. Ends in which the shared bases occur again are left out: units of a tandem repeat may be missing.
 
     Returns
     -------
-    list of (source, target, overlap): oriented unitigs, each pair from one side only, and the shared bases, fewer than
-    k - 1. Ends in which the shared bases occur again are left out: units of a tandem repeat may be missing.
+    list of (source, target, overlap): oriented unitigs, each pair from one side only, and the shared bases.
     """
     dead = np.flatnonzero(graph.is_dead_end)
     dead = dead[graph.length[dead >> 1] >= ALIGNMENT.contained_end_min_bases]
@@ -138,8 +128,8 @@ def find_unlinked_overlaps(graph: UnitigGraph, may_join: np.ndarray, *, xp: Any 
     overlaps = unambiguous_overlaps(overlaps.where(overlaps.score == overlaps.size))
     rows = zip(overlaps.end.tolist(), (overlaps.other ^ 1).tolist(), overlaps.size.tolist(), strict=True)
     # The join and its reverse complement are one.
-    joins = [row for row in rows if row[:2] <= (row[1] ^ 1, row[0] ^ 1) and may_join[row[0]] and may_join[row[1] ^ 1]]
-    return _without_third(graph, [join for join in joins if _is_sound(graph, join)])
+    joins = [row for row in rows if row[:2] <= (row[1] ^ 1, row[0] ^ 1) and may_join[[row[0], row[1] ^ 1]].all()]
+    return _without_third(graph, [join for join in joins if _is_sound(graph, *join)])
 
 
 def are_densely_covered(graph: UnitigGraph, *, bases_per_read: float) -> np.ndarray:
@@ -148,13 +138,11 @@ def are_densely_covered(graph: UnitigGraph, *, bases_per_read: float) -> np.ndar
     return np.exp(-windows) <= ENDS.unlinked_max_uncovered
 
 
-def _is_sound(graph: UnitigGraph, join: tuple[int, int, int]) -> bool:
+def _is_sound(graph: UnitigGraph, source: int, target: int, overlap: int) -> bool:
     """Return whether the ends are of different unitigs of one depth, and no tandem unit may be missing."""
-    source, target, overlap = join
-    depths = sorted(float(graph.depth[o >> 1]) for o in (source, target))
-    if source >> 1 == target >> 1 or depths[1] > COVERAGE.single_copy_ratio * depths[0]:
-        return False
-    return not distances_of_repeats(graph, source, target, overlap)
+    less, more = sorted(float(graph.depth[o >> 1]) for o in (source, target))
+    is_one_depth = source >> 1 != target >> 1 and more <= COVERAGE.single_copy_ratio * less
+    return is_one_depth and not distances_of_repeats(graph, source, target, overlap)
 
 
 def _without_third(graph: UnitigGraph, joins: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -200,18 +188,8 @@ def close_gaps(
 ) -> tuple[UnitigGraph, list[Gap]]:
     """Join linked ends whose intermediate bases reads determine; return the graph, and the remaining gaps.
 
-    Parameters
-    ----------
-    resolved
-        The resolved graph, its gaps, and other linked ends.
-    reads
-        All reads, on the host or on a device.
-    isolated
-        Graphs whose unitigs are contigs too, so that their reads are not aligned to other contigs.
-    inserts
-        Insert sizes; None where reads have no mates.
-    rules
-        Applied rules, of `gpuasm.assembly.options.RULES`: "local-reads" is one of them.
+    The unitigs of ``isolated`` are contigs too, so that their reads are not aligned to others. Where reads have no
+    mates, ``inserts`` is None. "local-reads" is one of the ``rules``: see `gpuasm.assembly.options.RULES`.
     """
     graph = resolved.graph
     is_dead = graph.is_dead_end
@@ -240,27 +218,20 @@ def close_gaps(
         least = least_bases(len(resolved.weak_links), ENDS.dead_end_min_overlap, ENDS.unlinked_chance)
         weak = _fills(aligned, _unambiguous(aligned, resolved.weak_links, least, array_namespace(reads.packed)), least)
         # Of these two the unitigs themselves overlap.
-        spanned = {
-            gap: fill for gap, fill in filled(ambiguous).items() if fill.overlap and _has_read_across(aligned, fill)
-        }
-        corrected = {gap: fill for gap, fill in filled(mismatching).items() if fill.overlap}
+        spanned, corrected = (
+            {gap: fill for gap, fill in filled(some).items() if fill.overlap} for some in (ambiguous, mismatching)
+        )
+        spanned = {gap: fill for gap, fill in spanned.items() if _has_read_across(graph, aligned, fill)}
         left = [gap for gap in resolved.gaps if gap not in fills and gap not in walked]
         made = [fill for some in (fills, walked, weak, spanned, corrected) for fill in some.values()]
         if made:
             # Dead ends lose no edges, so no unitig between them is dropped.
             graph, sources = split(graph, made, nearby_depth(graph), longest=0)
             left = move_gaps(left, graph, sources)
-        stage.note(
-            gaps=len(resolved.gaps),
-            closed=len(fills),
-            walked=len(walked),
-            weak_links=len(resolved.weak_links),
-            weak_links_closed=len(weak),
-            ambiguous_overlaps=len(ambiguous),
-            ambiguous_closed=len(spanned),
-            mismatching_overlaps=len(mismatching),
-            mismatching_closed=len(corrected),
-        )
+        stage.note(gaps=len(resolved.gaps), closed=len(fills), walked=len(walked))
+        stage.note(weak_links=len(resolved.weak_links), weak_links_closed=len(weak))
+        stage.note(ambiguous_overlaps=len(ambiguous), ambiguous_closed=len(spanned))
+        stage.note(mismatching_overlaps=len(mismatching), mismatching_closed=len(corrected))
     return graph, left
 
 
@@ -275,19 +246,17 @@ def _walked(
     graph: UnitigGraph, ends: AlignedEnds, gaps: Sequence[Gap], *, read_length: int, density: np.ndarray | None
 ) -> dict[Gap, Fill]:
     """Return the fills of gaps that a walk through local reads closes."""
-    local = ((gap, ends.local_reads.get((gap.source, gap.target ^ 1), [])) for gap in gaps)
-    with_reads = [(gap, own) for gap, own in local if own]
 
-    def filled(each: tuple[Gap, list[tuple[bytes, int]]]) -> Fill | None:
-        return fill_gap(graph, *each, read_length=read_length, density=density, flank=ends.flank)
+    def filled(gap: Gap) -> Fill | None:
+        own = ends.local_reads[gap.source, gap.target ^ 1]
+        return fill_gap(graph, gap, own, read_length=read_length, density=density, flank=ends.flank) if own else None
 
-    return {gap: fill for (gap, _), fill in zip(with_reads, ordered_map(filled, with_reads), strict=True) if fill}
+    return {gap: fill for gap, fill in zip(gaps, ordered_map(filled, gaps), strict=True) if fill}
 
 
 def _fills(ends: AlignedEnds, gaps: Sequence[Gap], least: int) -> dict[Gap, Fill]:
     """Return the fills of gaps whose end sequences overlap at the distance that pairs state."""
-    found = ((gap, overlap_ends(ends, gap, least=least)) for gap in gaps)
-    return {gap: fill for gap, fill in found if fill}
+    return {gap: fill for gap in gaps if (fill := overlap_ends(ends, gap, least=least))}
 
 
 def overlap_ends(ends: AlignedEnds, gap: Gap, *, least: int) -> Fill | None:
@@ -320,11 +289,11 @@ def _between(own: np.ndarray, towards: np.ndarray, beyond: tuple[int, int], size
     return np.concatenate([first[:n], second[second.size - (size - n) :]]).tobytes()
 
 
-def _has_read_across(ends: AlignedEnds, fill: Fill) -> bool:
+def _has_read_across(graph: UnitigGraph, ends: AlignedEnds, fill: Fill) -> bool:
     """Return whether a read contains the overlap of two unitigs, and some bases of either next to it."""
     tails, flank, shared = ends.tails, ENDS.dead_end_min_overlap, fill.overlap
     for end, into in ((fill.walk[0], fill.walk[1] ^ 1), (fill.walk[1] ^ 1, fill.walk[0])):
-        follows = ends.texts.inwards(into)[shared : shared + flank]
+        follows = reverse_complement(last_codes(graph, into, shared + flank))[shared:]
         rows, first = ends.tails_at(end)
         first = first[(tails.inside[rows] >= shared + flank) & (tails.length[rows] >= flank)]
         bases = tails.codes[first[:, None] + np.arange(flank)]

@@ -24,7 +24,7 @@ from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import compiled, for_each, inlined, signatures
 from gpuasm.primitives.counting import count_ones
 from gpuasm.primitives.row_of_edge import row_of_edge
-from gpuasm.primitives.runs import begins_run
+from gpuasm.primitives.runs import run_bounds
 from gpuasm.sequence.encoding import base_at, block_at, pack
 
 _MISMATCH_COST = ENDS.overlap_mismatch_cost
@@ -70,14 +70,11 @@ def find_overlaps(texts: EndSequences, least: int, *, xp: Any) -> Overlaps:
     _count_overlaps(seeds.n, seeds, least, n_found)
     rows = xp.flatnonzero(n_found)
     last = xp.cumsum(n_found[rows].astype(np.int64))
-    found = _Found(*(xp.empty(int(last[-1]) if rows.size else 0, np.int64) for _ in _Found._fields))
-    _list_overlaps(int(rows.size), rows, last, seeds, least, found)
-    a, b, size, score = map(to_host, found)
-    order = np.lexsort((size, b, a))
-    a, b, size, score = (own[order] for own in (a, b, size, score))
-    is_new = (np.diff(a) != 0) | (np.diff(b) != 0) | (np.diff(size) != 0)
-    is_first = np.concatenate([[True], is_new])[: a.size]
-    a, b, size, score = (own[is_first] for own in (a, b, size, score))
+    found = [xp.empty(int(last[-1]) if rows.size else 0, np.int64) for _ in range(4)]
+    _list_overlaps(int(rows.size), rows, last, seeds, least, *found)
+    rows = np.stack([to_host(column) for column in found])
+    rows = rows[:, np.lexsort(rows[2::-1])]
+    a, b, size, score = rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)]
     return Overlaps(texts.end[a], texts.end[b], size, texts.beyond[a] + texts.beyond[b] - size, score)
 
 
@@ -86,15 +83,6 @@ def unambiguous_overlaps(found: Overlaps) -> Overlaps:
     rows, times = np.unique(np.concatenate([found.end, found.other]), return_counts=True)
     several = rows[times > 2]  # every overlap is listed from both sides
     return found.where(~np.isin(found.end, several) & ~np.isin(found.other, several))
-
-
-class _Found(NamedTuple):
-    """The two sequences of each overlap, its size and its score."""
-
-    one: Array
-    other: Array
-    size: Array
-    score: Array
 
 
 class _Seeds(NamedTuple):
@@ -155,10 +143,8 @@ class _Seeds(NamedTuple):
         keys = xp.sort(keys)
         numbers = (keys & ((np.uint64(1) << number_bits) - np.uint64(1))).astype(np.int64)
         keys >>= number_bits
-        is_first = begins_run(keys)
-        run = xp.cumsum(is_first, dtype=np.int32) - np.int32(1)
-        begin = xp.concatenate([xp.flatnonzero(is_first), xp.full(1, n)]).astype(np.int64)
-        n_runs = int(begin.size) - 1
+        begin = run_bounds(keys)
+        run, n_runs = row_of_edge(begin), int(begin.size) - 1
         first, n_reversed = xp.empty(n_runs, np.int64), xp.empty(n_runs, np.int64)
         _find_reverse_complements(n_runs, begin, keys, m, n_runs, first, n_reversed)
         n_others = xp.zeros(n + 1, np.int32)
@@ -168,10 +154,8 @@ class _Seeds(NamedTuple):
 
 def _seed_length(n_windows: int, least: int) -> int:
     """Return the bases of seeds: random sequences hardly share one, but every sufficient overlap contains one."""
-    m = max(
-        least * (_MISMATCH_COST - 1) // _MISMATCH_COST,
-        min(least, int(np.ceil(np.log(max(1, n_windows)) / np.log(4)))),
-    )
+    by_chance = int(np.ceil(np.log(max(1, n_windows)) / np.log(4)))
+    m = max(least * (_MISMATCH_COST - 1) // _MISMATCH_COST, min(least, by_chance))
     return max(1, min(m, (_KEY_BITS - 1 - n_windows.bit_length()) // 2))
 
 
@@ -192,11 +176,7 @@ def _find_reverse_complements(g, begin, keys, m, n_runs, first, count):
     key = keys[begin[g]]
     kmer = key >> np.uint64(1)
     other = key if reverse_complement_plain(kmer, m) == kmer else key ^ np.uint64(1)
-    own = g
-    if other > key:
-        own = g + 1
-    elif other < key:
-        own = g - 1
+    own = g + np.int64(other > key) - np.int64(other < key)
     first[g], count[g] = 0, 0
     if own >= 0 and own < n_runs and keys[begin[own]] == other:
         n = begin[own + 1] - begin[own]
@@ -245,68 +225,51 @@ def _count_overlaps(r, seeds: _Seeds, least, n_found):
     "int64[::1], int32[::1], int64, int64, int64[::1], int64[::1], int64[::1], int64[::1]"
 )
 @for_each
-def _list_overlaps(f, rows, last, seeds: _Seeds, least, found: _Found):
+def _list_overlaps(f, rows, last, seeds: _Seeds, least, one, other, sizes, scores):
     r = rows[f]
     own, run = seeds.numbers[r], seeds.run[r]
     at = last[f - 1] if f > 0 else np.int64(0)
     for j in range(seeds.first[run], seeds.first[run] + seeds.n_reversed[run]):
         size, score = _overlap_at(own, seeds.numbers[j], seeds, least)
         if score > 0:
-            found.one[at], found.other[at] = seeds.owner[seeds.numbers[j]], seeds.owner[own]
-            found.size[at], found.score[at] = size, score
+            one[at], other[at] = seeds.owner[seeds.numbers[j]], seeds.owner[own]
+            sizes[at], scores[at] = size, score
             at += 1
 
 
-def overlap_lengths(
-    own: np.ndarray, towards: np.ndarray, *, least: int, most: int | None = None, mismatch_cost: int = _MISMATCH_COST
-) -> np.ndarray:
+def overlap_lengths(own: np.ndarray, towards: np.ndarray, *, least: int) -> np.ndarray:
     """Return how many bases the end of one sequence may share with the beginning of another: (n,) int64, ascending.
 
-    Parameters
-    ----------
-    own, towards
-        The sequences.
-    least
-        The least score of an overlap, at least 1: its matches, less the cost of each mismatch.
-    most
-        The longest overlap; by default that of the shorter sequence.
-    mismatch_cost
-        The cost of a mismatch.
+    ``least`` is the least score of an overlap, at least 1: its matches, less the cost of each mismatch.
     """
-    longest = min(own.size, towards.size, own.size if most is None else most)
-    is_overlap = np.empty(max(0, longest + 1 - least), bool)
-    _mark_overlaps(np.ascontiguousarray(own), np.ascontiguousarray(towards), least, mismatch_cost, is_overlap)
+    is_overlap = np.empty(max(0, min(own.size, towards.size) + 1 - least), bool)
+    _mark_overlaps(np.ascontiguousarray(own), np.ascontiguousarray(towards), least, is_overlap)
     return least + np.flatnonzero(is_overlap)
 
 
-@signatures("uint8[::1], uint8[::1], int64, int64, boolean[::1]")
+@signatures("uint8[::1], uint8[::1], int64, boolean[::1]")
 @compiled()
-def _mark_overlaps(own, towards, least, mismatch_cost, is_overlap):
+def _mark_overlaps(own, towards, least, is_overlap):
     """Mark each number of bases, from the least on, at which the end of one text and the other's beginning overlap."""
     for row in range(is_overlap.size):
         size = least + row
         score = size
         for at in range(size):
-            score -= mismatch_cost if own[own.size - size + at] != towards[at] else 0
+            score -= _MISMATCH_COST if own[own.size - size + at] != towards[at] else 0
             if score < least:
                 break
         is_overlap[row] = score >= least
 
 
-_NO_MISMATCH = 1 << 32
-"""The cost of a mismatch that no overlap may have."""
-
-
 def find_linked_overlaps(graph: UnitigGraph, gap: Gap) -> list[int]:
     """Return the numbers of bases that two dead ends may share exactly at the distance that pairs state.
 
-    Returns
-    -------
-    list of int: all possible overlaps; 0 is included where other overlaps cannot be excluded.
+    0 is included where other overlaps cannot be excluded.
     """
     own, towards = last_codes(graph, gap.source, graph.k), 3 - last_codes(graph, gap.target ^ 1, graph.k)[::-1]
-    least, most = max(ENDS.linked_min_overlap, -gap.size - gap.spread), min(graph.k - 2, gap.spread - gap.size)
-    found = overlap_lengths(own, towards, least=least, most=most, mismatch_cost=_NO_MISMATCH).tolist()
+    least = max(ENDS.linked_min_overlap, -gap.size - gap.spread)
+    most = min(graph.k - 2, gap.spread - gap.size, own.size, towards.size)
+    found = [n for n in range(least, most + 1) if np.array_equal(own[own.size - n :], towards[:n])]
     # Units of a tandem repeat may be missing between the ends, or one end may have additional units.
     distances = [(n, d) for n in found for d in distances_of_repeats(graph, gap.source, gap.target, n)]
     is_open = any(gap.fits(shift) for n, d in distances for shift in (d - n, -d - n))

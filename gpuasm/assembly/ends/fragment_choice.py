@@ -29,21 +29,18 @@ _SCALE = 256
 
 
 def places_on(texts: Sequence[bytes], reads: Sequence[bytes]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Place each read on sequences where it has the fewest mismatches.
+    """Place each read on sequences at all positions with the fewest mismatches.
 
-    Returns
-    -------
-    For each read the ascending numbers of sequences, and the position of its first base in them, both int64. All
-    positions with the fewest mismatches; none if these exceed one in `ENDS.fragment_bases_per_difference`.
+    Returns the ascending numbers of sequences, and the position of its first base in them, both int64; none if the
+    mismatches exceed one in `ENDS.fragment_bases_per_difference`.
     """
     codes = np.frombuffer(b"".join(texts), np.uint8)
     start = np.cumsum([0, *(len(text) for text in texts)], dtype=np.int64)
     text, at = np.empty(codes.size, np.int64), np.empty(codes.size, np.int64)
     found = []
     for read in reads:
-        n = _best_positions(
-            codes, start, np.frombuffer(read, np.uint8), len(read) // ENDS.fragment_bases_per_difference, text, at
-        )
+        most = len(read) // ENDS.fragment_bases_per_difference
+        n = _best_positions(codes, start, np.frombuffer(read, np.uint8), most, text, at)
         found.append((text[:n].copy(), at[:n].copy()))
     return found
 
@@ -109,8 +106,7 @@ def choose_walk(
         Codes of reads, each with the distance from its mate's beginning to the source's end, the mate facing the read;
         negative if the mate is behind the target's start, 0 if unknown. Their order does not matter.
     density : (longest + 1,) int32
-        Log-likelihood of each fragment length, as
-        `gpuasm.assembly.pairs.insert_sizes.InsertSizes.log2_density` returns it.
+        Log-likelihood of each fragment length: see `log2_density` of `gpuasm.assembly.pairs.insert_sizes.InsertSizes`.
     length
         Bases of a typical read.
     flank
@@ -118,8 +114,13 @@ def choose_walk(
     """
     if not candidates:
         return None
-    near, far = (_once_from(candidates, length, (side * density.size, side)) for side in (1, -1))
-    mated = sorted((read, before) for read, before in reads if before >= near or -before >= far)
+    # Mates farther than this from either end have one position on every candidate.
+    near, far = density.size, density.size
+    while near and _occurs_once(candidates, near, length):
+        near -= 1
+    while far and _occurs_once(candidates, -far, length):
+        far -= 1
+    mated = sorted((read, before) for read, before in reads if before > near or -before > far)
     likelihood = np.exp2(density / _SCALE)
     rows = [row for row in _likelihoods(candidates, mated, likelihood, near=near, flank=flank) if row.any()]
     if len(rows) < FRAGMENTS.sample_min_fragments:
@@ -131,24 +132,10 @@ def choose_walk(
     return best if is_decided and bits[best] >= len(rows) * (expected - ENDS.fragment_max_bits_lost) else None
 
 
-def _once_from(candidates: Sequence[Candidate], length: int, farthest: tuple[int, int]) -> int:
-    """Return the least distance from an end from which all mates have one position on every candidate.
-
-    ``farthest`` is the distance to begin with, and 1 for the source or -1 for the target.
-    """
-    before, side = farthest
-    while before and _occurs_once(candidates, before, length):
-        before -= side
-    return abs(before) + 1
-
-
 def _occurs_once(candidates: Sequence[Candidate], before: int, length: int) -> bool:
     """Return whether a mate's bases occur once in every candidate."""
-    for each in candidates:
-        own = each.mate(before, length)
-        if 2 * len(own) < length or each.text.find(own, each.text.find(own) + 1) >= 0:
-            return False
-    return True
+    mates = ((each.text, each.mate(before, length)) for each in candidates)
+    return all(2 * len(own) >= length and text.find(own, text.find(own) + 1) < 0 for text, own in mates)
 
 
 def _likelihoods(
@@ -161,7 +148,7 @@ def _likelihoods(
 ) -> Iterator[np.ndarray]:
     """Yield the likelihood of each read's fragment on each candidate, given all its positions: (n_candidates,) float64.
 
-    ``likelihood`` is that of each length relative to the likeliest. Fragments whose mates lie at least ``near`` before
+    ``likelihood`` is that of each length relative to the likeliest. Fragments whose mates lie more than ``near`` before
     the source's end count there; see `choose_walk` for the others.
     """
     source_end, target_start = np.array([(each.source_end, each.target_start) for each in candidates], np.int64).T
@@ -172,7 +159,7 @@ def _likelihoods(
         if before > 0:
             insert, most = from_end + len(read) + before, gap + before + flank
         else:
-            insert, most = gap[candidate] - before - from_end, gap - before + near - 1
+            insert, most = gap[candidate] - before - from_end, gap - before + near
         is_counted = (insert > 0) & (insert <= np.minimum(longest, most[candidate]))
         summed = np.bincount(candidate[is_counted], likelihood[insert[is_counted]], minlength=gap.size)
         yield np.where(summed > 0, summed / np.maximum(up_to[np.clip(most, 0, longest)], up_to[1]), 0.0)

@@ -7,7 +7,7 @@ the gap, are its local reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,33 +49,22 @@ class GapEnds:
     def of(
         cls, targets: Targets, where: tuple[np.ndarray, np.ndarray], ends: np.ndarray, reads: Reads, *, longest: int
     ) -> GapEnds:
-        """Find the ends of gaps.
+        """Find the ends of gaps: oriented unitigs, (2 * n_gaps,) int64; each leads into its gap, and occurs once.
 
-        Parameters
-        ----------
-        targets
-            What reads are aligned to.
-        where
-            The (n_contigs,) unitig of each contig, -1 where it is none, and the (n_contigs + 1,) positions where each
-            begins.
-        ends : (2 * n_gaps,) int64
-            Oriented unitigs; each leads into its gap, and occurs once.
-        longest
-            Bases of the longest fragments; 0 where reads have no mates.
+        ``where`` has the unitig of each contig, -1 where it is none, and the places where contigs begin, and their end.
+        The longest fragments have ``longest`` bases.
         """
         unitig, bounds = where
-        number_of = np.full(2 * int(max(unitig.max(initial=0), ends.max(initial=0) >> 1)) + 3, -1, np.int64)
+        # The last two places are those of contigs that are no unitig.
+        number_of = np.full(2 * int(max(unitig.max(initial=0), ends.max(initial=0) >> 1)) + 4, -1, np.int64)
         number_of[ends] = np.arange(ends.size)
-        of_contig = np.where((unitig >= 0)[:, None], number_of[2 * unitig[:, None] + np.array([RIGHT, LEFT])], -1)
+        of_contig = number_of[2 * unitig[:, None] + np.array([RIGHT, LEFT])]
         found = free_ends(targets, bounds, of_contig >= 0)
         number = np.where(found >= 0, of_contig[found >> 1, found & 1], -1)
-        target, edge = np.full(ends.size, -1, np.int64), np.zeros(ends.size, np.int64)
-        is_left_end = np.zeros(ends.size, dtype=bool)
-        for side in (RIGHT, LEFT):
-            own = np.flatnonzero(number[side] >= 0)
-            target[number[side][own]] = own
-            edge[number[side][own]] = targets.start[own] + (targets.size[own] if side == RIGHT else 0)
-            is_left_end[number[side][own]] = side == LEFT
+        target, is_left_end = np.full(ends.size, -1, np.int64), (ends & 1) == LEFT
+        side, own = np.nonzero(number >= 0)
+        target[number[side, own]] = own
+        edge = targets.start[target] + np.where(is_left_end, 0, targets.size[target])
         xp = array_namespace(reads.packed)
         flank = ENDS.local_reach_reads * (int(reads.length.max()) if reads.n_segments else 0)
         number, target, edge, is_left_end = (to_namespace(xp, a) for a in (number, target, edge, is_left_end))
@@ -98,55 +87,34 @@ def find_local_reads(reads: Reads, first: Alignments, ends: GapEnds) -> Iterator
         2g + 1, and 0 if there is none. A read that may lie there in both directions is yielded in both.
     """
     xp = array_namespace(first.at)
-    own = first.where(xp.flatnonzero(first.is_unique))
-    found = [_reads_at_ends(reads, own, ends, side) for side in (RIGHT, LEFT)]
-    if reads.paired:
-        found += [_mates(reads, own, ends, side) for side in (RIGHT, LEFT)]
-    columns = (np.concatenate([to_host(part) for part in parts]) for parts in zip(*found, strict=True))
-    end, segment, is_flipped, before = columns
+    own, found = first.where(xp.flatnonzero(first.is_unique)), []
+    for side in (RIGHT, LEFT):
+        end = ends.number[side][own.target]
+        before, towards = ends.distance(end, own, reads.length[own.segment]), (own.is_reversed == 1) == (side == LEFT)
+        rows = xp.flatnonzero((end >= 0) & (before <= ends.flank))
+        found.append((end[rows], own.segment[rows], ~towards[rows], xp.zeros(rows.size, np.int64)))
+        if reads.paired:
+            rows = xp.flatnonzero((end >= 0) & towards & (before <= ends.longest))
+            found.append(_mates(reads, own, ends, (end[rows], own.segment[rows], before[rows])))
+    end, segment, is_flipped, before = (np.concatenate([to_host(a) for a in some]) for some in zip(*found, strict=True))
     is_behind = end & 1
     # Outwards from end 2g + 1 is opposite to the gap's direction.
     rows = np.stack([end >> 1, segment, is_flipped ^ is_behind, np.where(is_behind, -before, before)]).astype(np.int64)
-    yield from _oriented_sequences(reads, _once(rows))
+    # Each gap, segment and direction is yielded once, with its mate's position if known.
+    rows = rows[:, np.lexsort((rows[3], -np.abs(rows[3]), *rows[2::-1]))]
+    yield from _oriented_sequences(reads, rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)])
 
 
-def _once(rows: np.ndarray) -> np.ndarray:
-    """Return each gap, segment and direction once, with its mate's position if known."""
-    order = np.lexsort((rows[3], -np.abs(rows[3]), *rows[2::-1]))
-    rows = rows[:, order]
-    return rows[:, np.concatenate([[True], (np.diff(rows[:3], axis=1) != 0).any(axis=0)])[: rows.shape[1]]]
-
-
-def _reads_at_ends(reads: Reads, own: Alignments, ends: GapEnds, side: int) -> tuple[Array, Array, Array, Array]:
-    """Return the ends with the segments aligned at them, whether to reverse-complement these, and 0: no mate."""
-    xp = array_namespace(own.at)
-    end = ends.number[side][own.target]
-    rows = xp.flatnonzero((end >= 0) & (ends.distance(end, own, reads.length[own.segment]) <= ends.flank))
-    is_flipped = (own.is_reversed[rows] == 1) != (side == LEFT)
-    return end[rows], own.segment[rows], is_flipped, xp.zeros(rows.size, np.int64)
-
-
-def _mates(reads: Reads, own: Alignments, ends: GapEnds, side: int) -> tuple[Array, Array, Array, Array]:
+def _mates(
+    reads: Reads, own: Alignments, ends: GapEnds, found: tuple[Array, Array, Array]
+) -> tuple[Array, Array, Array, Array]:
     """Return the ends with the mates of segments that point towards them, True (mates face each other), and distances.
 
     A mate aligned farther inside one of the gap's two contigs does not lie in the gap.
     """
-    xp = array_namespace(own.at)
-    end = ends.number[side][own.target]
-    towards, before = (own.is_reversed == 1) == (side == LEFT), ends.distance(end, own, reads.length[own.segment])
-    rows = xp.flatnonzero((end >= 0) & towards & (before <= ends.longest))
-    end, before, mate_read = end[rows], before[rows], reads.read[own.segment[rows]] ^ 1
-    segment = xp.minimum(xp.searchsorted(reads.read, mate_read), max(0, reads.n_segments - 1))
-    rows = xp.flatnonzero((reads.read[segment] == mate_read) & ~_lies_inside(reads, own, ends, (end, segment)))
-    return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]
-
-
-def _lies_inside(reads: Reads, own: Alignments, ends: GapEnds, candidates: tuple[Array, Array]) -> Array:
-    """Return which segments are uniquely aligned to a contig of their gap, but at neither of its ends."""
-    end, segment = candidates
-    xp = array_namespace(own.at)
-    if own.n == 0:
-        return xp.zeros(segment.size, dtype=bool)
+    xp, (end, segment, before) = array_namespace(own.at), found
+    mate_read = reads.read[segment] ^ 1
+    segment = xp.minimum(xp.searchsorted(reads.read, mate_read), reads.n_segments - 1)
     row = xp.minimum(xp.searchsorted(own.segment, segment), own.n - 1)
     aligned, is_aligned = own.where(row), own.segment[row] == segment
     is_on, is_at = xp.zeros(segment.size, dtype=bool), xp.zeros(segment.size, dtype=bool)
@@ -154,7 +122,8 @@ def _lies_inside(reads: Reads, own: Alignments, ends: GapEnds, candidates: tuple
         here = is_aligned & (aligned.target == ends.target[one])
         is_on |= here
         is_at |= here & (ends.distance(one, aligned, reads.length[segment]) <= ends.flank)
-    return is_on & ~is_at
+    rows = xp.flatnonzero((reads.read[segment] == mate_read) & (is_at | ~is_on))
+    return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]
 
 
 def _oriented_sequences(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes, int]]:
@@ -169,11 +138,3 @@ def _oriented_sequences(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, b
         last = np.cumsum(to_host(length))
         for g, begin, end, mate in zip(gap.tolist(), [0, *last.tolist()], last.tolist(), before.tolist(), strict=False):
             yield g, text[begin:end], mate
-
-
-def by_gap(found: Sequence[tuple[int, bytes, int]], n_gaps: int) -> list[list[tuple[bytes, int]]]:
-    """Return the reads of each gap with their mates' positions, ascending: input order does not matter."""
-    reads: list[list[tuple[bytes, int]]] = [[] for _ in range(n_gaps)]
-    for gap, text, before in found:
-        reads[gap].append((text, before))
-    return [sorted(own) for own in reads]

@@ -17,7 +17,7 @@ doi:10.1186/s12859-015-0663-4.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -42,17 +42,8 @@ def fill_gap(
 ) -> Fill | None:
     """Return the fill of a gap between two dead ends, or None if no walk is certain.
 
-    Parameters
-    ----------
-    reads
-        Codes of its local reads, in its direction, each with its mate's position, as
-        `gpuasm.assembly.ends.fragment_choice.choose_walk` takes them; their order does not matter.
-    read_length
-        Bases of a typical read.
-    density : (longest + 1,) int32, optional
-        Log-likelihood of each fragment length; without it fragments are not used.
-    flank
-        No local read is aligned farther from an end of the gap than this (bases).
+    ``reads`` are its local reads in its direction, with their mates' positions; their order does not matter. Typical
+    ones have ``read_length`` bases. See `choose_walk` for the others; without ``density`` fragments are not used.
     """
     source, target = (oriented_codes(graph, oriented).tobytes() for oriented in (gap.source, gap.target))
     # Bases that the two may share are trimmed from either, so that every walk has a positive length.
@@ -76,29 +67,22 @@ def fill_gap(
                 longest = int(density.size)
                 ends = source[-own - longest :], target[: own + longest]
                 farthest = own + cut + gap.size + max(2 * gap.spread, (longest - gap.size) // 2)
-                walks = _walks(packed, between, (least - gap.spread, farthest))
-                text = _supported_by_fragments(
-                    walks or [], reads, ends, own=own, density=density, length=read_length, flank=flank
-                )
-            return None if text is None else _fill(text, ends, gap, k=graph.k)
+                walks = _walks(packed, between, (least - gap.spread, farthest)) or []
+                spelled = ((ends[0][:-own] + walk + ends[1][own:], len(walk) - 2 * own) for walk in walks)
+                candidates = [Candidate(text, len(ends[0]), len(ends[0]) + inner) for text, inner in spelled]
+                text = _supported_by_fragments(candidates, reads, density, length=read_length, flank=flank)
+            if text is None or not (text.startswith(ends[0]) and text.endswith(ends[1])):
+                return None
+            inner = len(text) - len(ends[0]) - len(ends[1])
+            return gap.filled(inner, text[len(ends[0]) :][: max(0, inner)], k=graph.k)
     return None
 
 
 def _supported_by_fragments(
-    walks: Sequence[bytes],
-    reads: Sequence[tuple[bytes, int]],
-    ends: tuple[bytes, bytes],
-    *,
-    own: int,
-    density: np.ndarray,
-    **known: int,
+    candidates: Sequence[Candidate], reads: Sequence[tuple[bytes, int]], density: np.ndarray, *, length: int, flank: int
 ) -> bytes | None:
     """Return the sequence of the walk that fragments support against every other, or None; see `choose_walk`."""
-    source, target = ends
-    candidates = [
-        Candidate(source[:-own] + walk + target[own:], len(source), len(source) + len(walk) - 2 * own) for walk in walks
-    ]
-    chosen = choose_walk(candidates, reads, density=density, **known)
+    chosen = choose_walk(candidates, reads, density=density, length=length, flank=flank)
     if chosen is None:
         return None
     held = _reads_held([text for text, _ in reads], [each.text for each in candidates])
@@ -108,21 +92,10 @@ def _supported_by_fragments(
     return candidates[chosen].text if is_one else None
 
 
-def _fill(text: bytes, ends: tuple[bytes, bytes], gap: Gap, *, k: int) -> Fill | None:
-    """Return the fill that a sequence makes between two ends, if it changes neither end."""
-    source, target = ends
-    size = len(text) - len(source) - len(target)
-    is_kept = text.startswith(source) and text.endswith(target)
-    return gap.filled(size, text[len(source) :][: max(0, size)], k=k) if is_kept else None
-
-
 def _walks(packed: LocalKmers, ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:
     """Return all walks of a given length range through the reads' k-mers; None if there are too many."""
-    for least in (1, 2):
-        found = packed.walks(ends, size, least=least)
-        if found is not None:
-            return found
-    return None
+    found = packed.walks(ends, size)
+    return packed.walks(ends, size, least=2) if found is None else found
 
 
 def _supported_by_reads(reads: Sequence[bytes], texts: list[bytes]) -> bytes | None:
@@ -130,12 +103,12 @@ def _supported_by_reads(reads: Sequence[bytes], texts: list[bytes]) -> bytes | N
     if len(texts) == 1:
         return texts[0]
     held = _reads_held(reads, texts)
-    best = max(range(len(texts)), key=lambda i: (len(held[i]), texts[i]))
-    for other in range(len(texts)):
-        more, less = len(held[best] - held[other]), len(held[other] - held[best])
-        if other != best and (more < ALIGNMENT.min_votes or ENDS.local_lead_ratio * less > more):
+    best, *others = sorted(zip(held, texts, strict=True), key=lambda each: (len(each[0]), each[1]), reverse=True)
+    for other, _ in others:
+        more, less = len(best[0] - other), len(other - best[0])
+        if more < ALIGNMENT.min_votes or ENDS.local_lead_ratio * less > more:
             return None
-    return texts[best]
+    return best[1]
 
 
 def _reads_held(reads: Sequence[bytes], texts: list[bytes]) -> list[set[int]]:
@@ -147,8 +120,7 @@ _MAX_WALKS, _MAX_STEPS = ENDS.local_search_limits
 _UNKNOWN = -2
 
 
-@dataclass(frozen=True)
-class LocalKmers:
+class LocalKmers(NamedTuple):
     """The k-mers of reads.
 
     Attributes
@@ -185,21 +157,14 @@ class LocalKmers:
     def walks(self, ends: tuple[bytes, bytes], size: tuple[int, int], *, least: int = 1) -> list[bytes] | None:
         """Return the codes of all walks from one k-mer to another, both included; None if there are too many.
 
-        Parameters
-        ----------
-        ends
-            Codes of the first and the last k-mer of a walk, at least m each; reads need not contain them.
-        size
-            Least and most bases that follow the first k-mer.
-        least
-            Least occurrences of every other k-mer in the reads.
+        Reads need not contain the two, ``ends``, of at least m bases each. ``size`` are the least and most bases that
+        follow the first one. Every other k-mer occurs at least ``least`` times in the reads.
         """
         k, (shortest, longest) = len(ends[0]), size
         codes = np.concatenate([self.codes, np.frombuffer(b"".join(ends), np.uint8)])
-        places = (self.read_end, self.m, self.head, self.follows)
         texts = np.empty((_MAX_WALKS + 1, k + max(0, longest)), np.uint8)
         beyond = np.empty(_MAX_WALKS + 1, np.int64)
-        n = _search_walks((codes, *places), k, least, shortest, longest, texts, beyond)
+        n = _search_walks(tuple(self._replace(codes=codes)), k, least, shortest, longest, texts, beyond)
         return None if n < 0 else [texts[i, : k + beyond[i]].tobytes() for i in range(n)]
 
 

@@ -32,21 +32,16 @@ def bridging_segments(crossing: Reads, names: Array, kmer_graph: KmerGraph) -> R
     ``names`` are those of the reads' windows in the simplified graph. The segments lie over the same packed bases: each
     from the last window before a gap to the first one after it.
     """
-    xp, k = array_namespace(crossing.packed), kmer_graph.graph.k
-    on_bridge = xp.zeros(names.size, dtype=np.uint8)
-    graph = kmer_graph.graph
-    leads_on = to_namespace(xp, ~graph.is_dead_end)
-    where = (crossing.start, crossing.length, k, names, kmer_graph.rows, leads_on)
+    xp, graph = array_namespace(crossing.packed), kmer_graph.graph
+    on_bridge, leads_on = xp.zeros(names.size, dtype=np.uint8), to_namespace(xp, ~graph.is_dead_end)
+    where = (crossing.start, crossing.length, graph.k, names, kmer_graph.rows, leads_on)
     _mark_bridges(crossing.n_segments, *where, on_bridge)
     marked = to_host(xp.flatnonzero(on_bridge))
     is_first = np.diff(marked, prepend=-2) > 1
     start, last = marked[is_first], marked[np.roll(is_first, -1)]
-    return replace(
-        crossing,
-        start=to_namespace(xp, start),
-        length=to_namespace(xp, (last - start + k).astype(np.int32)),
-        read=to_namespace(xp, np.full(start.size, -1, np.int64)),
-    )
+    columns = start, (last - start + graph.k).astype(np.int32), np.full(start.size, -1, np.int64)
+    start, length, read = (to_namespace(xp, column) for column in columns)
+    return replace(crossing, start=start, length=length, read=read)
 
 
 @inlined()
@@ -82,20 +77,9 @@ def _mark_bridges(r, start, length, k, names, rows: WindowRows, leads_on, on_bri
 
 
 def add_mercy_kmers(joined: JoinedGraph, kmer_graph: KmerGraph, segments: Reads) -> Tally:
-    """Add the edges of bridging segments to those of a graph, in place, and return its new k-mers.
+    """Add the edges of bridging segments to those of a graph, in place, and return the k-mers that it lacks.
 
-    Parameters
-    ----------
-    joined
-        The simplified graph, with the counts and edges of its windows.
-    kmer_graph
-        The same graph with its index.
-    segments
-        As `bridging_segments` returns them.
-
-    Returns
-    -------
-    The k-mers of the segments that the graph lacks, with counts and edges, where the segments are.
+    ``joined`` is the simplified graph, ``kmer_graph`` the same with its index. The k-mers are where the segments are.
     """
     found = tally_kmers(segments, joined.graph.k, min_follow=1)
     names = kmer_graph.text_index.find_windows(found.keys)

@@ -35,6 +35,11 @@ class SourceUnitigs:
         """Return the sources of a graph that is its own earlier graph."""
         return cls(np.arange(n + 1, dtype=np.int64), 2 * np.arange(n, dtype=np.int32))
 
+    @property
+    def ends(self) -> np.ndarray:
+        """(2n,) int32: the oriented source unitig at the end of each oriented unitig."""
+        return np.stack([self.oriented[self.start[1:] - 1], self.oriented[self.start[:-1]] ^ 1], axis=1).ravel()
+
 
 def compact(
     graph: UnitigGraph, sources: SourceUnitigs, *, is_removed: np.ndarray | None = None

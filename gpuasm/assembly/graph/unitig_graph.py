@@ -94,6 +94,10 @@ class UnitigGraph:
         """(n + 1,) int64: the number of the first window of each unitig, and of all windows."""
         return np.concatenate([[0], np.cumsum(self.n_kmers)])
 
+    def following(self, oriented: int) -> np.ndarray:
+        """Return the oriented unitigs that follow one, ascending: int32."""
+        return self.arc_to[self.arc_start[oriented] : self.arc_start[oriented + 1]]
+
     def sequence(self, u: int) -> str:
         """Return the bases of unitig u as text."""
         return decode(self.bases[self.start[u] : self.start[u + 1]])

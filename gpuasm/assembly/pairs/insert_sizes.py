@@ -176,9 +176,8 @@ def log2_256(value):
     bit = 0
     while (value >> (bit + 1)) > 0:
         bit += 1
-    if bit >= _LOG2_BITS:
-        return bit * LOG2_SCALE + ((value >> (bit - _LOG2_BITS)) - LOG2_SCALE)
-    return bit * LOG2_SCALE + ((value << (_LOG2_BITS - bit)) - LOG2_SCALE)
+    leading = value >> (bit - _LOG2_BITS) if bit >= _LOG2_BITS else value << (_LOG2_BITS - bit)
+    return bit * LOG2_SCALE + (leading - LOG2_SCALE)
 
 
 @dataclass(frozen=True)
@@ -207,92 +206,50 @@ class Fragments:
         return Fragments(*(values[chosen] for values in (self.target, self.begin, self.end, self.insert)))
 
 
-@dataclass(frozen=True)
-class DiscordantPairs:
-    """Reads whose uniquely aligned mates do not lie in front of them within the length of a fragment.
-
-    Attributes
-    ----------
-    begin, end : (n,) int64
-        From the first base to the last that agrees with the target, in text positions.
-    is_reversed : (n,) int8
-        Whether the read is aligned as its reverse complement.
-    segment : (n,) int64
-        The segment of the read.
-    pair : (n,) int64
-        The number of the pair.
-    """
-
-    begin: Array
-    end: Array
-    is_reversed: Array
-    segment: Array
-    pair: Array
-
-    def without_pairs(self, pair: Array) -> DiscordantPairs:
-        """Return the discordant pairs that are not among the given ones."""
-        xp = array_namespace(self.pair)
-        kept = xp.flatnonzero(~xp.isin(self.pair, pair))
-        return DiscordantPairs(**{name: value[kept] for name, value in vars(self).items()})
-
-
 def find_fragments(reads: Reads, first: Alignments, targets: Targets) -> Fragments:
     """Find the pairs whose mates are uniquely aligned to one target and face each other there.
 
     A read cut at N is represented by its first aligned segment; ``first`` are the first alignments of segments.
     """
     xp = array_namespace(first.at)
-    aligned, is_pair = _pairs(reads, first)
-    rows = xp.flatnonzero(is_pair & _may_face(aligned))
+    aligned, is_pair, may_face, insert = _pairs(reads, first)
+    rows = xp.flatnonzero(is_pair & may_face)
     forward, backward = rows + (aligned.is_reversed[rows] == 1), rows + (aligned.is_reversed[rows] == 0)
-    target = aligned.target[forward]
-    outer = aligned.at[backward] + reads.length[aligned.segment[backward]]
-    insert = outer - aligned.at[forward]
+    target, insert = aligned.target[rows], insert[rows]
     size, closed = (to_namespace(xp, a)[target] for a in (targets.size, targets.is_circular))
     around = xp.where(closed, (insert - 1) % size + 1, insert)
-    begin, end = aligned.begin[forward], aligned.end[backward]
-    end = end + (around - insert)
+    end = aligned.end[backward] + (around - insert)
     good = xp.flatnonzero((around > 0) & (around <= FRAGMENTS.longest_insert))
-    return Fragments(target[good], begin[good], end[good], around[good])
+    return Fragments(*(values[good] for values in (target, aligned.begin[forward], end, around)))
 
 
-def find_discordant_pairs(reads: Reads, first: Alignments, targets: Targets, *, longest: int) -> DiscordantPairs:
+def find_discordant_pairs(reads: Reads, first: Alignments, targets: Targets, *, longest: int) -> Alignments:
     """Find the reads of discordant pairs: both mates are unique, but do not face each other within ``longest`` bases.
 
     Pairs on one circular target are excluded: their fragment may span its end.
     """
     xp = array_namespace(first.at)
-    aligned, is_pair = _pairs(reads, first)
-    apart = _outer(reads, aligned, slice(1, None)) - _outer(reads, aligned, slice(-1))
-    insert = xp.where(aligned.is_reversed[:-1] == 0, apart, -apart)
+    aligned, is_pair, may_face, insert = _pairs(reads, first)
     is_one = (aligned.target[:-1] == aligned.target[1:]) & to_namespace(xp, targets.is_circular)[aligned.target[:-1]]
-    rows = xp.flatnonzero(is_pair & ~is_one & ~(_may_face(aligned) & (insert > 0) & (insert <= longest)))
-    own = xp.concatenate([rows, rows + 1])
-    segment = aligned.segment[own]
-    return DiscordantPairs(
-        aligned.begin[own], aligned.end[own], aligned.is_reversed[own], segment, reads.read[segment] >> 1
-    )
+    rows = xp.flatnonzero(is_pair & ~is_one & ~(may_face & (insert > 0) & (insert <= longest)))
+    return aligned.where(xp.concatenate([rows, rows + 1]))
 
 
-def _pairs(reads: Reads, first: Alignments) -> tuple[Alignments, Array]:
-    """Return the first alignment of each read, and whether it and the next are two uniquely aligned mates."""
+def _pairs(reads: Reads, first: Alignments) -> tuple[Alignments, Array, Array, Array]:
+    """Return the first alignment of each read, and of each read and the next one what they are as a pair.
+
+    That is whether they are uniquely aligned mates, whether they are on opposite strands of one target, and if so the
+    length of their fragment, which is positive where they face each other.
+    """
     xp = array_namespace(first.at)
     read = reads.read[first.segment]
     kept = xp.flatnonzero(begins_run(read))
     read, aligned = read[kept], first.where(kept)
-    are_mates = (read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1)
-    return aligned, are_mates & aligned.is_unique[:-1] & aligned.is_unique[1:]
-
-
-def _may_face(aligned: Alignments) -> Array:
-    """Return whether each read and the next are on opposite strands of one target."""
-    return (aligned.target[:-1] == aligned.target[1:]) & (aligned.is_reversed[:-1] != aligned.is_reversed[1:])
-
-
-def _outer(reads: Reads, aligned: Alignments, rows: slice) -> Array:
-    """Return where reads begin, which is the outer end of their fragments."""
-    is_reversed = aligned.is_reversed[rows] == 1
-    return aligned.at[rows] + is_reversed * reads.length[aligned.segment[rows]].astype(aligned.at.dtype)
+    are_mates = (read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1) & aligned.is_unique[:-1] & aligned.is_unique[1:]
+    is_reversed, target = aligned.is_reversed == 1, aligned.target
+    outer = aligned.at + is_reversed * reads.length[aligned.segment]
+    apart = xp.where(is_reversed[:-1], outer[:-1] - outer[1:], outer[1:] - outer[:-1])
+    return aligned, are_mates, (target[:-1] == target[1:]) & (is_reversed[:-1] != is_reversed[1:]), apart
 
 
 def longest_insert(fragments: Fragments) -> int:

@@ -10,7 +10,7 @@ Gaps are joins of unitigs of which only this distance is known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -241,13 +241,10 @@ def move_gaps(gaps: Sequence[Gap], graph: UnitigGraph, sources: SourceUnitigs) -
         return []
     ends = np.array([(gap.source, gap.target ^ 1) for gap in gaps], np.int64)
     ending = np.full(2 + max(int(sources.oriented.max(initial=0)), int(ends.max())) | 1, -1, np.int64)
-    linear = np.flatnonzero(~graph.is_circular)
-    ending[sources.oriented[sources.start[linear + 1] - 1]] = 2 * linear
-    ending[sources.oriented[sources.start[linear]] ^ 1] = 2 * linear + 1
+    linear = np.flatnonzero(np.repeat(~graph.is_circular, 2))
+    ending[sources.ends[linear]] = linear
     moved = zip(gaps, ending[ends].tolist(), strict=True)
-    return [
-        Gap(one, other ^ 1, gap.size, gap.sd, gap.n_pairs) for gap, (one, other) in moved if one >= 0 and other >= 0
-    ]
+    return [replace(gap, source=one, target=other ^ 1) for gap, (one, other) in moved if min(one, other) >= 0]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from gpuasm.assembly.alignment.graph_anchors import AnchorIndex, anchor_reads
 from gpuasm.assembly.alignment.read_threading import (
     MOST_UNITIGS,
     GraphArrays,
-    ReadPaths,
     thread_reads,
     without_alternative_placements,
     without_false_anchors,
@@ -26,6 +25,8 @@ from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.parameters import FRAGMENTS
+from gpuasm.primitives.counting import count_between
+from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.runs import run_bounds
 from gpuasm.sequence.reads import Reads
 
@@ -59,21 +60,19 @@ def spanning_pairs(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGrap
         return None
     first, second = segments_of_mates(reads)
     here, there = aligned.oriented[first], aligned.oriented[second]
-    within, faces, inserts = _facing(reads, aligned, kmer_graph, (first, second))
+    within, faces, inserts = facing_pairs(reads, aligned, kmer_graph, (first, second))
     if inserts is None:
-        _warn_of_orientation(int(within.sum()), int(faces.sum()), int((within & (here == there)).sum()))
+        n_within, n_apart = int(within.sum()), int((within & ~faces).sum())
+        if n_within >= FRAGMENTS.insert_least_pairs and 2 * n_apart > n_within:
+            is_same = 2 * int((within & (here == there)).sum()) > n_within
+            found = "are on one strand (FF)" if is_same else "look away from each other or are too long (RF)"
+            note = "do not face each other (FR): most %s; their mates are used without each other: docs/reads.md"
+            _LOG.warning("%s of %s pairs " + note, f"{n_apart:,}", f"{n_within:,}", found)
         return None
     xp = array_namespace(here)
     chosen = xp.flatnonzero(~faces & (here >= 0) & (there >= 0))
     kept = repack(reads.select(xp.stack([first[chosen], second[chosen]], axis=1).ravel()))
     return SpanningPairs(kept, inserts, int(first.size))
-
-
-def measure_inserts(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph) -> InsertSizes | None:
-    """Measure insert sizes on the unitigs of a k-mer graph of plain k; None where pairs are of no use."""
-    if not reads.paired or reads.n_segments == 0:
-        return None
-    return _facing(reads, aligned, kmer_graph, segments_of_mates(reads))[2]
 
 
 def segments_of_mates(reads: Reads) -> tuple[Array, Array]:
@@ -86,10 +85,13 @@ def segments_of_mates(reads: Reads) -> tuple[Array, Array]:
     return segment[::2][both], segment[1::2][both]
 
 
-def _facing(
+def facing_pairs(
     reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, segments: tuple[Array, Array]
 ) -> tuple[Array, Array, InsertSizes | None]:
-    """Return which pairs lie within one unitig, which of them face each other, and the insert sizes of these."""
+    """Return which pairs lie within one unitig, which of them face each other, and the insert sizes of these.
+
+    ``segments`` are those of `segments_of_mates`. There are no insert sizes where pairs are of no use.
+    """
     first, second = segments
     here, there = aligned.oriented[first], aligned.oriented[second]
     within = aligned.contained[first] & aligned.contained[second]
@@ -98,30 +100,14 @@ def _facing(
     length = to_namespace(xp, kmer_graph.graph.length)[xp.maximum(here, 0) >> 1]
     insert = length - aligned.base[first] - aligned.base[second]
     faces = within & (here != there) & (insert > 0) & (insert <= FRAGMENTS.longest_insert)
-    if 2 * int(faces.sum()) < int(within.sum()):
+    of_facing, on = to_host(insert[faces]), to_host(length[faces])
+    if of_facing.size == 0 or 2 * of_facing.size < int(within.sum()):
         return within, faces, None
     bases = int((reads.length[first] + reads.length[second]).sum(dtype=np.int64)) // max(1, int(first.size))
-    return within, faces, _measure(to_host(insert[faces]), to_host(length[faces]), bases)
-
-
-def _measure(insert: np.ndarray, length: np.ndarray, bases_per_pair: int) -> InsertSizes | None:
-    """Measure insert sizes on long unitigs, or on all unitigs where the long ones contain too few pairs."""
-    if insert.size == 0:
-        return None
-    is_long = length >= FRAGMENTS.insert_unitig_medians * np.median(insert)
-    on_long = InsertSizes.of(np.bincount(insert[is_long], minlength=1), bases_per_pair=bases_per_pair)
-    return on_long or InsertSizes.of(np.bincount(insert), bases_per_pair=bases_per_pair)
-
-
-def _warn_of_orientation(n_within: int, n_facing: int, n_same: int) -> None:
-    """Warn if most pairs within one unitig do not face each other, given how many do, and are on one strand."""
-    if n_within < FRAGMENTS.insert_least_pairs or 2 * n_facing >= n_within:
-        return
-    found = "are on one strand (FF)" if 2 * n_same > n_within else "look away from each other or are too long (RF)"
-    _LOG.warning(
-        "%s of %s pairs do not face each other (FR): most %s; their mates are used without each other: docs/reads.md",
-        f"{n_within - n_facing:,}", f"{n_within:,}", found,
-    )  # fmt: skip
+    # Insert sizes are measured on long unitigs, or on all unitigs where the long ones contain too few pairs.
+    is_long = on >= FRAGMENTS.insert_unitig_medians * np.median(of_facing)
+    on_long = InsertSizes.of(np.bincount(of_facing[is_long], minlength=1), bases_per_pair=bases)
+    return within, faces, on_long or InsertSizes.of(np.bincount(of_facing), bases_per_pair=bases)
 
 
 class Links(NamedTuple):
@@ -160,52 +146,30 @@ class Links(NamedTuple):
     @property
     def of_pairs(self) -> Array:
         """The link of each pair: (n_pairs,) int64."""
-        xp = array_namespace(self.source)
-        return xp.searchsorted(self.first[1:], xp.arange(self.left.size, dtype=np.int64), side="right")
-
-    def count_pairs(self, is_counted: Array) -> Array:
-        """Return how many pairs of each link are in a mask: (n_links,) int64."""
-        xp = array_namespace(self.source)
-        before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(is_counted.astype(np.int64))])
-        return before[self.first[1:]] - before[self.first[:-1]]
+        return row_of_edge(self.first, np.int64)
 
     def with_pairs(self, is_kept: Array) -> Links:
         """Return the links with the pairs of a mask only; links without one are dropped."""
-        xp = array_namespace(self.source)
-        pair = xp.flatnonzero(is_kept)
+        pair = array_namespace(self.source).flatnonzero(is_kept)
         own = self.of_pairs[pair]
         bounds = run_bounds(own)
         kept = own[bounds[:-1]]
-        left_thread, right_thread = (
-            a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (self.left_thread, self.right_thread)
-        )
-        return Links(
-            self.source[kept], self.target[kept], bounds, self.pair[pair],
-            self.left[pair], self.right[pair], left_thread, right_thread,
-        )  # fmt: skip
+        threads = (a.reshape(-1, MOST_UNITIGS)[pair].ravel() for a in (self.left_thread, self.right_thread))
+        of_pairs = (a[pair] for a in (self.pair, self.left, self.right))
+        return Links(self.source[kept], self.target[kept], bounds, *of_pairs, *threads)
 
 
 def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_anchors: bool = True) -> Links:
     """Anchor and thread the mates of pairs, and group the pairs by the unitigs that their mates begin on.
 
-    Parameters
-    ----------
-    pairs
-        Two pieces a pair, facing each other.
-    index, graph
-        The graph to anchor them in. Pairs with a mate that has no anchor are left out.
-    checks_anchors
-        Whether an anchor must not be false: see `gpuasm.assembly.alignment.read_threading`.
+    ``pairs`` are two segments a pair, facing each other; those with a mate that has no anchor are left out. With
+    ``checks_anchors`` no anchor is false: see `gpuasm.assembly.alignment.read_threading`.
     """
     anchored = anchor_reads(pairs, index)
     if checks_anchors:
         anchored = without_false_anchors(anchored, pairs, graph)
         anchored = without_alternative_placements(anchored, pairs, graph)
-    return _link_threads(thread_reads(pairs, anchored, graph), graph)
-
-
-def _link_threads(threads: ReadPaths, graph: GraphArrays) -> Links:
-    xp = array_namespace(threads.size)
+    threads, xp = thread_reads(pairs, anchored, graph), array_namespace(pairs.packed)
     o, base = threads.anchored.oriented.reshape(-1, 2), threads.anchored.base.reshape(-1, 2)
     pair = xp.flatnonzero((o >= 0).all(axis=1))
     oriented, thread = o[pair], threads.unitigs.reshape(-1, 2, MOST_UNITIGS)[pair]
@@ -245,5 +209,5 @@ def without_pairs_within(links: Links, graph: GraphArrays, inserts: InsertSizes)
     support an empty path, and all units but two would be lost.
     """
     within = is_within(links, graph, inserts)
-    has_others = links.count_pairs(~within) > 0
+    has_others = count_between(~within, links.first) > 0
     return links.with_pairs(~(within & has_others[links.of_pairs]))

@@ -36,8 +36,7 @@ _NOTHING_DROPPED = -(1 << 62)
 def copy_shared_stretches(graph: UnitigGraph, gaps: Sequence[Gap]) -> tuple[UnitigGraph, list[Gap], int]:
     """Give each dominant path a copy of the sequence that others share with it, until none is left.
 
-    Returns the graph after all joins by pairs with these copies, its gaps, and how many shared sequences were
-    duplicated.
+    Returns the graph with these copies, its gaps, and how many shared sequences were duplicated.
     """
     n, gaps = 0, list(gaps)
     while walks := list(shared_stretches(graph)):
@@ -70,8 +69,7 @@ def _is_shared(graph: UnitigGraph, backward: tuple[int, int], forward: tuple[int
     """Return whether minor branches enter and leave next to a path, of similar depth and sequence."""
     depths = []
     for here, successor in (backward, forward):
-        row = graph.arc_to[graph.arc_start[here] : graph.arc_start[here + 1]]
-        others = row[row != successor].tolist()
+        others = [other for other in graph.following(here).tolist() if other != successor]
         if not others or not all(_are_similar(graph, other, successor) for other in others):
             return False
         depths.append(float(graph.depth[[other >> 1 for other in others]].sum()))
@@ -81,21 +79,17 @@ def _is_shared(graph: UnitigGraph, backward: tuple[int, int], forward: tuple[int
 def _are_similar(graph: UnitigGraph, other: int, successor: int) -> bool:
     """Return whether two unitigs with a common neighbour begin with similar sequences."""
     own, dominant = (oriented_codes(graph, oriented)[graph.k - 1 :] for oriented in (other, successor))
-    n = min(own.size, dominant.size, PATHS.minor_compared_bases)
-    return n >= ALIGNMENT.similar_bases_per_difference and bool(
-        ALIGNMENT.similar_bases_per_difference
-        * edits_to_prefix(own[:n], dominant[: n + n // ALIGNMENT.similar_bases_per_difference + 1])
-        <= n
-    )
+    n, per_difference = min(own.size, dominant.size, PATHS.minor_compared_bases), ALIGNMENT.similar_bases_per_difference
+    if n < per_difference:
+        return False
+    return bool(per_difference * edits_to_prefix(own[:n], dominant[: n + n // per_difference + 1]) <= n)
 
 
 def follow_dominant_paths(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitigs, np.ndarray]:
     """Join unitigs along the dominant paths, and remove the edges that leave them.
 
-    Returns
-    -------
-    The compacted graph; the source unitigs of each of its unitigs; and (2n,) bool, which of its ends are abandoned: an
-    edge to a dominant path was removed, so they are no free ends. End 2u + s is where unitig u on strand s ends.
+    Returns the compacted graph; its source unitigs; and (2n,) bool, which of its oriented unitigs have abandoned ends:
+    an edge to a dominant path was removed, so they are no free ends.
     """
     follower = find_dominant_paths(graph)
     source, target = graph.arc_from, graph.arc_to
@@ -106,21 +100,13 @@ def follow_dominant_paths(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitig
     rows = sorted_arcs(source[~leads_off], target[~leads_off], graph.arc_count[~leads_off], n_rows=2 * graph.n)
     less = replace(graph, arc_start=rows[0], arc_to=rows[1], arc_count=rows[2])
     joined, sources = compact(less, SourceUnitigs.identity(graph.n))
-    ends = np.zeros(2 * graph.n, dtype=bool)
-    ends[source[leads_off]] = True
-    is_abandoned = np.empty(2 * joined.n, dtype=bool)
-    is_abandoned[0::2] = ends[sources.oriented[sources.start[1:] - 1]]
-    is_abandoned[1::2] = ends[sources.oriented[sources.start[:-1]] ^ 1]
-    return joined, sources, is_abandoned & (joined.n_arcs == 0)
+    is_abandoned = np.zeros(2 * graph.n, dtype=bool)
+    is_abandoned[source[leads_off]] = True
+    return joined, sources, is_abandoned[sources.ends] & (joined.n_arcs == 0)
 
 
 def find_dominant_paths(graph: UnitigGraph) -> np.ndarray:
-    """Return the oriented unitig that follows each along a dominant path.
-
-    Returns
-    -------
-    (2n,) int32, oriented; -1 where there is none, or no alternative.
-    """
+    """Return the oriented unitig that follows each along a dominant path: (2n,) int32; -1 for none or no others."""
     follower = np.full(2 * graph.n, -1, np.int32)
     _find_successors(graph.arc_start, graph.arc_to, graph.depth, PATHS.dominant_min_ratio, follower)
     return follower
@@ -131,11 +117,9 @@ def find_dominant_paths(graph: UnitigGraph) -> np.ndarray:
 def _find_successors(arc_start, arc_to, depth, ratio, follower):
     for here in range(follower.size):
         there = _dominant_successor(here, arc_start, arc_to, depth, ratio)
-        if (
-            there < 0
-            or there >> 1 == here >> 1
-            or _dominant_successor(there ^ 1, arc_start, arc_to, depth, ratio) != here ^ 1
-        ):
+        if there < 0 or there >> 1 == here >> 1:
+            continue
+        if _dominant_successor(there ^ 1, arc_start, arc_to, depth, ratio) != here ^ 1:
             continue
         has_others = arc_start[here + 1] - arc_start[here] > 1 or arc_start[(there ^ 1) + 1] - arc_start[there ^ 1] > 1
         one, other = depth[here >> 1], depth[there >> 1]
@@ -146,11 +130,10 @@ def _find_successors(arc_start, arc_to, depth, ratio, follower):
 @compiled()
 def _dominant_successor(here, arc_start, arc_to, depth, ratio):
     """Return the outgoing neighbour that dominates all others, or -1."""
-    best = -1
+    best, most, second = -1, -1.0, -1.0
     for arc in range(arc_start[here], arc_start[here + 1]):
-        if best < 0 or depth[arc_to[arc] >> 1] > depth[best >> 1]:
-            best = arc_to[arc]
-    for arc in range(arc_start[here], arc_start[here + 1]):
-        if arc_to[arc] != best and ratio * depth[arc_to[arc] >> 1] > depth[best >> 1]:
-            return -1
-    return best
+        own = depth[arc_to[arc] >> 1]
+        second = max(second, min(own, most))
+        if own > most:
+            best, most = arc_to[arc], own
+    return best if ratio * second <= most else -1

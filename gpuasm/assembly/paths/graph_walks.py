@@ -55,26 +55,13 @@ class _Limits(NamedTuple):
     max_steps: int
 
 
-class _Stack(NamedTuple):
-    """The walk of each link during the search: its unitigs, their places, and the next arc of each."""
-
-    walk: Array
-    place: Array
-    cursor: Array
-
-
 def find_walks(
     links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
 ) -> Walks:
-    """Find the walks of the chosen links.
+    """Find the walks of the links with the chosen numbers.
 
-    Parameters
-    ----------
-    links, chosen, graph, inserts
-        Links, the numbers of those to search, their graph, and the possible lengths of fragments.
-    pins : (2, 24 * n_chosen) int32
-        The unitigs that all walks must contain: at each place from the source on, and from the target's twin on; -1
-        where any may be.
+    All of them contain the unitigs ``pins``, (2, 24 * n_chosen) int32: at each place from the source on, and from the
+    target's twin on; -1 where any may be.
     """
     xp, n = array_namespace(links.source), int(chosen.size)
     first, last, rest = links.first[chosen], links.first[chosen + 1], links.left + links.right
@@ -91,7 +78,7 @@ def find_walks(
     m, first, last, middle = int(tangled.size), first[tangled], last[tangled], middle[tangled]
     own = pins.reshape(2, n, WALK_UNITIGS)[:, tangled].reshape(2, -1)
     for side, thread in enumerate((links.left_thread, links.right_thread)):
-        _agree(m, first, last, thread, MOST_UNITIGS, WALK_UNITIGS, own[side])
+        _agree(m, first, last, thread, own[side])
     gaps = inserts.shortest - middle, inserts.longest - middle
     times = PATHS.tangle_budget
     limits = _Limits(gaps[0], gaps[1], own[0], own[1], times * WALK_UNITIGS, times * PATHS.walk_search_steps)
@@ -104,8 +91,8 @@ def _search_all(links: Links, chosen: Array, graph: GraphArrays, limits: _Limits
     """Find the walks of the chosen links that contain all pins."""
     xp, n = array_namespace(links.source), int(chosen.size)
     walks = Walks(*(xp.zeros(size * n, np.int32) for size in (1, MAX_WALKS * WALK_UNITIGS, MAX_WALKS, MAX_WALKS)))
-    stack = _Stack(*(xp.empty(limits.max_unitigs * n, np.int32) for _ in _Stack._fields))
-    _search(n, links.source[chosen], links.target[chosen], limits, graph, stack, walks)
+    stack = (xp.empty(limits.max_unitigs * n, np.int32) for _ in range(3))
+    _search(n, links.source[chosen], links.target[chosen], limits, graph, *stack, walks)
     return walks
 
 
@@ -128,26 +115,25 @@ def _order_statistics(i, first, last, rest, least, middle, most):
 
 
 @for_each
-def _agree(i, first, last, thread, per_thread, walk_unitigs, pins):
-    for t in range(per_thread):
+def _agree(i, first, last, thread, pins):
+    for t in range(1, MOST_UNITIGS):
         # Majority vote: of two different unitigs one vote each cancels.
         pin, lead = np.int64(-1), 0
         for p in range(first[i], last[i]):
-            own = np.int64(thread[per_thread * p + t])
+            own = np.int64(thread[MOST_UNITIGS * p + t])
             if own >= 0:
                 if lead == 0:
                     pin = own
                 lead += 1 if own == pin else -1
         for_it, against = 0, 0
         for p in range(first[i], last[i]):
-            own = np.int64(thread[per_thread * p + t])
+            own = np.int64(thread[MOST_UNITIGS * p + t])
             if own == pin:
                 for_it += 1
             elif own >= 0:
                 against += 1
-        is_sure = t > 0 and pin >= 0 and for_it >= _AGREEMENT * against
-        if is_sure and pins[walk_unitigs * i + t] < 0:
-            pins[walk_unitigs * i + t] = pin
+        if pin >= 0 and for_it >= _AGREEMENT * against and pins[WALK_UNITIGS * i + t] < 0:
+            pins[WALK_UNITIGS * i + t] = pin
 
 
 @signatures(
@@ -156,26 +142,27 @@ def _agree(i, first, last, thread, per_thread, walk_unitigs, pins):
     "int32[::1], int32[::1]"
 )
 @for_each
-def _search(i, source, target, limits: _Limits, graph: GraphArrays, stack: _Stack, walks: Walks):
+def _search(i, source, target, limits: _Limits, graph: GraphArrays, walk, place, cursor, walks: Walks):
+    """Write the walks of a link; the search has at each depth an oriented unitig, its place, and its next arc."""
     here = limits.max_unitigs * i
     goal = np.int64(target[i])
     own_length = graph.start[(source[i] >> 1) + 1] - graph.start[source[i] >> 1]
     n_found, depth, steps = 0, np.int64(0), 0
-    stack.walk[here] = source[i]
-    stack.place[here] = 0
-    stack.cursor[here] = -1
+    walk[here] = source[i]
+    place[here] = 0
+    cursor[here] = -1
     while depth >= 0 and n_found <= MAX_WALKS:
         steps += 1
         if steps > limits.max_steps:
             n_found = MAX_WALKS + 1
-        o = np.int64(stack.walk[here + depth])
-        if stack.cursor[here + depth] < 0:
-            stack.cursor[here + depth] = graph.arc_start[o]
-            between = stack.place[here + depth] - own_length
+        o = np.int64(walk[here + depth])
+        if cursor[here + depth] < 0:
+            cursor[here + depth] = graph.arc_start[o]
+            between = place[here + depth] - own_length
             is_walk = o == goal and between >= limits.least_gap[i] and between <= limits.most_gap[i]
             for t in range(1, min(np.int64(WALK_UNITIGS), depth + 1)):
                 pin = np.int64(limits.right_pins[WALK_UNITIGS * i + t])
-                if pin >= 0 and stack.walk[here + depth - t] != pin ^ 1:
+                if pin >= 0 and walk[here + depth - t] != pin ^ 1:
                     is_walk = False
             if is_walk:
                 if depth >= WALK_UNITIGS:
@@ -185,21 +172,21 @@ def _search(i, source, target, limits: _Limits, graph: GraphArrays, stack: _Stac
                     walks.size[at] = depth + 1
                     walks.gap[at] = between
                     for j in range(depth + 1):
-                        walks.unitigs[WALK_UNITIGS * at + j] = stack.walk[here + j]
+                        walks.unitigs[WALK_UNITIGS * at + j] = walk[here + j]
                 n_found += 1
-        arc = np.int64(stack.cursor[here + depth])
+        arc = np.int64(cursor[here + depth])
         if arc < graph.arc_start[o + 1]:
-            stack.cursor[here + depth] = arc + 1
-            after = stack.place[here + depth] + graph.start[(o >> 1) + 1] - graph.start[o >> 1] - (graph.k - 1)
+            cursor[here + depth] = arc + 1
+            after = place[here + depth] + graph.start[(o >> 1) + 1] - graph.start[o >> 1] - (graph.k - 1)
             pin = np.int64(-1)
             if depth + 1 < WALK_UNITIGS:
                 pin = np.int64(limits.left_pins[WALK_UNITIGS * i + depth + 1])
             if after - own_length <= limits.most_gap[i] and (pin < 0 or pin == graph.arc_to[arc]):
                 if depth + 1 < limits.max_unitigs:
                     depth += 1
-                    stack.walk[here + depth] = graph.arc_to[arc]
-                    stack.place[here + depth] = after
-                    stack.cursor[here + depth] = -1
+                    walk[here + depth] = graph.arc_to[arc]
+                    place[here + depth] = after
+                    cursor[here + depth] = -1
                 else:
                     n_found = MAX_WALKS + 1
         else:

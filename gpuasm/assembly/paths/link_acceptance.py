@@ -45,9 +45,8 @@ class AcceptedLinks:
 
     Attributes
     ----------
-    links : Links
-    evidence : Evidence
-        Of the pairs of each link.
+    links, evidence
+        The links, and the evidence of their pairs.
     joins : (n_joins,) int64
         The links that are joins, ascending.
     is_single : (n_unitigs,) bool
@@ -93,25 +92,15 @@ def accepted_links(
     is_false = leads_from_repeat(links, graph, is_repeat)
     if n_repeat_kmers:
         is_false |= has_several_copies(links, *weighed(every_index, all_reaches))
-    table = LinkTable.of(to_host(links.source), to_host(links.target), evidence, graph.n)
-    table = replace(table, is_sound=table.is_sound & ~is_false[table.link])
-    joins = accept(table, graph.length, k=graph.k, sd=inserts.sd)
+    ends = to_host(links.source), to_host(links.target)
+    joins = accept(ends, evidence, is_false, graph.length, k=graph.k, sd=inserts.sd)
     return AcceptedLinks(links, evidence, joins, is_single, all_reaches, n_repeat_kmers)
 
 
 def without_repeat_kmers(index: AnchorIndex, repeat_kmers: Array) -> tuple[AnchorIndex, np.ndarray]:
-    """Remove repeat-derived k-mers from an index, except those of unitigs that consist of them.
+    """Remove repeat-derived k-mers, (n,) uint64, from an index, except those of unitigs that consist of them.
 
-    Parameters
-    ----------
-    index
-        Index of the last graph.
-    repeat_kmers : (n,) uint64
-        As `find_repeat_kmers` returns them.
-
-    Returns
-    -------
-    AnchorIndex, and (n_unitigs,) bool, on the host: unitigs all of whose unique k-mers are repeat-derived.
+    Returns the index, and the unitigs all of whose unique k-mers are repeat-derived: (n_unitigs,) bool, on the host.
     """
     xp, is_unique = array_namespace(repeat_kmers), index.kmers.is_unique
     names = index.kmers.find_windows(repeat_kmers)
@@ -128,12 +117,7 @@ def without_repeat_kmers(index: AnchorIndex, repeat_kmers: Array) -> tuple[Ancho
 def leads_from_repeat(links: Links, graph: UnitigGraph, is_repeat: np.ndarray) -> np.ndarray:
     """Mark the links between a repeat unitig and a unitig of lower depth that is none: (n_links,) bool, on the host.
 
-    Parameters
-    ----------
-    links
-        Links of single copies.
-    graph, is_repeat
-        The last graph, and which of its unitigs are repeats, as `without_repeat_kmers` returns them.
+    ``is_repeat`` marks the repeat unitigs of the last graph, as `without_repeat_kmers` returns them.
     """
     source, target = to_host(links.source) >> 1, to_host(links.target) >> 1
     from_repeat = is_repeat[source]
@@ -145,17 +129,9 @@ def leads_from_repeat(links: Links, graph: UnitigGraph, is_repeat: np.ndarray) -
 def has_several_copies(links: Links, every: Links, evidence: Evidence) -> np.ndarray:
     """Mark the links that have, with the pairs on repeat k-mers, far more pairs than one copy explains.
 
-    Parameters
-    ----------
-    links
-        Links of k-mers that are not repeat-derived.
-    every, evidence
-        Links of all k-mers, and the evidence of their pairs.
-
-    Returns
-    -------
-    (n_links,) bool, on the host: links with pairs on repeat k-mers, with twice the expected pairs in all, and with so
-    many that two copies are 2^10 times as likely as one, by Poisson's distribution.
+    They have pairs on repeat k-mers, twice the expected pairs in all, and so many that two copies are 2^10 times as
+    likely as one, by Poisson's distribution. ``every`` are the links of all k-mers, with their evidence. Returns
+    (n_links,) bool, on the host.
     """
     if links.n == 0 or every.n == 0:
         return np.zeros(links.n, bool)
@@ -183,73 +159,46 @@ def single_copies(graph: UnitigGraph, n_anchors: np.ndarray) -> np.ndarray:
     return (copies >= least) & (copies <= most) & (n_anchors >= PATHS.single_min_anchors)
 
 
-@dataclass(frozen=True)
-class LinkTable:
-    """Links in both directions, by source, then target.
-
-    Attributes
-    ----------
-    start : (2n + 1,) int64
-        Where the links of each oriented unitig start.
-    source, target : (m,) int32
-    gap, n_pairs : (m,) int64
-    is_sound : (m,) bool
-        Whether the link's own pairs suffice for a join.
-    link : (m,) int64
-        The number of the link, or of its reverse complement.
-    """
-
-    start: np.ndarray
-    source: np.ndarray
-    target: np.ndarray
-    gap: np.ndarray
-    n_pairs: np.ndarray
-    is_sound: np.ndarray
-    link: np.ndarray
-
-    @classmethod
-    def of(cls, source: np.ndarray, target: np.ndarray, evidence: Evidence, n_unitigs: int) -> LinkTable:
-        """Add reverse complements and sort links; see `Links` for source and target."""
-        e, each = evidence, np.arange(source.size)
-        sound = (e.n_pairs >= PATHS.join_min_pairs) & (100 * e.n_pairs >= FRAGMENTS.link_agreement * e.n_possible)
-        sound &= 100 * SIXTEENTHS * e.n_pairs >= PATHS.join_few_percent * e.expected
-        sound &= e.beyond < SIXTEENTHS * PATHS.max_missing_pairs
-        is_own_mirror = source == (target ^ 1)
-        mirrored = np.flatnonzero(~is_own_mirror)
-        link = np.concatenate([each, mirrored])
-        is_mirror = np.arange(link.size) >= each.size
-        own = np.where(is_mirror, target[link] ^ 1, source[link])
-        other = np.where(is_mirror, source[link] ^ 1, target[link])
-        order = np.lexsort((other, own))
-        link = link[order]
-        start = np.zeros(2 * n_unitigs + 1, np.int64)
-        np.cumsum(np.bincount(own, minlength=2 * n_unitigs), out=start[1:])
-        return cls(start, own[order], other[order], e.gap[link], e.n_pairs[link], sound[link], link)
-
-
-def accept(table: LinkTable, length: np.ndarray, *, k: int, sd: float) -> np.ndarray:
+def accept(
+    ends: tuple[np.ndarray, np.ndarray],
+    evidence: Evidence,
+    is_false: np.ndarray,
+    length: np.ndarray,
+    *,
+    k: int,
+    sd: float,
+) -> np.ndarray:
     """Return the links that are joins: (n_joins,) int64, ascending.
 
     Parameters
     ----------
-    table
-        Links between single copies.
-    length : (n,) int64
+    ends, evidence
+        Source and target of links between single copies, as in `Links`, and the evidence of their pairs.
+    is_false : (n_links,) bool
+        The links that are no joins, whatever their pairs.
+    length : (n_unitigs,) int64
         Bases of each unitig; consecutive ones share k - 1 bases.
     sd
         Standard deviation of insert sizes, from which the tolerance of a distance follows.
     """
-    n = table.start.size - 1
-    best = np.full(n, -1, np.int64)
-    rows = (table.start, table.target, table.gap, table.n_pairs, table.is_sound)
+    (source, target), e, n = ends, evidence, 2 * length.size
+    is_sound = (e.n_pairs >= PATHS.join_min_pairs) & (100 * e.n_pairs >= FRAGMENTS.link_agreement * e.n_possible)
+    is_sound &= 100 * SIXTEENTHS * e.n_pairs >= PATHS.join_few_percent * e.expected
+    is_sound &= ~is_false & (e.beyond < SIXTEENTHS * PATHS.max_missing_pairs)
+    # Each link in both directions, by source, then target.
+    link = np.concatenate([np.arange(source.size), np.flatnonzero(source != (target ^ 1))])
+    own, other = (np.concatenate([a, (b ^ 1)[link[a.size :]]]) for a, b in ((source, target), (target, source)))
+    order = np.lexsort((other, own))
+    link, own, other = link[order], own[order], other[order]
+    rows = np.searchsorted(own, np.arange(n + 1)), other, e.gap[link], e.n_pairs[link], is_sound[link]
+    best, partner = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     _best_of_each(*rows, length, k, np.int64(round(FRAGMENTS.gap_deviations * sd)), best)
     chosen = np.flatnonzero(best >= 0)
-    partner = np.full(n, -1, np.int64)
-    partner[chosen] = table.target[best[chosen]]
+    partner[chosen] = other[best[chosen]]
     mutual = chosen[partner[partner[chosen] ^ 1] == (chosen ^ 1)]
     # A hairpin leads back to its own unitig: no walk can contain the bases between on both strands.
     mutual = mutual[partner[mutual] != (mutual ^ 1)]
-    return np.unique(table.link[best[mutual]])
+    return np.unique(link[best[mutual]])
 
 
 @signatures("int64[::1], int32[::1], int64[::1], int64[::1], boolean[::1], int64[::1], int64, int64, int64[::1]")

@@ -37,6 +37,8 @@ from gpuasm.assembly.pairs.links import Links
 from gpuasm.assembly.parameters import PATHS
 from gpuasm.assembly.paths.graph_walks import MAX_WALKS, WALK_UNITIGS, Walks, find_walks
 from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.counting import count_between
+from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.runs import run_bounds
 
 _BATCH = 1 << 17
@@ -44,6 +46,7 @@ _BATCH = 1 << 17
 _LEAD, _CONFLICT = LOG2_SCALE * PATHS.walk_lead_bits, LOG2_SCALE * PATHS.read_conflict_bits
 _LONE_PAIR = SIXTEENTHS * PATHS.max_missing_pairs
 _LOW, _HIGH = PATHS.expected_sixteenths
+_MIN_PAIRS, _AGREEMENT = PATHS.join_min_pairs, PATHS.consensus_agreement
 _NAT_SCALE = 369
 """A natural unit of likelihood in 1 / 256 bit."""
 
@@ -68,57 +71,23 @@ class ChosenWalks(NamedTuple):
     n_walks: Array
 
 
-def choose_walks(links: Links, graph: GraphArrays, inserts: InsertSizes) -> ChosenWalks:
-    """Choose the walk of each link."""
-    return _choose_some(links, array_namespace(links.source).arange(links.n), graph, inserts)
-
-
-def choose_again(
-    links: Links, chosen: ChosenWalks, some: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array
+def choose_walks(
+    links: Links, graph: GraphArrays, inserts: InsertSizes, *, chosen: Array | None = None, pins: Array | None = None
 ) -> ChosenWalks:
-    """Choose the walks of some links again, given known unitigs; where none is certain the former result stays.
-
-    Parameters
-    ----------
-    links, chosen
-        All links, and the walk of each.
-    some : (n,) int64
-        The links to choose for.
-    pins : (2, 24 * n) int32
-        Known unitigs of their walks: see `gpuasm.assembly.paths.graph_walks.find_walks`.
-    """
+    """Choose the walk of each link, or of those with the chosen numbers; see `find_walks` for ``pins``."""
     xp = array_namespace(links.source)
-    found = _choose_some(links, some, graph, inserts, pins=pins)
-    certain = xp.flatnonzero(found.size > 0)
-    arrays = []
-    for array, its in zip(chosen, found, strict=True):
-        rows = array.reshape(links.n, -1).copy()
-        rows[some[certain]] = its.reshape(some.size, -1)[certain]
-        arrays.append(rows.ravel())
-    return ChosenWalks(*arrays)
-
-
-def _choose_some(
-    links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
-) -> ChosenWalks:
-    xp = array_namespace(links.source)
+    chosen = xp.arange(links.n) if chosen is None else chosen
     model, parts = inserts.model(xp), []
     for first in range(0, max(1, int(chosen.size)), _BATCH):
         some = chosen[first : first + _BATCH]
         own = None if pins is None else pins[:, WALK_UNITIGS * first : WALK_UNITIGS * (first + _BATCH)]
         walks = find_walks(links, some, graph, inserts, pins=own)
         best = xp.full(some.size, -1, np.int32)
-        scores, surprises = (xp.empty(MAX_WALKS * some.size, np.int64) for _ in range(2))
-        _choose(int(some.size), some, links, walks, graph, model, surprises, scores, best)
-        parts.append(_taken(walks, best))
+        _choose(int(some.size), some, links, walks, graph, model, best)
+        at = xp.arange(best.size) * MAX_WALKS + xp.maximum(best, 0)
+        size = xp.where(best >= 0, walks.size[at], 0).astype(np.int32)
+        parts.append((walks.unitigs.reshape(-1, WALK_UNITIGS)[at].ravel(), size, walks.gap[at], walks.found))
     return ChosenWalks(*(xp.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
-def _taken(walks: Walks, best: Array) -> tuple[Array, Array, Array, Array]:
-    xp = array_namespace(best)
-    at = xp.arange(best.size) * MAX_WALKS + xp.maximum(best, 0)
-    unitigs = walks.unitigs.reshape(-1, WALK_UNITIGS)[at].ravel()
-    return unitigs, xp.where(best >= 0, walks.size[at], 0).astype(np.int32), walks.gap[at], walks.found
 
 
 def fitting_pairs(links: Links, chosen: ChosenWalks, inserts: InsertSizes) -> Array:
@@ -163,8 +132,7 @@ def surprise_256(n, fewest, most):
     genome, and not every read has an anchor.
     """
     low, high = fewest * _LOW // 16, most * _HIGH // 16
-    bound = np.int64(16) * n
-    bound = max(bound, low)
+    bound = max(np.int64(16) * n, low)
     if bound > high:
         bound = max(high, np.int64(1))
     if n == 0:
@@ -175,10 +143,10 @@ def surprise_256(n, fewest, most):
 @signatures(
     "int64[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], "
     "int32[::1], int32[::1], int32[::1], int32[::1], int64, uint64[::1], int64[::1], int64[::1], int32[::1], "
-    "int64[::1], int32[::1], int64[::1], int64, int64, int64, int64[::1], int64[::1], int32[::1]"
+    "int64[::1], int32[::1], int64[::1], int64, int64, int64, int32[::1]"
 )
 @for_each
-def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: FragmentModel, surprises, scores, best):
+def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: FragmentModel, best):
     n, link = np.int64(walks.found[i]), some[i]
     best[i] = -1
     if n >= 1 and n <= MAX_WALKS:
@@ -189,7 +157,7 @@ def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: Frag
         n_pairs, n_inside = last - first, np.int64(0)
         for p in range(first, last):
             n_inside += 1 if links.left[p] <= own and links.right[p] <= other else 0
-        top = MAX_WALKS * i
+        most, second, is_sure = np.int64(-(1 << 62)), np.int64(-(1 << 62)), False
         for h in range(MAX_WALKS * i, MAX_WALKS * i + n):
             # Of all fragments, those that could begin on the source and end on the target at this distance.
             gap = np.int64(walks.gap[h])
@@ -203,24 +171,20 @@ def _choose(i, some, links: Links, walks: Walks, graph: GraphArrays, model: Frag
             )
             if n_pairs == 1 and sixteenths >= _LONE_PAIR:
                 surprise = max(surprise, np.int64(_LEAD))
-            score = -n_pairs * np.int64(log2_256(expected)) - surprise
+            score, fitting = -n_pairs * np.int64(log2_256(expected)) - surprise, 0
             for p in range(first, last):
-                score += log2_likelihood(model, links.left[p] + links.right[p] + gap)
+                insert = links.left[p] + links.right[p] + gap
+                score += log2_likelihood(model, insert)
                 if not _fits_threads(p, links, walks.unitigs, WALK_UNITIGS * h, walks.size[h]):
                     score -= _CONFLICT
-            scores[h], surprises[h] = score, surprise
-            top = h if score > scores[top] else top
-        n_competing = 0
-        for h in range(MAX_WALKS * i, MAX_WALKS * i + n):
-            if h != top and scores[h] + _LEAD > scores[top]:
-                n_competing += 1
-        fitting = 0
-        for p in range(first, last):
-            fits = _fits_threads(p, links, walks.unitigs, WALK_UNITIGS * top, walks.size[top])
-            if fits and is_usual(model, links.left[p] + links.right[p] + walks.gap[top]):
-                fitting += 1
-        if n_competing == 0 and surprises[top] < _LEAD and 2 * fitting > n_pairs:
-            best[i] = top - MAX_WALKS * i
+                elif is_usual(model, insert):
+                    fitting += 1
+            second = max(second, min(score, most))
+            if score > most:
+                most, is_sure = score, surprise < _LEAD and 2 * fitting > n_pairs
+                best[i] = h - MAX_WALKS * i
+        if not is_sure or second + _LEAD > most:
+            best[i] = -1
 
 
 def choose_by_prefixes(
@@ -231,7 +195,7 @@ def choose_by_prefixes(
     ``is_single`` marks the unitigs that certainly have one copy: (n_unitigs,) bool. The other walks are returned as
     they are.
     """
-    xp = array_namespace(links.source)
+    xp, chosen = array_namespace(links.source), ChosenWalks(*(array.copy() for array in chosen))
     before = xp.zeros((2, links.n), np.int64)
     for _ in range(PATHS.prefix_rounds):
         pins = known_prefixes(links, chosen, inserts, is_single=is_single).reshape(2, links.n, WALK_UNITIGS)
@@ -240,7 +204,10 @@ def choose_by_prefixes(
         some = xp.flatnonzero(is_open & (known > before).any(axis=0))
         if some.size == 0:
             break
-        chosen = choose_again(links, chosen, some, graph, inserts, pins=pins[:, some].reshape(2, -1))
+        found = choose_walks(links, graph, inserts, chosen=some, pins=pins[:, some].reshape(2, -1))
+        certain = xp.flatnonzero(found.size > 0)
+        for array, its in zip(chosen, found, strict=True):
+            array.reshape(links.n, -1)[some[certain]] = its.reshape(some.size, -1)[certain]
         before = known
     return chosen
 
@@ -249,14 +216,10 @@ def known_prefixes(links: Links, chosen: ChosenWalks, inserts: InsertSizes, *, i
     """Return the known unitigs of the walk of each link from its source on, and from its target's twin on.
 
     A unitig is known if at least three pairs continue there from a single copy, over all its links with a certain walk,
-    and ten for each pair that continues elsewhere.
-
-    Returns
-    -------
-    (2, 24 * n_links) int32: the oriented unitig at each place of the walk; -1 where any may be.
+    and ten for each pair that continues elsewhere. Returns ``pins`` of `find_walks`: (2, 24 * n_links) int32.
     """
     xp, n = array_namespace(links.source), links.n
-    weight = links.count_pairs(fitting_pairs(links, chosen, inserts))
+    weight = count_between(fitting_pairs(links, chosen, inserts), links.first)
     # Each link from either side, so that all links of one oriented unitig are contiguous.
     end = xp.concatenate([links.source, links.target ^ 1]).astype(np.int64)
     weight = xp.tile(xp.where(chosen.size > 1, weight, 0), 2) * is_single[end >> 1]
@@ -264,27 +227,24 @@ def known_prefixes(links: Links, chosen: ChosenWalks, inserts: InsertSizes, *, i
     bounds = run_bounds(end[order])
     first, last = bounds[:-1], bounds[1:]
     prefix = xp.full(WALK_UNITIGS * first.size, -1, np.int32)
-    _write_prefixes(int(first.size), first, last, order, weight, chosen.unitigs, chosen.size, n, WALK_UNITIGS,
-                    PATHS.join_min_pairs, PATHS.consensus_agreement, prefix)  # fmt: skip
+    _write_prefixes(int(first.size), first, last, order, weight, chosen.unitigs, chosen.size, n, prefix)
     of = xp.empty(2 * n, np.int64)
-    of[order] = xp.searchsorted(first, xp.arange(2 * n), side="right") - 1
+    of[order] = row_of_edge(bounds, np.int64)
     return prefix.reshape(-1, WALK_UNITIGS)[of].reshape(2, -1)
 
 
 @inlined()
-def _unitig_at(side, t, unitigs, size, n, walk_unitigs):
+def _unitig_at(side, t, unitigs, size, n):
     """Return the unitig at place t of a link's walk, from its source (side < n) or from its target's twin."""
     if side < n:
-        return np.int64(unitigs[walk_unitigs * side + t])
-    return np.int64(unitigs[walk_unitigs * (side - n) + size[side - n] - 1 - t]) ^ 1
+        return np.int64(unitigs[WALK_UNITIGS * side + t])
+    return np.int64(unitigs[WALK_UNITIGS * (side - n) + size[side - n] - 1 - t]) ^ 1
 
 
-@signatures(
-    "int64[::1], int64[::1], int64[::1], int64[::1], int32[::1], int32[::1], int64, int64, int64, int64, int32[::1]"
-)
+@signatures("int64[::1], int64[::1], int64[::1], int64[::1], int32[::1], int32[::1], int64, int32[::1]")
 @for_each
-def _write_prefixes(i, first, last, order, weight, unitigs, size, n, walk_unitigs, least, agreement, prefix):
-    for place in range(1, walk_unitigs):
+def _write_prefixes(i, first, last, order, weight, unitigs, size, n, prefix):
+    for place in range(1, WALK_UNITIGS):
         # Majority vote: of two different unitigs one vote each cancels.
         pin, lead = np.int64(-1), np.int64(0)
         for_it, against = np.int64(0), np.int64(0)
@@ -294,11 +254,11 @@ def _write_prefixes(i, first, last, order, weight, unitigs, size, n, walk_unitig
                 steps = np.int64(size[side % n])
                 agrees = True
                 for t in range(1, min(place, steps)):
-                    if _unitig_at(side, t, unitigs, size, n, walk_unitigs) != prefix[walk_unitigs * i + t]:
+                    if _unitig_at(side, t, unitigs, size, n) != prefix[WALK_UNITIGS * i + t]:
                         agrees = False
                 following = np.int64(-1)
                 if steps > place:
-                    following = _unitig_at(side, place, unitigs, size, n, walk_unitigs)
+                    following = _unitig_at(side, place, unitigs, size, n)
                 if is_counted == 1:
                     if agrees and following >= 0 and following == pin:
                         for_it += weight[side]
@@ -308,6 +268,6 @@ def _write_prefixes(i, first, last, order, weight, unitigs, size, n, walk_unitig
                     lead += weight[side] if following == pin else -weight[side]
                     if lead < 0:
                         pin, lead = following, -lead
-        if for_it < least or for_it < agreement * against:
+        if for_it < _MIN_PAIRS or for_it < _AGREEMENT * against:
             break
-        prefix[walk_unitigs * i + place] = pin
+        prefix[WALK_UNITIGS * i + place] = pin

@@ -79,22 +79,10 @@ def join_mates(
     mode: Mode = ISOLATE,
     without: Collection[str] = (),
 ) -> JoinedPairs:
-    """Join mates through a k-mer graph.
+    """Join mates, two segments a pair, through a k-mer graph.
 
-    Parameters
-    ----------
-    pairs
-        Two segments a pair.
-    inserts
-        The possible lengths of fragments.
-    kmer_graph
-        The graph to walk, and the names of its k-mers.
-    done : (n,) int64
-        Pairs, by their numbers in the sample, that are joined already.
-    mode
-        What the sample is, with its parameters.
-    without
-        Rules to leave out, of `gpuasm.assembly.options.RULES`.
+    Pairs of the numbers ``done``, (n,) int64, are joined already. ``without`` are rules to leave out, of
+    `gpuasm.assembly.options.RULES`.
     """
     xp, rules = array_namespace(pairs.packed), mode.rules(without)
     graph, model = GraphArrays.of(kmer_graph.graph, xp), mode.parameters.depth_model
@@ -106,10 +94,8 @@ def join_mates(
     chosen = choose_walks(links, graph, inserts)
     if "path-prefixes" in rules:
         copy = local_depth(kmer_graph.graph, model)
-        is_single = to_namespace(
-            xp, are_surely_single(kmer_graph.graph, copy, bases_per_read=inserts.bases_per_pair / 2)
-        )
-        chosen = choose_by_prefixes(links, chosen, graph, inserts, is_single=is_single)
+        is_single = are_surely_single(kmer_graph.graph, copy, bases_per_read=inserts.bases_per_pair / 2)
+        chosen = choose_by_prefixes(links, chosen, graph, inserts, is_single=to_namespace(xp, is_single))
     number = pairs.read[::2] // 2
     is_requested = xp.ones(links.pair.size, dtype=bool) if done is None else ~xp.isin(number[links.pair], done)
     segments, joined, is_whole = _joined(links, chosen, graph, inserts, is_requested=is_requested)
@@ -128,14 +114,6 @@ class _WalkSegments(NamedTuple):
     link: Array
     begin: Array
     length: Array
-
-
-class _NamedUnitigs(NamedTuple):
-    """The bases of unitigs, and where each unitig and its windows start."""
-
-    bases: Array
-    start: Array
-    window_start: Array
 
 
 def _joined(
@@ -166,8 +144,8 @@ def _write_fragments(segments: _WalkSegments, kmer_graph: KmerGraph) -> tuple[Re
     after = xp.cumsum(n_blocks)
     start, total = 32 * (after - n_blocks), (int(after[-1]) if n else 0) + 1
     codes, names = xp.zeros(32 * total, np.uint8), xp.full(32 * total, -1, np.int32)
-    unitigs = _NamedUnitigs(*(to_namespace(xp, a) for a in (graph.bases, graph.start, graph.window_start)))
-    _write_fragment(n, segments, unitigs, graph.k, start, codes, names)
+    unitigs = (to_namespace(xp, a) for a in (graph.bases, graph.start, graph.window_start))
+    _write_fragment(n, segments, *unitigs, graph.k, start, codes, names)
     packed = xp.empty(total, np.uint64)
     _pack_bases(total, codes, packed)
     return Reads(packed, start, segments.length.astype(np.int32), xp.arange(n, dtype=np.int64), n), names
@@ -178,32 +156,29 @@ def _write_fragments(segments: _WalkSegments, kmer_graph: KmerGraph) -> tuple[Re
     "int64, int64[::1], uint8[::1], int32[::1]"
 )
 @for_each
-def _write_fragment(f, segments: _WalkSegments, graph: _NamedUnitigs, k, start, codes, names):
+def _write_fragment(f, segments: _WalkSegments, bases, unitig_start, window_start, k, start, codes, names):
     skipped, length, link = segments.begin[f], segments.length[f], segments.link[f]
     done = np.int64(0)
     for j in range(segments.size[link]):
         o = np.int64(segments.unitigs[WALK_UNITIGS * link + j])
         u, is_reversed = o >> 1, o & 1
-        n = graph.start[u + 1] - graph.start[u]
+        n = unitig_start[u + 1] - unitig_start[u]
         for c in range(skipped, n):
             # The bases that the next unitig shares are written twice, identically; its windows begin after these.
             i = done + c - skipped
             if i < length:
-                code = graph.bases[graph.start[u] + c]
+                code = bases[unitig_start[u] + c]
                 if is_reversed:
-                    code = 3 - graph.bases[graph.start[u + 1] - 1 - c]
+                    code = 3 - bases[unitig_start[u + 1] - 1 - c]
                 codes[start[f] + i] = code
                 if c <= n - k and i + k <= length:
-                    w = graph.window_start[u] + c
+                    w = window_start[u] + c
                     if is_reversed:
-                        w = graph.window_start[u + 1] - 1 - c
+                        w = window_start[u + 1] - 1 - c
                     names[start[f] + i] = 2 * w + is_reversed
         # If the fragment begins within the shared bases, the first bases of the next unitig are skipped.
         done += n - (k - 1) - skipped
-        skipped = np.int64(0)
-        if done < 0:
-            skipped = -done
-            done = np.int64(0)
+        skipped, done = max(np.int64(0), -done), max(np.int64(0), done)
 
 
 @signatures("uint8[::1], uint64[::1]")

@@ -65,19 +65,9 @@ def resolve(
 ) -> Resolved:
     """Join what pairs join with certainty, and repeats with one possible resolution.
 
-    Parameters
-    ----------
-    graph
-        The last simplified graph.
-    pairs
-        The pairs that may join its unitigs; None leaves the graph as it is.
-    rules
-        Applied rules, of `gpuasm.assembly.options.RULES`.
-    uneven
-        Variation of depth beyond chance: see `gpuasm.assembly.paths.repeats.unevenness`; None where any depth may be
-        that of a genome, so that it resolves no repeat.
-    repeat_kmers : (n,) uint64
-        k-mers that the reads' last graph contains twice; None where that is not known.
+    ``rules`` are those applied, of `gpuasm.assembly.options.RULES`. ``uneven`` is the variation of depth beyond chance
+    (`unevenness`); None where any depth may be that of a genome, so that it resolves no repeat. ``repeat_kmers``, (n,)
+    uint64, are the k-mers that the reads' last graph contains twice; None where that is not known.
     """
     if pairs is None or graph.n == 0:
         return Resolved(graph)
@@ -157,21 +147,15 @@ def _has_pairs(gap: Gap, expected: int, percent: int) -> bool:
 
 def _with_unique_ends(graph: UnitigGraph, gaps: list[Gap]) -> list[Gap]:
     """Return the gaps whose last bases on both sides occur nowhere else in the graph."""
-    keys = [_end_keys(graph, gap) for gap in gaps]
-    if not any(own.size for own in keys):
+    if not gaps:
         return gaps
+    tails = [oriented_codes(graph, end)[-ANCHOR_K:] for gap in gaps for end in (gap.source, gap.target ^ 1)]
+    keys = [np.minimum(*kmers_of(tail)) for tail in tails]
     key, times = np.unique(places_of(graph.bases, np.concatenate(keys))[1], return_counts=True)
     n_places = dict(zip(key.tolist(), times.tolist(), strict=True))
-    return [gap for gap, own in zip(gaps, keys, strict=True) if all(n_places[one] == 1 for one in own.tolist())]
-
-
-def _end_keys(graph: UnitigGraph, gap: Gap) -> np.ndarray:
-    """Return the keys of the last bases of either end of a gap; none where one of them is too short."""
-    tails = [oriented_codes(graph, end)[-ANCHOR_K:] for end in (gap.source, gap.target ^ 1)]
-    if min(tail.size for tail in tails) < ANCHOR_K:
-        return np.empty(0, np.uint64)
-    forward, backward = kmers_of(np.concatenate(tails))
-    return np.unique(np.minimum(forward, backward)[[0, -1]])
+    of_tails = [n_places[int(own[0])] if own.size else 0 for own in keys]  # 0 of a tail that is too short
+    both = zip(gaps, of_tails[::2], of_tails[1::2], strict=True)
+    return [gap for gap, n, m in both if n == m == 1 or 0 in (n, m)]
 
 
 def _joins_without_links(

@@ -32,19 +32,14 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes, sort
 from gpuasm.assembly.parameters import PATHS
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.spectrum import Spectrum
-from gpuasm.kmers.text_kmers import kmers_of
+from gpuasm.kmers.text_kmers import kmers_of, places_of
 
 
 @dataclass(frozen=True)
 class Cycle:
     """Oriented unitigs A, R, B and C on one strand: A leads into R; R leads through B back to R, or on to C.
 
-    Attributes
-    ----------
-    before, repeat, between, after : int
-        A, R, B and C.
-    n_units : int
-        How often a walk contains B.
+    A walk contains B ``n_units`` times.
     """
 
     before: int
@@ -81,7 +76,7 @@ def find_cycles(graph: UnitigGraph) -> Iterator[Cycle]:
     """
     n_out = graph.n_arcs
     for u in np.flatnonzero((n_out[0::2] == 2) & (n_out[1::2] == 2) & ~graph.is_circular).tolist():
-        into, out = _following(graph, 2 * u + 1) ^ 1, _following(graph, 2 * u)
+        into, out = graph.following(2 * u + 1) ^ 1, graph.following(2 * u)
         shared = np.intersect1d(into, out)
         if shared.size != 1:
             continue
@@ -89,11 +84,6 @@ def find_cycles(graph: UnitigGraph) -> Iterator[Cycle]:
         ends = np.array([before, between, between ^ 1, after ^ 1])
         if (n_out[ends] == 1).all() and len({end >> 1 for end in (*ends.tolist(), 2 * u)}) == 4:
             yield Cycle(int(before), 2 * u, int(between), int(after))
-
-
-def _following(graph: UnitigGraph, oriented: int) -> np.ndarray:
-    """Return the oriented unitigs that follow one."""
-    return graph.arc_to[graph.arc_start[oriented] : graph.arc_start[oriented + 1]].astype(np.int64)
 
 
 def find_direct_repeats(graph: UnitigGraph, may_join: np.ndarray) -> list[Cycle]:
@@ -105,17 +95,14 @@ def find_direct_repeats(graph: UnitigGraph, may_join: np.ndarray) -> list[Cycle]
     longest = int(graph.n_kmers.sum()) * PATHS.replicon_min_share // 10_000
 
     def is_one(cycle: Cycle) -> bool:
+        """Return whether A, B and C have one depth, and R twice that, to within half a copy."""
         ends = [cycle.before, cycle.between, cycle.between ^ 1, cycle.after ^ 1]
-        return bool(may_join[ends].all()) and cycle.period(graph) <= longest and _has_expected_depths(graph, cycle)
+        if not may_join[ends].all() or cycle.period(graph) > longest:
+            return False
+        a, b, c, r = (float(graph.depth[o >> 1]) for o in (*ends[:2], cycle.after, cycle.repeat))
+        return max(a, b, c) <= PATHS.repeat_flank_depth_ratio * min(a, b, c) and 2 * abs(r - 2 * b) <= b
 
     return [cycle for cycle in find_cycles(graph) if is_one(cycle)]
-
-
-def _has_expected_depths(graph: UnitigGraph, cycle: Cycle) -> bool:
-    """Return whether the three have one depth, and the repeat twice that, to within half a copy."""
-    depth = [float(graph.depth[o >> 1]) for o in (cycle.before, cycle.between, cycle.after)]
-    repeat = float(graph.depth[cycle.repeat >> 1])
-    return max(depth) <= PATHS.repeat_flank_depth_ratio * min(depth) and 2 * abs(repeat - 2 * depth[1]) <= depth[1]
 
 
 def unevenness(spectrum: Spectrum) -> float:
@@ -151,19 +138,11 @@ def find_tandem_repeats(graph: UnitigGraph, may_join: np.ndarray, *, read_length
 def copies_by_depth(
     depth: float, one_copy: float, *, length: int, period: int, read_length: float, uneven: float
 ) -> int:
-    """Return the copy number of a sequence by its depth, 0 where no number is likely enough.
+    """Return the copy number of a sequence by its depth and that of one copy, 0 where no number is likely enough.
 
     Depth is modelled as normal: n copies have n times the depth of one, and a variance from the sampling of reads over
-    all bases of the copies and from the unevenness of the sample.
-
-    Parameters
-    ----------
-    depth, one_copy
-        Of the sequence, and of the single copies next to it.
-    length, period
-        Bases of the sequence, and from one copy's beginning to the next one's.
-    read_length, uneven
-        As for `find_tandem_repeats`.
+    all bases of the copies and from the unevenness of the sample. The sequence has ``length`` bases, and ``period``
+    from one copy's beginning to the next one's; see `find_tandem_repeats` for the others.
     """
     if not math.isfinite(uneven) or one_copy <= 0:
         return 0
@@ -196,35 +175,26 @@ def _count_units(graph: UnitigGraph, cycle: Cycle, *, read_length: float, uneven
 def _occurs_elsewhere(graph: UnitigGraph, cycle: Cycle) -> bool:
     """Return whether a k-mer of the repeat occurs in other unitigs: reads of another locus add to its depth."""
     codes = [oriented_codes(graph, o) for o in (cycle.repeat, cycle.between)]
-    own = np.unique(np.concatenate([np.minimum(*kmers_of(text)) for text in codes]))
-    kmers = np.minimum(*kmers_of(graph.bases))
-    position = np.flatnonzero(own[np.minimum(np.searchsorted(own, kmers), own.size - 1)] == kmers)
+    position, _, _ = places_of(graph.bases, np.concatenate([np.minimum(*kmers_of(text)) for text in codes]))
     unitig = np.searchsorted(graph.start, position, side="right") - 1
     unitig = unitig[position + MAX_PLAIN_K <= graph.start[unitig + 1]]
     return bool(np.setdiff1d(unitig, [o >> 1 for o in (cycle.before, cycle.repeat, cycle.between, cycle.after)]).size)
 
 
 def find_terminal_repeats(graph: UnitigGraph) -> np.ndarray:
-    """Find the unitigs that end each unitig that leads into them.
+    """Find the unitigs that end each unitig that leads into them: (n,) int64, oriented towards their dead ends.
 
     All of them must be longer than k k-mers, for a reliable depth; the incoming unitigs have no other outgoing edge;
     and the sum of their depths is that of the repeat, to within half a copy.
-
-    Returns
-    -------
-    (n,) int64, oriented: each from its junction towards its dead end; by unitig.
     """
     n_out, is_long = graph.n_arcs, graph.n_kmers > graph.k
     found = []
-    n_right, n_left = n_out[0::2], n_out[1::2]
-    for into in np.flatnonzero(is_long & (np.minimum(n_right, n_left) == 0) & (n_right + n_left >= 2)).tolist():
-        oriented = 2 * into + int(n_out[2 * into] != 0)
-        entrances = _following(graph, oriented ^ 1) ^ 1
-        many, units = entrances.size, entrances >> 1
-        if into in units or not is_long[units].all():
-            continue
+    for oriented in np.flatnonzero((n_out == 0) & (n_out.reshape(-1, 2)[:, ::-1].ravel() >= 2)).tolist():
+        entrances = graph.following(oriented ^ 1) ^ 1
+        units, into = entrances >> 1, oriented >> 1
         depth, whole = graph.depth[into], graph.depth[units].sum()
-        if (n_out[entrances] == 1).all() and 2 * many * abs(depth - whole) <= whole:
+        are_long = is_long[into] and is_long[units].all() and into not in units
+        if are_long and (n_out[entrances] == 1).all() and 2 * units.size * abs(depth - whole) <= whole:
             found.append(oriented)
     return np.array(found, np.int64)
 
@@ -232,38 +202,30 @@ def find_terminal_repeats(graph: UnitigGraph) -> np.ndarray:
 def duplicate_terminal_repeats(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitigs, int]:
     """Give each unitig that leads into a terminal repeat a copy of its own.
 
-    Returns
-    -------
-    The compacted graph; its source unitigs: unitigs of ``graph``, and numbers from ``graph.n`` on for copies; and the
-    number of repeats.
+    Returns the compacted graph; its source unitigs, with numbers from ``graph.n`` on for copies; and the number of
+    repeats.
     """
     repeats = find_terminal_repeats(graph)
     if repeats.size == 0:
         return graph, SourceUnitigs.identity(graph.n), 0
-    source, target, count = graph.arc_from.astype(np.int64), graph.arc_to.astype(np.int64), graph.arc_count
-    bases, counts = [graph.bases], [graph.count.copy()]
-    size, n = [graph.length], graph.n
+    source, target, n = graph.arc_from.astype(np.int64), graph.arc_to.astype(np.int64), graph.n
+    counts, copied = graph.count.copy(), list[int]()
     for oriented in repeats.tolist():
-        u, entrances = oriented >> 1, _following(graph, oriented ^ 1) ^ 1
+        u, entrances = oriented >> 1, graph.following(oriented ^ 1) ^ 1
+        counts[u] //= entrances.size
         for entrance in entrances.tolist()[1:]:
-            bases.append(graph.bases[graph.start[u] : graph.start[u + 1]])
-            counts.append(graph.count[u : u + 1] // entrances.size)
-            size.append(graph.length[u : u + 1])
-            own = 2 * n + (oriented & 1)
+            own = 2 * (n + len(copied)) + (oriented & 1)
+            copied.append(u)
             target[_arcs(graph, entrance, oriented)] = own
             source[_arcs(graph, oriented ^ 1, entrance ^ 1)] = own ^ 1
-            n += 1
-        counts[0][u] //= entrances.size
-    start = np.concatenate([[0], np.cumsum(np.concatenate(size))]).astype(np.int64)
-    is_circular = np.concatenate([graph.is_circular, np.zeros(n - graph.n, dtype=bool)])
-    rows = sorted_arcs(source, target, count, n_rows=2 * n)
-    wide = UnitigGraph(
-        graph.k, np.concatenate(bases), start, np.concatenate(counts), is_circular, *rows, unit=graph.unit
-    )
-    return *compact(wide, SourceUnitigs.identity(n)), int(repeats.size)
+    bases = np.concatenate([graph.bases, *(graph.bases[graph.start[u] : graph.start[u + 1]] for u in copied)])
+    every = np.concatenate([np.arange(n), copied]).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(graph.length[every])])
+    rows = sorted_arcs(source, target, graph.arc_count, n_rows=2 * every.size)
+    wide = UnitigGraph(graph.k, bases, start, counts[every], graph.is_circular[every], *rows, unit=graph.unit)
+    return *compact(wide, SourceUnitigs.identity(wide.n)), int(repeats.size)
 
 
 def _arcs(graph: UnitigGraph, source: int, target: int) -> np.ndarray:
     """Return the numbers of the arcs from one oriented unitig to another."""
-    first, last = int(graph.arc_start[source]), int(graph.arc_start[source + 1])
-    return first + np.flatnonzero(graph.arc_to[first:last] == target)
+    return graph.arc_start[source] + np.flatnonzero(graph.following(source) == target)

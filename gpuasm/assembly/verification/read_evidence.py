@@ -29,13 +29,7 @@ from gpuasm.assembly.alignment.mate_rescue import rescue_mates
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.coverage.contig_depth import Coverage
 from gpuasm.assembly.ends.clipped_tails import ClippedTails, find_clipped_tails
-from gpuasm.assembly.pairs.insert_sizes import (
-    DiscordantPairs,
-    Fragments,
-    find_discordant_pairs,
-    find_fragments,
-    longest_insert,
-)
+from gpuasm.assembly.pairs.insert_sizes import Fragments, find_discordant_pairs, find_fragments, longest_insert
 from gpuasm.assembly.parameters import ALIGNMENT, VERIFICATION
 from gpuasm.kmers.tally import joined
 from gpuasm.parallel import for_each, signatures
@@ -62,7 +56,7 @@ class BreakEvidence:
     begin, end : list of (n,) int64
         Where fragments begin and end, in text positions.
     discordant : list of (3, n) int64
-        Begin, end and strand of discordant reads, as in `DiscordantPairs`.
+        Begin, end and strand of discordant reads, as in `Alignments`.
     read_length : int
         Bases of a typical read.
     """
@@ -82,7 +76,7 @@ class BreakEvidence:
         order = stable_order(begin, int(begin.max(initial=0)) + 1)
         return begin[order], end[order]
 
-    def add(self, first: Alignments, pairs: Fragments, discordant: DiscordantPairs, targets: Targets) -> None:
+    def add(self, first: Alignments, pairs: Fragments, discordant: Alignments, targets: Targets) -> None:
         """Add the first alignments of reads, their fragments and their discordant pairs."""
         own, size = first.is_unique, int(targets.start[-1]) + 1
         if self.rightwards.size != size:
@@ -147,7 +141,9 @@ def collect_evidence(
                 voting.add(found.target, found.begin, found.end)
                 votes.append(list_differing_bases(batch, found, targets))
                 same = found.segment[_BASES_PER_MISMATCH * found.mismatches <= found.end - found.begin]
-                discordant = discordant and discordant.without_pairs(batch.read[same] >> 1)
+                if discordant is not None:
+                    pair = batch.read[discordant.segment] >> 1
+                    discordant = discordant.where(~xp.isin(pair, batch.read[same] >> 1))
             if spans is not None and discordant is not None:
                 spans.add(first, pairs, discordant, targets)
         tails.append(find_clipped_tails(batch, (first, second), targets, ends=ends))

@@ -10,7 +10,7 @@ from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import targets_of
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.ends import local_reads
-from gpuasm.assembly.ends.local_reads import GapEnds, by_gap, find_local_reads
+from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import READ, pairs_from, random_codes
@@ -39,9 +39,10 @@ def found_of(contigs, texts, ends, *, xp=np, paired=True, longest=LONGEST):
     bounds = np.concatenate([[0], np.cumsum([contig.codes.size for contig in contigs])])
     unitig = np.array([contig.unitig for contig in contigs])
     sides = GapEnds.of(targets, (unitig, bounds), np.array(ends, np.int64), reads, longest=longest)
-    found = by_gap(list(find_local_reads(reads, first, sides)), len(ends) // 2)
-    spelled = [[(decode(np.frombuffer(text, np.uint8)), before) for text, before in own] for own in found]
-    return spelled, (first, targets)
+    found = [[] for _ in ends[::2]]
+    for gap, text, before in sorted(find_local_reads(reads, first, sides)):
+        found[gap].append((decode(np.frombuffer(text, np.uint8)), before))
+    return found, (first, targets)
 
 
 def plainly(contigs, texts, ends, aligned):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuasm.assembly.pairs.link_evidence import Evidence
-from gpuasm.assembly.paths.link_acceptance import LinkTable, accept, single_copies
+from gpuasm.assembly.paths.link_acceptance import accept, single_copies
 from tests.graphs import K, graph_of
 
 A, B, C, D = 0, 2, 4, 6
@@ -19,21 +19,12 @@ def accepted(*links, length=LENGTH):
     for source, target, evidence_of in links:
         n = evidence_of.get("n", 20)
         expected = evidence_of.get("expected", n)
-        rows.append(
-            (
-                source,
-                target,
-                evidence_of.get("gap", 0),
-                n,
-                evidence_of.get("possible", n),
-                expected,
-                evidence_of.get("beyond", 0),
-            )
-        )
+        gap, beyond = evidence_of.get("gap", 0), evidence_of.get("beyond", 0)
+        rows.append((source, target, gap, n, evidence_of.get("possible", n), expected, beyond))
     source, target, gap, n_pairs, possible, expected, beyond = np.array(rows, np.int64).T
     evidence = Evidence(gap, n_pairs, possible, 16 * expected, 16 * beyond)
-    table = LinkTable.of(source, target, evidence, 4)
-    joins = accept(table, np.full(4, length, np.int64), k=K, sd=20.0)
+    is_false = np.zeros(len(rows), bool)
+    joins = accept((source, target), evidence, is_false, np.full(4, length, np.int64), k=K, sd=20.0)
     return [(links[i][0], links[i][1]) for i in joins.tolist()]
 
 
