@@ -17,12 +17,18 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 from numba import types
 
+from gpuasm.assembly.alignment import contig_alignment
+from gpuasm.assembly.alignment.read_threading import MOST_UNITIGS
+from gpuasm.assembly.ends import fragment_choice
+from gpuasm.assembly.paths import graph_walks
 from gpuasm.cli.assemble import command as assemble
 from gpuasm.cli.assembly_page import AssemblyPage
 from gpuasm.cli.simulate import command as simulate
 from gpuasm.parallel import for_each
+from gpuasm.sequence.reads import Reads
 
 LIBRARY_READS = Path(__file__).parents[1] / "benchmarks" / "library_reads.py"
 COMMUNITY = ("--abundance-sd", "1")
@@ -51,7 +57,17 @@ def main(folder: Path) -> None:
         arguments = [*files, "-q", "--device", "cpu", "-o", str(folder / sample / "assembly")]
         with mock.patch.multiple(AssemblyPage, begin=mock.DEFAULT, write=mock.DEFAULT):  # drawing calls no loop
             assemble.main(arguments, standalone_mode=False, obj={"args": arguments})
+    _call_loops_of_large_samples()
     print(json.dumps(dict(loops_in_use())))
+
+
+def _call_loops_of_large_samples() -> None:
+    """Call the loops that small samples have no use for: batches of reads, tangled walks, mates in a gap."""
+    with mock.patch.object(contig_alignment, "_BATCH", 1):
+        list(contig_alignment.batches(Reads.from_strings(["ACGTACGTACGT"] * 2)))
+    pairs, unitigs = np.zeros(1, np.int64), np.full(MOST_UNITIGS, -1, np.int32)
+    graph_walks._agree(1, pairs, pairs, unitigs, unitigs)
+    fragment_choice.places_on([bytes(4)], [bytes(3)])
 
 
 def loops_in_use() -> Iterator[tuple[str, list[str]]]:

@@ -54,6 +54,7 @@ def batches(reads: Reads) -> Iterator[Reads]:
         yield reads.select(xp.flatnonzero(batch == number))
 
 
+@signatures("int64[::1], int64[::1], uint64[::1], uint64, int32[::1]")
 @for_each
 def _choose_batch(r, first_of_pair, start, packed, n_batches, batch):
     batch[r] = np.int64((mix(block_at(packed, start[first_of_pair[r]])) >> _ONE) % n_batches)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.parameters import ENDS, FRAGMENTS
-from gpuasm.parallel import compiled
+from gpuasm.parallel import compiled, signatures
 
 _SCALE = 256
 """Log-likelihoods are in units of 1 / 256 bit."""
@@ -45,6 +45,10 @@ def places_on(texts: Sequence[bytes], reads: Sequence[bytes]) -> list[tuple[np.n
     return found
 
 
+_BYTES = "Array(uint8, 1, 'C', True, aligned=True)"
+
+
+@signatures(f"{_BYTES}, int64[::1], {_BYTES}, int64, int64[::1], int64[::1]")
 @compiled()
 def _best_positions(codes, start, read, most, text, at):
     """Write sequence and position of each placement with the fewest mismatches, up to ``most``; return their number."""

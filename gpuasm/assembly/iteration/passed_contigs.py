@@ -205,20 +205,20 @@ def set_passed_depth(
     may_fill = np.ones(n_flanks, bool) if copy is None else copy < enough
     of_flanks = [to_namespace(xp, column) for column in (text.flanks.reaches_passed, may_fill)]
     where = (segments.arrays, text.names, tally.k, tally.k - dictionary.k0, dictionary.index, text.depth)
-    for first, n, is_flank in ((0, text.n_ends, False), (text.n_ends, n_flanks, True)):
-        _set_depth(n, first, is_flank, *where, *of_flanks, weight, tally.count, tally.followers, is_kept)
+    for first, n in ((0, text.n_ends), (text.n_ends, n_flanks)):
+        _set_depth(n, first, *where, *of_flanks, weight, tally.count, tally.followers, is_kept)
 
 
 @signatures(
-    "int64, boolean, int64[::1], int32[::1], uint64[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, "
+    "int64, int64[::1], int32[::1], uint64[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, "
     "int64[::1], boolean[::1], boolean[::1], int64, uint32[::1], uint32[::1], uint8[::1]"
 )
 @for_each
 def _set_depth(
-    i, first, is_flank, reads: ReadArrays, names, k, shift, index: KmerIndex, depth, reaches_passed, may_fill, weight,
-    count, followers, is_kept,
+    i, first, reads: ReadArrays, names, k, shift, index: KmerIndex, depth, reaches_passed, may_fill, weight, count,
+    followers, is_kept,
 ):  # fmt: skip
-    c, packed = first + i, reads.packed
+    c, packed, is_flank = first + i, reads.packed, first > 0  # flanks come behind the ends of contigs
     n_windows = np.int64(reads.length[c]) - k + 1
     for offset in range(n_windows):
         p = reads.start[c] + offset

@@ -114,6 +114,7 @@ def _order_statistics(i, first, last, rest, least, middle, most):
     middle[i] = low
 
 
+@signatures("int64[::1], int64[::1], int32[::1], int32[::1]")
 @for_each
 def _agree(i, first, last, thread, pins):
     for t in range(1, MOST_UNITIGS):
