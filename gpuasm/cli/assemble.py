@@ -232,8 +232,8 @@ def warm_up_device(xp: Any, should_stop: Callable[[], bool]) -> None:
     warm_up(xp, should_stop=should_stop)
 
 
-def _load_while_reading(*modules: str, then: Callable[[], None]) -> None:
-    """Import the modules that follow the reading in a thread, while the main one waits for files."""
+def _load_while_reading(*modules: str, then: Callable[[], None]) -> threading.Thread:
+    """Import the modules that follow the reading in a thread, while the main one waits for files; return the thread."""
 
     def load() -> None:
         for name in modules:
@@ -242,7 +242,9 @@ def _load_while_reading(*modules: str, then: Callable[[], None]) -> None:
         with contextlib.suppress(Exception):  # as here
             then()
 
-    threading.Thread(target=load, name="load modules", daemon=True).start()
+    thread = threading.Thread(target=load, name="load modules", daemon=True)
+    thread.start()
+    return thread
 
 
 class _Run:
@@ -290,7 +292,7 @@ class _Run:
         if not stored:
             self.checkpoint.remove()
         self.page.begin(size_of_inputs(self.inputs))
-        _load_while_reading(
+        loading = _load_while_reading(
             "gpuasm.assembly.pipeline", "gpuasm.cli.planning", "gpuasm.cli.assembly_outputs", "gpuasm.report.verdict",
             then=self._load_loops,
         )  # fmt: skip
@@ -311,6 +313,7 @@ class _Run:
             _LOG.info("resuming after k = %d", stored.kmer_graph.graph.k)
             reads = self._moved(read_set.reads)
             return resume(stored, reads, self.options, stages=self.session.stages, keep_state=self._keep)
+        loading.join()  # its memory is in use when the rest is forecast
         self._plan(read_set.reads)
         reads, first_graph = self._moved(read_set.reads), None
         if self.first_graph:

@@ -24,6 +24,8 @@ from gpuasm.sequence.reads import Reads, count_windows, lengths_of
 
 LATER_CODE = 54 << 20
 """Modules and compiled loops that are loaded after the reads."""
+KERNELS = 80 << 20
+"""What the libraries of a device take on the host once its kernels are loaded."""
 PAGE, PAGE_APART = 40 << 20, 66 << 20
 """What draws the page of a run: libraries in this process, or another process."""
 

@@ -11,6 +11,7 @@ from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.cli.assembly_page import LEAST_BYTES_APART
 from gpuasm.cli.forecast import (
     CODE,
+    KERNELS,
     LATER_CODE,
     PAGE,
     PAGE_APART,
@@ -58,7 +59,7 @@ def plan_assembly(
     if on_device:
         free = min(session.devices.each(arrays.free_device_memory)) - sample.own
     n_buckets = buckets_for(sample.windows, free, n_devices)
-    now = resident_bytes() + LATER_CODE
+    now = resident_bytes() + LATER_CODE + (KERNELS if on_device else 0)
     work = host_bytes(sample, threads=session.threads, on_device=on_device, n_buckets=n_buckets, n_devices=n_devices)
     own = max(session.stages.peak_rss_bytes, now + (work if draws_apart else max(work, PAGE)))
     plan = {
