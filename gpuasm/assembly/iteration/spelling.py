@@ -13,7 +13,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
-from gpuasm.parallel import compiled, signatures
+from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD, pack
 from gpuasm.sequence.reads import Reads
 
@@ -104,7 +104,8 @@ def spell_passed(kmer_graph: KmerGraph, n_next: np.ndarray, flanks: Flanks, *, k
     start = np.concatenate([[0], np.cumsum(size)])
     bases = np.empty(start[-1], np.uint8)
     names = np.full(BASES_PER_WORD * (bases.size // BASES_PER_WORD + 2), -1, np.int32)
-    _spell(start, *own, target, n_of_target, graph.bases, graph.start, graph.window_start, graph.k, bases, names)
+    old = graph.bases, graph.start, graph.window_start, graph.k
+    run_chunks(_spell, size.size, start, *own, target, n_of_target, *old, bases, names)
     reads = Reads(pack(bases), start[:-1], size.astype(np.int32), np.full(size.size, -1, np.int64), size.size)
     return SpelledSegments(reads.moved_to(xp), to_namespace(xp, names), contig)
 
@@ -116,17 +117,19 @@ def n_next_windows(graph: UnitigGraph, k: int) -> np.ndarray:
 
 
 @signatures(
-    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], int64, "
-    "uint8[::1], int32[::1]"
+    "int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], "
+    "int64, uint8[::1], int32[::1]"
 )
 @compiled()
-def _spell(start, source, first, target, n_of_target, old_bases, old_start, old_windows, k, bases, names):
+def _spell(
+    first, last, start, source, first_window, target, n_of_target, old_bases, old_start, old_windows, k, bases, names
+):
     """Write windows of each source from its first one on, around circles, and behind them those of the target."""
-    for i in range(source.size):
+    for i in range(first, last):
         n = start[i + 1] - start[i] - (k - 1)
         for j in range(n):
             at, behind = start[i] + j, j - (n - n_of_target[i])
-            oriented, window = (target[i], behind) if behind >= 0 else (source[i], first[i] + j)
+            oriented, window = (target[i], behind) if behind >= 0 else (source[i], first_window[i] + j)
             u = oriented >> 1
             n_windows = old_windows[u + 1] - old_windows[u]
             window %= n_windows
