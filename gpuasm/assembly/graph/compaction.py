@@ -1,7 +1,7 @@
 """Compaction: remove unitigs from a graph and merge each unbranching path into one unitig.
 
 Simplification compacts after each rule, and most rules remove few unitigs. Therefore bases and arcs are written once:
-the strand and the order of the new unitigs follow from the first k-mers of their paths in the old graph (`walk_order`).
+the strand and the order of the new unitigs follow from the first k-mers of their paths in the old graph (`canonical_order`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.assembly.graph.canonical_order import order_walks
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented, sorted_arcs
-from gpuasm.assembly.graph.walk_order import order_walks
 from gpuasm.kmers.pieces import keep_mutual
 from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks

@@ -12,13 +12,8 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.graph.unitig_graph import (
-    CanonicalOrder,
-    JoinedGraph,
-    UnitigGraph,
-    apply_order,
-    canonical_order,
-)
+from gpuasm.assembly.graph.canonical_order import apply_order, canonical_order
+from gpuasm.assembly.graph.unitig_graph import JoinedGraph, UnitigGraph
 from gpuasm.assembly.graph.unitigs import find_arcs
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.kmers.pieces import Followers, Pieces, edges_of_strand, keep_mutual, other_strand
@@ -133,8 +128,11 @@ def join_pieces(held: list[Pieces], links: PieceLinks, *, unit: int = 1, weight:
         k, bases, start, count, np.arange(n) >= walks.n_linear, arc_start, arc_to, int(weight) * arc_count, unit
     )
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
-    columns = _ordered_columns(pieces, walks, at, canonical)
-    return JoinedGraph(apply_order(graph, canonical), *columns)
+    own_count, own_edges = np.empty(pieces.base.size, np.uint32), np.empty(pieces.base.size, np.uint8)
+    places = canonical.by_old_number(np.diff(at[walks.start]))
+    columns = (pieces.start, pieces.count, pieces.edges, own_count, own_edges)
+    _order_columns(walks.path.size, *rows, walks.n_linear, *places, *columns)
+    return JoinedGraph(apply_order(graph, canonical), own_count, own_edges)
 
 
 def all_pieces(parts: list[Pieces]) -> Pieces:
@@ -162,21 +160,6 @@ def pieces_of_unitigs(joined: JoinedGraph) -> Pieces:
     first = np.empty(start.size - 1, np.uint64)
     _write_firsts(first.size, start, graph.bases, graph.start, first_window, graph.n, graph.k, first)
     return Pieces(graph.k, first, start, base, joined.count, joined.edges, np.empty(0, np.uint32))
-
-
-def _ordered_columns(
-    pieces: Pieces, walks: StrandWalks, at: np.ndarray, canonical: CanonicalOrder
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts and edges of all windows in the canonical order, strand and rotation of the unitigs."""
-    n = walks.start.size - 1
-    size = np.diff(at[walks.start])[canonical.order]
-    first, is_flipped, rotation = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
-    first[canonical.order] = np.cumsum(size) - size
-    is_flipped[canonical.order], rotation[canonical.order] = canonical.is_flipped, canonical.rotation
-    count, edges = np.empty(pieces.base.size, np.uint32), np.empty(pieces.base.size, np.uint8)
-    rows = (walks.path, walks.start, n, at, walks.n_linear, first, is_flipped, rotation)
-    _order_columns(walks.path.size, *rows, pieces.start, pieces.count, pieces.edges, count, edges)
-    return count, edges
 
 
 @inlined()

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.assembly.graph.canonical_order import CanonicalOrder, apply_order, canonical_order
 from gpuasm.assembly.graph.debruijn import TableLinks, oriented_base
-from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, UnitigGraph, apply_order, canonical_order
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.searching import run_of
@@ -227,12 +228,8 @@ def find_arcs(links: Edges, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray,
 def _name_kmers(walks: StrandWalks, at: Array | None, canonical: CanonicalOrder) -> Array:
     """Return the window of each k-mer in the canonical order, strand and rotation of the unitigs, and its strand."""
     xp, n = array_namespace(walks.path), walks.start.size - 1
-    bounds = to_host(walks.start if at is None else at[walks.start])
-    length = np.diff(bounds)[canonical.order]
-    first, is_flipped, rotation = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
-    first[canonical.order] = np.cumsum(length) - length
-    is_flipped[canonical.order], rotation[canonical.order] = canonical.is_flipped, canonical.rotation
-    rows = (to_namespace(xp, row) for row in (first, is_flipped, rotation))
+    size = np.diff(to_host(walks.start if at is None else at[walks.start]))
+    rows = (to_namespace(xp, row) for row in canonical.by_old_number(size))
     name = xp.empty(walks.path.size, np.int32)
     has_chains, at = at is not None, xp.zeros(1, np.int64) if at is None else at
     _name(walks.path.size, walks.path, walks.start, n, walks.n_linear, has_chains, at, *rows, name)

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
-from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, apply_order
+from gpuasm.assembly.graph.canonical_order import CanonicalOrder, apply_order
 from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
