@@ -1,7 +1,7 @@
 """Compaction: remove unitigs from a graph and merge each unbranching path into one unitig.
 
 Simplification compacts after each rule, and most rules remove few unitigs. Therefore bases and arcs are written once:
-the strand and the order of the new unitigs follow from the first k-mers of their paths in the old graph (`canonical_order`).
+the strand and the order of the new unitigs follow from the first k-mers of their paths in the old graph.
 """
 
 from __future__ import annotations

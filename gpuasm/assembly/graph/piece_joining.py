@@ -75,7 +75,7 @@ class PieceLinks:
         return self.k, self.head, self.leaving, self.slots, self.n_slots, self.is_two_sided
 
     def forced(self) -> Array:
-        """Return the forced successor of each oriented piece, or -1; see `debruijn.forced_successors`."""
+        """Return the forced successor of each oriented piece, or -1; see `debruijn.TableLinks.forced`."""
         successor = array_namespace(self.head).empty(self.head.size, np.int32)
         _find_only_piece(successor.size, *self._rows, successor)
         keep_mutual(successor.size, successor)
@@ -116,7 +116,7 @@ def join_pieces(held: list[Pieces], links: PieceLinks, *, unit: int = 1, weight:
     """
     pieces = held.pop()
     k, walks = pieces.k, strand_walks(links.forced())
-    n, (arc_start, arc_to, arc_count) = walks.start.size - 1, find_arcs(links, walks)
+    n, (arc_start, arc_to, arc_count) = walks.start.size - 1, find_arcs(links.edges_of, walks)
     walks = StrandWalks(to_host(walks.path), to_host(walks.start), walks.n_linear)
     at = np.concatenate([[0], np.cumsum(np.diff(pieces.start)[walks.path >> 1])])  # windows before each piece
     start = at[walks.start] + (k - 1) * np.arange(n + 1)
@@ -124,9 +124,8 @@ def join_pieces(held: list[Pieces], links: PieceLinks, *, unit: int = 1, weight:
     rows = (walks.path, walks.start, n, at)
     _write_pieces(walks.path.size, *rows, k, start, pieces.first, pieces.start, pieces.base, pieces.count, bases, sums)
     count = int(weight) * np.diff(np.concatenate([[0], np.cumsum(sums)])[walks.start])
-    graph = UnitigGraph(
-        k, bases, start, count, np.arange(n) >= walks.n_linear, arc_start, arc_to, int(weight) * arc_count, unit
-    )
+    arcs = arc_start, arc_to, int(weight) * arc_count
+    graph = UnitigGraph(k, bases, start, count, np.arange(n) >= walks.n_linear, *arcs, unit)
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     own_count, own_edges = np.empty(pieces.base.size, np.uint32), np.empty(pieces.base.size, np.uint8)
     places = canonical.by_old_number(np.diff(at[walks.start]))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,7 +92,7 @@ def build_unitigs(
     """
     walks = strand_walks(links.forced())
     at = None if chains is None else _windows_before(walks, chains)
-    graph = _write_unitigs(packed, tally, links, walks, (chains, at), unit=unit)
+    graph = _write_unitigs(packed, tally, links, walks, chains, at, unit)
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     name = _name_kmers(walks, at, canonical) if with_names else array_namespace(walks.path).empty(0, np.int32)
     return Unitigs(apply_order(graph, canonical), name)
@@ -105,31 +106,29 @@ def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
     return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(n)])
 
 
-_Windows = tuple[Chains | None, Array | None]
-"""Chains, and the windows before each vertex: None for both where all windows are vertices."""
-
-
 def _write_unitigs(
     packed: Array,
     tally: Tally,
     links: TableLinks,
     walks: StrandWalks,
-    windows: _Windows,
-    *,
+    chains: Chains | None,
+    at: Array | None,
     unit: int,
 ) -> UnitigGraph:
-    at, xp, k, n = windows[1], array_namespace(tally.keys), tally.k, walks.start.size - 1
-    start = (walks.start if at is None else at[walks.start]) + (k - 1) * xp.arange(n + 1)
-    bases = _spell_walks(packed, tally, walks, windows, start)
-    count = _counts_of_walks(tally.count, walks, windows)
-    arc_start, arc_to, arc_count = find_arcs(links, walks)
-    is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, arc_count)
-    return UnitigGraph(k, bases, to_host(start), count, is_circular, *arcs, unit)
+    """Write unitigs, given the chains and the windows before each vertex: None for both without chains."""
+    xp, n = array_namespace(tally.keys), walks.start.size - 1
+    start = (walks.start if at is None else at[walks.start]) + (tally.k - 1) * xp.arange(n + 1)
+    bases = _spell_walks(packed, tally, walks, chains, at, start)
+    count = _counts_of_walks(tally.count, walks, chains, at)
+    is_circular, rows = np.arange(n) >= walks.n_linear, find_arcs(links.edges_of, walks)
+    return UnitigGraph(tally.k, bases, to_host(start), count, is_circular, *rows, unit)
 
 
-def _spell_walks(packed: Array, tally: Tally, walks: StrandWalks, windows: _Windows, start: Array) -> np.ndarray:
+def _spell_walks(
+    packed: Array, tally: Tally, walks: StrandWalks, chains: Chains | None, at: Array | None, start: Array
+) -> np.ndarray:
     """Return the bases of all walks, on the host, given the first base of each: (n + 1,) int64."""
-    (chains, at), xp, n, total = windows, array_namespace(start), start.size - 1, int(start[-1])
+    xp, n, total = array_namespace(start), start.size - 1, int(start[-1])
     bases, blocks = xp.empty(total, np.uint8), -(-total // _BLOCK)
     at, inner = xp.arange(walks.path.size + 1) if at is None else at, chains or Chains.none(xp)
     where = start, walks.path, walks.start, at, packed, tally.place, tally.k
@@ -140,12 +139,12 @@ def _spell_walks(packed: Array, tally: Tally, walks: StrandWalks, windows: _Wind
 _BATCH = 1 << 24
 
 
-def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows) -> np.ndarray:
+def _counts_of_walks(count: Array, walks: StrandWalks, chains: Chains | None, at: Array | None) -> np.ndarray:
     """Return the sum of the counts of all windows of each walk: (n,) int64, on the host.
 
     Sums of few vertices at a time are on the device.
     """
-    (chains, at), xp, n = windows, array_namespace(walks.path), walks.path.size
+    xp, n = array_namespace(walks.path), walks.path.size
     count = to_namespace(xp, count)
     end, before, sums = to_host(walks.start[1:]), 0, []
     for first in range(0, n, _BATCH):
@@ -197,22 +196,20 @@ def _write_bases(
                 bases[i] = chains.bases[added if added < chains.start[u + 1] else added - chains.n_windows[u]]
 
 
-class Edges(Protocol):
-    """The edges of a graph, as `gpuasm.assembly.graph.debruijn.TableLinks` has them."""
+def find_arcs(
+    edges_of: Callable[[Array], tuple[Array, Array]], walks: StrandWalks
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the arcs between linear unitigs in compressed rows, on the host.
 
-    def edges_of(self, vertices: Array) -> tuple[Array, Array]:
-        """Return the successors of (m,) vertices and the counts of these edges: (m, 4) int32 and uint32."""
-
-
-def find_arcs(links: Edges, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the arcs between linear unitigs in compressed rows, on the host."""
+    ``edges_of`` returns what `gpuasm.assembly.graph.debruijn.TableLinks.edges_of` does.
+    """
     xp = array_namespace(walks.path)
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]
     heads = xp.stack([first[: walks.n_linear], last[: walks.n_linear] ^ 1], axis=1).ravel()
     order = xp.argsort(heads)
     heads = heads[order]
     leaving = xp.stack([last, first ^ 1], axis=1).ravel().astype(np.int64)
-    follower, seen = links.edges_of(leaving)
+    follower, seen = edges_of(leaving)
     follower = follower.ravel()
     at = xp.minimum(xp.searchsorted(heads, follower), max(0, heads.size - 1))
     to = xp.where(heads[at] == follower, order[at], -1) if heads.size else xp.full_like(follower, -1)
