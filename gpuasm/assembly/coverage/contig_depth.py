@@ -21,14 +21,9 @@ _BATCH = 1 << 19
 
 
 class Coverage:
-    """Count how many intervals cover each place; sums of integers do not depend on the order of intervals.
+    """Count how many intervals cover each place, with arrays of namespace ``xp``.
 
-    Parameters
-    ----------
-    targets
-        The targets of the intervals.
-    xp
-        Namespace that holds the counts: numpy or cupy.
+    Sums of integers do not depend on the order of intervals.
     """
 
     def __init__(self, targets: Targets, xp: Any) -> None:
@@ -36,14 +31,7 @@ class Coverage:
         self._targets = targets.arrays
 
     def add(self, target: Array, begin: Array, end: Array) -> None:
-        """Count intervals.
-
-        Parameters
-        ----------
-        target : (n,) int32
-        begin, end : (n,) int64
-            Text positions; empty intervals do not count.
-        """
+        """Count intervals of targets, (n,) int32, from ``begin`` to ``end``, (n,) int64; empty ones do not count."""
         for row in range(0, int(target.size), _BATCH):
             rows = slice(row, row + _BATCH)
             self._add(target[rows], begin[rows], end[rows])
@@ -104,14 +92,8 @@ def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarra
     """Find the core of each contig: from its first unique seed to its last.
 
     All of a circular contig is core. Ends that a contig shares with others, as neighbours in the graph do, are
-    excluded: the origin of the reads there is unknown.
-
-    Parameters
-    ----------
-    targets, index
-        Targets and their seeds.
-    bounds : (n + 1,) int64
-        The places where each contig begins, and the end.
+    excluded: the origin of the reads there is unknown. ``bounds`` are the places where each contig begins, and the end:
+    (n + 1,) int64.
 
     Returns
     -------
