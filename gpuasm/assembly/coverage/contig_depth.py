@@ -15,6 +15,7 @@ from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.counting import sum_between
+from gpuasm.primitives.searching import first_not_below
 
 _BATCH = 1 << 19
 """Intervals that are counted at once: each takes more than a hundred bytes meanwhile."""
@@ -163,15 +164,12 @@ def _accumulate_depth(first, last, depth, is_base, is_core, bounds, deepest, has
                 counts[c, 1] += d > 0
                 sums[c, 0] += d
                 sums[c, 1] += d * d
-        passed, least, median = 0, -1, -1
-        for d in range(most + 1):
-            passed += histogram[d]
-            if passed > 0 and least < 0:
-                least = d
-            if 2 * passed >= counts[c, 0] and passed > 0 and median < 0:
-                median = d
-            histogram[d] = 0
-        order[c, 0], order[c, 1] = max(0, median), max(0, least)
+        for d in range(most):
+            histogram[d + 1] += histogram[d]
+        if counts[c, 0] > 0:
+            order[c, 0] = first_not_below((counts[c, 0] + 1) // 2, histogram, most + 1)
+            order[c, 1] = first_not_below(1, histogram, most + 1)
+        histogram[: most + 1] = 0
 
 
 def window_means(depth: np.ndarray, bounds: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

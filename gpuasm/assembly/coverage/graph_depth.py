@@ -22,7 +22,7 @@ DEPTH_SCALE = 32
 def window_weight(lengths: np.ndarray, k: int, *, n_bases: int) -> int:
     """Return the weight of a window of k bases, in units: the bases of the reads for each of their windows.
 
-    ``lengths`` is the number of reads, or of fragments made of pairs, of each length; ``n_bases`` the bases of the reads.
+    ``lengths`` is the number of reads, or of fragments made of pairs, of each length.
     """
     return DEPTH_SCALE * n_bases // max(1, count_windows(lengths, k))
 

@@ -38,8 +38,8 @@ _OTHER_BASES = 3
 def gc_spread(graph: UnitigGraph) -> float:
     """Return the standard deviation of the GC content of long unitigs, weighted by length, without that of chance.
 
-    By chance the GC content of n bases varies by p (1 - p) / n if p is the probability of G or C. The result is a share,
-    such as 0.05; 0 if long unitigs have less than `COVERAGE.gc_spread_min_bases` in all.
+    By chance the GC content of n bases varies by p (1 - p) / n if p is the probability of G or C. The result is a
+    share, such as 0.05; 0 if long unitigs have less than `COVERAGE.gc_spread_min_bases` in all.
     """
     long = np.flatnonzero(graph.n_kmers > COVERAGE.long_unitig_kmers)
     length = graph.length[long]

@@ -40,19 +40,10 @@ class SourceUnitigs:
 def compact(
     graph: UnitigGraph, sources: SourceUnitigs, *, is_removed: np.ndarray | None = None
 ) -> tuple[UnitigGraph, SourceUnitigs]:
-    """Remove unitigs and merge unbranching paths.
+    """Remove the marked unitigs, (n,) bool, with their arcs, and merge unbranching paths.
 
-    Parameters
-    ----------
-    graph, sources
-        A graph and its source unitigs.
-    is_removed : (n,) bool
-        Unitigs to remove, with their arcs.
-
-    Returns
-    -------
-    The compacted graph and its source unitigs in the same earlier graph. The graph is canonical except for circular
-    unitigs, which start at their source of the lowest number.
+    Return the compacted graph and its source unitigs in the same earlier graph. The graph is canonical except for
+    circular unitigs, which start at their source of the lowest number.
     """
     is_removed = np.zeros(graph.n, dtype=bool) if is_removed is None else is_removed
     walks = _drop(strand_walks(_forced(graph, is_removed)), is_removed)

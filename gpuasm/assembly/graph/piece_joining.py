@@ -101,18 +101,9 @@ class PieceLinks:
 
 
 def join_pieces(held: list[Pieces], links: PieceLinks, *, unit: int = 1, weight: int | np.integer = 1) -> JoinedGraph:
-    """Join pieces of unitigs.
+    """Join pieces of unitigs: one object has all, and is taken out of its list, so that it is freed once it is copied.
 
-    Parameters
-    ----------
-    held
-        One object with all pieces. It is taken out of its list, so that it is freed once it is copied.
-    links
-        The edges between them.
-    unit
-        Units in one of the graph's multiplicities.
-    weight
-        Units in one of the counts.
+    ``unit`` is that of the graph, and one of the counts has ``weight`` units.
     """
     pieces = held.pop()
     k, walks = pieces.k, strand_walks(links.forced())

@@ -75,20 +75,8 @@ def build_unitigs(
 ) -> Unitigs:
     """Compact a de Bruijn graph into unitigs.
 
-    Parameters
-    ----------
-    packed
-        The text that ``tally.place`` points into.
-    tally
-        The k-mers.
-    links
-        The edges of the graph.
-    unit
-        Units in one of the graph's multiplicities.
-    chains
-        Windows between two vertices that are no vertices; the first and the last window of a chain are neighbours.
-    with_names
-        Whether to name the k-mers; otherwise the names are empty.
+    ``tally.place`` points into ``packed``, and ``unit`` is that of the graph. The first and the last window of a chain
+    are neighbours. Without ``with_names`` the names are empty.
     """
     walks = strand_walks(links.forced())
     at = None if chains is None else _windows_before(walks, chains)
