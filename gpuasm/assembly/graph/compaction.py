@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.graph.canonical_order import order_walks
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented, sorted_arcs
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented, insert_arc
 from gpuasm.kmers.pieces import keep_mutual
 from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
@@ -139,6 +139,25 @@ def _arcs(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) -> tupl
     linear = np.flatnonzero(is_linear).astype(np.int32)
     begun = np.full(2 * graph.n, -1, np.int32)  # the oriented walk that begins with each oriented unitig
     begun[first[linear]], begun[last[linear] ^ 1] = 2 * linear, 2 * linear + 1
-    source, target = begun[graph.arc_from ^ 1], begun[graph.arc_to]  # of the sources the twins
-    kept = (source >= 0) & (target >= 0)
-    return sorted_arcs(source[kept] ^ 1, target[kept], graph.arc_count[kept], n_rows=2 * is_linear.size)
+    tail = np.stack([last, first ^ 1], axis=1).ravel()
+    start = np.concatenate([[0], np.cumsum(np.where(np.repeat(is_linear, 2), graph.n_arcs[tail], 0))])
+    arc_to, arc_count = np.full(start[-1], -1, np.int32), np.empty(start[-1], np.int64)
+    old = graph.arc_start, graph.arc_to, graph.arc_count
+    run_chunks(_move_arcs, tail.size, tail, *old, begun, start, arc_to, arc_count)
+    kept = arc_to >= 0
+    return np.concatenate([[0], np.cumsum(kept)])[start], arc_to[kept], arc_count[kept]
+
+
+@signatures(
+    "int64, int64, int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1]"
+)
+@compiled()
+def _move_arcs(first, last, tail, old_start, old_to, old_count, begun, start, arc_to, arc_count):
+    """Move the arcs between walks into the rows of their sources, whose other places keep -1."""
+    for row in range(first, last):
+        end, offset = start[row], old_start[tail[row]] - start[row]
+        for place in range(start[row], start[row + 1]):
+            to = begun[old_to[place + offset]]
+            if to >= 0:
+                insert_arc(start[row], end, to, old_count[place + offset], arc_to, arc_count)
+                end += 1

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuasm.parallel import compiled, signatures
+from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.sequence.encoding import decode
 
 
@@ -154,16 +154,20 @@ def sorted_arcs(
 )
 @compiled()
 def _insert_arcs(source, target, count, arc_start, arc_to, arc_count):
-    """Sort arcs into their rows by insertion: few arcs leave a unitig."""
     end = arc_start[:-1].copy()
     for i in range(source.size):
-        row, to = source[i], target[i]
-        at = end[row]
-        end[row] = at + 1
-        while at > arc_start[row] and arc_to[at - 1] > to:
-            arc_to[at], arc_count[at] = arc_to[at - 1], arc_count[at - 1]
-            at -= 1
-        arc_to[at], arc_count[at] = to, count[i]
+        row = source[i]
+        insert_arc(arc_start[row], end[row], target[i], count[i], arc_to, arc_count)
+        end[row] += 1
+
+
+@inlined()
+def insert_arc(first, end, to, count, arc_to, arc_count):
+    """Insert an arc into a row that is sorted by target, from ``first`` to ``end``: few arcs leave a unitig."""
+    while end > first and arc_to[end - 1] > to:
+        arc_to[end], arc_count[end] = arc_to[end - 1], arc_count[end - 1]
+        end -= 1
+    arc_to[end], arc_count[end] = to, count
 
 
 def oriented_codes(graph: UnitigGraph, oriented: int) -> np.ndarray:
