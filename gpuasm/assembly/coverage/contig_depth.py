@@ -111,9 +111,8 @@ def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarra
     core_begin, core_end = bounds[:-1].copy(), bounds[:-1].copy()
     core_begin[contig[::-1]] = begin[::-1]  # the first stretch of a contig is written last
     core_end[contig] = end
-    is_circular = np.zeros(bounds.size - 1, dtype=bool)
-    is_circular[contig[closed]] = True
-    kept = is_circular | (core_end - core_begin >= COVERAGE.core_min_bases)
+    kept = core_end - core_begin >= COVERAGE.core_min_bases
+    kept[contig[closed]] = True
     edges = np.zeros(int(bounds[-1]) + 1, np.int8)
     np.add.at(edges, core_begin[kept], np.int8(1))
     np.add.at(edges, core_end[kept], np.int8(-1))
@@ -121,16 +120,9 @@ def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarra
 
 
 def summarise(depth: np.ndarray, is_base: np.ndarray, is_core: np.ndarray, bounds: np.ndarray) -> DepthTable:
-    """Summarise the depth of contigs.
+    """Summarise the depth of contigs, given that of each base: (n_places,) int32.
 
-    Parameters
-    ----------
-    depth : (n_places,) int32
-        Depth of each base of all contigs.
-    is_base, is_core : (n_places,) bool
-        False in gaps, which do not count; true in the cores, as `core_of` returns them.
-    bounds : (n + 1,) int64
-        The places where each contig begins, and the end.
+    ``is_base``, (n_places,) bool, is false in gaps, which do not count; `core_of` explains the others.
     """
     n = bounds.size - 1
     has_core = np.zeros(n, dtype=bool)

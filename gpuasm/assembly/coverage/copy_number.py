@@ -166,19 +166,8 @@ def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
 def log_odds_of_one(reads: np.ndarray | float, one: np.ndarray | float, other: float) -> np.ndarray:
     """Return the log odds of the certain copies alone to one copy more, by Poisson's distribution of their reads.
 
-    Parameters
-    ----------
-    reads : (n,) float64, or one
-        Observed reads.
-    one : (n,) float64, or one
-        Reads expected of the certain copies.
-    other
-        Reads expected of one copy more.
-
-    Returns
-    -------
-    (n,) float64, or one
-        Natural logarithms; minus infinity where no reads are expected of the certain copies.
+    Of the observed ``reads``, ``one`` are expected of the certain copies, and ``other`` of one copy more. The odds are
+    natural logarithms, (n,) float64 or one; minus infinity where no reads are expected of the certain copies.
     """
     # The logarithm is Python's, once for each number, so that it is the same on every machine.
     distinct, which = np.unique(one, return_inverse=True)
@@ -189,16 +178,8 @@ def log_odds_of_one(reads: np.ndarray | float, one: np.ndarray | float, other: f
 def overdispersion(depth: np.ndarray, bounds: np.ndarray, *, read_length: int) -> float:
     """Return the ratio of the reads' variance to Poisson's, in windows of two read lengths; at least 1.
 
-    The median absolute deviation estimates it, so windows of repeats do not count.
-
-    Parameters
-    ----------
-    depth : (n_places,) int32
-        Reads on each base of all contigs.
-    bounds : (n + 1,) int64
-        Where each contig begins, and the end.
-    read_length
-        Bases of a typical read.
+    The median absolute deviation estimates it, so windows of repeats do not count. ``depth`` is the reads on each base
+    of all contigs, (n_places,) int32, and ``bounds`` where each contig begins, and the end: (n + 1,) int64.
     """
     size = COVERAGE.dispersion_window_reads * read_length
     found = []

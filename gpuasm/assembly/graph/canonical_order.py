@@ -104,14 +104,9 @@ def _copy_bases(first, last, old, old_start, is_circular, order, flip, rotation,
 
 
 def order_walks(graph: UnitigGraph, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray]:
-    """Find the canonical order and strand of walks through some or all unitigs of a graph.
+    """Return the canonical order of walks through unitigs of a graph, and which are then read on their other strand.
 
-    Returns
-    -------
-    order : (n,) int64
-        The walks in order.
-    is_flipped : (n,) bool
-        Whether each of them, in that order, is read on its other strand.
+    They are (n,) int64 and, in that order, (n,) bool.
     """
     n = walks.start.size - 1
     place, is_reversed, is_flipped = np.empty(n, np.int64), np.empty(n, np.bool_), np.empty(n, np.bool_)

@@ -10,12 +10,18 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.canonical_order import CanonicalOrder, apply_order, canonical_order
-from gpuasm.assembly.graph.debruijn import TableLinks, oriented_base
+from gpuasm.assembly.graph.debruijn import TableLinks, find_neighbours, oriented_base
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.keys import doubling_chain
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
 
 
 @dataclass(frozen=True)
@@ -79,11 +85,59 @@ def build_unitigs(
     are neighbours. Without ``with_names`` the names are empty.
     """
     walks = strand_walks(links.forced())
+    xp, n = array_namespace(walks.path), walks.start.size - 1
     at = None if chains is None else _windows_before(walks, chains)
-    graph = _write_unitigs(packed, tally, links, walks, chains, at, unit)
+    start = (walks.start if at is None else at[walks.start]) + (tally.k - 1) * xp.arange(n + 1)
+    bases = _spell_walks(packed, tally, walks, chains, at, start)
+    count = _counts_of_walks(tally.count, walks, chains, at)
+    is_circular, rows = np.arange(n) >= walks.n_linear, find_arcs(links.edges_of, walks)
+    graph = UnitigGraph(tally.k, bases, to_host(start), count, is_circular, *rows, unit)
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
-    name = _name_kmers(walks, at, canonical) if with_names else array_namespace(walks.path).empty(0, np.int32)
+    name = _name_kmers(walks, at, canonical) if with_names else xp.empty(0, np.int32)
     return Unitigs(apply_order(graph, canonical), name)
+
+
+def unitigs_of_reads(
+    reads: Reads, k: int, *, min_count: int | None = None, observed: bool = False, stages: Stages | None = None
+) -> UnitigGraph:
+    """Build the unitig graph of the k-mers that occur at least ``min_count`` times.
+
+    Parameters
+    ----------
+    reads
+        Packed reads, on the host or on a device.
+    k
+        Odd, of any size.
+    min_count
+        Least multiplicity of a k-mer; with ``observed``, of a (k + 1)-mer too. None takes the solid threshold from
+        the spectrum of the first k of the doubling chain: 31, or k if that is smaller.
+    observed
+        Join k-mers only where reads contain them consecutively; otherwise wherever they share k - 1 bases.
+    stages
+        Where to report progress and timings.
+    """
+    stages = stages or Stages()
+    names, k0, lower = None, 0, None
+    for step in doubling_chain(k):
+        is_last = step == k
+        with stages.stage("count k-mers", k=step) as stage:
+            tally = tally_kmers(
+                reads, step, names, k0=k0, min_count=min_count or 2, with_followers=is_last and observed
+            )
+            if min_count is None:
+                min_count = analyse_spectrum(tally.histogram, step).threshold
+                tally = tally.at_least(min_count)
+            stage.note(solid=tally.n, min_count=min_count)
+        with stages.stage("build graph", k=step) as stage:
+            dictionary = Dictionary.of(tally.keys, k=step, k0=k0)
+            min_follow = min_count if is_last and observed else 0
+            neighbour: Array = find_neighbours(reads.packed, tally, dictionary, lower=lower, min_follow=min_follow)
+            if not is_last:
+                names, k0, lower = name_windows(reads, dictionary, names), step, neighbour
+    with stages.stage("compact unitigs", k=k) as stage:
+        graph = build_unitigs(reads.packed, tally, TableLinks(neighbour, tally), with_names=False).graph
+        stage.note(unitigs=graph.n)
+    return graph
 
 
 def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
@@ -92,24 +146,6 @@ def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
     after = chains.after[walks.path]
     n = xp.where(after >= 0, chains.n_windows[xp.maximum(after, 0) >> 1] - 1, 1)
     return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(n)])
-
-
-def _write_unitigs(
-    packed: Array,
-    tally: Tally,
-    links: TableLinks,
-    walks: StrandWalks,
-    chains: Chains | None,
-    at: Array | None,
-    unit: int,
-) -> UnitigGraph:
-    """Write unitigs, given the chains and the windows before each vertex: None for both without chains."""
-    xp, n = array_namespace(tally.keys), walks.start.size - 1
-    start = (walks.start if at is None else at[walks.start]) + (tally.k - 1) * xp.arange(n + 1)
-    bases = _spell_walks(packed, tally, walks, chains, at, start)
-    count = _counts_of_walks(tally.count, walks, chains, at)
-    is_circular, rows = np.arange(n) >= walks.n_linear, find_arcs(links.edges_of, walks)
-    return UnitigGraph(tally.k, bases, to_host(start), count, is_circular, *rows, unit)
 
 
 def _spell_walks(

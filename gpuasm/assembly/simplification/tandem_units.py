@@ -20,19 +20,11 @@ _DEPTH_RATIO = SIMPLIFICATION.tandem_depth_ratio
 
 @compiled()
 def lies_in_tandem_repeat(s, t, highest, graph):
-    """Return whether a superbubble lies on a cycle of a tandem repeat.
+    """Return whether a superbubble from oriented unitig ``s`` to ``t`` lies on a cycle of a tandem repeat.
 
-    Parameters
-    ----------
-    s, t
-        Its entrance and its exit, oriented.
-    highest
-        The unitig of the highest depth that would be removed.
-    graph
-        ``arc_start``, ``arc_to``, ``start``, ``count`` of unitigs, and k.
+    ``highest`` is the unitig of the highest depth that would be removed, and ``graph`` has ``arc_start``, ``arc_to``,
+    ``start``, ``count`` of unitigs, and k.
 
-    Notes
-    -----
     A unitig is on the cycle if the path from exit to entrance through it has at most `_MAX_CYCLE` k-mers.
     """
     ahead, far = np.empty(_MAX_UNITIGS, np.int64), np.empty(_MAX_UNITIGS, np.int64)
