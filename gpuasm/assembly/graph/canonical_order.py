@@ -110,10 +110,8 @@ def order_walks(graph: UnitigGraph, walks: StrandWalks) -> tuple[np.ndarray, np.
     """
     n = walks.start.size - 1
     place, is_reversed, is_flipped = np.empty(n, np.int64), np.empty(n, np.bool_), np.empty(n, np.bool_)
-    text = graph.bases, graph.start, graph.k
-    run_chunks(_choose_walk_strands, n, walks.path, walks.start, *text, place, is_reversed, is_flipped)
-    n_kmers = np.concatenate([[0], np.cumsum(graph.n_kmers[walks.path >> 1])])
-    length = np.diff(n_kmers[walks.start])
+    text, length = (graph.bases, graph.start, graph.k), np.zeros(n, np.int64)  # in k-mers
+    run_chunks(_choose_walk_strands, n, walks.path, walks.start, *text, place, is_reversed, is_flipped, length)
     is_alone = np.diff(walks.start) == 1
     alone, joined = np.flatnonzero(is_alone), np.flatnonzero(~is_alone)
     known, is_in_order = (length, graph.bases, place, is_reversed, graph.k), np.ones(1, np.bool_)
@@ -129,17 +127,20 @@ def order_walks(graph: UnitigGraph, walks: StrandWalks) -> tuple[np.ndarray, np.
 
 
 @signatures(
-    "int64, int64, int32[::1], int64[::1], uint8[::1], int64[::1], int64, int64[::1], boolean[::1], boolean[::1]"
+    "int64, int64, int32[::1], int64[::1], uint8[::1], int64[::1], int64, int64[::1], boolean[::1], boolean[::1], "
+    "int64[::1]"
 )
 @compiled()
-def _choose_walk_strands(first, last, path, walk_start, bases, start, k, place, is_reversed, is_flipped):
-    """Find the first k-mer of each walk, on the strand on which it is the lesser text."""
+def _choose_walk_strands(first, last, path, walk_start, bases, start, k, place, is_reversed, is_flipped, length):
+    """Find the first k-mer of each walk, on the strand on which it is the lesser text, and count its k-mers."""
     for walk in range(first, last):
         one, other = path[walk_start[walk]], path[walk_start[walk + 1] - 1] ^ 1
         here, there = _first_kmer(one, start, k), _first_kmer(other, start, k)
         is_flipped[walk] = _compare_kmers(bases, there, other & 1, here, one & 1, k) < 0
         place[walk] = there if is_flipped[walk] else here
         is_reversed[walk] = (other if is_flipped[walk] else one) & 1 == 1
+        for oriented in path[walk_start[walk] : walk_start[walk + 1]]:
+            length[walk] += start[(oriented >> 1) + 1] - start[oriented >> 1] - k + 1
 
 
 @inlined()
