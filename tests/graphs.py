@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, sorted_arcs
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.sequence.reads import Reads
 from tests.oracles import kmers as kmer_oracle
 

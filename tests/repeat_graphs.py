@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.links import SpanningPairs
 from gpuasm.sequence.encoding import decode, encode

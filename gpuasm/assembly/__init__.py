@@ -12,7 +12,7 @@ from gpuasm.lazy import names_from
 if TYPE_CHECKING:
     from gpuasm.assembly.contig import Contig
     from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-    from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+    from gpuasm.assembly.graph.unitigs import unitigs_of_reads
     from gpuasm.assembly.options import AssemblyOptions
     from gpuasm.assembly.pipeline import Assembly, assemble, resume
     from gpuasm.assembly.scaffold import Scaffold
@@ -33,7 +33,7 @@ __all__ = [
 _HOMES = {
     "contig": ["Contig"],
     "graph.unitig_graph": ["UnitigGraph"],
-    "graph.unitigs_of_reads": ["unitigs_of_reads"],
+    "graph.unitigs": ["unitigs_of_reads"],
     "options": ["AssemblyOptions"],
     "pipeline": ["Assembly", "assemble", "resume"],
     "scaffold": ["Scaffold"],

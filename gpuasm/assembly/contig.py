@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.assembly.graph.canonical_order import canonical_order
 from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, canonical_order
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.sequence.encoding import decode, reverse_complement
 

@@ -15,20 +15,16 @@ from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.counting import sum_between
+from gpuasm.primitives.searching import first_not_below
 
 _BATCH = 1 << 19
 """Intervals that are counted at once: each takes more than a hundred bytes meanwhile."""
 
 
 class Coverage:
-    """Count how many intervals cover each place; sums of integers do not depend on the order of intervals.
+    """Count how many intervals cover each place, with arrays of namespace ``xp``.
 
-    Parameters
-    ----------
-    targets
-        The targets of the intervals.
-    xp
-        Namespace that holds the counts: numpy or cupy.
+    Sums of integers do not depend on the order of intervals.
     """
 
     def __init__(self, targets: Targets, xp: Any) -> None:
@@ -36,14 +32,7 @@ class Coverage:
         self._targets = targets.arrays
 
     def add(self, target: Array, begin: Array, end: Array) -> None:
-        """Count intervals.
-
-        Parameters
-        ----------
-        target : (n,) int32
-        begin, end : (n,) int64
-            Text positions; empty intervals do not count.
-        """
+        """Count intervals of targets, (n,) int32, from ``begin`` to ``end``, (n,) int64; empty ones do not count."""
         for row in range(0, int(target.size), _BATCH):
             rows = slice(row, row + _BATCH)
             self._add(target[rows], begin[rows], end[rows])
@@ -104,14 +93,8 @@ def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarra
     """Find the core of each contig: from its first unique seed to its last.
 
     All of a circular contig is core. Ends that a contig shares with others, as neighbours in the graph do, are
-    excluded: the origin of the reads there is unknown.
-
-    Parameters
-    ----------
-    targets, index
-        Targets and their seeds.
-    bounds : (n + 1,) int64
-        The places where each contig begins, and the end.
+    excluded: the origin of the reads there is unknown. ``bounds`` are the places where each contig begins, and the end:
+    (n + 1,) int64.
 
     Returns
     -------
@@ -128,9 +111,8 @@ def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarra
     core_begin, core_end = bounds[:-1].copy(), bounds[:-1].copy()
     core_begin[contig[::-1]] = begin[::-1]  # the first stretch of a contig is written last
     core_end[contig] = end
-    is_circular = np.zeros(bounds.size - 1, dtype=bool)
-    is_circular[contig[closed]] = True
-    kept = is_circular | (core_end - core_begin >= COVERAGE.core_min_bases)
+    kept = core_end - core_begin >= COVERAGE.core_min_bases
+    kept[contig[closed]] = True
     edges = np.zeros(int(bounds[-1]) + 1, np.int8)
     np.add.at(edges, core_begin[kept], np.int8(1))
     np.add.at(edges, core_end[kept], np.int8(-1))
@@ -138,16 +120,9 @@ def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarra
 
 
 def summarise(depth: np.ndarray, is_base: np.ndarray, is_core: np.ndarray, bounds: np.ndarray) -> DepthTable:
-    """Summarise the depth of contigs.
+    """Summarise the depth of contigs, given that of each base: (n_places,) int32.
 
-    Parameters
-    ----------
-    depth : (n_places,) int32
-        Depth of each base of all contigs.
-    is_base, is_core : (n_places,) bool
-        False in gaps, which do not count; true in the cores, as `core_of` returns them.
-    bounds : (n + 1,) int64
-        The places where each contig begins, and the end.
+    ``is_base``, (n_places,) bool, is false in gaps, which do not count; `core_of` explains the others.
     """
     n = bounds.size - 1
     has_core = np.zeros(n, dtype=bool)
@@ -181,15 +156,12 @@ def _accumulate_depth(first, last, depth, is_base, is_core, bounds, deepest, has
                 counts[c, 1] += d > 0
                 sums[c, 0] += d
                 sums[c, 1] += d * d
-        passed, least, median = 0, -1, -1
-        for d in range(most + 1):
-            passed += histogram[d]
-            if passed > 0 and least < 0:
-                least = d
-            if 2 * passed >= counts[c, 0] and passed > 0 and median < 0:
-                median = d
-            histogram[d] = 0
-        order[c, 0], order[c, 1] = max(0, median), max(0, least)
+        for d in range(most):
+            histogram[d + 1] += histogram[d]
+        if counts[c, 0] > 0:
+            order[c, 0] = first_not_below((counts[c, 0] + 1) // 2, histogram, most + 1)
+            order[c, 1] = first_not_below(1, histogram, most + 1)
+        histogram[: most + 1] = 0
 
 
 def window_means(depth: np.ndarray, bounds: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

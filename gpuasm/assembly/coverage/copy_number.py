@@ -42,20 +42,12 @@ _DEVIATION = 1.4826
 
 
 def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.ndarray:
-    """Return the depth of one copy of the sequence around each unitig.
+    """Return the depth of one copy of the sequence around each unitig: (n,) float64.
 
-    Parameters
-    ----------
-    graph
-        The graph.
-    model
-        What depth shows. With `DepthModel.NONE` a long unitig beyond a tangle may be host sequence, and bounds nothing.
-
-    Returns
-    -------
-    (n,) float64: the depth of the longest unitig within `COVERAGE.local_depth_arcs` arcs, the unitig itself included;
-    of equally long ones that of the lowest number. With `DepthModel.ONE` the typical depth bounds it. With
-    `DepthModel.LOCAL`, if no unitig so near is long, the nearest long one within `COVERAGE.tangle_arcs` bounds it.
+    It is the depth of the longest unitig within `COVERAGE.local_depth_arcs` arcs, the unitig itself included; of
+    equally long ones that of the lowest number. With `DepthModel.ONE` the typical depth bounds it. With
+    `DepthModel.LOCAL`, if no unitig so near is long, the nearest long one within `COVERAGE.tangle_arcs` bounds it. With
+    `DepthModel.NONE` a long unitig beyond a tangle may be host sequence, and bounds nothing.
     """
     order, best = _longest_near_by(graph)
     near_by = graph.depth[order[best]]
@@ -109,62 +101,44 @@ def one_copy_depth(graph: UnitigGraph, model: DepthModel) -> np.ndarray:
     """Return the depth of one copy around each unitig: (n,) float64.
 
     It is the local depth, at most the median depth of the k-mers of the unitig's component. It is infinite in
-    components with at most half of their k-mers in long unitigs.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    model
-        What depth shows: with `DepthModel.ONE` the local depth is returned, with `DepthModel.NONE` infinity.
+    components with at most half of their k-mers in long unitigs. With `DepthModel.ONE` it is the local depth, with
+    `DepthModel.NONE` infinite.
     """
     if model is DepthModel.NONE:
         return np.full(graph.n, np.inf)
-    if model is DepthModel.ONE or graph.n == 0:
+    if model is DepthModel.ONE:
         return local_depth(graph)
-    component = _components(graph.arc_start, graph.arc_to)
-    n_kmers, depth = graph.n_kmers, graph.depth
-    order = np.lexsort((np.arange(graph.n), depth, component))
-    first = np.flatnonzero(np.diff(component[order], prepend=-1))
-    total = np.add.reduceat(n_kmers[order], first)
-    before = np.cumsum(n_kmers[order])
-    half = before[first] - n_kmers[order][first] + (total + 1) // 2
-    median = depth[order][np.searchsorted(before, half)]
-    in_long = np.add.reduceat(np.where(n_kmers > COVERAGE.long_unitig_kmers, n_kmers, 0)[order], first)
-    of = np.empty(graph.n, np.int64)
-    of[order] = np.repeat(np.arange(first.size), np.diff(first, append=graph.n))
-    return np.where((2 * in_long > total)[of], np.minimum(nearby_depth(graph), median[of]), np.inf)
+    component, n_kmers = _components(graph.arc_start, graph.arc_to), graph.n_kmers
+    order = np.lexsort((graph.depth, component))
+    total = np.bincount(component, n_kmers)
+    half = np.cumsum(total) - total + (total + 1) // 2
+    median = graph.depth[order][np.searchsorted(np.cumsum(n_kmers[order]), half)]
+    in_long = np.bincount(component, np.where(n_kmers > COVERAGE.long_unitig_kmers, n_kmers, 0))
+    return np.where((2 * in_long > total)[component], np.minimum(nearby_depth(graph), median[component]), np.inf)
 
 
 @signatures("int64[::1], int32[::1]")
 @compiled()
 def _components(arc_start, arc_to):
-    """Return the least unitig of each unitig's component."""
+    """Return the number of each unitig's component; components are numbered by their least unitigs."""
     least = np.arange(arc_start.size // 2)
     for u in range(least.size):
         for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
             a, b = root_of(least, u), root_of(least, arc_to[arc] >> 1)
             least[max(a, b)] = min(a, b)
+    component, n = np.empty_like(least), 0
     for u in range(least.size):
-        least[u] = root_of(least, u)
-    return least
+        root = root_of(least, u)
+        component[u] = n if root == u else component[root]
+        n += root == u
+    return component
 
 
 def bits_for_single_copy(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
     """Return the log2 odds of one copy to two copies of each unitig, by Poisson's distribution of its reads.
 
-    Parameters
-    ----------
-    graph
-        A graph of reads.
-    copy : (n,) float64
-        Depth of one copy of the sequence around each unitig.
-    bases_per_read
-        Mean bases of a read.
-
-    Returns
-    -------
-    (n,) float64: below 0 where two copies are likelier.
+    They are (n,) float64, below 0 where two copies are likelier. ``copy`` is the depth of one copy of the sequence
+    around each unitig, (n,) float64, and ``bases_per_read`` the mean bases of a read.
     """
     reads_per_depth = (graph.n_kmers + max(0.0, bases_per_read - graph.k)) / bases_per_read
     return reads_per_depth * (copy / np.log(2) - graph.depth)
@@ -173,8 +147,7 @@ def bits_for_single_copy(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read
 def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:
     """Return which unitigs certainly have one copy: (n,) bool.
 
-    Poisson's distribution makes the reads on them 2^10 times as likely for one copy as for two. ``copy`` is the depth
-    of one copy around each.
+    Poisson's distribution makes the reads on them 2^10 times as likely for one copy as for two.
     """
     return bits_for_single_copy(graph, copy, bases_per_read=bases_per_read) >= PATHS.walk_lead_bits
 
@@ -182,39 +155,19 @@ def are_surely_single(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: f
 def find_repeat_kmers(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float, xp: Any = np) -> Array:
     """Return the 31-mers of unitigs that occur twice or more often, by Poisson's distribution of their reads.
 
-    Parameters
-    ----------
-    graph, copy, bases_per_read
-        The last graph of reads, and what `bits_for_single_copy` takes.
-    xp
-        Namespace of the keys.
-
     Returns
     -------
-    (n,) uint64: keys of 31-mers, ascending.
+    (n,) uint64: their keys, ascending, in namespace ``xp``.
     """
-    bits = bits_for_single_copy(graph, copy, bases_per_read=bases_per_read)
-    is_repeat = bits <= -COVERAGE.repeat_kmer_bits
-    keys = tally_kmers(text_of_unitigs(graph, xp, chosen=is_repeat), ANCHOR_K, with_followers=False).keys
-    return xp.sort(keys)
+    is_repeat = bits_for_single_copy(graph, copy, bases_per_read=bases_per_read) <= -COVERAGE.repeat_kmer_bits
+    return xp.sort(tally_kmers(text_of_unitigs(graph, xp, chosen=is_repeat), ANCHOR_K, with_followers=False).keys)
 
 
 def log_odds_of_one(reads: np.ndarray | float, one: np.ndarray | float, other: float) -> np.ndarray:
     """Return the log odds of the certain copies alone to one copy more, by Poisson's distribution of their reads.
 
-    Parameters
-    ----------
-    reads : (n,) float64, or one
-        Observed reads.
-    one : (n,) float64, or one
-        Reads expected of the certain copies.
-    other
-        Reads expected of one copy more.
-
-    Returns
-    -------
-    (n,) float64, or one
-        Natural logarithms; minus infinity where no reads are expected of the certain copies.
+    Of the observed ``reads``, ``one`` are expected of the certain copies, and ``other`` of one copy more. The odds are
+    natural logarithms, (n,) float64 or one; minus infinity where no reads are expected of the certain copies.
     """
     # The logarithm is Python's, once for each number, so that it is the same on every machine.
     distinct, which = np.unique(one, return_inverse=True)
@@ -225,16 +178,8 @@ def log_odds_of_one(reads: np.ndarray | float, one: np.ndarray | float, other: f
 def overdispersion(depth: np.ndarray, bounds: np.ndarray, *, read_length: int) -> float:
     """Return the ratio of the reads' variance to Poisson's, in windows of two read lengths; at least 1.
 
-    The median absolute deviation estimates it, so windows of repeats do not count.
-
-    Parameters
-    ----------
-    depth : (n_places,) int32
-        Reads on each base of all contigs.
-    bounds : (n + 1,) int64
-        Where each contig begins, and the end.
-    read_length
-        Bases of a typical read.
+    The median absolute deviation estimates it, so windows of repeats do not count. ``depth`` is the reads on each base
+    of all contigs, (n_places,) int32, and ``bounds`` where each contig begins, and the end: (n + 1,) int64.
     """
     size = COVERAGE.dispersion_window_reads * read_length
     found = []
@@ -248,5 +193,4 @@ def overdispersion(depth: np.ndarray, bounds: np.ndarray, *, read_length: int) -
         return 1.0
     distance = np.abs(np.concatenate(found))
     deviation = _DEVIATION * float(np.median(distance))
-    errors = COVERAGE.dispersion_margin
-    return max(1.0, deviation * deviation / _WITHIN / (1 + errors / distance.size**0.5))
+    return max(1.0, deviation * deviation / _WITHIN / (1 + COVERAGE.dispersion_margin / distance.size**0.5))

@@ -22,14 +22,7 @@ DEPTH_SCALE = 32
 def window_weight(lengths: np.ndarray, k: int, *, n_bases: int) -> int:
     """Return the weight of a window of k bases, in units: the bases of the reads for each of their windows.
 
-    Parameters
-    ----------
-    lengths
-        Number of reads, or of fragments made of pairs, of each length.
-    k
-        Bases of a window.
-    n_bases
-        Bases of the reads.
+    ``lengths`` is the number of reads, or of fragments made of pairs, of each length.
     """
     return DEPTH_SCALE * n_bases // max(1, count_windows(lengths, k))
 
@@ -48,10 +41,7 @@ def bounded_weight(tally: Tally | Pieces, weight: int) -> np.uint32:
 
 
 def typical_depth(graph: UnitigGraph) -> float:
-    """Return the length-weighted median depth of the unitigs of more than k k-mers, or of all if there are none.
-
-    Shorter unitigs may consist of errors.
-    """
+    """Return the length-weighted median depth of the unitigs of more than k k-mers, or of all if there are none."""
     return _depth_quantile(graph, of=2)
 
 
@@ -69,40 +59,27 @@ def missed_share(graph: UnitigGraph, *, windows: float) -> float:
     """Return the expected share of these unitigs' k-mers that occur in at most one read, by Poisson's distribution.
 
     `Spectrum.rare_share` assumes one depth. In a community most missing k-mers are of minor genomes, whose unitigs have
-    their own depth.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    windows
-        Windows of k bases for each base of the reads.
+    their own depth. ``windows`` is the windows of k bases for each base of the reads.
     """
     if graph.n == 0:
         return 0.0
-    chosen = _informative(graph)
-    depth, n_kmers = graph.depth[chosen] * windows, graph.n_kmers[chosen]
-    return float((n_kmers * chance_of_one(depth)).sum() / n_kmers.sum())
+    depth, n_kmers = _informative(graph)
+    return float((n_kmers * chance_of_one(depth * windows)).sum() / n_kmers.sum())
 
 
 def _depth_quantile(graph: UnitigGraph, *, of: int, parts: int = 1) -> float:
     """Return the least depth that ``parts`` of ``of`` equal parts of these unitigs' k-mers do not exceed."""
     if graph.n == 0:
         return 0.0
-    chosen = _informative(graph)
-    depth, n_kmers = graph.depth[chosen], graph.n_kmers[chosen]
-    order = np.lexsort((chosen, depth))
+    depth, n_kmers = _informative(graph)
+    order = np.argsort(depth, kind="stable")
     weight = np.cumsum(n_kmers[order])
     return float(depth[order][np.searchsorted(weight, -(-weight[-1] * parts // of))])
 
 
 def even_share(graph: UnitigGraph, typical: float) -> float:
-    """Return the share of a graph's k-mers in unitigs within a factor of two of its typical depth.
-
-    As for the typical depth, unitigs of more than k k-mers count, or all if there are none.
-    """
-    chosen = _informative(graph)
-    depth, n_kmers = graph.depth[chosen], graph.n_kmers[chosen]
+    """Return the share of these unitigs' k-mers in those within a factor of two of the typical depth."""
+    depth, n_kmers = _informative(graph)
     near = (depth >= typical / 2) & (depth <= typical * 2)
     return float(n_kmers[near].sum() / max(1, n_kmers.sum()))
 
@@ -122,7 +99,7 @@ def long_share(graph: UnitigGraph) -> float:
     return float(graph.count[graph.n_kmers > COVERAGE.long_unitig_kmers].sum() / max(1, graph.count.sum()))
 
 
-def _informative(graph: UnitigGraph) -> np.ndarray:
-    """Return the unitigs of more than k k-mers, or all if there are none."""
-    long = np.flatnonzero(graph.n_kmers > graph.k)
-    return long if long.size else np.arange(graph.n)
+def _informative(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
+    """Return the depth and the k-mers of the unitigs of more than k k-mers, or of all if there are none."""
+    is_long = graph.n_kmers > graph.k
+    return (graph.depth[is_long], graph.n_kmers[is_long]) if is_long.any() else (graph.depth, graph.n_kmers)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,16 +38,8 @@ _OTHER_BASES = 3
 def gc_spread(graph: UnitigGraph) -> float:
     """Return the standard deviation of the GC content of long unitigs, weighted by length, without that of chance.
 
-    By chance the GC content of n bases varies by p (1 - p) / n if p is the probability of G or C.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-
-    Returns
-    -------
-    A share, such as 0.05; 0 if long unitigs have less than `COVERAGE.gc_spread_min_bases` in all.
+    By chance the GC content of n bases varies by p (1 - p) / n if p is the probability of G or C. The result is a
+    share, such as 0.05; 0 if long unitigs have less than `COVERAGE.gc_spread_min_bases` in all.
     """
     long = np.flatnonzero(graph.n_kmers > COVERAGE.long_unitig_kmers)
     length = graph.length[long]
@@ -126,19 +118,21 @@ def choose_mode(requested: str, graph: UnitigGraph, *, least_depth: float = 0.0)
     typical = typical_depth(graph)
     share, least = even_share(graph, typical), COVERAGE.even_depth_share
     fact = f"{share:.0%} of the k-mers in long unitigs lie within a factor of two of the typical depth ({typical:.1f})"
-    mode = Mode("meta", f"{fact}, less than {least:.0%}: several organisms, or very uneven depth")
-    reads = read_share(graph, typical)
-    if share >= least and reads < COVERAGE.sample_read_share:
-        mode = Mode("meta", f"{fact}, but only {reads:.0%} of the reads: a small genome has far higher depth")
-    elif share >= least and typical < 2 * least_depth:
-        mode = Mode("meta", f"{fact}, but no k-mer below {least_depth:.1f} was counted, so this shows nothing")
-    elif share >= least and (spread := gc_spread(graph)) >= COVERAGE.gc_spread_of_many:
-        mode = Mode("meta", f"{fact}, but their GC contents vary by {spread:.1%}: several organisms of even depth")
-    elif share >= least:
-        mode = Mode("isolate", f"{fact}, at least {least:.0%}: one organism")
-    if mode.name != "isolate" and long_share(graph) < COVERAGE.population_long_share:
-        fact = f"less than {COVERAGE.population_long_share:.0%} of the reads lie in long unitigs: a population"
-        mode = replace(mode, reason=f"{mode.reason}; {fact}", is_population=True)
+    name = "meta"
+    if share < least:
+        why = f"less than {least:.0%}: several organisms, or very uneven depth"
+    elif (reads := read_share(graph, typical)) < COVERAGE.sample_read_share:
+        why = f"but only {reads:.0%} of the reads: a small genome has far higher depth"
+    elif typical < 2 * least_depth:
+        why = f"but no k-mer below {least_depth:.1f} was counted, so this shows nothing"
+    elif (spread := gc_spread(graph)) >= COVERAGE.gc_spread_of_many:
+        why = f"but their GC contents vary by {spread:.1%}: several organisms of even depth"
+    else:
+        name, why = "isolate", f"at least {least:.0%}: one organism"
+    is_population = name != "isolate" and long_share(graph) < COVERAGE.population_long_share
+    if is_population:
+        why += f"; less than {COVERAGE.population_long_share:.0%} of the reads lie in long unitigs: a population"
+    mode = Mode(name, f"{fact}, {why}", is_population=is_population)
     _LOG.info("mode %s: %s", mode.name, mode.reason)
     return mode
 
@@ -146,20 +140,11 @@ def choose_mode(requested: str, graph: UnitigGraph, *, least_depth: float = 0.0)
 def rare_depth(
     nearby: np.ndarray, share: float, *, keeps_variants: bool, few: float = COVERAGE.few_reads, error_rate: float = 0.0
 ) -> np.ndarray:
-    """Return the depth below which a branch next to one of higher depth is rare.
+    """Return the depth below which a branch next to one of higher depth is rare: (n,) float64.
 
-    Parameters
-    ----------
-    nearby : (n,) float64
-        Local depth.
-    share
-        Share of it below which a branch of one organism is rare.
-    keeps_variants
-        Whether a rare branch may be true, so that only the depth of errors is rare.
-    few
-        Depth of a few reads.
-    error_rate
-        Substitutions a base: the higher the depth, the more reads share an error by chance.
+    Of one organism it is a share of the local depth, ``nearby``, (n,) float64. If a rare branch may be true
+    (``keeps_variants``), it is the depth of errors only. ``few`` is the depth of a few reads, ``error_rate`` the
+    substitutions a base: the higher the depth, the more reads share an error by chance.
     """
     rare = nearby * share
     if not keeps_variants:
@@ -172,17 +157,8 @@ def reads_of_one_error(depth: np.ndarray, error_rate: float) -> np.ndarray:
     """Return the least number of reads, three or more, that errors hardly ever reach.
 
     Of ``depth`` reads of a base, the number with the same wrong base follows Poisson's distribution with the mean
-    ``depth * error_rate / 3``. The probability that it reaches n is at most the mean to the n over n factorial.
-
-    Parameters
-    ----------
-    depth : (n,) float64
-    error_rate
-        Substitutions a base.
-
-    Returns
-    -------
-    (n,) float64: the least number that less than one error in a million bases reaches, up to a limit.
+    ``depth * error_rate / 3``. The probability that it reaches n is at most the mean to the n over n factorial. The
+    result is the least number that less than one error in a million bases reaches, up to a limit: (n,) float64.
     """
     mean, reads = depth * (error_rate / _OTHER_BASES), np.full(depth.shape, COVERAGE.few_reads)
     chance = mean**COVERAGE.few_reads / math.factorial(int(COVERAGE.few_reads))

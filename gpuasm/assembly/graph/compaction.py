@@ -1,7 +1,7 @@
 """Compaction: remove unitigs from a graph and merge each unbranching path into one unitig.
 
 Simplification compacts after each rule, and most rules remove few unitigs. Therefore bases and arcs are written once:
-the strand and the order of the new unitigs follow from the first k-mers of their paths in the old graph (`walk_order`).
+the strand and the order of the new unitigs follow from the first k-mers of their paths in the old graph.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
-from gpuasm.assembly.graph.walk_order import order_walks
+from gpuasm.assembly.graph.canonical_order import order_walks
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented, insert_arc
+from gpuasm.kmers.pieces import keep_mutual
 from gpuasm.parallel import compiled, run_chunks, signatures
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 
@@ -44,41 +45,33 @@ class SourceUnitigs:
 def compact(
     graph: UnitigGraph, sources: SourceUnitigs, *, is_removed: np.ndarray | None = None
 ) -> tuple[UnitigGraph, SourceUnitigs]:
-    """Remove unitigs and merge unbranching paths.
+    """Remove the marked unitigs, (n,) bool, with their arcs, and merge unbranching paths.
 
-    Parameters
-    ----------
-    graph, sources
-        A graph and its source unitigs.
-    is_removed : (n,) bool
-        Unitigs to remove, with their arcs.
-
-    Returns
-    -------
-    The compacted graph and its source unitigs in the same earlier graph. The graph is canonical except for circular
-    unitigs, which start at their source of the lowest number.
+    Return the compacted graph and its source unitigs in the same earlier graph. The graph is canonical except for
+    circular unitigs, which start at their source of the lowest number.
     """
     is_removed = np.zeros(graph.n, dtype=bool) if is_removed is None else is_removed
     walks = _drop(strand_walks(_forced(graph, is_removed)), is_removed)
     order, is_flipped = order_walks(graph, walks)
     is_linear = order < walks.n_linear
-    walks = _reordered(walks, order, is_flipped)
-    return _merge_walks(graph, walks, is_linear), _composed_sources(walks, sources)
+    start, path = _expanded((2 * order + is_flipped).astype(np.int32), walks.start, walks.path)
+    walks = StrandWalks(path, start, walks.n_linear)
+    begin, oriented = _expanded(walks.path, sources.start, sources.oriented)
+    return _merge_walks(graph, walks, is_linear), SourceUnitigs(begin[walks.start], oriented)
 
 
 def _forced(graph: UnitigGraph, is_removed: np.ndarray) -> np.ndarray:
     """Return the only successor of each oriented unitig whose only predecessor it is, or -1."""
-    n = 2 * graph.n
-    only, successor = np.empty(n, np.int32), np.empty(n, np.int32)
-    run_chunks(_find_only, n, graph.arc_start, graph.arc_to, is_removed, only)
-    run_chunks(_find_forced, n, only, successor)
+    successor = np.empty(2 * graph.n, np.int32)
+    run_chunks(_find_only, 2 * graph.n, graph.arc_start, graph.arc_to, is_removed, successor)
+    keep_mutual(successor.size, successor)
     return successor
 
 
 @signatures("int64, int64, int64[::1], int32[::1], boolean[::1], int32[::1]")
 @compiled()
 def _find_only(first, last, arc_start, arc_to, is_removed, only):
-    """Find the only successor of each oriented unitig that is kept, or -1."""
+    """Find the only kept successor of each kept oriented unitig, or -1: its own twin is none."""
     for oriented in range(first, last):
         to, n = -1, 0
         if not is_removed[oriented >> 1]:
@@ -86,15 +79,7 @@ def _find_only(first, last, arc_start, arc_to, is_removed, only):
                 if not is_removed[arc_to[arc] >> 1]:
                     to = arc_to[arc]
                     n += 1
-        only[oriented] = to if n == 1 else -1
-
-
-@signatures("int64, int64, int32[::1], int32[::1]")
-@compiled()
-def _find_forced(first, last, only, successor):
-    for oriented in range(first, last):
-        to = only[oriented]
-        successor[oriented] = to if to >= 0 and only[to ^ 1] == oriented ^ 1 and to != oriented ^ 1 else -1
+        only[oriented] = to if n == 1 and to != oriented ^ 1 else -1
 
 
 def _drop(walks: StrandWalks, is_removed: np.ndarray) -> StrandWalks:
@@ -104,22 +89,27 @@ def _drop(walks: StrandWalks, is_removed: np.ndarray) -> StrandWalks:
     return StrandWalks(path, np.concatenate([[0], np.cumsum(length)]), int((kept < walks.n_linear).sum()))
 
 
-def _reordered(walks: StrandWalks, order: np.ndarray, is_flipped: np.ndarray) -> StrandWalks:
-    """Return the walks in the given order, each on its canonical strand."""
-    start = np.concatenate([[0], np.cumsum(np.diff(walks.start)[order])])
-    path = np.empty_like(walks.path)
-    run_chunks(_copy_walks, order.size, order, is_flipped, walks.start, walks.path, start, path)
-    return StrandWalks(path, start, walks.n_linear)
+def _expanded(oriented: np.ndarray, start: np.ndarray, lists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the list of each oriented number begins in all of them end to end, and these.
+
+    List i is ``lists[start[i] : start[i + 1]]``; the other strand has the twins of its items in reverse.
+    """
+    begin = np.concatenate([[0], np.cumsum(np.diff(start)[oriented >> 1])])
+    expanded = np.empty(begin[-1], np.int32)
+    run_chunks(_expand, oriented.size, oriented, begin, start, lists, expanded)
+    return begin, expanded
 
 
-@signatures("int64, int64, int64[::1], boolean[::1], int64[::1], int32[::1], int64[::1], int32[::1]")
+@signatures("int64, int64, int32[::1], int64[::1], int64[::1], int32[::1], int32[::1]")
 @compiled()
-def _copy_walks(first, last, order, is_flipped, old_start, old_path, start, path):
-    for walk in range(first, last):
-        at = old_start[order[walk]]
-        n = start[walk + 1] - start[walk]
-        for i in range(n):
-            path[start[walk] + i] = old_path[at + n - 1 - i] ^ 1 if is_flipped[walk] else old_path[at + i]
+def _expand(first, last, oriented, begin, start, lists, expanded):
+    for j in range(first, last):
+        u = oriented[j] >> 1
+        for i in range(start[u + 1] - start[u]):
+            if oriented[j] & 1:
+                expanded[begin[j] + i] = lists[start[u + 1] - 1 - i] ^ 1
+            else:
+                expanded[begin[j] + i] = lists[start[u] + i]
 
 
 def _merge_walks(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) -> UnitigGraph:
@@ -149,70 +139,30 @@ def _concatenate(first, last, old, old_start, k, path, walk_start, start, bases)
 
 
 def _arcs(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the arcs between the ends of walks, as rows."""
-    n = is_linear.size
+    """Return the arcs between the ends of linear walks, as rows."""
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]
     linear = np.flatnonzero(is_linear).astype(np.int32)
-    head_of, tail = np.full(2 * graph.n, -1, np.int32), np.full(2 * n, -1, np.int32)
-    head_of[first[linear]], head_of[last[linear] ^ 1] = 2 * linear, 2 * linear + 1
-    tail[2 * linear], tail[2 * linear + 1] = last[linear], first[linear] ^ 1
-    size = np.empty(2 * n, np.int64)
-    run_chunks(_count_arcs, 2 * n, tail, graph.arc_start, graph.arc_to, head_of, size)
-    arc_start = np.concatenate([[0], np.cumsum(size)])
-    arc_to, arc_count = np.empty(arc_start[-1], np.int32), np.empty(arc_start[-1], np.int64)
+    begun = np.full(2 * graph.n, -1, np.int32)  # the oriented walk that begins with each oriented unitig
+    begun[first[linear]], begun[last[linear] ^ 1] = 2 * linear, 2 * linear + 1
+    tail = np.stack([last, first ^ 1], axis=1).ravel()
+    start = np.concatenate([[0], np.cumsum(np.where(np.repeat(is_linear, 2), graph.n_arcs[tail], 0))])
+    arc_to, arc_count = np.full(start[-1], -1, np.int32), np.empty(start[-1], np.int64)
     old = graph.arc_start, graph.arc_to, graph.arc_count
-    run_chunks(_move_arcs, 2 * n, tail, *old, head_of, arc_start, arc_to, arc_count)
-    return arc_start, arc_to, arc_count
-
-
-@signatures("int64, int64, int32[::1], int64[::1], int32[::1], int32[::1], int64[::1]")
-@compiled()
-def _count_arcs(first, last, tail, old_start, old_to, head_of, size):
-    for row in range(first, last):
-        n = 0
-        if tail[row] >= 0:
-            for arc in range(old_start[tail[row]], old_start[tail[row] + 1]):
-                n += head_of[old_to[arc]] >= 0
-        size[row] = n
+    run_chunks(_move_arcs, tail.size, tail, *old, begun, start, arc_to, arc_count)
+    kept = arc_to >= 0
+    return np.concatenate([[0], np.cumsum(kept)])[start], arc_to[kept], arc_count[kept]
 
 
 @signatures(
     "int64, int64, int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1]"
 )
 @compiled()
-def _move_arcs(first, last, tail, old_start, old_to, old_count, head_of, arc_start, arc_to, arc_count):
-    """Sort the arcs of each row by target by insertion: few arcs leave a unitig."""
+def _move_arcs(first, last, tail, old_start, old_to, old_count, begun, start, arc_to, arc_count):
+    """Move the arcs between walks into the rows of their sources, whose other places keep -1."""
     for row in range(first, last):
-        if tail[row] < 0:
-            continue
-        end = arc_start[row]
-        for arc in range(old_start[tail[row]], old_start[tail[row] + 1]):
-            to, at = head_of[old_to[arc]], end
-            if to < 0:
-                continue
-            end += 1
-            while at > arc_start[row] and arc_to[at - 1] > to:
-                arc_to[at], arc_count[at] = arc_to[at - 1], arc_count[at - 1]
-                at -= 1
-            arc_to[at], arc_count[at] = to, old_count[arc]
-
-
-def _composed_sources(walks: StrandWalks, sources: SourceUnitigs) -> SourceUnitigs:
-    size = np.diff(sources.start)[walks.path >> 1]
-    offset = np.concatenate([[0], np.cumsum(size)])
-    oriented = np.empty(offset[-1], np.int32)
-    run_chunks(_expand, walks.path.size, walks.path, offset, sources.start, sources.oriented, oriented)
-    return SourceUnitigs(offset[walks.start], oriented)
-
-
-@signatures("int64, int64, int32[::1], int64[::1], int64[::1], int32[::1], int32[::1]")
-@compiled()
-def _expand(first, last, path, offset, source_start, source, out):
-    for j in range(first, last):
-        u = path[j] >> 1
-        n = source_start[u + 1] - source_start[u]
-        for i in range(n):
-            if path[j] & 1:
-                out[offset[j] + i] = source[source_start[u + 1] - 1 - i] ^ 1
-            else:
-                out[offset[j] + i] = source[source_start[u] + i]
+        end, offset = start[row], old_start[tail[row]] - start[row]
+        for place in range(start[row], start[row + 1]):
+            to = begun[old_to[place + offset]]
+            if to >= 0:
+                insert_arc(start[row], end, to, old_count[place + offset], arc_to, arc_count)
+                end += 1

@@ -103,8 +103,13 @@ class TableLinks:
     tally: Tally
 
     def forced(self) -> Array:
-        """Return the forced successor of each vertex; see `forced_successors`."""
-        return forced_successors(self.neighbour)
+        """Return the forced successor of each vertex, or -1: (2n,) int32.
+
+        w follows v if v has one outgoing edge and w one incoming edge. Then v ^ 1 follows w ^ 1 too.
+        """
+        successor = array_namespace(self.neighbour).empty(self.neighbour.size // 4, np.int32)
+        _force(successor.size, self.neighbour, successor)
+        return successor
 
     def edges_of(self, vertices: Array) -> tuple[Array, Array]:
         """Return the successors of (m,) vertices, -1 where none, and the counts of these edges: (m, 4) int32, uint32.
@@ -114,23 +119,6 @@ class TableLinks:
         xp, followers = array_namespace(vertices), self.tally.followers
         seen = followers.reshape(-1, 4)[vertices] if followers.size else xp.zeros((vertices.size, 4), np.uint32)
         return self.neighbour.reshape(-1, 4)[vertices], seen
-
-
-def forced_successors(neighbour: Array) -> Array:
-    """Pair vertices along unbranching paths: w follows v if v has one outgoing edge and w one incoming edge.
-
-    Parameters
-    ----------
-    neighbour : (8n,) int32
-        As `find_neighbours` returns it.
-
-    Returns
-    -------
-    (2n,) int32: the forced successor of each vertex, or -1. It is twin-symmetric: v -> w means w ^ 1 -> v ^ 1.
-    """
-    successor = array_namespace(neighbour).empty(neighbour.size // 4, np.int32)
-    _force(successor.size, neighbour, successor)
-    return successor
 
 
 @signatures("int32[::1], int32[::1]")

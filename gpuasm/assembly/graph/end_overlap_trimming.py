@@ -25,47 +25,25 @@ def end_cuts(graph: UnitigGraph) -> np.ndarray:
     (2n,) int64: at 2u for the right end of unitig u, at 2u + 1 for its left end. The two cuts of a unitig may exceed
     its length: then its neighbours contain all its bases.
     """
-    cut = np.zeros(2 * graph.n, np.int64)
     junction, side = _junctions(graph)
-    n_junctions = int(junction.max()) + 1 if junction.size else 0
     ends = np.flatnonzero(junction >= 0)
-    many = np.zeros((n_junctions, 2), np.int64)
-    bases = np.zeros((n_junctions, 2), np.int64)
-    np.add.at(many, (junction[ends], side[ends]), 1)
-    np.add.at(bases, (junction[ends], side[ends]), graph.length[ends >> 1])
+    own, at = ends >> 1, 2 * junction[ends] + side[ends]
+    depth = graph.depth[own]
+    long_depth = np.where(graph.n_kmers[own] > graph.k, depth, np.inf)
+    sums = (None, graph.length[own], depth, long_depth)  # of both sides of each junction
+    many, bases, depth, long_depth = (
+        np.bincount(at, values, 2 * (junction.max(initial=-1) + 1)).reshape(-1, 2) for values in sums
+    )
     # The side of fewer unitigs is cut; of equal ones the shorter; then the one that was found first.
-    cuts_first = (many[:, 0] < many[:, 1]) | ((many[:, 0] == many[:, 1]) & (bases[:, 0] <= bases[:, 1]))
-    cuts_first ^= _lacks_copies(graph, many, (ends, junction[ends], side[ends]))
-    is_cut = side[ends] == np.where(cuts_first, 0, 1)[junction[ends]]
-    cut[ends[is_cut]] = graph.k - 1
+    is_equal = many[:, 0] == many[:, 1]
+    cuts_first = (many[:, 0] < many[:, 1]) | (is_equal & (bases[:, 0] <= bases[:, 1]))
+    # But if its depth is too little for all unitigs of the other side, that side is cut.
+    each, fewer, full = np.arange(is_equal.size), np.argmin(many, axis=1), _QUARTERS * many.max(axis=1)
+    lacks = full * long_depth[each, fewer] < (full - COVERAGE.missing_quarters) * depth[each, 1 - fewer]
+    cuts_first ^= lacks & ~is_equal
+    cut = np.zeros(2 * graph.n, np.int64)
+    cut[ends[side[ends] != cuts_first[junction[ends]]]] = graph.k - 1
     return _cut_beyond(graph, cut)
-
-
-def _lacks_copies(graph: UnitigGraph, many: np.ndarray, at: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
-    """Find the junctions whose side of fewer unitigs has too little depth for all unitigs of the other side.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    many : (n_junctions, 2) int64
-        Unitigs of each side.
-    at
-        Ends of unitigs, and the junction and side of each.
-
-    Returns
-    -------
-    (n_junctions,) bool
-    """
-    ends, junction, side = at
-    own = graph.depth[ends >> 1]
-    depth, long_depth = np.zeros(many.shape), np.zeros(many.shape)
-    np.add.at(depth, (junction, side), own)
-    np.add.at(long_depth, (junction, side), np.where(graph.n_kmers[ends >> 1] > graph.k, own, np.inf))
-    fewer, more, each = (many[:, 0] > many[:, 1]).astype(np.int64), many.max(axis=1), np.arange(many.shape[0])
-    full, enough = _QUARTERS * more, _QUARTERS * more - COVERAGE.missing_quarters
-    lacks = full * long_depth[each, fewer] < enough * depth[each, 1 - fewer]
-    return lacks & (many[:, 0] != many[:, 1])
 
 
 def _junctions(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:

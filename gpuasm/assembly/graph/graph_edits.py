@@ -38,14 +38,10 @@ class Fill:
 def split(
     graph: UnitigGraph, fills: list[Fill], one_copy: np.ndarray, *, longest: int
 ) -> tuple[UnitigGraph, SourceUnitigs]:
-    """Make joins.
+    """Make joins in a compacted graph; each end of a unitig occurs in one of them at most.
 
     Parameters
     ----------
-    graph
-        A compacted graph.
-    fills
-        Joins; each end of a unitig occurs in one of them at most.
     one_copy : (n,) float64
         Depth of one copy around each unitig.
     longest
@@ -82,10 +78,8 @@ class _Draft:
             inner = [self._bridge(fill, depth)]
         else:
             inner = [self._copy(oriented, depth) for oriented in fill.walk[1:-1]]
-        walk = [source, *inner, target]
         self.joined_ends += [source, target ^ 1]
-        for here, there in itertools.pairwise(walk):
-            self.arcs.append((here, there, depth))
+        self.arcs += [(here, there, depth) for here, there in itertools.pairwise([source, *inner, target])]
 
     def _unit_depth(self, oriented: int) -> int:
         """Return the depth of a unitig in units: the count of each k-mer of a copy next to it."""

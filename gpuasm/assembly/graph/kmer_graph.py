@@ -116,12 +116,8 @@ class KmerGraph:
 def cleaned_columns(held: list[JoinedGraph], cleaned: tuple[UnitigGraph, SourceUnitigs]) -> JoinedGraph:
     """Return a cleaned graph with the counts and edges of its windows.
 
-    Parameters
-    ----------
-    held
-        The graph before simplification. It is taken out of its list.
-    cleaned
-        The cleaned graph and its source unitigs in the other.
+    ``held`` has the graph before simplification, which is taken out of its list; ``cleaned`` is the cleaned graph and
+    its source unitigs in the other.
     """
     joined, (graph, sources) = held.pop(), cleaned
     n_kmers = joined.graph.n_kmers[sources.oriented >> 1]
@@ -145,11 +141,9 @@ def _move_columns(j, oriented, to, first_window, old_count, old_edges, count, ed
         count[to[j] + i], edges[to[j] + i] = old_count[window], other_strand(own) if is_reversed else own
 
 
-def cleaned_names(unitigs: Unitigs, cleaned: tuple[UnitigGraph, SourceUnitigs]) -> Array:
+def cleaned_names(unitigs: Unitigs, sources: SourceUnitigs) -> Array:
     """Rename the k-mers of `Unitigs`, in place: (n,) int32, their names in the cleaned graph, -1 if removed."""
-    xp, sources = array_namespace(unitigs.name), cleaned[1]
-    n_kmers = unitigs.graph.n_kmers
-    n = n_kmers[sources.oriented >> 1]
+    xp, n = array_namespace(unitigs.name), unitigs.graph.n_kmers[sources.oriented >> 1]
     target = np.full(unitigs.graph.n, -1, np.int64)
     target[sources.oriented >> 1] = 2 * (np.cumsum(n) - n) + (sources.oriented & 1)
     rows = (to_namespace(xp, row) for row in (unitigs.graph.window_start, target))

@@ -12,13 +12,8 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.graph.unitig_graph import (
-    CanonicalOrder,
-    JoinedGraph,
-    UnitigGraph,
-    apply_order,
-    canonical_order,
-)
+from gpuasm.assembly.graph.canonical_order import apply_order, canonical_order
+from gpuasm.assembly.graph.unitig_graph import JoinedGraph, UnitigGraph
 from gpuasm.assembly.graph.unitigs import find_arcs
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.kmers.pieces import Followers, Pieces, edges_of_strand, keep_mutual, other_strand
@@ -80,7 +75,7 @@ class PieceLinks:
         return self.k, self.head, self.leaving, self.slots, self.n_slots, self.is_two_sided
 
     def forced(self) -> Array:
-        """Return the forced successor of each oriented piece, or -1; see `debruijn.forced_successors`."""
+        """Return the forced successor of each oriented piece, or -1; see `debruijn.TableLinks.forced`."""
         successor = array_namespace(self.head).empty(self.head.size, np.int32)
         _find_only_piece(successor.size, *self._rows, successor)
         keep_mutual(successor.size, successor)
@@ -106,22 +101,13 @@ class PieceLinks:
 
 
 def join_pieces(held: list[Pieces], links: PieceLinks, *, unit: int = 1, weight: int | np.integer = 1) -> JoinedGraph:
-    """Join pieces of unitigs.
+    """Join pieces of unitigs: one object has all, and is taken out of its list, so that it is freed once it is copied.
 
-    Parameters
-    ----------
-    held
-        One object with all pieces. It is taken out of its list, so that it is freed once it is copied.
-    links
-        The edges between them.
-    unit
-        Units in one of the graph's multiplicities.
-    weight
-        Units in one of the counts.
+    ``unit`` is that of the graph, and one of the counts has ``weight`` units.
     """
     pieces = held.pop()
     k, walks = pieces.k, strand_walks(links.forced())
-    n, (arc_start, arc_to, arc_count) = walks.start.size - 1, find_arcs(links, walks)
+    n, (arc_start, arc_to, arc_count) = walks.start.size - 1, find_arcs(links.edges_of, walks)
     walks = StrandWalks(to_host(walks.path), to_host(walks.start), walks.n_linear)
     at = np.concatenate([[0], np.cumsum(np.diff(pieces.start)[walks.path >> 1])])  # windows before each piece
     start = at[walks.start] + (k - 1) * np.arange(n + 1)
@@ -129,12 +115,14 @@ def join_pieces(held: list[Pieces], links: PieceLinks, *, unit: int = 1, weight:
     rows = (walks.path, walks.start, n, at)
     _write_pieces(walks.path.size, *rows, k, start, pieces.first, pieces.start, pieces.base, pieces.count, bases, sums)
     count = int(weight) * np.diff(np.concatenate([[0], np.cumsum(sums)])[walks.start])
-    graph = UnitigGraph(
-        k, bases, start, count, np.arange(n) >= walks.n_linear, arc_start, arc_to, int(weight) * arc_count, unit
-    )
+    arcs = arc_start, arc_to, int(weight) * arc_count
+    graph = UnitigGraph(k, bases, start, count, np.arange(n) >= walks.n_linear, *arcs, unit)
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
-    columns = _ordered_columns(pieces, walks, at, canonical)
-    return JoinedGraph(apply_order(graph, canonical), *columns)
+    own_count, own_edges = np.empty(pieces.base.size, np.uint32), np.empty(pieces.base.size, np.uint8)
+    places = canonical.by_old_number(np.diff(at[walks.start]))
+    columns = (pieces.start, pieces.count, pieces.edges, own_count, own_edges)
+    _order_columns(walks.path.size, *rows, walks.n_linear, *places, *columns)
+    return JoinedGraph(apply_order(graph, canonical), own_count, own_edges)
 
 
 def all_pieces(parts: list[Pieces]) -> Pieces:
@@ -162,21 +150,6 @@ def pieces_of_unitigs(joined: JoinedGraph) -> Pieces:
     first = np.empty(start.size - 1, np.uint64)
     _write_firsts(first.size, start, graph.bases, graph.start, first_window, graph.n, graph.k, first)
     return Pieces(graph.k, first, start, base, joined.count, joined.edges, np.empty(0, np.uint32))
-
-
-def _ordered_columns(
-    pieces: Pieces, walks: StrandWalks, at: np.ndarray, canonical: CanonicalOrder
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts and edges of all windows in the canonical order, strand and rotation of the unitigs."""
-    n = walks.start.size - 1
-    size = np.diff(at[walks.start])[canonical.order]
-    first, is_flipped, rotation = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
-    first[canonical.order] = np.cumsum(size) - size
-    is_flipped[canonical.order], rotation[canonical.order] = canonical.is_flipped, canonical.rotation
-    count, edges = np.empty(pieces.base.size, np.uint32), np.empty(pieces.base.size, np.uint8)
-    rows = (walks.path, walks.start, n, at, walks.n_linear, first, is_flipped, rotation)
-    _order_columns(walks.path.size, *rows, pieces.start, pieces.count, pieces.edges, count, edges)
-    return count, edges
 
 
 @inlined()

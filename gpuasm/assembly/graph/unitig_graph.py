@@ -12,11 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.sequence.encoding import decode
-
-BASES_PER_KEY = 31
-"""Bases of a text in each uint64 sort key."""
 
 
 @dataclass(frozen=True)
@@ -144,86 +141,6 @@ class CountedGraph:
     n_windows: int
 
 
-@dataclass(frozen=True)
-class CanonicalOrder:
-    """The order, strand and rotation of each unitig in canonical form.
-
-    Attributes
-    ----------
-    order : (n,) int64
-        Old number of each new unitig.
-    is_flipped : (n,) bool, by new number
-        Whether the new unitig is the reverse complement of the old.
-    rotation : (n,) int64, by new number
-        For circular unitigs, the old window at which the new unitig starts, counted on the old strand.
-    """
-
-    order: np.ndarray
-    is_flipped: np.ndarray
-    rotation: np.ndarray
-
-
-def canonical_order(bases: np.ndarray, start: np.ndarray, is_circular: np.ndarray, k: int) -> CanonicalOrder:
-    """Find the canonical form of unitigs given as in `UnitigGraph`."""
-    n = is_circular.size
-    is_flipped, rotation = np.zeros(n, dtype=bool), np.zeros(n, np.int64)
-    n_keys = -(-k // BASES_PER_KEY)
-    keys = np.zeros((n_keys, n), np.uint64)
-    run_chunks(_choose_strands, n, bases, start, is_circular, k, is_flipped, rotation, keys)
-    order = np.lexsort((*keys[::-1], -np.diff(start)))
-    return CanonicalOrder(order, is_flipped[order], rotation[order])
-
-
-@signatures("int64, int64, uint8[::1], int64[::1], boolean[::1], int64, boolean[::1], int64[::1], uint64[:, ::1]")
-@compiled()
-def _choose_strands(first, last, bases, start, is_circular, k, is_flipped, rotation, keys):
-    for u in range(first, last):
-        windows = start[u + 1] - start[u] - k + 1
-        best, best_strand = start[u], 0
-        if is_circular[u]:
-            for w in range(windows):
-                for strand in range(2):
-                    if _is_less(bases, start[u] + w, strand, best, best_strand, k):
-                        best, best_strand = start[u] + w, strand
-            rotation[u] = best - start[u]
-        elif _is_less(bases, start[u + 1] - k, 1, best, 0, k):
-            best, best_strand = start[u + 1] - k, 1
-        is_flipped[u] = best_strand == 1
-        for i in range(k):
-            code = bases[best + i] if best_strand == 0 else 3 - bases[best + k - 1 - i]
-            key = i // BASES_PER_KEY
-            keys[key, u] = (keys[key, u] << np.uint64(2)) | np.uint64(code)
-
-
-@compiled()
-def _is_less(bases, a, a_strand, b, b_strand, k):
-    for i in range(k):
-        x = bases[a + i] if a_strand == 0 else 3 - bases[a + k - 1 - i]
-        y = bases[b + i] if b_strand == 0 else 3 - bases[b + k - 1 - i]
-        if x != y:
-            return x < y
-    return False
-
-
-def apply_order(graph: UnitigGraph, canonical: CanonicalOrder) -> UnitigGraph:
-    """Return the graph with its unitigs renumbered, flipped and rotated into canonical order."""
-    order, flip = canonical.order, canonical.is_flipped
-    start = np.concatenate([[0], np.cumsum(graph.length[order])])
-    bases = np.empty_like(graph.bases)
-    old = graph.bases, graph.start, graph.is_circular
-    run_chunks(_copy_bases, graph.n, *old, order, flip, canonical.rotation, graph.k, start, bases)
-    new_of_old = np.empty(2 * graph.n, np.int64)
-    new_number = np.arange(graph.n)
-    new_of_old[2 * order] = 2 * new_number + flip
-    new_of_old[2 * order + 1] = 2 * new_number + 1 - flip
-    arc_start, arc_to, arc_count = sorted_arcs(
-        new_of_old[graph.arc_from], new_of_old[graph.arc_to], graph.arc_count, n_rows=2 * graph.n
-    )
-    return UnitigGraph(
-        graph.k, bases, start, graph.count[order], graph.is_circular[order], arc_start, arc_to, arc_count, graph.unit
-    )
-
-
 def sorted_arcs(
     source: np.ndarray, target: np.ndarray, count: np.ndarray, *, n_rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -241,16 +158,20 @@ def sorted_arcs(
 )
 @compiled()
 def _insert_arcs(source, target, count, arc_start, arc_to, arc_count):
-    """Sort arcs into their rows by insertion: few arcs leave a unitig."""
     end = arc_start[:-1].copy()
     for i in range(source.size):
-        row, to = source[i], target[i]
-        at = end[row]
-        end[row] = at + 1
-        while at > arc_start[row] and arc_to[at - 1] > to:
-            arc_to[at], arc_count[at] = arc_to[at - 1], arc_count[at - 1]
-            at -= 1
-        arc_to[at], arc_count[at] = to, count[i]
+        row = source[i]
+        insert_arc(arc_start[row], end[row], target[i], count[i], arc_to, arc_count)
+        end[row] += 1
+
+
+@inlined()
+def insert_arc(first, end, to, count, arc_to, arc_count):
+    """Insert an arc into a row that is sorted by target, from ``first`` to ``end``: few arcs leave a unitig."""
+    while end > first and arc_to[end - 1] > to:
+        arc_to[end], arc_count[end] = arc_to[end - 1], arc_count[end - 1]
+        end -= 1
+    arc_to[end], arc_count[end] = to, count
 
 
 def oriented_codes(graph: UnitigGraph, oriented: int) -> np.ndarray:
@@ -261,12 +182,10 @@ def oriented_codes(graph: UnitigGraph, oriented: int) -> np.ndarray:
 
 
 def last_codes(graph: UnitigGraph, oriented: int, n: int) -> np.ndarray:
-    """Return the last n bases of an oriented unitig, or all if it has fewer."""
-    u, is_reversed = oriented >> 1, oriented & 1
-    begin, end = int(graph.start[u]), int(graph.start[u + 1])
-    if is_reversed:
-        return 3 - graph.bases[begin : min(end, begin + n)][::-1]
-    return graph.bases[max(begin, end - n) : end]
+    """Return the last n > 0 bases of an oriented unitig, or all if it has fewer."""
+    u = oriented >> 1
+    codes = graph.bases[graph.start[u] : graph.start[u + 1]]
+    return 3 - codes[:n][::-1] if oriented & 1 else codes[-n:]
 
 
 @compiled()
@@ -283,23 +202,3 @@ def copy_oriented(source, first, n, is_flipped, target, at):
         begin = np.uint64(first)
         for i in range(np.uint64(n)):
             target[to + i] = source[begin + i]
-
-
-@signatures(
-    "int64, int64, uint8[::1], int64[::1], boolean[::1], int64[::1], boolean[::1], int64[::1], int64, int64[::1], "
-    "uint8[::1]"
-)
-@compiled()
-def _copy_bases(first, last, old, old_start, is_circular, order, flip, rotation, k, start, bases):
-    for u in range(first, last):
-        o = order[u]
-        length = old_start[o + 1] - old_start[o]
-        if not is_circular[o]:
-            copy_oriented(old, old_start[o], length, flip[u], bases, start[u])
-            continue
-        windows = length - k + 1
-        for i in range(length):
-            if flip[u]:  # the new first window is the old window `rotation`, reverse-complemented
-                bases[start[u] + i] = 3 - old[old_start[o] + (rotation[u] + k - 1 - i) % windows]
-            else:
-                bases[start[u] + i] = old[old_start[o] + (rotation[u] + i) % windows]

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.graph.debruijn import TableLinks, oriented_base
-from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, UnitigGraph, apply_order, canonical_order
+from gpuasm.assembly.graph.canonical_order import CanonicalOrder, apply_order, canonical_order
+from gpuasm.assembly.graph.debruijn import TableLinks, find_neighbours, oriented_base
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.kmers.counting import tally_kmers
+from gpuasm.kmers.keys import doubling_chain
+from gpuasm.kmers.names import Dictionary, name_windows
+from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
+from gpuasm.sequence.reads import Reads
+from gpuasm.stages import Stages
 
 
 @dataclass(frozen=True)
@@ -73,27 +81,63 @@ def build_unitigs(
 ) -> Unitigs:
     """Compact a de Bruijn graph into unitigs.
 
-    Parameters
-    ----------
-    packed
-        The text that ``tally.place`` points into.
-    tally
-        The k-mers.
-    links
-        The edges of the graph.
-    unit
-        Units in one of the graph's multiplicities.
-    chains
-        Windows between two vertices that are no vertices; the first and the last window of a chain are neighbours.
-    with_names
-        Whether to name the k-mers; otherwise the names are empty.
+    ``tally.place`` points into ``packed``, and ``unit`` is that of the graph. The first and the last window of a chain
+    are neighbours. Without ``with_names`` the names are empty.
     """
     walks = strand_walks(links.forced())
+    xp, n = array_namespace(walks.path), walks.start.size - 1
     at = None if chains is None else _windows_before(walks, chains)
-    graph = _write_unitigs(packed, tally, links, walks, (chains, at), unit=unit)
+    start = (walks.start if at is None else at[walks.start]) + (tally.k - 1) * xp.arange(n + 1)
+    bases = _spell_walks(packed, tally, walks, chains, at, start)
+    count = _counts_of_walks(tally.count, walks, chains, at)
+    is_circular, rows = np.arange(n) >= walks.n_linear, find_arcs(links.edges_of, walks)
+    graph = UnitigGraph(tally.k, bases, to_host(start), count, is_circular, *rows, unit)
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
-    name = _name_kmers(walks, at, canonical) if with_names else array_namespace(walks.path).empty(0, np.int32)
+    name = _name_kmers(walks, at, canonical) if with_names else xp.empty(0, np.int32)
     return Unitigs(apply_order(graph, canonical), name)
+
+
+def unitigs_of_reads(
+    reads: Reads, k: int, *, min_count: int | None = None, observed: bool = False, stages: Stages | None = None
+) -> UnitigGraph:
+    """Build the unitig graph of the k-mers that occur at least ``min_count`` times.
+
+    Parameters
+    ----------
+    reads
+        Packed reads, on the host or on a device.
+    k
+        Odd, of any size.
+    min_count
+        Least multiplicity of a k-mer; with ``observed``, of a (k + 1)-mer too. None takes the solid threshold from
+        the spectrum of the first k of the doubling chain: 31, or k if that is smaller.
+    observed
+        Join k-mers only where reads contain them consecutively; otherwise wherever they share k - 1 bases.
+    stages
+        Where to report progress and timings.
+    """
+    stages = stages or Stages()
+    names, k0, lower = None, 0, None
+    for step in doubling_chain(k):
+        is_last = step == k
+        with stages.stage("count k-mers", k=step) as stage:
+            tally = tally_kmers(
+                reads, step, names, k0=k0, min_count=min_count or 2, with_followers=is_last and observed
+            )
+            if min_count is None:
+                min_count = analyse_spectrum(tally.histogram, step).threshold
+                tally = tally.at_least(min_count)
+            stage.note(solid=tally.n, min_count=min_count)
+        with stages.stage("build graph", k=step) as stage:
+            dictionary = Dictionary.of(tally.keys, k=step, k0=k0)
+            min_follow = min_count if is_last and observed else 0
+            neighbour: Array = find_neighbours(reads.packed, tally, dictionary, lower=lower, min_follow=min_follow)
+            if not is_last:
+                names, k0, lower = name_windows(reads, dictionary, names), step, neighbour
+    with stages.stage("compact unitigs", k=k) as stage:
+        graph = build_unitigs(reads.packed, tally, TableLinks(neighbour, tally), with_names=False).graph
+        stage.note(unitigs=graph.n)
+    return graph
 
 
 def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
@@ -104,31 +148,11 @@ def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
     return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(n)])
 
 
-_Windows = tuple[Chains | None, Array | None]
-"""Chains, and the windows before each vertex: None for both where all windows are vertices."""
-
-
-def _write_unitigs(
-    packed: Array,
-    tally: Tally,
-    links: TableLinks,
-    walks: StrandWalks,
-    windows: _Windows,
-    *,
-    unit: int,
-) -> UnitigGraph:
-    at, xp, k, n = windows[1], array_namespace(tally.keys), tally.k, walks.start.size - 1
-    start = (walks.start if at is None else at[walks.start]) + (k - 1) * xp.arange(n + 1)
-    bases = _spell_walks(packed, tally, walks, windows, start)
-    count = _counts_of_walks(tally.count, walks, windows)
-    arc_start, arc_to, arc_count = find_arcs(links, walks)
-    is_circular, arcs = np.arange(n) >= walks.n_linear, (arc_start, arc_to, arc_count)
-    return UnitigGraph(k, bases, to_host(start), count, is_circular, *arcs, unit)
-
-
-def _spell_walks(packed: Array, tally: Tally, walks: StrandWalks, windows: _Windows, start: Array) -> np.ndarray:
+def _spell_walks(
+    packed: Array, tally: Tally, walks: StrandWalks, chains: Chains | None, at: Array | None, start: Array
+) -> np.ndarray:
     """Return the bases of all walks, on the host, given the first base of each: (n + 1,) int64."""
-    (chains, at), xp, n, total = windows, array_namespace(start), start.size - 1, int(start[-1])
+    xp, n, total = array_namespace(start), start.size - 1, int(start[-1])
     bases, blocks = xp.empty(total, np.uint8), -(-total // _BLOCK)
     at, inner = xp.arange(walks.path.size + 1) if at is None else at, chains or Chains.none(xp)
     where = start, walks.path, walks.start, at, packed, tally.place, tally.k
@@ -139,12 +163,12 @@ def _spell_walks(packed: Array, tally: Tally, walks: StrandWalks, windows: _Wind
 _BATCH = 1 << 24
 
 
-def _counts_of_walks(count: Array, walks: StrandWalks, windows: _Windows) -> np.ndarray:
+def _counts_of_walks(count: Array, walks: StrandWalks, chains: Chains | None, at: Array | None) -> np.ndarray:
     """Return the sum of the counts of all windows of each walk: (n,) int64, on the host.
 
     Sums of few vertices at a time are on the device.
     """
-    (chains, at), xp, n = windows, array_namespace(walks.path), walks.path.size
+    xp, n = array_namespace(walks.path), walks.path.size
     count = to_namespace(xp, count)
     end, before, sums = to_host(walks.start[1:]), 0, []
     for first in range(0, n, _BATCH):
@@ -196,22 +220,20 @@ def _write_bases(
                 bases[i] = chains.bases[added if added < chains.start[u + 1] else added - chains.n_windows[u]]
 
 
-class Edges(Protocol):
-    """The edges of a graph, as `gpuasm.assembly.graph.debruijn.TableLinks` has them."""
+def find_arcs(
+    edges_of: Callable[[Array], tuple[Array, Array]], walks: StrandWalks
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the arcs between linear unitigs in compressed rows, on the host.
 
-    def edges_of(self, vertices: Array) -> tuple[Array, Array]:
-        """Return the successors of (m,) vertices and the counts of these edges: (m, 4) int32 and uint32."""
-
-
-def find_arcs(links: Edges, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the arcs between linear unitigs in compressed rows, on the host."""
+    ``edges_of`` returns what `gpuasm.assembly.graph.debruijn.TableLinks.edges_of` does.
+    """
     xp = array_namespace(walks.path)
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]
     heads = xp.stack([first[: walks.n_linear], last[: walks.n_linear] ^ 1], axis=1).ravel()
     order = xp.argsort(heads)
     heads = heads[order]
     leaving = xp.stack([last, first ^ 1], axis=1).ravel().astype(np.int64)
-    follower, seen = links.edges_of(leaving)
+    follower, seen = edges_of(leaving)
     follower = follower.ravel()
     at = xp.minimum(xp.searchsorted(heads, follower), max(0, heads.size - 1))
     to = xp.where(heads[at] == follower, order[at], -1) if heads.size else xp.full_like(follower, -1)
@@ -227,12 +249,8 @@ def find_arcs(links: Edges, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray,
 def _name_kmers(walks: StrandWalks, at: Array | None, canonical: CanonicalOrder) -> Array:
     """Return the window of each k-mer in the canonical order, strand and rotation of the unitigs, and its strand."""
     xp, n = array_namespace(walks.path), walks.start.size - 1
-    bounds = to_host(walks.start if at is None else at[walks.start])
-    length = np.diff(bounds)[canonical.order]
-    first, is_flipped, rotation = np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.int64)
-    first[canonical.order] = np.cumsum(length) - length
-    is_flipped[canonical.order], rotation[canonical.order] = canonical.is_flipped, canonical.rotation
-    rows = (to_namespace(xp, row) for row in (first, is_flipped, rotation))
+    size = np.diff(to_host(walks.start if at is None else at[walks.start]))
+    rows = (to_namespace(xp, row) for row in canonical.by_old_number(size))
     name = xp.empty(walks.path.size, np.int32)
     has_chains, at = at is not None, xp.zeros(1, np.int64) if at is None else at
     _name(walks.path.size, walks.path, walks.start, n, walks.n_linear, has_chains, at, *rows, name)

@@ -69,7 +69,7 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
             window=state.window_weight(k) / DEPTH_SCALE,
         )
         note_simplified(stage, graph, removed)
-        name_of = cleaned_names(unitigs, (graph, sources))
+        name_of = cleaned_names(unitigs, sources)
         del unitigs
         kmer_graph = KmerGraph.of(graph, array_namespace(name_of))
         contig_name = contig_names(text, vertex, name_of)

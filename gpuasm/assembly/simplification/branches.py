@@ -3,6 +3,9 @@
 A competing branch of an end is another predecessor of one of its successors. The table has, for both ends of each
 candidate, the highest depth of a competitor, and whether one is above it or continues. A rule is a predicate of these
 columns, of the depth and length of the candidate, and of the local depth.
+
+These rules and `sibling_branches.find_bubbles` take the graph, its local depth, (n,) float64, and the limits of the
+round and the sample. They return what they mark: (n,) bool.
 """
 
 from __future__ import annotations
@@ -47,21 +50,15 @@ class Branches:
 
     @classmethod
     def of(cls, graph: UnitigGraph, is_candidate: np.ndarray, reach: np.ndarray | int = 0) -> Branches:
-        """Compare unitigs with their competitors.
+        """Compare the candidates, (n,) bool, with their competitors.
 
-        Parameters
-        ----------
-        graph
-            The graph.
-        is_candidate : (n,) bool
-        reach : (n,) int64, or one
-            k-mers from which a competitor of a unitig continues even if it has a dead end.
+        A competitor of more than ``reach`` k-mers, (n,) int64 or one number, continues even if it has a dead end.
         """
         rows = np.flatnonzero(is_candidate)
         columns = tuple(np.empty((rows.size, 2), dtype) for dtype in (np.float64, np.bool_, np.float64))
         unitigs, far = (graph.depth, graph.n_kmers, graph.arc_count / graph.unit), np.broadcast_to(reach, graph.n)[rows]
         run_chunks(_compare, rows.size, rows, graph.arc_start, graph.arc_to, unitigs, far, *columns)
-        return cls(rows, unitigs[1][rows], unitigs[0][rows], *columns)
+        return cls(rows, graph.n_kmers[rows], graph.depth[rows], *columns)
 
     def marked(self, is_error: np.ndarray, n: int) -> np.ndarray:
         """Mark the candidates that a rule chose among all n unitigs."""
@@ -155,7 +152,7 @@ class RuleLimits:
         return rare_depth(nearby, share, keeps_variants=keeps_variants, few=self.few, error_rate=self.error_rate)
 
 
-def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None = None) -> np.ndarray:
+def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits) -> np.ndarray:
     """Mark the unitigs that are tips (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
     A tip has one dead end, at most as many k-mers as one error spoils, and a competing branch at its other end. It is
@@ -169,21 +166,7 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None 
     Tips of two errors near the end of a read are up to twice as long. They are removed if they are as rare as that, and
     the competing branch has four times their depth. Tips of few reads may contain bases that mercy k-mers restored,
     where one error spoils k k-mers at any k.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    nearby : (n,) float64
-        Its local depth.
-    limits
-        Those of the round and of the sample.
-
-    Returns
-    -------
-    (n,) bool
     """
-    limits = limits or RuleLimits()
     strictness, few = limits.strictness, limits.few
     reach = int((limits.reach or graph.k) * strictness)
     longest = np.where(graph.depth < few * strictness, int(graph.k * strictness), reach)
@@ -191,14 +174,10 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None 
     is_candidate = (is_dead[:, 0] != is_dead[:, 1]) & (graph.n_kmers <= 2 * longest)
     tips = Branches.of(graph, is_candidate, 2 * longest)
     own, other, onward = tips.depth, tips.competitor.max(axis=1), tips.continuing.max(axis=1)
-    rare, half, two_errors = (
-        nearby[tips.unitig] * (share * strictness)
-        for share in (SIMPLIFICATION.rare_share, 0.5, COVERAGE.error_depth_share)
-    )
-    competitor, negligible = (
-        SIMPLIFICATION.competitor_ratio / strictness,
-        SIMPLIFICATION.negligible_ratio * strictness * other,
-    )
+    shares = np.array([SIMPLIFICATION.rare_share, 0.5, COVERAGE.error_depth_share])
+    rare, half, two_errors = nearby[tips.unitig] * (shares * strictness)[:, np.newaxis]
+    competitor = SIMPLIFICATION.competitor_ratio / strictness
+    negligible = SIMPLIFICATION.negligible_ratio * strictness * other
     bound = np.maximum(np.maximum(two_errors, negligible), np.minimum(few * strictness, rare))
     is_error_of_two = (own < bound) & (other >= 2 * competitor * own)
     is_error = (own < rare) & tips.is_below.any(axis=1)
@@ -210,35 +189,25 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None 
     return tips.marked(np.where(tips.n_kmers > longest[tips.unitig], is_error_of_two, is_error), graph.n)
 
 
-def find_low_coverage_edges(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None = None) -> np.ndarray:
+def find_low_coverage_edges(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits) -> np.ndarray:
     """Mark short unitigs between unitigs of far higher depth: errors and false joins.
 
     Two kinds: at most 2k k-mers, as an error inside a read makes them, with a competing branch of far higher depth at
     *both* ends; and at most k k-mers, the reach of a single false join, with such a branch at *one* end. Chimeric reads
     and reads that continue into an adapter make the second kind.
 
-    Parameters
-    ----------
-    graph, nearby, limits
-        As for `find_tips`.
-
-    Returns
-    -------
-    (n,) bool
-
-    Notes
-    -----
     Next to a repeat of many copies a true single copy is negligible too, so a negligible edge is removed only if it has
     at most half a copy's depth.
     """
-    limits, edges = limits or RuleLimits(), Branches.of(graph, graph.n_kmers <= 2 * graph.k)
-    strictness, keeps = limits.strictness, limits.keeps_variants
+    edges, strictness, keeps = (
+        Branches.of(graph, graph.n_kmers <= 2 * graph.k),
+        limits.strictness,
+        limits.keeps_variants,
+    )
     own, weaker, stronger = edges.depth, edges.competitor.min(axis=1), edges.competitor.max(axis=1)
     near, share = nearby[edges.unitig], SIMPLIFICATION.rare_share * strictness
-    as_variant, as_relative = (
-        own < limits.rare_depth(near, keeps_variants=may_be_true)
-        for may_be_true in (keeps, keeps or limits.keeps_minor)
-    )
+    as_variant = own < limits.rare_depth(near, keeps_variants=keeps)
+    as_relative = own < limits.rare_depth(near, keeps_variants=keeps or limits.keeps_minor)
     ratio = np.full(own.size, 2 * SIMPLIFICATION.competitor_ratio / strictness)
     if limits.judges_few:
         ratio[own < limits.few] = SIMPLIFICATION.edge_competitor_ratio_few
@@ -266,8 +235,7 @@ def find_isolated(graph: UnitigGraph) -> np.ndarray:
     Only for a graph of one depth: otherwise a rare unitig may be of a minor genome.
     """
     is_alone = graph.is_dead_end.reshape(-1, 2).all(axis=1)
-    is_rare = graph.depth < typical_depth(graph) / 2
-    return is_alone & (graph.n_kmers <= graph.k) & is_rare
+    return is_alone & (graph.n_kmers <= graph.k) & (graph.depth < typical_depth(graph) / 2)
 
 
 def find_supported(
@@ -282,27 +250,16 @@ def find_supported(
     through there. So it is if both its ends have such a neighbour, though all are short, and it has more reads than
     chance gives one error.
 
-    Parameters
-    ----------
-    graph, nearby
-        As for `find_tips`.
-    window
-        Depth that one read gives each of its k-mers.
-    error_rate
-        Substitutions a base of the reads: it determines how many of them share an error by chance.
-
-    Returns
-    -------
-    (n,) bool
+    ``window`` is the depth that one read gives each of its k-mers, ``error_rate`` that of `RuleLimits`.
     """
     highest = np.empty(graph.n)  # errors of the reads of the neighbour of highest depth made the branch, if any did
     run_chunks(_find_highest, graph.n, graph.arc_start, graph.arc_to, graph.depth, nearby, highest)
     n_reads, of_one_error = graph.depth / window, reads_of_one_error(highest, error_rate)
     # One read has both errors, so one read less shares each of them by chance.
     is_read = n_reads >= COVERAGE.two_reads * np.maximum(1.0, (of_one_error - 1) / COVERAGE.few_reads)
-    is_frequent, is_supported = n_reads >= of_one_error, is_read & (graph.n_kmers > graph.k)
-    is_open = is_read & ~is_supported
-    rows, found, unitigs = np.flatnonzero(is_open), is_supported.copy(), (graph.depth, graph.n_kmers, is_frequent)
+    is_supported = is_read & (graph.n_kmers > graph.k)
+    is_open, found = is_read & ~is_supported, is_supported.copy()
+    rows, unitigs = np.flatnonzero(is_open), (graph.depth, graph.n_kmers, n_reads >= of_one_error)
     arcs = graph.arc_start, graph.arc_to
     run_chunks(_find_partners, rows.size, rows, *arcs, unitigs, is_supported, found)
     _spread_support(rows[found[rows]], *arcs, unitigs, is_open, found)

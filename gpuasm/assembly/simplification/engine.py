@@ -100,10 +100,6 @@ def clean(
 
     Parameters
     ----------
-    graph
-        The graph.
-    mode
-        Mode of the sample.
     without
         Rules to leave out, of `gpuasm.assembly.options.RULES`.
     keep_isolated
@@ -172,19 +168,7 @@ def _merge_superbubbles(done: _Cleaning, *, merged: int | None) -> None:
 
 
 def merge_final_variants(graph: UnitigGraph, mode: Mode) -> tuple[UnitigGraph, Removed]:
-    """Remove variants from the last graph of a community until no more are found.
-
-    Parameters
-    ----------
-    graph
-        The cleaned graph of the last k.
-    mode
-        Mode of the sample.
-
-    Returns
-    -------
-    The graph without variants, and how many unitigs each rule removed, in how many rounds.
-    """
+    """Remove variants from the cleaned last graph of a community until no more are found."""
     done, before = _Cleaning(graph, mode.parameters), -1
     while done.removed.total != before:
         before = done.removed.total

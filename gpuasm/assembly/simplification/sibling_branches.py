@@ -21,32 +21,17 @@ from gpuasm.sequence.edits import edits_to_prefix
 _LENGTH_DIFFERENCE = SIMPLIFICATION.bubble_length_difference
 
 
-def find_bubbles(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits | None = None) -> np.ndarray:
+def find_bubbles(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits) -> np.ndarray:
     """Mark the rare branches of simple bubbles (Zerbino and Birney 2008, doi:10.1101/gr.074492.107).
 
     Both branches have the same predecessor and the same successor and no other arcs, and differ little in length. The
     rare branch is removed, or a branch of few reads next to an equal one if both together have the depth of one copy:
     then one of them is an error. Of equals the longer branch is kept, then that of the lower number.
 
-    Parameters
-    ----------
-    graph
-        The graph.
-    nearby : (n,) float64
-        Its local depth.
-    limits
-        Those of the round and of the sample.
-
-    Returns
-    -------
-    (n,) bool
-
-    Notes
-    -----
     If two incoming and two outgoing edges have more than a few reads, two copies of a repeat pass here. If then all
     other branches together have at most the depth of one copy, a branch of few reads is the second copy's, and is kept.
     """
-    limits, marked = limits or RuleLimits(), np.zeros(graph.n, dtype=bool)
+    marked = np.zeros(graph.n, dtype=bool)
     # A minor genome's branch is rare next to a related dominant one, but no error; strains are merged in superbubbles.
     rare = limits.rare_depth(nearby, keeps_variants=limits.keeps_variants or limits.keeps_minor)
     copy = nearby * COVERAGE.strict_single_copy_ratio
@@ -114,31 +99,19 @@ _PER_BASES = ALIGNMENT.copy_bases_per_difference
 
 
 def find_dead_end_variants(
-    graph: UnitigGraph, *, longest: int = SIMPLIFICATION.variant_max_kmers, max_ratio: float | None = None
+    graph: UnitigGraph, *, longest: int = SIMPLIFICATION.variant_max_kmers, max_ratio: float = 0.0
 ) -> np.ndarray:
-    """Mark dead ends that are nearly identical in sequence to another branch of the same unitig.
+    """Mark dead ends that are nearly identical in sequence to another branch of the same unitig: (n,) bool.
 
     Of two dead ends the longer is kept, then the one of the higher depth, then that of the lower number. The bases
     after the junction are compared with those of the other branch, and of its continuation of the highest depth. One
-    base differs where branches diverge; of the others one in ten may differ. Longer dead ends may be haplotypes.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    longest
-        Most k-mers of a dead end.
-    max_ratio
-        The other branch has at least the depth of the dead end, and less than so many times as much. None ignores the
-        depth, as in a population.
-
-    Returns
-    -------
-    (n,) bool
+    base differs where branches diverge; of the others one in ten may differ. Dead ends of more than ``longest`` k-mers
+    may be haplotypes. With ``max_ratio`` the other branch has at least the depth of the dead end, and less than so many
+    times as much.
     """
     marked = np.zeros(graph.n, dtype=bool)
     text = graph.bases, graph.start, graph.k
-    _mark_dead_ends(graph.arc_start, graph.arc_to, text, graph.depth, longest, max_ratio or 0.0, marked)
+    _mark_dead_ends(graph.arc_start, graph.arc_to, text, graph.depth, longest, max_ratio, marked)
     return marked & ~graph.is_circular
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, SIMPLIFICATION
-from gpuasm.assembly.simplification.tandem_units import lies_in_tandem_repeat
+from gpuasm.assembly.simplification.tandem_units import lies_in_tandem_repeat, n_kmers
 from gpuasm.parallel import compiled, inlined, run_chunks, signatures
 from gpuasm.sequence.edits import edits_to_substring
 
@@ -31,7 +31,7 @@ def find_superbubble_variants(
     minor_share: float = np.inf,
     ends_below: float = np.inf,
 ) -> np.ndarray:
-    """Mark the unitigs of superbubbles that are not on the kept path.
+    """Mark the unitigs of superbubbles that are not on the kept path: (n,) bool.
 
     Paths are compared by the reads that their k-mers lack relative to the higher depth of entrance and exit. Of equal
     paths the one of the lower unitig numbers is kept. Of superbubbles that share unitigs only the first is resolved,
@@ -39,8 +39,6 @@ def find_superbubble_variants(
 
     Parameters
     ----------
-    graph
-        The graph.
     nearby : (n,) float64
         Depth of one copy around each unitig. Where it is infinite, entrance and exit may have any depth. None stands
         for infinity everywhere.
@@ -50,23 +48,18 @@ def find_superbubble_variants(
     ends_below
         Depth that entrance and exit must not reach.
 
-    Returns
-    -------
-    (n,) bool
-
     Notes
     -----
     Copies of a repeat that differ form superbubbles too, so entrance and exit must be single-copy. If most superbubbles
     are of repeats, the stricter bound holds. Of an isolate, two branches of similar depth may be two copies that the
     library covers by half: they are kept if they are rare, as a mixture has them everywhere.
     """
-    text = graph.bases, graph.start, graph.k
-    known = graph.arc_start, graph.arc_to, text, graph.count
+    known = graph.arc_start, graph.arc_to, graph.start, graph.count, graph.k
     marked, is_end = np.zeros(graph.n, dtype=bool), np.zeros(graph.n, dtype=bool)
     may_end = graph.depth < ends_below
     exits, share = np.full(2 * graph.n, -1, np.int32), np.zeros(2 * graph.n)
-    run_chunks(_find_exits, 2 * graph.n, *known, may_end, exits, share)
-    _mark_off_path(*known, may_end, exits, marked, is_end)
+    run_chunks(_find_exits, 2 * graph.n, known, graph.bases, may_end, exits, share)
+    _mark_off_path(known, may_end, exits, marked, is_end)
     if nearby is None or not marked.any():
         return marked
     copies = graph.depth / np.maximum(nearby, 1 / graph.unit)
@@ -77,69 +70,55 @@ def find_superbubble_variants(
     if np.count_nonzero(halves) * SIMPLIFICATION.superbubble_spacing <= graph.n_kmers.sum():
         exits[halves] = -1
     marked[:] = is_end[:] = False
-    _mark_off_path(*known, may_end, exits, marked, is_end)
+    _mark_off_path(known, may_end, exits, marked, is_end)
     return marked
 
 
-@signatures(
-    "int64, int64, int64[::1], int32[::1], Tuple((uint8[::1], int64[::1], int64, )), int64[::1], boolean[::1], "
-    "int32[::1], float64[::1]"
-)
+_GRAPH = "Tuple((int64[::1], int32[::1], int64[::1], int64[::1], int64, )), "
+"""Types of ``arc_start``, ``arc_to``, ``start``, ``count`` of unitigs, and k."""
+
+
+@signatures("int64, int64, " + _GRAPH + "uint8[::1], boolean[::1], int32[::1], float64[::1]")
 @compiled()
-def _find_exits(first, last, arc_start, arc_to, text, count, may_end, exits, share):
+def _find_exits(first, last, graph, bases, may_end, exits, share):
     """Write the exit of each superbubble of nearly identical paths, and the share of depth to remove, by its entrance.
 
     The exit stays -1 if there is none, the paths differ, or they lie in a tandem repeat; each superbubble is listed at
     one of its ends only. The share is that of the unitig of the highest depth to remove in the lower depth of entrance
     and exit, 0 if there is none.
     """
-    _, start, k = text
-    buffers = _superbubble_buffers()
+    arc_start, buffers = graph[0], _superbubble_buffers()
     for s in range(first, last):
         if arc_start[s + 1] - arc_start[s] < 2 or not may_end[s >> 1]:
             continue
-        size = _find_superbubble(s, arc_start, arc_to, buffers)
-        inner = buffers[0][:size]
+        inner = _find_superbubble(s, graph, buffers)
         # Each superbubble is found from both ends.
-        if size < 3 or s > inner[size - 1] ^ 1 or not may_end[inner[size - 1] >> 1]:
+        if inner.size < 3 or s > inner[-1] ^ 1 or not may_end[inner[-1] >> 1]:
             continue
-        on_path, kept = _choose_path(inner, arc_start, arc_to, start, count, k)
-        if kept.size and _all_similar(inner, on_path, kept, text):
-            t = inner[size - 1]
-            highest = _highest_removed(inner[1 : size - 1], on_path[1 : size - 1], start, count, k)
+        on_path, kept = _choose_path(inner, graph)
+        if kept.size and _all_similar(inner, on_path, kept, bases, graph):
+            t, highest = inner[-1], _highest_removed(inner, on_path, graph)
             if highest < 0:
                 exits[s] = t
-                continue
-            ends = min(_depth(s >> 1, start, count, k), _depth(t >> 1, start, count, k))
-            if not lies_in_tandem_repeat(s, t, highest, (arc_start, arc_to, start, count, k)):
-                exits[s], share[s] = t, _depth(highest, start, count, k) / ends
+            elif not lies_in_tandem_repeat(s, t, highest, graph):
+                exits[s], share[s] = t, _depth(2 * highest, graph) / min(_depth(s, graph), _depth(t, graph))
 
 
-@signatures(
-    "int64[::1], int32[::1], Tuple((uint8[::1], int64[::1], int64, )), int64[::1], boolean[::1], int32[::1], "
-    "boolean[::1], boolean[::1]"
-)
+@signatures(_GRAPH + "boolean[::1], int32[::1], boolean[::1], boolean[::1]")
 @compiled()
-def _mark_off_path(arc_start, arc_to, text, count, may_end, exits, marked, is_end):
+def _mark_off_path(graph, may_end, exits, marked, is_end):
     """Mark the removed unitigs of superbubbles that share none with an earlier one, and their entrances and exits."""
-    _, start, k = text
-    is_touched = np.zeros(start.size - 1, np.bool_)
-    buffers = _superbubble_buffers()
+    is_touched, buffers = np.zeros(marked.size, np.bool_), _superbubble_buffers()
     for s in range(exits.size):
         t = exits[s]
         if t < 0 or not (may_end[s >> 1] and may_end[t >> 1]):
             continue
-        size = _find_superbubble(s, arc_start, arc_to, buffers)
-        inner = buffers[0][:size]
-        is_new = True
-        for v in inner[1 : size - 1]:
-            is_new = is_new and not is_touched[v >> 1]
-        if is_new:
-            on_path, _ = _choose_path(inner, arc_start, arc_to, start, count, k)
+        inner = _find_superbubble(s, graph, buffers)
+        if not is_touched[inner[1:-1] >> 1].any():
+            on_path, _ = _choose_path(inner, graph)
             is_end[s >> 1] = is_end[t >> 1] = True
-            for i in range(1, size - 1):
-                is_touched[inner[i] >> 1] = True
-                marked[inner[i] >> 1] = not on_path[i]
+            is_touched[inner[1:-1] >> 1] = True
+            marked[inner[1:-1] >> 1] = ~on_path[1:-1]
 
 
 @compiled()
@@ -162,11 +141,12 @@ def _slot_of(v, key):
 
 
 @compiled()
-def _find_superbubble(s, arc_start, arc_to, buffers):
-    """Write entrance, inner unitigs and exit in topological order; return how many, 0 if there is no superbubble.
+def _find_superbubble(s, graph, buffers):
+    """Return entrance, inner unitigs and exit in topological order, in the buffer; none if there is no superbubble.
 
     A unitig is visited once all arcs into it have been. The exit is the only unitig that remains to be visited.
     """
+    arc_start, arc_to = graph[0], graph[1]
     inner, n_seen, key, place = buffers
     found = 1
     inner[0] = s
@@ -209,17 +189,16 @@ def _find_superbubble(s, arc_start, arc_to, buffers):
                 n_open -= 1
     is_good = is_good and ready == size and n_open == 0 and found == size
     key[:] = -1
-    return size if is_good else 0
+    return inner[: size if is_good else 0]
 
 
 @compiled()
-def _choose_path(inner, arc_start, arc_to, start, count, k):
+def _choose_path(inner, graph):
     """Return which unitigs are on the path of the fewest missing reads, and their places; none if one is too long."""
-    size = inner.size
-    s, t = inner[0] >> 1, inner[size - 1] >> 1
-    full = max(count[s] // (start[s + 1] - start[s] - k + 1), count[t] // (start[t + 1] - start[t] - k + 1))
-    missing, reach = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    before = np.zeros(size, np.int64)
+    arc_start, arc_to, _, count, _ = graph
+    size, s, t = inner.size, inner[0], inner[-1]
+    full = max(count[s >> 1] // n_kmers(s, graph), count[t >> 1] // n_kmers(t, graph))
+    missing, reach, before = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
     on_path = np.zeros(size, np.bool_)
     for i in range(1, size):
         best = -1
@@ -232,13 +211,10 @@ def _choose_path(inner, arc_start, arc_to, start, count, k):
             reach[i] = max(reach[i], reach[j])
             if best < 0 or (missing[j], inner[j]) < (missing[best], inner[best]):
                 best = j
-        u = inner[i] >> 1
-        n_kmers = start[u + 1] - start[u] - k + 1
-        before[i] = best
-        missing[i] = missing[best]
+        before[i], missing[i] = best, missing[best]
         if i < size - 1:
-            reach[i] += n_kmers
-            missing[i] += max(np.int64(0), full * n_kmers - count[u])
+            reach[i] += n_kmers(inner[i], graph)
+            missing[i] += max(np.int64(0), full * n_kmers(inner[i], graph) - count[inner[i] >> 1])
     if reach[size - 1] > _MAX_KMERS:
         return on_path, np.empty(0, np.int64)
     n_kept, i = 0, size - 1
@@ -253,27 +229,25 @@ def _choose_path(inner, arc_start, arc_to, start, count, k):
 
 
 @inlined()
-def _depth(u, start, count, k):
-    return count[u] / (start[u + 1] - start[u] - k + 1)
+def _depth(oriented, graph):
+    return graph[3][oriented >> 1] / n_kmers(oriented, graph)
 
 
 @compiled()
-def _highest_removed(inner, on_path, start, count, k):
+def _highest_removed(inner, on_path, graph):
     """Return the unitig of the highest depth that is not on the kept path, -1 if there is none."""
-    best = np.int64(-1)
-    for i in range(inner.size):
-        if not on_path[i]:
-            u = np.int64(inner[i] >> 1)
-            n = start[u + 1] - start[u] - k + 1
-            if best < 0 or count[u] * (start[best + 1] - start[best] - k + 1) > count[best] * n:
-                best = u
+    count, best = graph[3], np.int64(-1)
+    for v in inner[~on_path]:
+        u = np.int64(v >> 1)
+        if best < 0 or count[u] * n_kmers(2 * best, graph) > count[best] * n_kmers(v, graph):
+            best = u
     return best
 
 
 @compiled()
-def _all_similar(inner, on_path, kept, text):
+def _all_similar(inner, on_path, kept, bases, graph):
     """Return whether each unitig that is not kept aligns to the kept path with few differences."""
-    bases, start, k = text
+    _, _, start, _, k = graph
     path, n = np.empty(_MAX_KMERS + 2 * (k - 1), np.uint8), np.int64(0)
     for i in kept:
         begin, end, strand = start[inner[i] >> 1], start[(inner[i] >> 1) + 1], inner[i] & 1
@@ -284,11 +258,10 @@ def _all_similar(inner, on_path, kept, text):
             last = min(last, 2 * (k - 1))
         copy_oriented(bases, end - last if strand else begin + first, last - first, strand, path, n)
         n += last - first
-    for i in range(inner.size):
-        if not on_path[i]:
-            begin, length = start[inner[i] >> 1], start[(inner[i] >> 1) + 1] - start[inner[i] >> 1]
-            codes = np.empty(length, np.uint8)
-            copy_oriented(bases, begin, length, inner[i] & 1, codes, np.int64(0))
-            if _PER_BASES * edits_to_substring(codes, path[:n]) > length:
-                return False
+    for v in inner[~on_path]:
+        length = n_kmers(v, graph) + k - 1
+        codes = np.empty(length, np.uint8)
+        copy_oriented(bases, start[v >> 1], length, v & 1, codes, np.int64(0))
+        if _PER_BASES * edits_to_substring(codes, path[:n]) > length:
+            return False
     return True

@@ -20,19 +20,11 @@ _DEPTH_RATIO = SIMPLIFICATION.tandem_depth_ratio
 
 @compiled()
 def lies_in_tandem_repeat(s, t, highest, graph):
-    """Return whether a superbubble lies on a cycle of a tandem repeat.
+    """Return whether a superbubble from oriented unitig ``s`` to ``t`` lies on a cycle of a tandem repeat.
 
-    Parameters
-    ----------
-    s, t
-        Its entrance and its exit, oriented.
-    highest
-        The unitig of the highest depth that would be removed.
-    graph
-        ``arc_start``, ``arc_to``, ``start``, ``count`` of unitigs, and k.
+    ``highest`` is the unitig of the highest depth that would be removed, and ``graph`` has ``arc_start``, ``arc_to``,
+    ``start``, ``count`` of unitigs, and k.
 
-    Notes
-    -----
     A unitig is on the cycle if the path from exit to entrance through it has at most `_MAX_CYCLE` k-mers.
     """
     ahead, far = np.empty(_MAX_UNITIGS, np.int64), np.empty(_MAX_UNITIGS, np.int64)
@@ -42,7 +34,7 @@ def lies_in_tandem_repeat(s, t, highest, graph):
     cycle, n = np.empty(_MAX_UNITIGS, np.int64), 0
     for i in range(n_ahead):
         for j in range(n_behind):
-            if ahead[i] == behind[j] ^ 1 and far[i] + back[j] - _n_kmers(ahead[i], graph) <= _MAX_CYCLE:
+            if ahead[i] == behind[j] ^ 1 and far[i] + back[j] - n_kmers(ahead[i], graph) <= _MAX_CYCLE:
                 cycle[n] = ahead[i]
                 n += 1
     has_exit, has_entry = False, False
@@ -59,7 +51,7 @@ def _find_ahead(begin, end, highest, graph, found, far):
     ``found`` is filled with oriented unitigs, both ends included, ``far`` with the fewest k-mers up to and with each.
     """
     arc_start, arc_to, _, _, _ = graph
-    found[0], far[0] = begin, _n_kmers(begin, graph)
+    found[0], far[0] = begin, n_kmers(begin, graph)
     n, has_end, is_changed = 1, False, True
     while is_changed:
         is_changed = False
@@ -67,7 +59,7 @@ def _find_ahead(begin, end, highest, graph, found, far):
         while i < n:
             for arc in range(arc_start[found[i]], arc_start[found[i] + 1] if found[i] != end else np.int64(0)):
                 w = np.int64(arc_to[arc])
-                reach = far[i] + _n_kmers(w, graph)
+                reach = far[i] + n_kmers(w, graph)
                 if reach > _MAX_CYCLE or not _has_depth(w, highest, graph):
                     continue
                 at = 0
@@ -85,18 +77,16 @@ def _find_ahead(begin, end, highest, graph, found, far):
 @compiled()
 def _leaves_cycle(oriented, cycle, strand, highest, graph):
     """Return whether a successor of sufficient depth is not on the cycle, read on ``strand``."""
-    arc_start, arc_to, _, _, _ = graph
-    for arc in range(arc_start[oriented], arc_start[oriented + 1]):
-        is_excluded = not _has_depth(arc_to[arc], highest, graph)
-        for v in cycle:
-            is_excluded = is_excluded or v == arc_to[arc] ^ strand
-        if not is_excluded:
+    arc_start, arc_to = graph[0], graph[1]
+    for to in arc_to[arc_start[oriented] : arc_start[oriented + 1]]:
+        if _has_depth(to, highest, graph) and not (cycle == to ^ strand).any():
             return True
     return False
 
 
 @inlined()
-def _n_kmers(oriented, graph):
+def n_kmers(oriented, graph):
+    """Return the k-mers of an oriented unitig."""
     _, _, start, _, k = graph
     return start[(oriented >> 1) + 1] - start[oriented >> 1] - k + 1
 
@@ -104,5 +94,5 @@ def _n_kmers(oriented, graph):
 @inlined()
 def _has_depth(oriented, highest, graph):
     count = graph[3]
-    own, other = count[oriented >> 1] * _n_kmers(2 * highest, graph), count[highest] * _n_kmers(oriented, graph)
+    own, other = count[oriented >> 1] * n_kmers(2 * highest, graph), count[highest] * n_kmers(oriented, graph)
     return _DEPTH_RATIO * own >= other

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.contig import Contig, make_contigs, open_circular, single_copy_depth
 from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.sequence.encoding import decode, encode
 from gpuasm.sequence.encoding import reverse_complement as codes_reverse_complement
 from gpuasm.sequence.reads import Reads

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from gpuasm.assembly.contig import make_contigs
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.cli.naming import Naming
 from gpuasm.cli.outputs import write_graph
 from gpuasm.io.gfa_segments import read_segment_graph

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpuasm.assembly.contig import make_contigs
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.assembly.pipeline import Assembly
 from gpuasm.assembly.scaffold import make_scaffolds

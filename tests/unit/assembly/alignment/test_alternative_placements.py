@@ -14,7 +14,7 @@ from gpuasm.assembly.alignment import read_threading
 from gpuasm.assembly.alignment.graph_anchors import Anchored, AnchorIndex, anchor_reads
 from gpuasm.assembly.alignment.read_threading import GraphArrays, without_alternative_placements
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.assembly.pairs.links import link_pairs
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.sequence.reads import Reads

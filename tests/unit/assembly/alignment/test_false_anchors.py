@@ -7,7 +7,7 @@ import pytest
 
 from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K, Anchored, AnchorIndex, anchor_reads
 from gpuasm.assembly.alignment.read_threading import GraphArrays, without_false_anchors
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.assembly.pairs.links import link_pairs
 from gpuasm.assembly.paths.pseudo_long_reads import join_mates
 from gpuasm.assembly.state import AssemblyState

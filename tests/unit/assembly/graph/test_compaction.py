@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from gpuasm.assembly.graph.canonical_order import CanonicalOrder, apply_order
 from gpuasm.assembly.graph.compaction import SourceUnitigs, compact
-from gpuasm.assembly.graph.unitig_graph import CanonicalOrder, apply_order
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.graphs import assert_arcs_overlap, assert_consists_of_sources, kmers_of, text_of

@@ -7,7 +7,7 @@ import pytest
 
 from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.sequence.reads import Reads
 from tests.graphs import graph_of
 from tests.mate_pairs import random_text

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.sequence.reads import Reads
 from tests.oracles import kmers as kmer_oracle
 from tests.oracles import unitigs as oracle

@@ -131,7 +131,7 @@ def test_names_and_single_copy_windows_equal_a_plain_search(xp, cleaned, seed):
     graph, sources = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n)
     if cleaned:
         graph, sources, _ = clean(graph)
-    name_of = cleaned_names(unitigs, (graph, sources))
+    name_of = cleaned_names(unitigs, sources)
     after = KmerGraph.of(graph, xp)
     contig_name = contig_names(text, vertex, name_of)
     before = state.kmer_graph, to_namespace(xp, n_next_windows(state.kmer_graph.graph, NEXT))

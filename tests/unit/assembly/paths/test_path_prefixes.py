@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gpuasm.assembly.alignment.graph_anchors import AnchorIndex
 from gpuasm.assembly.alignment.read_threading import MOST_UNITIGS, GraphArrays
 from gpuasm.assembly.coverage.copy_number import are_surely_single
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.assembly.pairs.links import Links, link_pairs
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
 from gpuasm.assembly.paths.path_choice import (

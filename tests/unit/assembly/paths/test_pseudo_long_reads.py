@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuasm.assembly.alignment.graph_anchors import AnchorIndex, anchor_reads
 from gpuasm.assembly.alignment.read_threading import GraphArrays, thread_reads
-from gpuasm.assembly.graph.unitigs_of_reads import unitigs_of_reads
+from gpuasm.assembly.graph.unitigs import unitigs_of_reads
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes, log2_256
 from gpuasm.assembly.pairs.links import link_pairs
 from gpuasm.assembly.paths.path_choice import choose_walks, surprise_256

@@ -172,7 +172,7 @@ def test_depth_of_few_reads_depends_on_their_windows():
     """At k = 31 a window of reads of 100 bases counts 1.4: two to three reads have a depth of 3.4."""
     graph, number = graph_of(fork(tip_kmers=K + 6, tip_depth=3.4), "trunk>branch trunk>tip")
     nearby = all_near(graph, DEPTH)
-    assert marked(find_tips(graph, nearby), number) == set()
+    assert marked(find_tips(graph, nearby, RuleLimits()), number) == set()
     assert marked(find_tips(graph, nearby, RuleLimits(few=3 * 100 / 70)), number) == {"tip"}
 
 
