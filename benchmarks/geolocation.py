@@ -24,9 +24,10 @@ from geolocation_plain import plain_round
 from geolocation_strategies import STRATEGIES, locate_by
 from record import record
 
-from gpuasm import arrays, parallel
+from gpuasm import arrays
 from gpuasm.geolocation import gunrock_locations
 from gpuasm.graph import DirectedGraph
+from gpuasm.threads import run_chunks, thread_count
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.oracles.geolocation import gunrock_median, midpoint
@@ -175,7 +176,7 @@ def on_cpu(n: int, m: int) -> list[dict[str, Any]]:
     """Time the CPU and a plain compiled loop with the functions of the mathematical library, on as many threads."""
     rows = []
     graph = power_law_graph(np, n, m, 2.5)
-    about = {"device": "cpu", "threads": parallel.thread_count(), "size": f"CPU, {n:,} / {m:,}", "vertices": n}
+    about = {"device": "cpu", "threads": thread_count(), "size": f"CPU, {n:,} / {m:,}", "vertices": n}
     about |= {"edges": graph.n_edges, "exponent": 2.5, "longest_row": int(graph.out_degree.max())}
     for share in SHARES:
         places = places_of(np, n, share)
@@ -195,7 +196,7 @@ def plain_rounds(graph: DirectedGraph, places: np.ndarray) -> np.ndarray:
     for _ in range(ITERATIONS):
         after = places.copy()
         args = (graph.row_offsets, graph.columns, places, SPATIAL_ITERATIONS, int(graph.out_degree.max()), after)
-        parallel.run_chunks(plain_round, len(places), *args)
+        run_chunks(plain_round, len(places), *args)
         if np.array_equal(after, places, equal_nan=True):
             break
         places = after

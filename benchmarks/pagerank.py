@@ -21,12 +21,13 @@ from pagerank_host import in_turns, with_device
 from record import record
 from timing import timed
 
-from gpuasm import arrays, parallel
+from gpuasm import arrays
 from gpuasm.graph import DirectedGraph, from_edges
 from gpuasm.graph.random_graphs import GRAPH500, random_permutation, rmat_edges
 from gpuasm.ranking import l1_distance, make_surfer, places, power_iteration, random_walks
 from gpuasm.ranking.pull_cpu import PullCpu
 from gpuasm.ranking.pull_cuda import PullCuda
+from gpuasm.threads import set_threads, thread_count
 
 TOLERANCE = 1e-6
 COUPONS = (1, 2, 5, 10, 20, 40)
@@ -140,9 +141,7 @@ def hosts(xp: Any, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
         if m:
             graph = web_like(n, m, seed=arguments.seed, xp=xp)
             graph.reverse()
-            yield from with_device(
-                graph, threads=parallel.thread_count(), tolerance=TOLERANCE, seconds=arguments.host_seconds
-            )
+            yield from with_device(graph, threads=thread_count(), tolerance=TOLERANCE, seconds=arguments.host_seconds)
 
 
 def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -162,7 +161,7 @@ def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     if xp is not np:
         yield cupy_power(xp, graph)
     else:
-        yield from in_turns(graph, exact, threads=parallel.thread_count(), tolerance=TOLERANCE)
+        yield from in_turns(graph, exact, threads=thread_count(), tolerance=TOLERANCE)
     yield from walks(xp, graph, exact)
     del graph, exact
     if xp is not np:
@@ -185,14 +184,14 @@ def main() -> None:
     parser.add_argument("--no-curve", action="store_true")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    parallel.set_threads(arguments.threads)
+    set_threads(arguments.threads)
     rows = []
     for row in measure(arguments):
         rows.append(row)
         print("  ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in row.items()), flush=True)
     parameters = {
         "vertices": int(arguments.n), "edges": int(arguments.m), "reset": 0.15, "tolerance": TOLERANCE,
-        "threads": parallel.thread_count(), "published": PUBLISHED,
+        "threads": thread_count(), "published": PUBLISHED,
     }  # fmt: skip
     record(arguments.json, "pagerank", parameters, rows)
 

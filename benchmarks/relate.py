@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from record import record
 
-from gpuasm import arrays, parallel
+from gpuasm import arrays
 from gpuasm.io.genomes import fasta_records
 from gpuasm.samples import Sketches, SketchKind, compare, mash_distance, sketch_text
 from gpuasm.samples.comparison import shared_hashes
 from gpuasm.samples.p_values import p_values
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import set_threads, thread_count
 
 K, SIZE = 21, 1000
 
@@ -38,13 +39,13 @@ def main() -> None:
         "--genomes", type=Path, nargs="*", default=[], help="FASTA files to compare with Mash's figures"
     )
     options = parser.parse_args()
-    parallel.set_threads(options.threads)
+    set_threads(options.threads)
     rows = [compare_families(options.samples, families) for families in (1, 20, options.samples)]
     rows.append(sketch_a_genome(5_000_000))
     if options.genomes:
         rows.append(against_mash(options.genomes))
         rows.append(mutants_against_mash(options.samples))
-    parameters = {"samples": options.samples, "k": K, "size": SIZE, "threads": parallel.thread_count()}
+    parameters = {"samples": options.samples, "k": K, "size": SIZE, "threads": thread_count()}
     record(options.json, "relate", parameters, rows)
 
 
@@ -129,7 +130,7 @@ def compare_with_mash(
     names: list[str], texts: list[tuple[Reads, int]], start: float, options: list[str]
 ) -> dict[str, Any]:
     """Count the pairs whose printed distance, P-value or shared hashes are not Mash's, and take the time of both."""
-    kind, threads = SketchKind.bottom(K, SIZE), str(parallel.thread_count())
+    kind, threads = SketchKind.bottom(K, SIZE), str(thread_count())
     sketches = Sketches.join(kind, names, [sketch_text(text, kind) for text, _ in texts])
     bases = [n for _, n in texts]
     sketched = time.perf_counter()

@@ -25,7 +25,7 @@ from typing import Any
 _EVERY_S = 0.005
 _TENTH = 0.1
 _PACKAGE = "/gpuasm/"
-_WAITS = ("parallel", "arrays", "io/background", "device_memory")
+_WAITS = ("parallel", "threads", "arrays", "io/background", "device_memory")
 
 
 def doing(frame: FrameType | None) -> str:

@@ -59,7 +59,6 @@ _HOMES = {
     "kmers.counting": ["tally_kmers"],
     "kmers.spectrum": ["Spectrum"],
     "kmers.tally": ["Tally"],
-    "parallel": ["set_threads", "thread_count"],
     "samples.comparison": ["Comparison", "compare"],
     "samples.neighbours": ["GraphOptions"],
     "samples.relation": ["Relation", "relate"],
@@ -68,6 +67,7 @@ _HOMES = {
     "sequence.reads": ["Reads"],
     "sequence.simulation": ["ReadOptions", "ReadSimulation"],
     "stages": ["StageEvent", "StageRecord", "Stages"],
+    "threads": ["set_threads", "thread_count"],
 }
 _HOME_OF = {name: f"gpuasm.{module}" for module, names in _HOMES.items() for name in names}
 

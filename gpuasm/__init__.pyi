@@ -83,10 +83,6 @@ from gpuasm.kmers.spectrum import (
 from gpuasm.kmers.tally import (
     Tally as Tally,
 )
-from gpuasm.parallel import (
-    set_threads as set_threads,
-    thread_count as thread_count,
-)
 from gpuasm.samples.comparison import (
     Comparison as Comparison,
     compare as compare,
@@ -120,6 +116,10 @@ from gpuasm.stages import (
     StageEvent as StageEvent,
     StageRecord as StageRecord,
     Stages as Stages,
+)
+from gpuasm.threads import (
+    set_threads as set_threads,
+    thread_count as thread_count,
 )
 
 __version__: str

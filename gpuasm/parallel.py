@@ -29,15 +29,7 @@ from gpuasm.arrays import Array
 from gpuasm.cache_folders import ptx_folder, temporary_folder, write_atomically
 from gpuasm.compiled_cache import cached_dispatcher, compiled_constants, helper_files, uncounted
 from gpuasm.precompilation import Capability, DeclaredLoop, Kind
-from gpuasm.threads import (
-    available_cpus,
-    in_background,
-    ordered_map,
-    run_chunks,
-    set_threads,
-    single_threaded_blas,
-    thread_count,
-)
+from gpuasm.threads import run_chunks
 
 inlined = functools.partial(numba.njit, inline="always")
 """The decorator for scalar functions that are called by bodies for CPU and CUDA."""
@@ -299,20 +291,13 @@ def _c_type(name: str) -> Any:
 
 __all__ = [
     "Array",
-    "available_cpus",
     "called_before_loops",
     "compiled",
     "count_bits",
     "flattened",
     "for_each",
     "fused_multiply_add",
-    "in_background",
     "inlined",
-    "ordered_map",
-    "run_chunks",
-    "set_threads",
     "signature_of",
     "signatures",
-    "single_threaded_blas",
-    "thread_count",
 ]

@@ -13,7 +13,8 @@ import hypothesis
 import numpy as np
 import pytest
 
-from gpuasm import arrays, parallel, precompilation
+from gpuasm import arrays, precompilation
+from gpuasm.threads import set_threads
 
 # The first example of a test may compile; a test that fails does so in every run.
 hypothesis.settings.register_profile("gpuasm", deadline=None, derandomize=True, max_examples=50)
@@ -60,9 +61,9 @@ def xp(request: pytest.FixtureRequest) -> ModuleType:
 @pytest.fixture(params=[1, 2], ids=["1 thread", "2 threads"])
 def threads(request: pytest.FixtureRequest) -> Iterator[int]:
     """Run a test with one and with two CPU threads."""
-    parallel.set_threads(request.param)
+    set_threads(request.param)
     yield request.param
-    parallel.set_threads(None)
+    set_threads(None)
 
 
 @pytest.fixture

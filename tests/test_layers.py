@@ -20,16 +20,27 @@ CHAIN = ["unfinished", "cache_folders", "errors", "checks", "device_memory", "ar
 CHAIN += ["compiled_cache", "threads", "parallel", "device_group", "primitives", "sequence", "kmers", "assembly"]
 ALLOWED = {part: set(CHAIN[:rank]) for rank, part in enumerate(CHAIN)}
 ALLOWED |= {"stages": {"errors", "arrays"}, "resources": {"errors"}}
-ALLOWED["graph"] = {"errors", "checks", "arrays", "parallel", "primitives", "sequence"}
-ALLOWED["clustering"] = {"errors", "checks", "arrays", "parallel", "primitives", "sequence", "kmers"}
-ALLOWED["samples"] = {"errors", "checks", "arrays", "parallel", "primitives", "sequence", "kmers", "graph"}
-ALLOWED["ranking"] = {"errors", "checks", "arrays", "parallel", "primitives", "sequence", "graph"}
-ALLOWED["densest"] = {"errors", "checks", "arrays", "parallel", "primitives", "sequence", "graph"}
+ALLOWED["graph"] = {"errors", "checks", "arrays", "threads", "parallel", "primitives", "sequence"}
+ALLOWED["clustering"] = {"errors", "checks", "arrays", "threads", "parallel", "primitives", "sequence", "kmers"}
+ALLOWED["samples"] = {"errors", "checks", "arrays", "threads", "parallel", "primitives", "sequence", "kmers", "graph"}
+ALLOWED["ranking"] = {"errors", "checks", "arrays", "threads", "parallel", "primitives", "sequence", "graph"}
+ALLOWED["densest"] = {"errors", "checks", "arrays", "threads", "parallel", "primitives", "sequence", "graph"}
 ALLOWED["networkx_backend"] = {"errors", "graph", "ranking"}
-ALLOWED["geolocation"] = {"errors", "checks", "arrays", "parallel", "primitives", "graph"}
+ALLOWED["geolocation"] = {"errors", "checks", "arrays", "threads", "parallel", "primitives", "graph"}
 for part in ("kmers", "assembly", "graph", "clustering", "samples", "ranking", "densest", "geolocation"):
     ALLOWED[part] |= {"stages", "resources"}
-ALLOWED["io"] = {"unfinished", "errors", "checks", "stages", "resources", "parallel", "primitives", "sequence", "graph"}
+ALLOWED["io"] = {
+    "unfinished",
+    "errors",
+    "checks",
+    "stages",
+    "resources",
+    "threads",
+    "parallel",
+    "primitives",
+    "sequence",
+    "graph",
+}
 ALLOWED["report"] = {"unfinished", "cache_folders", "errors", "io", "resources"}
 ALLOWED["driver"] = ALLOWED["first_signals"] = ALLOWED["device_memory"] = set()
 ALLOWED["cli"] = set(ALLOWED)

@@ -39,7 +39,7 @@ def settings_of(common: CommonOptions, sizes: Sequence[int], *, jobs: int | None
     DeviceError
         If a device is not available.
     """
-    from gpuasm.parallel import available_cpus
+    from gpuasm.threads import available_cpus
 
     devices = devices_of(common.device)
     cores = common.threads or available_cpus()

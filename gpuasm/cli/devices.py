@@ -18,11 +18,12 @@ def command(*, as_json: bool) -> None:
     Example:
       gpuasm devices --json
     """
-    from gpuasm import arrays, parallel
+    from gpuasm import arrays
     from gpuasm.cli.manifest import cpu_name
     from gpuasm.resources import memory_budget
+    from gpuasm.threads import available_cpus
 
-    cpu = {"device": "cpu", "name": cpu_name(), "threads": parallel.available_cpus(), "free_bytes": memory_budget()}
+    cpu = {"device": "cpu", "name": cpu_name(), "threads": available_cpus(), "free_bytes": memory_budget()}
     devices = [cpu, *arrays.device_properties()]
     click.echo(json.dumps(devices, indent=2) if as_json else _table(devices))
 

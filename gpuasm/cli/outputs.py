@@ -13,7 +13,7 @@ import numpy as np
 from gpuasm.cli.naming import PLAIN, Naming
 from gpuasm.io import Link, Segment, atomic_output, write_fasta, write_gfa, write_tsv
 from gpuasm.io import Path as Walk
-from gpuasm.parallel import ordered_map
+from gpuasm.threads import ordered_map
 
 if TYPE_CHECKING:
     from gpuasm.assembly import Contig, Scaffold, UnitigGraph

@@ -52,12 +52,13 @@ def command(*, only: str) -> None:
     Example:
       gpuasm selftest --device cuda:0
     """
-    from gpuasm import parallel, resources
+    from gpuasm import resources
     from gpuasm.driver import compute_capability
     from gpuasm.precompilation import compiling_in_background
+    from gpuasm.threads import set_threads, thread_count
 
     devices, checksums = _devices(only), set()
-    threads, memory = parallel.thread_count(), resources.memory_budget()
+    threads, memory = thread_count(), resources.memory_budget()
     try:
         for device in devices:
             capability = partial(compute_capability, device)
@@ -67,7 +68,7 @@ def command(*, only: str) -> None:
                     click.echo(f"{checksum}  {trial.title}: {found}")
                     checksums.add(checksum)
     finally:
-        parallel.set_threads(None)
+        set_threads(None)
     if len(checksums) > 1:
         raise click.ClickException("the contigs differ: please report this with the lines above")
     click.echo("passed: the contigs are the same")
@@ -91,10 +92,11 @@ def _trials(device: str) -> Iterator[Trial]:
 
 def _run(trial: Trial, reads: Reads) -> tuple[str, str]:
     """Return the checksum of the contigs, and their number and length as text."""
-    from gpuasm import arrays, parallel
+    from gpuasm import arrays
     from gpuasm.assembly.pipeline import AssemblyOptions, assemble
+    from gpuasm.threads import set_threads
 
-    parallel.set_threads(trial.threads)
+    set_threads(trial.threads)
     on_device = reads.moved_to(arrays.namespace_of(trial.device))
     contigs = assemble(on_device, AssemblyOptions()).contigs
     n_bases = sum(contig.length for contig in contigs)

@@ -20,6 +20,7 @@ from gpuasm.cli.switch_interval import shorten_switch_interval
 from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.driver import compute_capability, has_driver
 from gpuasm.stages import Stages
+from gpuasm.threads import set_threads, thread_count
 
 _LOG = logging.getLogger(__name__)
 
@@ -192,7 +193,6 @@ def run_session(
     ResourceError
         If the process may not have the addresses that compiled loops take.
     """
-    from gpuasm import parallel
     from gpuasm.cache_folders import is_chosen_refused
     from gpuasm.compiled_cache import has_folder
     from gpuasm.io.output import outputs_together
@@ -203,7 +203,7 @@ def run_session(
         stages = Stages(display)
         try:
             with messages_to(display, common) as handler:
-                threads = parallel.thread_count()
+                threads = thread_count()
                 if common.threads and common.threads > threads:
                     _LOG.warning("%d threads are used instead of %d", threads, common.threads)
                 if is_chosen_refused():
@@ -224,8 +224,6 @@ def _opened(
     common: CommonOptions, names: Sequence[str], *, warm_up: WarmUp | None, admit: Admit = _fits_alone
 ) -> Iterator[_Setting]:
     """Open the first of the named devices, and set threads and memory for the block."""
-    from gpuasm import parallel
-
     shorten_switch_interval()
     resources.require_address_space()
     memory = resources.memory_budget(common.memory)
@@ -238,13 +236,11 @@ def _opened(
 
     limit_all = partial(limit, amount=device_memory) if device_memory else None
     namespace = _open_device(names[0], _WarmUp(warm_up, is_requested, is_running), limit_all)
-    parallel.set_threads(_usable_threads(common.threads))
+    set_threads(_usable_threads(common.threads))
     try:
         on_device = not namespace.done() or namespace.result().__name__ != "numpy"
         capability = partial(compute_capability, names[0]) if on_device else lambda: None
-        helpers = precompilation.compiling_in_background(
-            threads=parallel.thread_count(), memory=memory, capability=capability
-        )
+        helpers = precompilation.compiling_in_background(threads=thread_count(), memory=memory, capability=capability)
         with resources.limited_memory(memory), helpers if warm_up else nullcontext():
             yield _Setting(memory, namespace, is_requested, admit, devices)
     finally:
@@ -257,7 +253,7 @@ def _opened(
 
 def _usable_threads(requested: int | None) -> int | None:
     """Return as many threads as were requested, or the most that are of use here."""
-    from gpuasm.parallel import available_cpus
+    from gpuasm.threads import available_cpus
 
     return requested and min(requested, max(_MOST_THREADS, _MOST_THREADS_PER_CPU * available_cpus()))
 

@@ -13,6 +13,7 @@ from gpuasm.cli.paths import INPUT, OUTPUT
 from gpuasm.cli.ranges import MOST_ITEMS, SEED, Finite, Whole
 from gpuasm.errors import ResourceError, UsageError
 from gpuasm.io.numbers import real_number, whole_number
+from gpuasm.threads import set_threads
 
 if TYPE_CHECKING:
     from gpuasm.sequence.genomes import Molecule
@@ -183,12 +184,11 @@ def reads(
     gpuasm simulate reads a.fasta b.fasta.gz c.fasta --abundance-sd 1.5 --seed 7 \\
         -1 community_1.fastq.gz -2 community_2.fastq.gz --truth truth.tsv
     """
-    from gpuasm import parallel
     from gpuasm.io.genomes import read_genome
     from gpuasm.sequence.simulation import ReadOptions, ReadSimulation, log_normal_abundances
 
     paths = _output_paths(first, second, truth, single=options["single"])
-    parallel.set_threads(threads)
+    set_threads(threads)
     abundances = log_normal_abundances(len(genomes), abundance_sd, options["seed"])
     molecules = [read_genome(path, circular=circular) for path in genomes]
     simulation = ReadSimulation(molecules, ReadOptions(**options), abundances)

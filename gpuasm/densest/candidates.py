@@ -16,8 +16,8 @@ from gpuasm.densest.selection import top_k
 from gpuasm.densest.spectrum import Spectrum, largest_eigenpairs
 from gpuasm.densest.supports import SupportFunction, search_sphere
 from gpuasm.graph.undirected_graph import UndirectedGraph
-from gpuasm.parallel import ordered_map
 from gpuasm.primitives.randomness import random_units, stream_key
+from gpuasm.threads import ordered_map
 
 
 class CandidateSearch:

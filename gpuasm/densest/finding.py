@@ -16,8 +16,8 @@ from gpuasm.densest.local_search import improve, weights_within
 from gpuasm.densest.peeling import peel
 from gpuasm.errors import ConvergenceError
 from gpuasm.graph.undirected_graph import UndirectedGraph
-from gpuasm.parallel import in_background
 from gpuasm.stages import NoStages, Stages
+from gpuasm.threads import in_background
 
 
 @dataclass(frozen=True)

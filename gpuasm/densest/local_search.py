@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.graph.undirected_graph import UndirectedGraph
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled
+from gpuasm.threads import run_chunks
 
 _FEW = 24
 """Number of vertices inside and outside whose pairs are tried."""

@@ -18,7 +18,7 @@ from gpuasm.geolocation.gunrock_queue import finish_rounds
 from gpuasm.geolocation.queue_cpu import last_round, may_scan
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.values import checked_places
-from gpuasm.parallel import run_chunks
+from gpuasm.threads import run_chunks
 
 
 def gunrock_locations(

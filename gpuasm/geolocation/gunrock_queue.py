@@ -7,7 +7,8 @@ import numpy as np
 from gpuasm.geolocation.gunrock_cpu import round_loop
 from gpuasm.geolocation.queue_cpu import FEW, MOST_AT_ONCE, Queue, fill_queue
 from gpuasm.graph.directed_graph import DirectedGraph
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled
+from gpuasm.threads import run_chunks
 
 
 def finish_rounds(

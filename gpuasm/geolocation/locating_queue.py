@@ -12,7 +12,8 @@ from gpuasm.geolocation.queue_cpu import FEW, MOST_AT_ONCE, Queue, fill_queue
 from gpuasm.geolocation.spread import radius_around
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.values import LEAST, MODERATE
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled
+from gpuasm.threads import run_chunks
 
 Rules = tuple[int, int, float, float]
 """Neighbours to use at most, and at least; the share of their weight that a radius holds; the largest radius or NaN."""

@@ -11,7 +11,7 @@ from gpuasm.geolocation.median_cpu import medians_loop
 from gpuasm.geolocation.median_cuda import medians_cuda
 from gpuasm.geolocation.sphere_cuda import places_of, units_of
 from gpuasm.graph.values import checked_places, checked_values, scaled_rows
-from gpuasm.parallel import run_chunks
+from gpuasm.threads import run_chunks
 
 _ROUNDING = 1e-6
 

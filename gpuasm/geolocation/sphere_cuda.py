@@ -9,7 +9,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, cuda_functions
 from gpuasm.geolocation import coefficients
 from gpuasm.geolocation.sphere_cpu import arcs_loop, places_loop, units_loop
-from gpuasm.parallel import run_chunks
+from gpuasm.threads import run_chunks
 
 _BLOCK = 256
 _KERNELS = ("units", "places", "arcs")

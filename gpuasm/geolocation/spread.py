@@ -12,7 +12,8 @@ from gpuasm.geolocation.sphere_cpu import arc_between
 from gpuasm.geolocation.sphere_cuda import arcs_between, units_of
 from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled
+from gpuasm.threads import run_chunks
 
 _BLOCK = 128
 _ROUNDING = 1 - 1e-12

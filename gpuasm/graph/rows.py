@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.parallel import compiled, for_each, ordered_map, run_chunks, thread_count
+from gpuasm.parallel import compiled, for_each
 from gpuasm.primitives.counting import count_true
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.stable_order import stable_order
+from gpuasm.threads import ordered_map, run_chunks, thread_count
 
 _INT32_MAX = 2**31 - 1
 

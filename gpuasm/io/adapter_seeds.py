@@ -14,8 +14,9 @@ import numpy as np
 
 from gpuasm.io.adapters import name_of
 from gpuasm.io.read_through import first_segment_of_reads, window
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import run_chunks
 
 _BEGIN = 5
 """First bases of a seed, by which it is looked up; no seed is shorter."""

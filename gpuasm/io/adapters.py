@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.io.read_through import NO_INSERT, PairEvidence, first_segment_of_reads, inserts_of_pairs, window
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import encode
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import run_chunks
 
 PROBE_LENGTH = 13
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.io.read_through import first_segment_of_reads, window
-from gpuasm.parallel import compiled, inlined, run_chunks
+from gpuasm.parallel import compiled, inlined
 from gpuasm.primitives.randomness import random_bits
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import run_chunks
 
 MANY = 0.02
 """Least share of duplicate pairs, above the share expected by chance, that is reported."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.parallel import compiled, count_bits, inlined, run_chunks, signatures
+from gpuasm.parallel import compiled, count_bits, inlined, signatures
 from gpuasm.sequence.encoding import base_at, decode
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import run_chunks
 
 NO_INSERT = -1
 

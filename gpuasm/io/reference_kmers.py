@@ -16,8 +16,9 @@ from gpuasm.errors import DataError
 from gpuasm.io.memory_bound import MemoryBound
 from gpuasm.io.read_through import first_segment_of_reads, reverse_complement_of_window, window
 from gpuasm.io.reading import read_reads
-from gpuasm.parallel import compiled, inlined, ordered_map, run_chunks, thread_count
+from gpuasm.parallel import compiled, inlined
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import ordered_map, run_chunks, thread_count
 
 K = 21
 """Long enough that random bases rarely contain a k-mer of a genome, short enough for reads with errors."""

@@ -6,9 +6,10 @@ import numpy as np
 
 from gpuasm.io.duplicates import size_and_hash
 from gpuasm.io.read_through import first_segment_of_reads
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled
 from gpuasm.primitives.randomness import random_bits, unit_interval
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import run_chunks
 
 
 def choose_reads(reads: Reads, n_pairs: int, share: float) -> np.ndarray:

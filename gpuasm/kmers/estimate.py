@@ -6,10 +6,11 @@ import numpy as np
 
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.rolling import rolled
-from gpuasm.parallel import compiled, ordered_map, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.hashing import mix
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import ordered_map
 
 SAMPLE = 256
 """One distinct k-mer in so many is sampled, with all of its occurrences."""

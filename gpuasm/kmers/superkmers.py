@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.kmers.windows import FOLLOWED, PRECEDED
-from gpuasm.parallel import compiled, ordered_map, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import ordered_map
 
 MINIMIZER = 11
 COUNT_BITS = 14

@@ -11,11 +11,12 @@ from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.superkmers import HAS_NEXT, HAS_PREVIOUS, START_SHIFT, SuperKmers, chunk_bounds, cut_superkmers
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally, joined, observed_edges
 from gpuasm.kmers.windows import FOLLOWED, PRECEDED
-from gpuasm.parallel import compiled, inlined, ordered_map, signatures
+from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.primitives.hashing import build_index, find, mix
 from gpuasm.resources import return_small_arrays
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import ordered_map
 
 _FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)

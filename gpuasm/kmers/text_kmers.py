@@ -6,8 +6,9 @@ import numpy as np
 
 from gpuasm.arrays import Array
 from gpuasm.kmers.keys import MAX_PLAIN_K
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.searching import first_not_below
+from gpuasm.threads import run_chunks
 
 
 def kmers_of(codes: Array) -> tuple[Array, Array]:

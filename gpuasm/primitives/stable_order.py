@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.parallel import compiled, ordered_map, run_chunks, signatures, thread_count
+from gpuasm.parallel import compiled, signatures
+from gpuasm.threads import ordered_map, run_chunks, thread_count
 
 _RANGES_PER_THREAD = 8
 _FEW = 1 << 16

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpuasm.graph.rows import group_by, sums_of_rows
-from gpuasm.parallel import compiled, ordered_map
+from gpuasm.parallel import compiled
 from gpuasm.ranking.degree_order import in_places, places_by_degree
 from gpuasm.ranking.teleport import Surfer
+from gpuasm.threads import ordered_map
 
 _WORK_PER_CHUNK = 1 << 17
 _MOST_CHUNKS = 512

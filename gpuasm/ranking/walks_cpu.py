@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuasm.parallel import compiled, ordered_map, thread_count
+from gpuasm.parallel import compiled
 from gpuasm.primitives.randomness import random_bits
 from gpuasm.ranking.thresholds import first_above, high_product
+from gpuasm.threads import ordered_map, thread_count
 
 if TYPE_CHECKING:
     from gpuasm.ranking.walk_plan import WalkPlan

@@ -18,9 +18,10 @@ from gpuasm.arrays import Array, cuda_functions, to_host, to_namespace
 from gpuasm.checks import instance
 from gpuasm.errors import one_line
 from gpuasm.graph.names import short_list
-from gpuasm.parallel import compiled, run_chunks
+from gpuasm.parallel import compiled
 from gpuasm.samples.hash_index import HashIndex, index_in_parts, merge_alike
 from gpuasm.samples.sketches import Sketches, SketchKind
+from gpuasm.threads import run_chunks
 
 _LOG = logging.getLogger(__name__)
 _SOME, _MOST_LETTERS = 5, 120

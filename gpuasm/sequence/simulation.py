@@ -16,11 +16,11 @@ import numpy as np
 
 from gpuasm.checks import instance, real, whole
 from gpuasm.errors import DataError, UsageError
-from gpuasm.parallel import ordered_map
 from gpuasm.primitives.randomness import random_units, stream_key
 from gpuasm.sequence.error_profile import ErrorProfile, hiseq_profile
 from gpuasm.sequence.fastq_writer import RATE_SCALE, RECORD_OVERHEAD, choose_fragments, write_mates
 from gpuasm.sequence.genomes import Molecule
+from gpuasm.threads import ordered_map
 
 PAIRS_PER_BLOCK = 1 << 14
 

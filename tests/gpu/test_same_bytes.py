@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuasm import arrays, parallel
+from gpuasm import arrays
 from gpuasm.assembly import AssemblyOptions, assemble, unitigs_of_reads
 from gpuasm.assembly.iteration import first_kmer_size
 from gpuasm.assembly.paths.repeat_resolution import resolve
@@ -15,6 +15,7 @@ from gpuasm.assembly.state import AssemblyState, state_from_arrays, state_to_arr
 from gpuasm.device_group import DeviceGroup
 from gpuasm.kmers import doubling_chain, spell_kmers, tally_by_doubling
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import set_threads
 from tests.repeat_graphs import GENOME, PAIRS, D, bytes_of, graph_of
 from tests.samples import simulated_genome, simulated_pairs, simulated_reads
 
@@ -50,14 +51,14 @@ def test_unitig_graphs_are_the_same(both, k, observed):
 def test_contigs_are_the_same_on_every_device_and_number_of_threads(both):
     results = []
     for reads, threads in ((both[0], 1), (both[0], 2), (both[1], 2)):
-        parallel.set_threads(threads)
+        set_threads(threads)
         assembly = assemble(reads)
         depth = assembly.checked.depth.tobytes()
         results.append(
             [(c.name, c.sequence, c.depth, c.copies, c.is_circular) for c in assembly.contigs]
             + [(depth, assembly.checked.counts)]
         )
-    parallel.set_threads(None)
+    set_threads(None)
     assert results[0]
     assert results[0] == results[1] == results[2]
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm import parallel
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.errors import DataError
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import set_threads
 from tests.oracles.kmers import count_kmers, reverse_complement
 from tests.samples import simulated_genome, simulated_texts
 from tests.unit.assembly.graph.test_compaction import assert_arcs_overlap
@@ -40,13 +40,13 @@ def result(texts, **options):
 def test_order_strand_and_threads_do_not_matter(name):
     texts, rng, expected = texts_of(name), np.random.default_rng(1), None
     for threads in (1, 2, 3):
-        parallel.set_threads(threads)
+        set_threads(threads)
         found = result(texts)
         expected = expected or found
         assert found == expected, threads
         turned = [reverse_complement(text) if rng.random() < 0.5 else text for text in texts]
         texts = [turned[i] for i in rng.permutation(len(turned))]
-    parallel.set_threads(None)
+    set_threads(None)
 
 
 @pytest.mark.parametrize("name", GENOMES)

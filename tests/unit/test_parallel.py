@@ -18,7 +18,8 @@ import pytest
 
 import gpuasm.assembly.pipeline  # noqa: F401 - defines bodies
 from gpuasm import parallel
-from gpuasm.parallel import for_each, in_background, ordered_map, run_chunks, set_threads
+from gpuasm.parallel import for_each
+from gpuasm.threads import in_background, ordered_map, run_chunks, set_threads
 
 _FAR = """
 from gpuasm.parallel import inlined

@@ -13,9 +13,10 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.parameters import COVERAGE
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.searching import first_not_below
+from gpuasm.threads import run_chunks
 
 _BATCH = 1 << 19
 """Intervals that are counted at once: each takes more than a hundred bytes meanwhile."""

@@ -32,8 +32,9 @@ from gpuasm.assembly.coverage.graph_depth import typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE, PATHS, DepthModel
 from gpuasm.kmers.counting import tally_kmers
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.union_find import root_of
+from gpuasm.threads import run_chunks
 
 _WITHIN = 1 - 1 / (3 * COVERAGE.dispersion_window_reads)
 """Variance of the reads in a window by their bases, relative to Poisson's: reads across its ends count in part."""

@@ -53,10 +53,10 @@ from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
 from gpuasm.assembly.pairs.links import facing_pairs, segments_of_mates
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, ENDS
 from gpuasm.kmers.text_kmers import kmers_of, places_of
-from gpuasm.parallel import ordered_map
 from gpuasm.sequence.encoding import pack, reverse_complement
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
+from gpuasm.threads import ordered_map
 
 
 def least_bases(n_comparisons: int, bound: int, chance: float) -> int:

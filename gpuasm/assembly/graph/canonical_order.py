@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented, sorted_arcs
-from gpuasm.parallel import compiled, inlined, run_chunks, signatures
+from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.primitives.strand_walks import StrandWalks
+from gpuasm.threads import run_chunks
 
 _BASES_PER_KEY = 31
 """Bases of a text in each uint64 sort key."""

@@ -13,8 +13,9 @@ import numpy as np
 from gpuasm.assembly.graph.canonical_order import order_walks
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented, insert_arc
 from gpuasm.kmers.pieces import keep_mutual
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
+from gpuasm.threads import run_chunks
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD, pack
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import run_chunks
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from gpuasm.assembly.coverage.graph_depth import typical_depth
 from gpuasm.assembly.coverage.sample_mode import rare_depth, reads_of_one_error
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE, PATHS, SIMPLIFICATION
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
+from gpuasm.threads import run_chunks
 
 _NONE = -1.0
 _LONG_KMERS = COVERAGE.long_unitig_kmers

@@ -15,8 +15,9 @@ import numpy as np
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, SIMPLIFICATION
 from gpuasm.assembly.simplification.branches import RuleLimits, is_above
-from gpuasm.parallel import compiled, run_chunks, signatures
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.edits import edits_to_prefix
+from gpuasm.threads import run_chunks
 
 _LENGTH_DIFFERENCE = SIMPLIFICATION.bubble_length_difference
 

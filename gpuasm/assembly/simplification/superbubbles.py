@@ -15,8 +15,9 @@ import numpy as np
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, SIMPLIFICATION
 from gpuasm.assembly.simplification.tandem_units import lies_in_tandem_repeat, n_kmers
-from gpuasm.parallel import compiled, inlined, run_chunks, signatures
+from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.sequence.edits import edits_to_substring
+from gpuasm.threads import run_chunks
 
 _MAX_KMERS, _MAX_UNITIGS = SIMPLIFICATION.variant_max_kmers, SIMPLIFICATION.superbubble_max_unitigs
 _PER_BASES = ALIGNMENT.copy_bases_per_difference

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.parallel import single_threaded_blas
+from gpuasm.threads import single_threaded_blas
 
 EXPECTED_NOISE = 2.0
 """Variance of 4-mers between windows of a bacterial genome, relative to that of random 4-mers."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from gpuasm.clustering.bins.contrast import PRIOR_WEIGHT
 from gpuasm.clustering.grid import MapGrid
-from gpuasm.parallel import compiled, single_threaded_blas
+from gpuasm.parallel import compiled
+from gpuasm.threads import single_threaded_blas
 
 VALLEY = 0.5
 """Two groups are separate if fewer rows are between them than this share of those around the sparser group's centre,"""

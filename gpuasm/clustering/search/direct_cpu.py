@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.parallel import compiled, inlined, run_chunks
+from gpuasm.parallel import compiled, inlined
 from gpuasm.parallel import fused_multiply_add as fma
+from gpuasm.threads import run_chunks
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV = 0, 1, 2
 _TILE = 256

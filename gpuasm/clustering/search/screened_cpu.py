@@ -6,8 +6,9 @@ import numpy as np
 
 from gpuasm.clustering.search.direct_cpu import EUCLIDEAN, best_two_direct
 from gpuasm.clustering.search.screening import centred, squared_lengths, threshold
-from gpuasm.parallel import compiled, ordered_map, run_chunks, single_threaded_blas
+from gpuasm.parallel import compiled
 from gpuasm.parallel import fused_multiply_add as fma
+from gpuasm.threads import ordered_map, run_chunks, single_threaded_blas
 
 _KEPT = 8
 """Candidates of a row from the screening; if more may be the best, all units are measured."""

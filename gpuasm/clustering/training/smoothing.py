@@ -11,7 +11,8 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.clustering.training.neighbourhood import Neighbourhood, Term
-from gpuasm.parallel import compiled, inlined, run_chunks
+from gpuasm.parallel import compiled, inlined
+from gpuasm.threads import run_chunks
 
 
 def smooth(sums: Array, grid: MapGrid, weights: Neighbourhood) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.clustering.grid import MapGrid
 from gpuasm.errors import DataError, UsageError
-from gpuasm.parallel import single_threaded_blas
+from gpuasm.threads import single_threaded_blas
 
 STARTS = ("pca", "linear", "random")
 WIDE = 1000

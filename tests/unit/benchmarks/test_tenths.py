@@ -29,14 +29,14 @@ def test_tenths_of_the_same_follow_as_one(tenths):
 
 
 def test_a_stack_is_in_a_function_of_the_package_or_in_none(tenths):
-    from gpuasm.parallel import ordered_map, set_threads
+    from gpuasm.threads import ordered_map, set_threads
 
     set_threads(1)
     try:
         found = list(ordered_map(lambda _: tenths.doing(inspect.currentframe()), [0]))
     finally:
         set_threads(None)
-    assert found == ["parallel"]
+    assert found == ["threads"]
     assert tenths.doing(None) == "start of Python"
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from gpuasm.errors import DataError, ResourceError
 from gpuasm.io import reference_kmers
 from gpuasm.io.reference_kmers import K, ReferenceKmers, read_reference, reads_of_reference
-from gpuasm.parallel import set_threads
 from gpuasm.resources import limited_memory, resident_bytes
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import set_threads
 from tests.oracles.read_through import reverse_complement
 from tests.oracles.reads import fasta, pieces_of_sequence, random_sequences
 

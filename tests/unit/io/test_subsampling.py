@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpuasm.io.subsampling import choose_reads
-from gpuasm.parallel import set_threads
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import set_threads
 from tests.oracles.reads import random_sequences
 
 TEXTS = random_sequences(1, 4000, 80)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpuasm import parallel
 from gpuasm.io import adapters, read_through
 from gpuasm.io.adapters import ADAPTERS, PROBE_LENGTH, first_segment_of_reads, survey_adapters
 from gpuasm.io.read_cleaning import clean_reads
@@ -15,6 +14,7 @@ from gpuasm.io.summary import ReadSet
 from gpuasm.io.trimming import cut_reads, trim_reads
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
+from gpuasm.threads import set_threads
 from tests.oracles.read_through import longest_short_insert, reverse_complement
 from tests.oracles.reads import pieces_of_reads as pieces
 from tests.oracles.reads import pieces_of_sequence, random_sequences
@@ -207,11 +207,11 @@ def test_threads_and_order_change_nothing(rng):
     shuffled = [texts[2 * i + mate] for i in order.tolist() for mate in (0, 1)]
     results = []
     for n in (1, 2):
-        parallel.set_threads(n)
+        set_threads(n)
         results.append(trimmed(texts, 1500))
         again = trimmed(shuffled, 1500)
         assert [results[0][2 * i + mate] for i in order.tolist() for mate in (0, 1)] == again
-    parallel.set_threads(None)
+    set_threads(None)
     assert results[0] == results[1] != texts
 
 

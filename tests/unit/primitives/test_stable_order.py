@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuasm import parallel
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.primitives import stable_order as module
 from gpuasm.primitives.stable_order import order_of_distinct, stable_order, taken
+from gpuasm.threads import set_threads
 
 
 @given(keys=st.lists(st.integers(0, 12), max_size=60))
@@ -29,9 +29,9 @@ def test_many_keys(n_keys, xp, rng):
 @pytest.fixture(params=[1, 2, 5])
 def all_threads(request, monkeypatch):
     monkeypatch.setattr(module, "_FEW", 1)
-    parallel.set_threads(request.param)
+    set_threads(request.param)
     yield
-    parallel.set_threads(None)
+    set_threads(None)
 
 
 @given(keys=st.lists(st.integers(0, 2**40), min_size=1, max_size=60, unique=True))

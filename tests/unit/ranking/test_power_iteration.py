@@ -16,6 +16,7 @@ from gpuasm.errors import ConvergenceError, DataError, UsageError
 from gpuasm.graph import DirectedGraph, from_edges
 from gpuasm.graph.random_graphs import rmat
 from gpuasm.ranking import l1_distance, power_iteration
+from gpuasm.threads import set_threads
 from tests.oracles.ranking import exact_ranks, transition_matrix
 from tests.strategies import graphs
 
@@ -65,14 +66,13 @@ def test_solves_the_equations_within_its_bound(graph: DirectedGraph) -> None:
 
 
 def test_same_bits_with_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpuasm import parallel
 
     graph = rmat(14, 8, seed=3)
     found = []
     for n_threads in (1, 2, 3):
-        parallel.set_threads(n_threads)
+        set_threads(n_threads)
         found.append(power_iteration(graph).ranks)
-    parallel.set_threads(None)
+    set_threads(None)
     assert len({ranks.tobytes() for ranks in found}) == 1
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuasm import parallel
 from gpuasm.errors import DataError, UsageError
 from gpuasm.primitives.randomness import random_uint64, random_units, stream_key
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.error_profile import hiseq_profile
 from gpuasm.sequence.genomes import Molecule, Repeats, simulate_molecule
 from gpuasm.sequence.simulation import ReadOptions, ReadSimulation, log_normal_abundances, read_texts
+from gpuasm.threads import set_threads
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def molecule():
 
 @pytest.fixture
 def threads():
-    yield parallel.set_threads
-    parallel.set_threads(None)
+    yield set_threads
+    set_threads(None)
 
 
 def joined(simulation, pairs_per_block):

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm import parallel
 from gpuasm.assembly.contig import make_contigs
 from gpuasm.assembly.coverage.sample_mode import Mode
 from gpuasm.assembly.options import rules_without
@@ -18,6 +17,7 @@ from gpuasm.assembly.paths.repeat_resolution import resolve, resolve_pairs
 from gpuasm.assembly.scaffold import make_scaffolds
 from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.stages import Stages
+from gpuasm.threads import set_threads, thread_count
 from tests.oracles.kmers import reverse_complement
 from tests.repeat_graphs import (
     FOLD,
@@ -285,9 +285,9 @@ def test_order_of_pairs_and_of_mates_does_not_matter(seed):
 def test_threads_do_not_matter(threads):
     graph = graph_of(GENOME[:5000], GENOME[5030:], D)
     expected = bytes_of(resolve(graph, PAIRS))
-    before = parallel.thread_count()
+    before = thread_count()
     try:
-        parallel.set_threads(threads)
+        set_threads(threads)
         assert bytes_of(resolve(graph, PAIRS)) == expected
     finally:
-        parallel.set_threads(before)
+        set_threads(before)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuasm import parallel
 from gpuasm.assembly.alignment import contig_alignment
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.coverage.contig_depth import summarise, window_means
@@ -20,6 +19,7 @@ from gpuasm.sequence.encoding import decode, reverse_complement
 from gpuasm.sequence.genomes import Molecule
 from gpuasm.sequence.reads import Reads
 from gpuasm.sequence.simulation import ReadOptions, ReadSimulation, read_texts
+from gpuasm.threads import set_threads
 
 
 def contig(codes, *, circular=False, depth=1.0):
@@ -250,13 +250,13 @@ def test_threads_batches_and_order_do_not_matter(genome, pairs, monkeypatch):
     results = []
     for threads, batch in ((1, 1 << 22), (2, 1 << 22), (2, 999)):
         monkeypatch.setattr(contig_alignment, "_BATCH", batch)
-        parallel.set_threads(threads)
+        set_threads(threads)
         results.append(check_contigs([contig(wrong)], pairs, min_length=1))
     assert results[0].counts == results[1].counts
     order = np.random.default_rng(1).permutation(pairs.n_reads // 2)
     segments = np.stack([2 * order, 2 * order + 1], axis=1).ravel()
     results.append(check_contigs([contig(wrong)], replace(pairs.select(segments), read=pairs.read), min_length=1))
-    parallel.set_threads(None)
+    set_threads(None)
     assert results[2].counts == results[3].counts  # the batches hold the same pairs
     for other in results[1:]:
         assert np.array_equal(results[0].depth, other.depth)

@@ -11,6 +11,7 @@ from gpuasm.clustering.training.schedule import decayed, radii, rates
 from gpuasm.clustering.training.smoothing import smooth, smooth_terms
 from gpuasm.clustering.training.sums import unit_sums
 from gpuasm.errors import UsageError
+from gpuasm.threads import set_threads
 from tests.oracles import som as oracle
 
 GRIDS = [
@@ -94,14 +95,13 @@ def test_errors_are_recorded_for_each_epoch(xp, rng):
 
 @pytest.mark.parametrize("options", [{}, {"metric": "cosine"}, {"start": "random", "neighbourhood": "bubble"}], ids=str)
 def test_bytes_do_not_depend_on_threads(rng, options):
-    from gpuasm import parallel
 
     rows, found = blobs(rng, n=3000, d=20), []
     for n in (1, 2):
-        parallel.set_threads(n)
+        set_threads(n)
         som = SelfOrganisingMap(12, 9, epochs=4, **options).fit(rows)
         found.append((som.weights_.tobytes(), som.labels_.tobytes(), som.history_))
-    parallel.set_threads(None)
+    set_threads(None)
     assert found[0] == found[1]
 
 
