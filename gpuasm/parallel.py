@@ -41,12 +41,6 @@ def fused_multiply_add(context, a, b, c):  # noqa: ARG001 - numba's signature
     return c(a, b, c), lambda _context, builder, _signature, arguments: builder.fma(*arguments)
 
 
-@extending.intrinsic
-def count_bits(context, bits):  # noqa: ARG001 - numba's signature
-    """Return how many of the bits of a uint64 are set; for compiled CPU loops."""
-    return types.int64(types.uint64), lambda _context, builder, _signature, arguments: builder.ctpop(*arguments)
-
-
 _ENTRY = re.compile(r"\.entry\s+(\w+)")
 _BLOCK = 256
 _KINDS: dict[str | None, tuple[Kind | None, Kind | None]] = {
@@ -293,7 +287,6 @@ __all__ = [
     "Array",
     "called_before_loops",
     "compiled",
-    "count_bits",
     "flattened",
     "for_each",
     "fused_multiply_add",

@@ -239,7 +239,7 @@ def _load_while_reading(*modules: str, then: Callable[[], None]) -> threading.Th
         for name in modules:
             with contextlib.suppress(ImportError):  # the import that needs it reports it
                 importlib.import_module(name)
-        with contextlib.suppress(Exception):  # as here
+        with contextlib.suppress(Exception):  # what needs it reports it
             then()
 
     thread = threading.Thread(target=load, name="load modules", daemon=True)

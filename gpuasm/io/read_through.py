@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.parallel import compiled, count_bits, inlined, signatures
+from gpuasm.parallel import compiled, inlined, signatures
+from gpuasm.primitives.counting import count_ones
 from gpuasm.sequence.encoding import base_at, decode
 from gpuasm.sequence.reads import Reads
 from gpuasm.threads import run_chunks
@@ -132,7 +133,7 @@ def _differing(bases, others, n):
     x = (x | x >> np.uint64(1)) & _ODD_BITS
     if n < 32:
         x >>= np.uint64(64 - 2 * n)
-    return count_bits(x)
+    return count_ones(x)
 
 
 @compiled()

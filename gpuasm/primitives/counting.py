@@ -18,7 +18,7 @@ _ONE_IN_EACH_BYTE = np.uint64(0x0101010101010101)
 
 @inlined()
 def count_ones(x):
-    """Return the number of set bits (int64) of a uint64, for bodies of `for_each`."""
+    """Return the number of set bits (int64) of a uint64, for compiled loops and bodies of `for_each`."""
     x -= (x >> np.uint64(1)) & _ODD
     x = (x & _PAIRS) + ((x >> np.uint64(2)) & _PAIRS)
     x = (x + (x >> np.uint64(4))) & _NIBBLES

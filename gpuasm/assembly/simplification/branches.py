@@ -200,11 +200,8 @@ def find_low_coverage_edges(graph: UnitigGraph, nearby: np.ndarray, limits: Rule
     Next to a repeat of many copies a true single copy is negligible too, so a negligible edge is removed only if it has
     at most half a copy's depth.
     """
-    edges, strictness, keeps = (
-        Branches.of(graph, graph.n_kmers <= 2 * graph.k),
-        limits.strictness,
-        limits.keeps_variants,
-    )
+    edges = Branches.of(graph, graph.n_kmers <= 2 * graph.k)
+    strictness, keeps = limits.strictness, limits.keeps_variants
     own, weaker, stronger = edges.depth, edges.competitor.min(axis=1), edges.competitor.max(axis=1)
     near, share = nearby[edges.unitig], SIMPLIFICATION.rare_share * strictness
     as_variant = own < limits.rare_depth(near, keeps_variants=keeps)
