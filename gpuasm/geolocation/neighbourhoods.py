@@ -11,6 +11,7 @@ from gpuasm.graph.directed_graph import DirectedGraph
 from gpuasm.graph.rows import rows_of_slots
 from gpuasm.graph.values import scaled_rows
 from gpuasm.parallel import compiled
+from gpuasm.primitives.counting import count_values
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def neighbourhoods(
     weight = xp.ones(len(slots)) if weights is None else weights[slots]
     kept = is_located[neighbour] & (weight > 0)
     row, neighbour, weight = row[kept], neighbour[kept], weight[kept]
-    counts = _counts(row, len(vertices))
+    counts = count_values(row, len(vertices))
     is_new = counts > seen[vertices]
     seen[vertices] = counts
     if nearest is not None:
@@ -108,18 +109,13 @@ def located_neighbours(v, edges, rounds, number):
     return near[:n], own[:n]
 
 
-def _counts(row: Array, n_rows: int) -> Array:
-    xp = array_namespace(row)
-    return xp.bincount(row, minlength=n_rows) if row.size else xp.zeros(n_rows, np.int64)
-
-
 def _ranks(row: Array, weight: Array, n_rows: int) -> Array:
     """Return the rank of each entry in its row, by descending weight."""
     xp = array_namespace(row)
     keys = [xp.arange(row.size, dtype=np.float64), -weight, row.astype(np.float64)]
     order = xp.lexsort(xp.stack(keys))
     first = xp.zeros(n_rows + 1, np.int64)
-    xp.cumsum(_counts(row, n_rows), out=first[1:])
+    xp.cumsum(count_values(row, n_rows), out=first[1:])
     ranks = xp.empty(row.size, np.int64)
     ranks[order] = xp.arange(row.size) - first[row[order]]
     return ranks

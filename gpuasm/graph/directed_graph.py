@@ -15,6 +15,7 @@ from gpuasm.graph.components import number_components, spanning_edges, weak_comp
 from gpuasm.graph.csr_graph import CsrGraph
 from gpuasm.graph.names import Label, short_list
 from gpuasm.graph.rows import group_by
+from gpuasm.primitives.counting import count_values
 
 if TYPE_CHECKING:
     from gpuasm.graph.drawing import Drawing, DrawingOptions
@@ -116,11 +117,11 @@ class DirectedGraph(CsrGraph):
 
 def describe(graph: DirectedGraph) -> dict[str, Any]:
     """Return counts, degrees, components and the Euler check by name, in the order in which they are printed."""
-    xp, n = array_namespace(graph.columns), graph.n_vertices
+    n = graph.n_vertices
     source, target = graph.edges()
     component, n_components = number_components(graph.components())
     with_edges = graph.out_degree + graph.in_degree > 0
-    sizes = xp.bincount(component, minlength=1) if n else xp.zeros(1, int)
+    sizes = count_values(component, max(1, n_components))
     check = graph.euler_check()
     return {
         "vertices": n,

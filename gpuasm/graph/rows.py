@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.parallel import compiled, for_each
-from gpuasm.primitives.counting import count_true
+from gpuasm.primitives.counting import count_true, count_values
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.stable_order import stable_order
@@ -50,7 +50,7 @@ def offsets_of(keys: Array, n: int) -> Array:
     if xp is np:
         _count(keys, offsets)
     elif keys.size:
-        xp.cumsum(xp.bincount(keys, minlength=n), out=offsets[1:])
+        xp.cumsum(count_values(keys, n), out=offsets[1:])
     return offsets
 
 

@@ -25,6 +25,7 @@ from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.tally import MAX_MULTIPLICITY, Tally, joined, observed_edges
 from gpuasm.kmers.windows import Tiles, tile_windows
 from gpuasm.parallel import for_each, inlined, signatures
+from gpuasm.primitives.counting import count_values
 from gpuasm.primitives.hashing import MIX_CUDA, build_index, mix
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -116,7 +117,7 @@ def _count(
         if k > MAX_PLAIN_K:  # windows without names sort to the end
             keys = keys[: int(xp.searchsorted(keys, xp.asarray([NO_KEY]))[0])]
         keys, count = _run_lengths(keys)
-        classes = xp.bincount(xp.minimum(count, MAX_MULTIPLICITY), minlength=MAX_MULTIPLICITY + 1)
+        classes = count_values(xp.minimum(count, MAX_MULTIPLICITY), MAX_MULTIPLICITY + 1)
         histogram += to_host(classes)
         kept = xp.flatnonzero(count >= min_count)
         solid[0].append(keys[kept])

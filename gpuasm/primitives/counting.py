@@ -1,4 +1,4 @@
-"""Count the true values of an array and the set bits of a number; sum the values between bounds."""
+"""Count true values, each value, and the set bits of a number; sum the values between bounds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from gpuasm.parallel import for_each, inlined, signatures
 
 _BLOCK = 256
 _MOST_BLOCKS = 1 << 12
+_N_SMALL = 1 << 10
 _AT_A_TIME = 1 << 24
 _ODD = np.uint64(0x5555555555555555)
 _PAIRS = np.uint64(0x3333333333333333)
@@ -34,6 +35,31 @@ def count_true(mask: Array) -> int:
     if xp is np:
         return int(np.count_nonzero(mask))
     return _count_cuda(xp.ascontiguousarray(mask))
+
+
+def count_values(values: Array, n: int) -> Array:
+    """Return how often each number from 0 to n - 1 occurs: (n,) int64, where the values are.
+
+    On a device by a small kernel: cupy's own takes memory of many times the result, and its first call loads scipy.
+
+    Parameters
+    ----------
+    values : (m,) int32 or int64
+        From 0 to n - 1.
+    """
+    xp = array_namespace(values)
+    if xp is np:
+        return np.bincount(values, minlength=n).astype(np.int64, copy=False)
+    return _count_values_cuda(xp.ascontiguousarray(values), n)
+
+
+def _count_values_cuda(values: Array, n: int) -> Array:
+    (count,) = cuda_functions(_CUDA, f"count_{values.dtype.name}")
+    counts = array_namespace(values).zeros(n, np.int64)
+    if values.size:
+        blocks = min(-(-values.size // _BLOCK), _MOST_BLOCKS)
+        count((blocks,), (_BLOCK,), (values, np.int64(values.size), counts))
+    return counts
 
 
 def count_between(marks: Array, bounds: Array) -> Array:
@@ -76,7 +102,25 @@ extern "C" __global__ void count_true(const bool* mask, i64 n, unsigned long lon
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (i64)gridDim.x * blockDim.x) own += mask[i];
     if (own) atomicAdd(total, own);
 }
-"""
+// Small values, which are the most frequent ones of depths and lengths, are counted in each block's own memory first.
+template <typename T> __device__ void count_values(const T* values, i64 n, unsigned long long* counts) {
+    __shared__ unsigned own[N_SMALL];
+    for (int v = threadIdx.x; v < N_SMALL; v += blockDim.x) own[v] = 0;
+    __syncthreads();
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (i64)gridDim.x * blockDim.x)
+        if (values[i] < N_SMALL) atomicAdd(own + values[i], 1u);
+        else atomicAdd(counts + values[i], 1ull);
+    __syncthreads();
+    for (int v = threadIdx.x; v < N_SMALL; v += blockDim.x)
+        if (own[v]) atomicAdd(counts + v, (unsigned long long)own[v]);
+}
+extern "C" __global__ void count_int32(const int* values, i64 n, unsigned long long* counts) {
+    count_values(values, n, counts);
+}
+extern "C" __global__ void count_int64(const i64* values, i64 n, unsigned long long* counts) {
+    count_values(values, n, counts);
+}
+""".replace("N_SMALL", str(_N_SMALL))
 
 
 def sum_between(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:

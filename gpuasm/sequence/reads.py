@@ -12,6 +12,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, is_on_other_device, to_current_device, to_host, to_namespace
 from gpuasm.checks import array_of, items
 from gpuasm.errors import DataError
+from gpuasm.primitives.counting import count_values
 from gpuasm.sequence.encoding import NOT_A_BASE, encode, pack
 
 
@@ -147,8 +148,8 @@ def _codes_of(text: str | bytes) -> np.ndarray:
 
 def lengths_of(reads: Reads) -> np.ndarray:
     """Return how many segments of reads there are of each length: (max + 1,) int64, on the host."""
-    xp = array_namespace(reads.length)
-    return to_host(xp.bincount(reads.length)) if reads.n_segments else np.zeros(1, np.int64)
+    longest = int(reads.length.max()) if reads.n_segments else 0
+    return to_host(count_values(reads.length, longest + 1))
 
 
 def count_windows(lengths: np.ndarray, k: int) -> int:

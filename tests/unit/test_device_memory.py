@@ -126,6 +126,16 @@ def test_the_kept_block_does_not_raise_the_peak():
     assert allocate.total == LARGE
 
 
+@pytest.mark.parametrize(("idle", "peak"), [(96 << 20, 3 * LARGE // 2), (32 << 20, 3 * LARGE // 2 + (32 << 20))])
+def test_many_idle_blocks_do_not_raise_the_peak(idle, peak):
+    device = Device(8 * LARGE)
+    allocate = DeviceAllocator(device)
+    allocate(LARGE // 2)
+    allocate(idle).free()
+    allocate(LARGE)
+    assert allocate.peak() == peak
+
+
 def test_the_kept_block_makes_room_for_small_ones():
     device = Device(2 * LARGE)
     allocate = DeviceAllocator(device)

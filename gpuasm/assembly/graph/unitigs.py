@@ -18,6 +18,7 @@ from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
+from gpuasm.primitives.counting import count_values
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 from gpuasm.sequence.reads import Reads
@@ -242,7 +243,7 @@ def find_arcs(
     row, column = xp.nonzero(to >= 0)
     to, seen = to[row, column], seen[row, column]
     order = xp.argsort((row << 32) + to)
-    arc_start = np.concatenate([[0], np.cumsum(to_host(xp.bincount(row, minlength=leaving.size)))])
+    arc_start = np.concatenate([[0], np.cumsum(to_host(count_values(row, leaving.size)))])
     return arc_start, to_host(to[order]), to_host(seen[order]).astype(np.int64)
 
 

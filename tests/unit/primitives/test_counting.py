@@ -30,6 +30,26 @@ def test_the_kernel(monkeypatch, emulated_functions, rng) -> None:
         assert counting._count_cuda(mask) == sum(mask.tolist())
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("n", [0, 1, 255, 5000])
+def test_count_values(xp, rng, n: int, dtype) -> None:
+    values = np.minimum(rng.geometric(0.01, n), 2999).astype(dtype)
+    counts = np.zeros(3000, np.int64)
+    np.add.at(counts, values, 1)
+    found = counting.count_values(to_namespace(xp, values), 3000)
+    assert found.dtype == np.int64
+    assert found.tolist() == counts.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_the_kernel_that_counts_values(monkeypatch, emulated_functions, rng, dtype) -> None:
+    monkeypatch.setattr(counting, "cuda_functions", emulated_functions)
+    monkeypatch.setattr(counting, "_MOST_BLOCKS", 3)
+    for n in (0, 1, 5000):
+        values = np.minimum(rng.geometric(0.001, n), 2999).astype(dtype)
+        assert counting._count_values_cuda(values, 3000).tolist() == np.bincount(values, minlength=3000).tolist()
+
+
 @pytest.mark.parametrize("x", [0, 1, 1 << 63, (1 << 64) - 1, 0x5555555555555555, 0x9E3779B97F4A7C15])
 def test_count_ones(x: int) -> None:
     assert count_ones(np.uint64(x)) == x.bit_count()
