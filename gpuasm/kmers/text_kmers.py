@@ -46,7 +46,7 @@ def places_of(codes: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarr
     Parameters
     ----------
     codes : (n,) uint8
-        A, C, G, T as 0 to 3, on the host.
+        A, C, G, T as 0 to 3, on the host; 4 in gaps, which is read as 0.
     keys : (m,) uint64
         The canonical 31-mers.
 
@@ -87,7 +87,7 @@ def _find(first, last, codes, queries, is_slot, n_found, position, keys, is_forw
         n, forward, backward = 0, np.uint64(0), np.uint64(0)
         at = n_found[chunk - 1] if chunk > 0 else 0
         for i in range(_CHUNK * chunk, min(_CHUNK * (chunk + 1) + MAX_PLAIN_K - 1, codes.size)):
-            code = np.uint64(codes[i])
+            code = np.uint64(codes[i] & 3)
             forward = ((forward << _TWO) | code) & _MASK
             backward = (backward >> _TWO) | ((_THREE - code) << _FIRST)
             if i + 1 < _CHUNK * chunk + MAX_PLAIN_K:

@@ -21,7 +21,7 @@ from gpuasm.kmers.tally import joined
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.hashing import build_index, mix
-from gpuasm.primitives.runs import begins_run, run_bounds
+from gpuasm.primitives.runs import begins_run, run_bounds, values_of_ranges
 from gpuasm.sequence.encoding import NOT_A_BASE, base_at, pack
 from gpuasm.sequence.reads import Reads
 
@@ -107,11 +107,12 @@ class Targets:
         weight = np.ones(len(codes)) if depth is None else np.array(depth, np.float64)
         weight = np.maximum(1, np.rint(_WEIGHT_SCALE * weight)).astype(np.int64)[owner]
         start = np.concatenate([[0], np.cumsum(size + np.where(is_whole, reach, 0))]).astype(np.int64)
-        texts, rows = [np.empty(0, np.uint8)], zip(offset.tolist(), size.tolist(), is_whole.tolist(), strict=True)
-        for first, n, repeats in rows:
-            own = joined[first : first + n]
-            texts.append(np.resize(own, n + reach) if repeats else own)
-        packed = to_namespace(xp, pack(np.concatenate(texts)))
+        # A circular target has its bases as often as they fit, and then the rest.
+        rounds = np.diff(start) // np.maximum(1, size)
+        row = np.repeat(np.arange(size.size), rounds + 1)
+        length = size[row]
+        length[np.cumsum(rounds + 1) - 1] = np.diff(start) - rounds * size
+        packed = to_namespace(xp, pack(values_of_ranges(joined, offset[row], offset[row] + length)))
         return cls(packed, start, size, is_whole, offset, weight, int(joined.size))
 
     def at(self, text: np.ndarray) -> np.ndarray:
@@ -130,11 +131,10 @@ class Targets:
 def _stretches(codes: np.ndarray, n_bases: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return contig, first base and size of each stretch without gaps, given the bases of each contig: (n,) int64."""
     bounds = np.concatenate([[0], np.cumsum(n_bases)])
-    is_base = np.concatenate([[False], codes < NOT_A_BASE, [False]])
-    changes = is_base[1:] != is_base[:-1]
-    changes[bounds] = True
-    places = np.flatnonzero(changes)
-    rows = np.flatnonzero(is_base[places[:-1] + 1])
+    gaps = np.flatnonzero(codes >= NOT_A_BASE)
+    before, behind = np.diff(gaps, prepend=-2) > 1, np.diff(gaps, append=codes.size + 1) > 1
+    places = np.unique(np.concatenate([bounds, gaps[before], gaps[behind] + 1]))
+    rows = np.flatnonzero(codes[places[:-1]] < NOT_A_BASE)
     first = places[rows]
     return np.searchsorted(bounds, first, side="right") - 1, first, places[rows + 1] - first
 

@@ -101,7 +101,7 @@ def _occurrences(
     """
     key = np.minimum(forward, backward)
     order = np.argsort(key, kind="stable")
-    place, found, reads_key = places_of(codes & 3, key)
+    place, found, reads_key = places_of(codes, key)
     first, last = (np.searchsorted(key[order], found, side=side) for side in ("left", "right"))
     is_rare = np.bincount(first, minlength=1)[first] <= ALIGNMENT.self_alignment_max_places
     row, which = numbers_of_ranges(first[is_rare], (last - first)[is_rare])
@@ -133,13 +133,13 @@ def find_contained_contigs(contigs: Sequence[Contig]) -> np.ndarray:
     if not ends:
         return np.empty((0, 2), np.int64)
     bounds, codes = bounds_of(contigs), np.concatenate([contig.codes for contig in contigs])
-    last_bases = [
-        reverse_complement(contigs[owner].codes[:MAX_PLAIN_K]) if side == LEFT else contigs[owner].codes[-MAX_PLAIN_K:]
-        for owner, side in ends
-    ]
-    last_kmers = kmers_of(np.concatenate(last_bases) & 3)
-    at, row, is_reversed = _occurrences(codes, *(kmers[::MAX_PLAIN_K] for kmers in last_kmers))
-    (owner, side), contig = np.array(ends)[row].T, np.searchsorted(bounds, at, side="right") - 1
+    owner, side = np.array(ends).T
+    first = np.where(side == LEFT, bounds[owner], bounds[owner + 1] - MAX_PLAIN_K)
+    last_kmers = kmers_of(codes[(first[:, None] + np.arange(MAX_PLAIN_K)).ravel()] & 3)
+    own, twin = (kmers[::MAX_PLAIN_K] for kmers in last_kmers)
+    outwards = np.where(side == LEFT, twin, own), np.where(side == LEFT, own, twin)
+    at, row, is_reversed = _occurrences(codes, *outwards)
+    owner, side, contig = owner[row], side[row], np.searchsorted(bounds, at, side="right") - 1
     n, length, is_linear = np.diff(bounds)[owner], np.diff(bounds)[contig], [not own.is_circular for own in contigs]
     begin = np.where(is_reversed, at, at + MAX_PLAIN_K - n)
     fits = (begin >= bounds[contig]) & (begin + n <= bounds[contig + 1]) & np.array(is_linear)[contig]

@@ -15,6 +15,7 @@ from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.counting import sum_between
+from gpuasm.primitives.runs import mark_ranges
 from gpuasm.primitives.searching import first_not_below
 from gpuasm.threads import run_chunks
 
@@ -114,10 +115,7 @@ def core_of(targets: Targets, index: SeedIndex, bounds: np.ndarray) -> np.ndarra
     core_end[contig] = end
     kept = core_end - core_begin >= COVERAGE.core_min_bases
     kept[contig[closed]] = True
-    edges = np.zeros(int(bounds[-1]) + 1, np.int8)
-    np.add.at(edges, core_begin[kept], np.int8(1))
-    np.add.at(edges, core_end[kept], np.int8(-1))
-    return np.cumsum(edges[:-1], dtype=np.int8) > 0
+    return mark_ranges(core_begin[kept], core_end[kept], int(bounds[-1]))
 
 
 def summarise(depth: np.ndarray, is_base: np.ndarray, is_core: np.ndarray, bounds: np.ndarray) -> DepthTable:

@@ -23,6 +23,7 @@ from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import BASES_PER_WORD
 from gpuasm.sequence.reads import Reads
+from gpuasm.threads import run_chunks
 
 _MIN_VOTES, (_AGREEING, _VOTERS) = ALIGNMENT.min_votes, ALIGNMENT.vote_agreement
 _BASES_PER_STRIKE = ALIGNMENT.alignment_bases_per_mismatch
@@ -201,17 +202,18 @@ def vote(tails: ClippedTails, *, n_single: int) -> Consensus:
     codes, depth = np.empty(int(longest.sum()), np.uint8), np.empty(int(longest.sum()), np.int32)
     length = np.zeros(end.size, np.int64)
     rows = (start, n_rows, first_base[order], tails.length[order], tails.codes)
-    _vote_by_base(*rows, n_single, out, codes, depth, length)
+    run_chunks(_vote_by_base, end.size, *rows, n_single, out, codes, depth, length)
     slices = [slice(first, first + n) for first, n in zip(out.tolist(), length.tolist(), strict=True)]
     return Consensus(end, [codes[s] for s in slices], [depth[s] for s in slices]).cut(length.tolist())
 
 
 @signatures(
-    "int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64, int64[::1], uint8[::1], int32[::1], int64[::1]"
+    "int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64, int64[::1], uint8[::1], "
+    "int32[::1], int64[::1]"
 )
 @compiled()
-def _vote_by_base(start, n_rows, first_base, length, bases, n_single, out, codes, depth, extended):
-    for e in range(start.size):
+def _vote_by_base(first, last, start, n_rows, first_base, length, bases, n_single, out, codes, depth, extended):
+    for e in range(first, last):
         rows = range(start[e], start[e] + n_rows[e])
         strikes = np.zeros(n_rows[e], np.int64)
         singles, j = 0, 0

@@ -22,7 +22,7 @@ from gpuasm.assembly.parameters import ENDS
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
-from gpuasm.primitives.runs import begins_run
+from gpuasm.primitives.runs import begins_run, values_of_ranges
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 
@@ -69,9 +69,10 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     ends = np.flatnonzero(np.repeat([not contig.is_circular for contig in contigs], 2))
     tails = Consensus(ends, [np.empty(0, np.uint8)] * ends.size, [])
     tail_keys, of, _ = _windows(tails, contigs, k=ENDS.local_min_k, tail=ENDS.extension_tail)
-    known = np.sort(keys)
+    order, known = np.argsort(tail_keys), np.sort(keys)
+    tail_keys = tail_keys[order]  # sorted, they are found in memory that was just read
     shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
-    tail_keys, of, number = tail_keys[shared], of[shared], found.end[owner]
+    tail_keys, of, number = tail_keys[shared], of[order[shared]], found.end[owner]
     # Ends of contigs come before all extensions.
     all_keys = np.concatenate([tail_keys, keys])
     rank = np.concatenate([np.full(tail_keys.size, -1), number])
@@ -149,15 +150,27 @@ def extended(
     size, place = np.array([found.codes[i].size for i in order]), bounds[contig + ~is_left_end][order]
     codes = np.concatenate([reverse_complement(found.codes[i]) if is_left_end[i] else found.codes[i] for i in order])
     depth = np.concatenate([found.depth[i][::-1] if is_left_end[i] else found.depth[i] for i in order])
-    at = np.repeat(place, size)
-    codes_now, depth_now = np.insert(per_base[0], at, codes), np.insert(per_base[1], at, depth)
-    is_core, is_redundant = (np.insert(old, at, np.False_) for old in per_base[2:])
+    ends = np.concatenate([[0], place, [bounds[-1]]])
+    added = bounds[-1] + np.concatenate([[0], np.cumsum(size)])
+    begin = np.append(np.stack([ends[:-2], added[:-1]], axis=1).ravel(), ends[-2])
+    end = np.append(np.stack([ends[1:-1], added[1:]], axis=1).ravel(), ends[-1])
+
+    def longer(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+        return values_of_ranges(np.concatenate([old, new]), begin, end)
+
+    nothing = np.zeros(codes.size, bool)
+    now = (
+        longer(per_base[0], codes),
+        longer(per_base[1], depth),
+        longer(per_base[2], nothing),
+        longer(per_base[3], nothing),
+    )
     by_side = np.zeros((len(contigs), 2), np.int64)
     by_side[contig[order], found.end[order] & 1] = size
     bounds = bounds + np.concatenate([[0], np.cumsum(by_side.sum(axis=1))])
     both = zip(contigs, by_side.tolist(), strict=True)
     new = [
-        changed(own, codes=codes_now[bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
+        changed(own, codes=now[0][bounds[c] : bounds[c + 1]], extended=(right, left)) if right or left else own
         for c, (own, (right, left)) in enumerate(both)
     ]
-    return new, (codes_now, depth_now, is_core, is_redundant), cuts + np.searchsorted(at, cuts, side="right")
+    return new, now, cuts + np.searchsorted(np.repeat(place, size), cuts, side="right")

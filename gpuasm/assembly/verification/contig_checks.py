@@ -26,11 +26,12 @@ from gpuasm.assembly.ends.clipped_tails import free_ends
 from gpuasm.assembly.ends.end_extension import extend_ends, extended
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.verification.contig_splitting import Cuts, find_circular_starts, split_contigs
-from gpuasm.assembly.verification.polishing import count_mixed, count_votes, decide, least_votes
+from gpuasm.assembly.verification.polishing import Voters, count_mixed, count_votes, decide, least_votes
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ReadEvidence, collect_evidence
 from gpuasm.assembly.verification.redundant_ends import find_redundant_ends
 from gpuasm.assembly.verification.unsupported_joins import find_breaks
 from gpuasm.primitives.counting import sum_between
+from gpuasm.primitives.runs import mark_ranges
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -128,7 +129,7 @@ def check_contigs(
     excluded = np.concatenate([*unneeded.values()])
     found = extend_ends(contigs, evidence.tails, index, depth=depth, error_rate=evidence.error_rate)
     cuts = Cuts.of(breaks, excluded)
-    per_base = codes, depth, core_of(targets, index, bounds), _mark_within(excluded, depth.size)
+    per_base = codes, depth, core_of(targets, index, bounds), mark_ranges(excluded[:, 0], excluded[:, 1], depth.size)
     longer, (codes, depth, is_core, is_excluded), moved = extended(contigs, found, per_base, cuts=cuts.place)
     first_base: dict[int, int] = {}
     if "circular-start" in rules:
@@ -146,10 +147,10 @@ def check_contigs(
 def _polish(codes: np.ndarray, evidence: ReadEvidence, bounds: np.ndarray) -> dict[str, int]:
     """Correct bases by the votes of the reads, in place, and return counts for run.json."""
     mismatches, n_aligned = evidence.error_rate
-    counted = count_votes(evidence.votes)
-    place, right = decide(counted, evidence.voters, bounds, least=least_votes(mismatches, n_aligned))
+    counted, voters = count_votes(evidence.votes), Voters.of(evidence.voters, bounds)
+    place, right = decide(counted, voters, least=least_votes(mismatches, n_aligned))
     codes[place] = right
-    mixed = count_mixed(counted, evidence.voters, bounds, error_rate=mismatches / max(1, n_aligned))
+    mixed = count_mixed(counted, voters, error_rate=mismatches / max(1, n_aligned))
     return {**mixed, "bases_changed": int(place.size)}
 
 
@@ -166,14 +167,6 @@ def _find_unread_contigs(
     bases, read = (sum_between(own, bounds) for own in (is_base, is_base & (depth > 0)))
     rows = np.flatnonzero(2 * read < bases)
     return np.stack([bounds[rows], bounds[rows + 1]], axis=1)
-
-
-def _mark_within(stretches: np.ndarray, size: int) -> np.ndarray:
-    """Mark the places that lie in one of the stretches: (size,) bool."""
-    is_within = np.zeros(size, bool)
-    for begin, end in stretches.tolist():
-        is_within[begin:end] = True
-    return is_within
 
 
 def _with_depth(contigs: list[Contig], table: DepthTable) -> list[Contig]:

@@ -26,6 +26,7 @@ from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.contig import Contig, bounds_of, changed, in_order
 from gpuasm.assembly.parameters import VERIFICATION
+from gpuasm.primitives.runs import values_of_ranges
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -75,7 +76,8 @@ class Parts:
 
     def take(self, values: np.ndarray) -> np.ndarray:
         """Return the values of the parts' bases, of an array over all bases."""
-        return np.concatenate([values[:0], *(values[own] for own in self.stretches)])
+        begin, end = np.array([(own.start, own.stop) for own in self.stretches], np.int64).reshape(-1, 2).T
+        return values_of_ranges(values, begin, end)
 
 
 def split_contigs(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
 from gpuasm.arrays import to_host
-from gpuasm.primitives.runs import begins_run, numbers_of_ranges, run_bounds
+from gpuasm.primitives.runs import begins_run, mark_ranges, numbers_of_ranges, run_bounds, values_of_ranges
 
 
 @pytest.mark.parametrize("values", [[], [4], [2, 2, 2], [1, 2, 3], [3, 3, 1, 1, 1, 3], [0, 0, 5]])
@@ -26,3 +27,15 @@ def test_numbers_of_ranges_are_those_of_python(xp, ranges):
     number, row = (to_host(own).tolist() for own in numbers_of_ranges(first, count))
     assert number == [n for begin, size in ranges for n in range(begin, begin + size)]
     assert row == [i for i, (_, size) in enumerate(ranges) for _ in range(size)]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, bool])
+@pytest.mark.parametrize("ranges", [[], [(3, 3)], [(5, 9), (0, 0), (0, 2), (1, 9)]])
+def test_values_and_marks_of_ranges_are_those_of_slices(rng, ranges, dtype):
+    values = rng.integers(0, 2, 9).astype(dtype)
+    begin, end = np.array(ranges, np.int64).reshape(-1, 2).T
+    copied = values_of_ranges(values, begin, end)
+    assert copied.dtype == dtype
+    assert copied.tolist() == [value for first, last in ranges for value in values[first:last].tolist()]
+    marked = [any(first <= place < last for first, last in ranges) for place in range(9)]
+    assert mark_ranges(begin, end, 9).tolist() == marked
