@@ -57,10 +57,10 @@ def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.nd
     if model is DepthModel.NONE:
         return near_by
     n_long = np.count_nonzero(graph.n_kmers > COVERAGE.long_unitig_kmers)
-    rows = np.flatnonzero(best >= n_long)
+    wider = best.copy()
     for _ in range(COVERAGE.local_depth_arcs, COVERAGE.tangle_arcs):
-        best = _propagate_longest(best, graph, rows)
-        rows = rows[best[rows] >= n_long]
+        run_chunks(_take_longest, graph.n, best, n_long, graph.arc_start, graph.arc_to, wider)
+        best, wider = wider, best
     return np.where(best < n_long, np.minimum(near_by, graph.depth[order[best]]), near_by)
 
 
@@ -73,28 +73,23 @@ def nearby_depth(graph: UnitigGraph) -> np.ndarray:
 def _longest_near_by(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
     """Return the unitigs by descending length, and the place there of the first one near each unitig."""
     order = np.argsort(-graph.length, kind="stable")  # linear in a compacted graph, which is in this order
-    best, rows = np.empty(graph.n, np.int32), np.arange(graph.n)
-    best[order] = rows
+    best, wider = np.empty((2, graph.n), np.int32)
+    best[order] = np.arange(graph.n)
     for _ in range(COVERAGE.local_depth_arcs):
-        best = _propagate_longest(best, graph, rows)
+        run_chunks(_take_longest, graph.n, best, 0, graph.arc_start, graph.arc_to, wider)
+        best, wider = wider, best
     return order, best
 
 
-def _propagate_longest(best: np.ndarray, graph: UnitigGraph, rows: np.ndarray) -> np.ndarray:
-    """Return the first known place within one more arc of the given unitigs; the others keep theirs."""
-    wider = best.copy()
-    run_chunks(_take_longest, rows.size, rows, best, graph.arc_start, graph.arc_to, wider)
-    return wider
-
-
-@signatures("int64, int64, int64[::1], int32[::1], int64[::1], int32[::1], int32[::1]")
+@signatures("int64, int64, int32[::1], int64, int64[::1], int32[::1], int32[::1]")
 @compiled()
-def _take_longest(first, last, rows, best, arc_start, arc_to, wider):
-    for row in range(first, last):
-        u = rows[row]
+def _take_longest(first, last, best, n_long, arc_start, arc_to, wider):
+    """Take the first place within one more arc of each unitig whose own is ``n_long`` or behind."""
+    for u in range(first, last):
         own = best[u]
-        for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
-            own = min(own, best[arc_to[arc] >> 1])
+        if own >= n_long:
+            for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
+                own = min(own, best[arc_to[arc] >> 1])
         wider[u] = own
 
 

@@ -10,7 +10,6 @@ One genome has unitigs of similar GC content; several genomes of even depth diff
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -28,11 +27,15 @@ from gpuasm.assembly.parameters import (
     DepthModel,
     ModeParameters,
 )
+from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import encode
+from gpuasm.threads import run_chunks
 
 _LOG = logging.getLogger(__name__)
-_OTHER_BASES = 3
+OTHER_BASES = 3
 """An error replaces a base by one of three others."""
+_FEW_READS, _MOST_READS = COVERAGE.few_reads, float(COVERAGE.error_max_reads)
+_ERROR_BASES = COVERAGE.error_chance_bases
 
 
 def gc_spread(graph: UnitigGraph) -> float:
@@ -160,14 +163,23 @@ def reads_of_one_error(depth: np.ndarray, error_rate: float) -> np.ndarray:
     ``depth * error_rate / 3``. The probability that it reaches n is at most the mean to the n over n factorial. The
     result is the least number that less than one error in a million bases reaches, up to a limit: (n,) float64.
     """
-    mean, reads = depth * (error_rate / _OTHER_BASES), np.full(depth.shape, COVERAGE.few_reads)
-    chance = mean**COVERAGE.few_reads / math.factorial(int(COVERAGE.few_reads))
-    rows, n = np.flatnonzero(chance * COVERAGE.error_chance_bases >= 1), COVERAGE.few_reads
-    mean, chance = mean[rows], chance[rows]
-    while rows.size and n < COVERAGE.error_max_reads:
-        n += 1
-        reads[rows] = n
-        chance = chance * mean / n
-        more = chance * COVERAGE.error_chance_bases >= 1
-        rows, mean, chance = rows[more], mean[more], chance[more]
+    reads = np.empty(depth.size)
+    run_chunks(_write_reads_of_one_error, depth.size, np.ascontiguousarray(depth), error_rate / OTHER_BASES, reads)
     return reads
+
+
+@signatures("int64, int64, float64[::1], float64, float64[::1]")
+@compiled()
+def _write_reads_of_one_error(first, last, depth, share, reads):
+    for row in range(first, last):
+        reads[row] = least_reads_of_one_error(depth[row] * share)
+
+
+@compiled()
+def least_reads_of_one_error(mean):
+    """Return `reads_of_one_error` for the mean number of reads that share an error."""
+    chance, n = 1.0, 0.0
+    while n < _FEW_READS or (chance * _ERROR_BASES >= 1 and n < _MOST_READS):
+        n += 1
+        chance = chance * mean / n
+    return n

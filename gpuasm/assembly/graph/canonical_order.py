@@ -104,22 +104,28 @@ def _copy_bases(first, last, old, old_start, is_circular, order, flip, rotation,
                 bases[start[u] + i] = old[old_start[o] + (rotation[u] + i) % windows]
 
 
-def order_walks(graph: UnitigGraph, walks: StrandWalks) -> tuple[np.ndarray, np.ndarray]:
+def order_walks(graph: UnitigGraph, walks: StrandWalks, *, n_in_order: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the canonical order of walks through unitigs of a graph, and which are then read on their other strand.
 
-    They are (n,) int64 and, in that order, (n,) bool.
+    They are (n,) int64 and, in that order, (n,) bool. The first ``n_in_order`` walks are single unitigs, in canonical
+    form and order.
     """
-    n = walks.start.size - 1
-    place, is_reversed, is_flipped = np.empty(n, np.int64), np.empty(n, np.bool_), np.empty(n, np.bool_)
+    n, m = walks.start.size - 1, n_in_order
+    place, is_reversed, is_flipped = np.empty(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     text, length = (graph.bases, graph.start, graph.k), np.zeros(n, np.int64)  # in k-mers
-    run_chunks(_choose_walk_strands, n, walks.path, walks.start, *text, place, is_reversed, is_flipped, length)
-    is_alone = np.diff(walks.start) == 1
-    alone, joined = np.flatnonzero(is_alone), np.flatnonzero(~is_alone)
-    known, is_in_order = (length, graph.bases, place, is_reversed, graph.k), np.ones(1, np.bool_)
-    run_chunks(_check_order, alone.size, alone, *known, is_in_order)
-    if not is_in_order[0]:
-        order = _order_by_text(graph.bases, place, is_reversed, graph.k, length)
-        return order, is_flipped[order]
+    place[:m], length[:m] = graph.start[walks.path[:m] >> 1], graph.n_kmers[walks.path[:m] >> 1]
+    columns = place[m:], is_reversed[m:], is_flipped[m:], length[m:]
+    run_chunks(_choose_walk_strands, n - m, walks.path, walks.start[m:], *text, *columns)
+    known = length, graph.bases, place, is_reversed, graph.k
+    if m:
+        alone, joined = np.arange(m), np.arange(m, n)
+    else:
+        is_alone, is_in_order = np.diff(walks.start) == 1, np.ones(1, np.bool_)
+        alone, joined = np.flatnonzero(is_alone), np.flatnonzero(~is_alone)
+        run_chunks(_check_order, alone.size, alone, *known, is_in_order)
+        if not is_in_order[0]:
+            order = _order_by_text(graph.bases, place, is_reversed, graph.k, length)
+            return order, is_flipped[order]
     joined = joined[_order_by_text(graph.bases, place[joined], is_reversed[joined], graph.k, length[joined])]
     insertion = np.empty(joined.size, np.int64)
     run_chunks(_find_insertion_places, joined.size, joined, alone, *known, insertion)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.coverage.graph_depth import typical_depth
-from gpuasm.assembly.coverage.sample_mode import rare_depth, reads_of_one_error
+from gpuasm.assembly.coverage.sample_mode import OTHER_BASES, least_reads_of_one_error, rare_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE, PATHS, SIMPLIFICATION
 from gpuasm.parallel import compiled, signatures
@@ -23,6 +23,7 @@ from gpuasm.threads import run_chunks
 
 _NONE = -1.0
 _LONG_KMERS = COVERAGE.long_unitig_kmers
+_TWO_READS, _FEW_READS = COVERAGE.two_reads, COVERAGE.few_reads
 _ALIKE, _SHARED = SIMPLIFICATION.supported_alike_ratio, PATHS.dominant_min_ratio
 
 
@@ -174,14 +175,14 @@ def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits) -> np.
     is_dead = graph.is_dead_end.reshape(-1, 2)
     is_candidate = (is_dead[:, 0] != is_dead[:, 1]) & (graph.n_kmers <= 2 * longest)
     tips = Branches.of(graph, is_candidate, 2 * longest)
-    own, other, onward = tips.depth, tips.competitor.max(axis=1), tips.continuing.max(axis=1)
+    own, other, onward = tips.depth, np.maximum(*tips.competitor.T), np.maximum(*tips.continuing.T)
     shares = np.array([SIMPLIFICATION.rare_share, 0.5, COVERAGE.error_depth_share])
     rare, half, two_errors = nearby[tips.unitig] * (shares * strictness)[:, np.newaxis]
     competitor = SIMPLIFICATION.competitor_ratio / strictness
     negligible = SIMPLIFICATION.negligible_ratio * strictness * other
     bound = np.maximum(np.maximum(two_errors, negligible), np.minimum(few * strictness, rare))
     is_error_of_two = (own < bound) & (other >= 2 * competitor * own)
-    is_error = (own < rare) & tips.is_below.any(axis=1)
+    is_error = (own < rare) & np.logical_or(*tips.is_below.T)
     is_error |= (own <= half) & (other >= competitor * own) | (own < negligible)
     if limits.judges_few:
         is_error |= (own < few) & (onward > _NONE)
@@ -202,7 +203,7 @@ def find_low_coverage_edges(graph: UnitigGraph, nearby: np.ndarray, limits: Rule
     """
     edges = Branches.of(graph, graph.n_kmers <= 2 * graph.k)
     strictness, keeps = limits.strictness, limits.keeps_variants
-    own, weaker, stronger = edges.depth, edges.competitor.min(axis=1), edges.competitor.max(axis=1)
+    own, weaker, stronger = edges.depth, np.minimum(*edges.competitor.T), np.maximum(*edges.competitor.T)
     near, share = nearby[edges.unitig], SIMPLIFICATION.rare_share * strictness
     as_variant = own < limits.rare_depth(near, keeps_variants=keeps)
     as_relative = own < limits.rare_depth(near, keeps_variants=keeps or limits.keeps_minor)
@@ -250,28 +251,33 @@ def find_supported(
 
     ``window`` is the depth that one read gives each of its k-mers, ``error_rate`` that of `RuleLimits`.
     """
-    highest = np.empty(graph.n)  # errors of the reads of the neighbour of highest depth made the branch, if any did
-    run_chunks(_find_highest, graph.n, graph.arc_start, graph.arc_to, graph.depth, nearby, highest)
-    n_reads, of_one_error = graph.depth / window, reads_of_one_error(highest, error_rate)
-    # One read has both errors, so one read less shares each of them by chance.
-    is_read = n_reads >= COVERAGE.two_reads * np.maximum(1.0, (of_one_error - 1) / COVERAGE.few_reads)
-    is_supported = is_read & (graph.n_kmers > graph.k)
-    is_open, found = is_read & ~is_supported, is_supported.copy()
-    rows, unitigs = np.flatnonzero(is_open), (graph.depth, graph.n_kmers, n_reads >= of_one_error)
-    arcs = graph.arc_start, graph.arc_to
+    arcs, share = (graph.arc_start, graph.arc_to), error_rate / OTHER_BASES
+    is_supported, is_open, is_frequent = (np.empty(graph.n, np.bool_) for _ in range(3))
+    own = graph.depth, graph.n_kmers, nearby
+    run_chunks(_judge_reads, graph.n, *arcs, own, graph.k, window, share, is_supported, is_open, is_frequent)
+    rows, unitigs, found = np.flatnonzero(is_open), (graph.depth, graph.n_kmers, is_frequent), is_supported.copy()
     run_chunks(_find_partners, rows.size, rows, *arcs, unitigs, is_supported, found)
     _spread_support(rows[found[rows]], *arcs, unitigs, is_open, found)
     return found
 
 
-@signatures("int64, int64, int64[::1], int32[::1], float64[::1], float64[::1], float64[::1]")
+@signatures(
+    "int64, int64, int64[::1], int32[::1], Tuple((float64[::1], int64[::1], float64[::1], )), int64, float64, float64, "
+    "boolean[::1], boolean[::1], boolean[::1]"
+)
 @compiled()
-def _find_highest(first, last, arc_start, arc_to, depth, nearby, highest):
+def _judge_reads(first, last, arc_start, arc_to, unitigs, k, window, error_share, is_supported, is_open, is_frequent):
+    """Mark the unitigs that have more reads than share two errors, long ones and others, and than share one error."""
+    depth, n_kmers, nearby = unitigs
     for u in range(first, last):
-        most = nearby[u]
+        most = nearby[u]  # errors of the reads of the neighbour of highest depth made the branch, if any did
         for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
             most = max(most, depth[arc_to[arc] >> 1])
-        highest[u] = most
+        n_reads, of_one_error = depth[u] / window, least_reads_of_one_error(most * error_share)
+        # One read has both errors, so one read less shares each of them by chance.
+        is_read = n_reads >= _TWO_READS * max(1.0, (of_one_error - 1) / _FEW_READS)
+        is_supported[u], is_open[u] = is_read and n_kmers[u] > k, is_read and n_kmers[u] <= k
+        is_frequent[u] = n_reads >= of_one_error
 
 
 @signatures(

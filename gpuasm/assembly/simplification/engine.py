@@ -59,7 +59,7 @@ class _Cleaning:
 
     def __init__(self, graph: UnitigGraph, parameters: ModeParameters) -> None:
         self.graph, self.sources, self.removed = graph, SourceUnitigs.identity(graph.n), Removed()
-        self.parameters = parameters
+        self.parameters, self._given = parameters, graph
         self._nearby: np.ndarray | None = None
 
     @property
@@ -78,7 +78,8 @@ class _Cleaning:
         """Remove the unitigs that a rule marked."""
         if marked.any():
             setattr(self.removed, rule, getattr(self.removed, rule) + int(marked.sum()))
-            self.graph, self.sources = compact(self.graph, self.sources, is_removed=marked)
+            is_compact = self.graph is not self._given
+            self.graph, self.sources = compact(self.graph, self.sources, is_removed=marked, is_compact=is_compact)
             self._nearby = None
 
 

@@ -75,6 +75,20 @@ def test_result_is_the_unitigs_of_the_remaining_edges(texts, k, seed):
     assert_arcs_overlap(compacted)
 
 
+@given(texts=texts_of_reads, k=ks, seed=st.integers(0, 99), share=st.sampled_from([0.05, 0.3, 0.6]))
+def test_a_compact_graph_is_compacted_near_what_is_removed(texts, k, seed, share):
+    graph = graph_of_texts(texts, k)
+    graph, sources = compact(graph, SourceUnitigs.identity(graph.n), is_removed=random_removal(graph, seed, 0.1))
+    for round_seed in (seed + 1, seed + 2):
+        is_removed = random_removal(graph, round_seed, share)
+        whole, sources_of_whole = compact(graph, sources, is_removed=is_removed)
+        graph, sources = compact(graph, sources, is_removed=is_removed, is_compact=True)
+        for name in ARRAYS:
+            assert np.array_equal(getattr(graph, name), getattr(whole, name)), name
+        assert np.array_equal(sources.start, sources_of_whole.start)
+        assert np.array_equal(sources.oriented, sources_of_whole.oriented)
+
+
 @given(texts=texts_of_reads, seed=st.integers(0, 99))
 def test_source_unitigs_compose(texts, seed):
     first = graph_of_texts(texts, 5)
