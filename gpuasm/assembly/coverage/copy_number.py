@@ -57,10 +57,8 @@ def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.nd
     if model is DepthModel.NONE:
         return near_by
     n_long = np.count_nonzero(graph.n_kmers > COVERAGE.long_unitig_kmers)
-    wider = best.copy()
-    for _ in range(COVERAGE.local_depth_arcs, COVERAGE.tangle_arcs):
-        run_chunks(_take_longest, graph.n, best, n_long, graph.arc_start, graph.arc_to, wider)
-        best, wider = wider, best
+    n_steps = COVERAGE.tangle_arcs - COVERAGE.local_depth_arcs
+    _take_long_beyond(np.flatnonzero(best >= n_long), n_long, n_steps, graph.arc_start, graph.arc_to, best)
     return np.where(best < n_long, np.minimum(near_by, graph.depth[order[best]]), near_by)
 
 
@@ -76,21 +74,42 @@ def _longest_near_by(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
     best, wider = np.empty((2, graph.n), np.int32)
     best[order] = np.arange(graph.n)
     for _ in range(COVERAGE.local_depth_arcs):
-        run_chunks(_take_longest, graph.n, best, 0, graph.arc_start, graph.arc_to, wider)
+        run_chunks(_take_longest, graph.n, best, graph.arc_start, graph.arc_to, wider)
         best, wider = wider, best
     return order, best
 
 
-@signatures("int64, int64, int32[::1], int64, int64[::1], int32[::1], int32[::1]")
+@signatures("int64, int64, int32[::1], int64[::1], int32[::1], int32[::1]")
 @compiled()
-def _take_longest(first, last, best, n_long, arc_start, arc_to, wider):
-    """Take the first place within one more arc of each unitig whose own is ``n_long`` or behind."""
+def _take_longest(first, last, best, arc_start, arc_to, wider):
+    """Take the first place within one more arc of each unitig."""
     for u in range(first, last):
-        own = best[u]
-        if own >= n_long:
-            for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
-                own = min(own, best[arc_to[arc] >> 1])
-        wider[u] = own
+        wider[u] = _first_within_arc(u, best, arc_start, arc_to)
+
+
+@signatures("int64[::1], int64, int64, int64[::1], int32[::1], int32[::1]")
+@compiled()
+def _take_long_beyond(rows, n_long, n_steps, arc_start, arc_to, best):
+    """Take the first place within more arcs, for the given unitigs, as long as theirs is ``n_long`` or behind."""
+    n, wider = rows.size, np.empty(rows.size, np.int32)
+    for _ in range(n_steps):
+        for i in range(n):
+            wider[i] = _first_within_arc(rows[i], best, arc_start, arc_to)
+        n_left = 0
+        for i in range(n):
+            best[rows[i]] = wider[i]
+            if wider[i] >= n_long:
+                rows[n_left] = rows[i]
+                n_left += 1
+        n = n_left
+
+
+@compiled()
+def _first_within_arc(u, best, arc_start, arc_to):
+    own = best[u]
+    for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
+        own = min(own, best[arc_to[arc] >> 1])
+    return own
 
 
 def one_copy_depth(graph: UnitigGraph, model: DepthModel) -> np.ndarray:
