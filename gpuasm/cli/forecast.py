@@ -15,7 +15,7 @@ from gpuasm.assembly.iteration.k_values import choose_k, first_k
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.io.read_ahead import text_ahead
-from gpuasm.kmers.estimate import sampled_kmers, spectrum_of_sample
+from gpuasm.kmers.estimate import branching_share, sampled_kmers, spectrum_of_sample
 from gpuasm.kmers.keys import MAX_PLAIN_K, minimizer_bases
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum, chance_of_one
 from gpuasm.kmers.superkmers import MINIMIZER
@@ -24,8 +24,8 @@ from gpuasm.sequence.reads import Reads, count_windows, lengths_of
 
 LATER_CODE = 54 << 20
 """Modules and compiled loops that are loaded after the reads."""
-KERNELS = 80 << 20
-"""What the libraries of a device take on the host once its kernels are loaded."""
+KERNELS = 190 << 20
+"""What the libraries of a device take on the host once its kernels are loaded, and freed blocks that are kept there."""
 PAGE, PAGE_APART = 40 << 20, 66 << 20
 """What draws the page of a run: libraries in this process, or another process."""
 
@@ -68,8 +68,9 @@ _PAIRED = 110
 """A segment while pairs are chosen: fourteen columns of eight bytes, most of them for mates."""
 _PAIRED_ON_DEVICE = 60
 """The same on a device, where half of the columns are in memory at once."""
-_INSERTS = 8
-"""A segment on the host while insert sizes are measured on a device: half of the columns of its pair."""
+_FRAGMENT = 28
+"""A segment on the host while a device verifies contigs: begin and end of its fragment, in lists, joined and in order.
+"""
 _CROSSING = 0.25 + 4 + 1 + 0.25
 """A base of junction-spanning reads: itself, the name of its window, a mark, its share of a tile."""
 _CORRECTED = 2 * 0.25 + 3 * 4 + 0.25
@@ -79,8 +80,8 @@ _VERIFIED = 220
 _SEGMENTS_OF_BATCH = 1 << 22
 _CONTIG = 32
 """A base of contigs: codes of unitigs and of contigs, three depths with their sums, seeds and their places."""
-_COPIED = 3 * 4
-"""A base of contigs on the host beside a device: copies of the three depths."""
+_COPIED = 6
+"""A base of contigs on the host beside a device: copies of depths."""
 
 _RANKED = 8 + 4 + 2
 """A k-mer on a device while walks are ranked: the successors of both strands, vertices, marks."""
@@ -91,15 +92,23 @@ _IN_GROUP = 8 + 8 + 6
 _EDGE_GROUPS = 8
 _CONTIG_ON_DEVICE, _COVERED = 20, 24
 """A base of contigs on a device: three depths, seeds and their places; and what a segment and its fragment cover."""
-_SORTED_WINDOW = 40
-"""A window on a device while it is counted: key, sorted copy, buffer of the sort, marks of runs."""
-_PART = 2 * (8 + 4)
-"""A k-mer on a device while parts are counted: key and count, in blocks that the joined table cannot use."""
+_SORTED_WINDOW = 24
+"""A window on a device while it is counted: key, buffer of the sort; then marks and bounds of runs."""
+_VERIFIED_ON_DEVICE = 130
+"""A segment while a device verifies contigs, as `_VERIFIED`: not all copies are there at once."""
+_ANCHORED_LONGER, _NAME = 32, 4
+"""A base of unitigs on a device while longer k-mers anchor pairs: names, keys, places and slots; a base of reads there.
+"""
+_NEXT, _NEXT_KMER = 2 * (0.25 + 4), 8 + 4 + 4 + 8
+"""The next k on a device: a base of its text, in the reads and again in the text, with names; a k-mer that is counted:
+key, count, edges, place."""
+_PART = (8 + 4) + 8 + 2
+"""A k-mer on a device while parts are counted: key and count, then keys joined, and what lies between blocks."""
 _TILE = 14 / 64
 _TILED = 56
 """A tile on a device while tiles are made: its columns, and the segment, place and remaining windows of each."""
 _SMALL_PART, _PARTS, _SPARE_PARTS = 1 << 24, 32, 5 / 4
-_POOL_SHARE, _IDLE = 0.12, 32 << 20
+_POOL_SHARE, _IDLE = 0.12, 16 << 20
 """Blocks of the pool of a device that are free: too small for others, and what lies between small ones."""
 
 _STORED = (2 + 1 + 1) / 8
@@ -127,6 +136,10 @@ _BRIDGED = 2 / 3
 """Bases of junction-spanning reads once gaps are bridged, of those before."""
 _CROSSING_SHARE, _AT_LOW_COVERAGE = 0.07, 0.23
 """Bases of junction-spanning reads, of those of all reads."""
+_BRANCHES_APART, _LEAST_BRANCHING = 2, 0.02
+"""Branches lie in pairs, at both ends of what is shared. Least share of the bases of reads that lie at branches."""
+_COVERED_BY_READS = 4
+"""Junction-spanning reads over a base, at least on average."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +158,9 @@ class Sample:
         The k of the first graph, which is smaller at low coverage, and the windows of k bases in the reads.
     repeated, solid, genome : int
         Estimates of its k-mers that occur twice or more, that are solid, and that have no errors.
-    crossing : int
-        Bases of the reads that are likely to span junctions of the first graph.
+    crossing, branching : int
+        Bases of the reads that are likely to span junctions of the first graph; and those at branches, which remain
+        once gaps are bridged.
     stored : int
         Bytes of reads in the first checkpoint.
     """
@@ -163,6 +177,7 @@ class Sample:
     solid: int
     genome: int
     crossing: int
+    branching: int
     stored: int
 
 
@@ -209,6 +224,9 @@ class Survey:
         if windows > _HIGH_COVERAGE * genome:
             share = 1.0
         share = max(share, self._share_with_errors(solid, genome, windows / max(1, genome)))
+        per_read = count_windows(self._lengths, self._k) / max(1, int(self._lengths.sum()))
+        branches = branching_share(keys, self._k, threshold=spectrum.threshold) * per_read / _BRANCHES_APART
+        branching = max(_LEAST_BRANCHING, 1 - math.exp(-branches))
         return Sample(
             own=self._own,
             n_bases=n_bases,
@@ -222,6 +240,7 @@ class Survey:
             solid=solid,
             genome=genome,
             crossing=round(share * n_bases),
+            branching=round(n_bases * (branching if is_low else min(share, branching))),
             stored=round(n_bases * max(stored, _STORED_CROSSING * share)),
         )
 
@@ -259,7 +278,7 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool, n_buckets: int 
         copies = (n_devices - 1) * sample.solid / n_buckets  # each further worker copies the solid k-mers of a bucket
         tallies = sample.repeated + copies
         aside = max(_JOINED * sample.solid, _TALLY * tallies if n_buckets > n_devices else 0)
-        return round(max(aside, verified + _COPIED * sample.genome) + _INSERTS * sample.n_segments)
+        return round(max(aside, verified + _COPIED * sample.genome) + _FRAGMENT * sample.n_segments)
     n, segments = sample.solid, sample.n_segments
     aligned, index = _ALIGNED * segments, _text_index(sample)
     steps = (
@@ -320,7 +339,13 @@ def device_bytes(sample: Sample, *, n_buckets: int = 1) -> int:
         _ANCHORED * sample.genome + _text_index(sample, on_device=True),
         _CONTIG_ON_DEVICE * sample.genome
         + _COVERED * sample.n_segments
-        + _VERIFIED * min(sample.n_segments, _SEGMENTS_OF_BATCH),
+        + _VERIFIED_ON_DEVICE * min(sample.n_segments, _SEGMENTS_OF_BATCH),
+        (_ANCHORED_LONGER * sample.genome + _SORTED_WINDOW * min(_SMALL_PART, sample.genome) + _NAME * sample.branching)
+        * (sample.branching >= sample.genome),  # else those of the pairs alone are indexed
+        index
+        + (_NEXT + _TILE) * sample.branching
+        + _SORTED_WINDOW * min(_SMALL_PART, sample.branching)
+        + _NEXT_KMER * min(n, sample.branching / _COVERED_BY_READS),
     )
     return round(max(sample.own + parts, (1 + _POOL_SHARE) * (sample.own + max(steps)))) + _IDLE
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.kmers.keys import MAX_PLAIN_K, reverse_complement_plain
 from gpuasm.kmers.rolling import rolled
-from gpuasm.parallel import compiled, signatures
+from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.primitives.hashing import mix
+from gpuasm.primitives.runs import run_bounds
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 from gpuasm.threads import ordered_map
 
 SAMPLE = 256
 """One distinct k-mer in so many is sampled, with all of its occurrences."""
+_FREQUENT = 0.2
+_TWO = np.uint64(2)
 _SEGMENTS_PER_CHUNK = 1 << 14
 
 
 def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
     """Estimate the number of distinct k-mers of each multiplicity, in one pass and little memory.
 
-    The sample is taken of distinct k-mers (those whose hash is 0 modulo 256), so that each one's multiplicity is
-    exact and the estimate is unbiased (Broder 1997, doi:10.1109/SEQUEN.1997.666900).
+    The sample is taken of distinct k-mers, so that each one's multiplicity is exact and the estimate is unbiased
+    (Broder 1997, doi:10.1109/SEQUEN.1997.666900): those the hash of whose inner bases, all but the first and the last,
+    is 0 modulo 256. So the k-mers before and behind a branch of the graph are sampled together.
 
     Parameters
     ----------
@@ -55,6 +59,29 @@ def spectrum_of_sample(keys: np.ndarray) -> np.ndarray:
     return np.bincount(count, minlength=3) * SAMPLE
 
 
+def branching_share(keys: np.ndarray, k: int, *, threshold: int) -> float:
+    """Return the share of windows at branches of the graph, from sampled k-mers, (n,) uint64.
+
+    These are occurrences of solid k-mers among those that have the same inner bases as others, of which the second most
+    frequent has at least `_FREQUENT` of the occurrences of the first: errors are rarer.
+    """
+    k = min(k, MAX_PLAIN_K)
+    distinct, count = np.unique(keys, return_counts=True)
+    forward, count = distinct[count >= threshold], count[count >= threshold]
+    inner = np.minimum(_inner(forward, k), _inner(reverse_complement_plain(forward, k), k))
+    order = np.lexsort((-count, inner))
+    count, bounds = count[order], run_bounds(inner[order])
+    first, n = bounds[:-1], np.diff(bounds)
+    branches = (n > 1) & (count[np.minimum(first + 1, count.size - 1)] >= _FREQUENT * count[first])
+    return float(count[np.repeat(branches, n)].sum() / max(1, count.sum()))
+
+
+@inlined()
+def _inner(kmer, k):
+    """Return all bases of a k-mer but the first and the last."""
+    return (kmer >> _TWO) & ((np.uint64(1) << np.uint64(2 * k - 4)) - np.uint64(1))
+
+
 @signatures("uint64[::1], int64[::1], int32[::1], int64")
 @compiled()
 def _sample(packed, start, length, k):
@@ -69,7 +96,7 @@ def _sample(packed, start, length, k):
             forward, backward = rolled(forward, backward, base_at(packed, start[r] + i), k)
             if i >= k - 1:
                 key = min(forward, backward)
-                if mix(key) & np.uint64(SAMPLE - 1) == np.uint64(0):
+                if mix(min(_inner(forward, k), _inner(backward, k))) & np.uint64(SAMPLE - 1) == np.uint64(0):
                     kept[n] = key
                     n += 1
     return kept[:n].copy()
