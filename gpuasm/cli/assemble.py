@@ -117,7 +117,7 @@ _FOLDER = OutputFolder(
 @click.option(
     "--checkpoint-after",
     type=Finite(min=0),
-    default=10.0,
+    default=30.0,
     show_default=True,
     metavar="SECONDS",
     help="Least time between two checkpoints, which are written after a k; 0 writes one after each k.",

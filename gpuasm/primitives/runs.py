@@ -21,6 +21,13 @@ def run_bounds(values: Array) -> Array:
     return xp.concatenate([xp.flatnonzero(begins_run(values)), xp.full(1, values.size)]).astype(np.int64)
 
 
+def occurrences(values: Array) -> tuple[Array, Array]:
+    """Return the distinct values, ascending, and how often each occurs: (n,) int64 each."""
+    values = array_namespace(values).sort(values)
+    bounds = run_bounds(values)
+    return values[bounds[:-1]], bounds[1:] - bounds[:-1]
+
+
 def numbers_of_ranges(first: Array, count: Array) -> tuple[Array, Array]:
     """Return all numbers of some ranges, range by range, and the index of the range of each: int64.
 

@@ -30,7 +30,7 @@ from gpuasm.assembly.ends.clipped_tails import (
 from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.parallel import compiled, signatures
-from gpuasm.primitives.counting import count_values
+from gpuasm.primitives.runs import occurrences
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
 
@@ -229,8 +229,9 @@ def align_to_ends(
     contig = np.full(graph.n + 1, -1, np.int64)  # the last place is that of contigs that are no unitig
     contig[unitig] = np.arange(unitig.size)
     places = bounds[contig[ends >> 1][:, None] + np.array([0, 1])]
-    depth, against = coverage.take(), xp.concatenate(differing_bases) >> 2
-    support = depth - count_values(against, int(depth.size)).astype(np.int32)
+    depth, (against, n_against) = coverage.take(), occurrences(xp.concatenate(differing_bases) >> 2)
+    support = depth.copy()
+    support[against] -= n_against.astype(np.int32)
     return AlignedEnds(texts, places, depth, support, tails, local_reads, sides.flank)
 
 

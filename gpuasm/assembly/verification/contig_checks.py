@@ -26,12 +26,12 @@ from gpuasm.assembly.ends.clipped_tails import free_ends
 from gpuasm.assembly.ends.end_extension import extend_ends, extended
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.verification.contig_splitting import Cuts, find_circular_starts, split_contigs
-from gpuasm.assembly.verification.polishing import Voters, count_mixed, count_votes, decide, least_votes
+from gpuasm.assembly.verification.polishing import Voters, count_mixed, decide, least_votes
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ReadEvidence, collect_evidence
 from gpuasm.assembly.verification.redundant_ends import find_redundant_ends
 from gpuasm.assembly.verification.unsupported_joins import find_breaks
 from gpuasm.primitives.counting import sum_between
-from gpuasm.primitives.runs import mark_ranges
+from gpuasm.primitives.runs import mark_ranges, occurrences
 from gpuasm.sequence.encoding import NOT_A_BASE
 from gpuasm.sequence.reads import Reads
 
@@ -147,7 +147,7 @@ def check_contigs(
 def _polish(codes: np.ndarray, evidence: ReadEvidence, bounds: np.ndarray) -> dict[str, int]:
     """Correct bases by the votes of the reads, in place, and return counts for run.json."""
     mismatches, n_aligned = evidence.error_rate
-    counted, voters = count_votes(evidence.votes), Voters.of(evidence.voters, bounds)
+    counted, voters = occurrences(evidence.votes), Voters.of(evidence.voters, bounds)
     place, right = decide(counted, voters, least=least_votes(mismatches, n_aligned))
     codes[place] = right
     mixed = count_mixed(counted, voters, error_rate=mismatches / max(1, n_aligned))

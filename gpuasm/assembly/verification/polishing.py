@@ -10,25 +10,11 @@ from gpuasm.arrays import Array, array_namespace, to_host
 from gpuasm.assembly.coverage.sample_mode import reads_of_one_error
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, VERIFICATION
 from gpuasm.primitives.counting import count_true, sum_between
-from gpuasm.primitives.runs import run_bounds
 
 
 def least_votes(mismatches: int, bases: int) -> int:
     """Return the number of reads that must agree on another base, by the mismatches among all aligned bases."""
     return ALIGNMENT.min_votes + int(VERIFICATION.polishing_bases_per_error * mismatches > bases)
-
-
-def count_votes(votes: Array) -> tuple[Array, Array]:
-    """Count the votes that `list_differing_bases` returns, in any order.
-
-    Returns
-    -------
-    The distinct votes, ascending, and the reads that vote so: (n,) int64 each.
-    """
-    xp = array_namespace(votes)
-    votes = xp.sort(votes)
-    bounds = run_bounds(votes)
-    return votes[bounds[:-1]], xp.diff(bounds)
 
 
 class Voters(NamedTuple):
@@ -56,7 +42,7 @@ class Voters(NamedTuple):
 
 
 def decide(counted: tuple[Array, Array], voters: Voters, *, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """Decide which bases to correct, by the counts that `count_votes` returns.
+    """Decide which bases to correct, by the counts that `gpuasm.primitives.runs.occurrences` returns.
 
     A base is corrected if at least ``least`` reads have the same other base, and these are `vote_agreement` of the
     voters, or all but `polishing_max_dissenters` and more than the others. Places with more than twice the

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 
 import numpy as np
 import pytest
 
 from gpuasm.arrays import to_host
-from gpuasm.primitives.runs import begins_run, mark_ranges, numbers_of_ranges, run_bounds, values_of_ranges
+from gpuasm.primitives.runs import begins_run, mark_ranges, numbers_of_ranges, occurrences, run_bounds, values_of_ranges
 
 
 @pytest.mark.parametrize("values", [[], [4], [2, 2, 2], [1, 2, 3], [3, 3, 1, 1, 1, 3], [0, 0, 5]])
@@ -19,6 +20,12 @@ def test_runs_are_those_of_equal_neighbours(xp, values):
     assert bounds.dtype == "int64"
     assert to_host(bounds).tolist() == [0, *itertools.accumulate(sizes)]
     assert xp.flatnonzero(begins_run(values)).tolist() == bounds[:-1].tolist()
+
+
+@pytest.mark.parametrize("values", [[], [4], [2, 1, 2], [3, 3, 1, -5, 1, 3]])
+def test_occurrences_are_those_of_a_plain_count(xp, values):
+    found = (to_host(own).tolist() for own in occurrences(xp.asarray(values, dtype="int64")))
+    assert list(zip(*found, strict=True)) == sorted(collections.Counter(values).items())
 
 
 @pytest.mark.parametrize("ranges", [[], [(3, 0)], [(5, 2), (7, 0), (-1, 3)], [(0, 0), (4, 1)]])

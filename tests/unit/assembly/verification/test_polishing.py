@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuasm.assembly.verification.polishing import Voters, count_mixed, count_votes, decide, least_votes
+from gpuasm.assembly.verification.polishing import Voters, count_mixed, decide, least_votes
+from gpuasm.primitives.runs import occurrences
 
 BOUNDS = np.array([0, 100])
 
@@ -27,7 +28,7 @@ BOUNDS = np.array([0, 100])
 def test_number_of_votes_needed(n_votes, n_voters, changes):
     voters = np.full(100, n_voters, np.int32)
     votes = np.full(n_votes, 4 * 50 + 2, np.int64)
-    place, code = decide(count_votes(votes), Voters.of(voters, BOUNDS), least=2)
+    place, code = decide(occurrences(votes), Voters.of(voters, BOUNDS), least=2)
     assert (place.tolist(), code.tolist()) == (([50], [2]) if changes else ([], []))
 
 
@@ -35,15 +36,15 @@ def test_no_correction_at_high_depth():
     voters = np.full(100, 5, np.int32)
     voters[40:60] = 20
     votes = np.concatenate([np.full(20, 4 * 50 + 2), np.full(5, 4 * 10 + 1)])
-    assert decide(count_votes(votes), Voters.of(voters, BOUNDS), least=2)[0].tolist() == [10]
+    assert decide(occurrences(votes), Voters.of(voters, BOUNDS), least=2)[0].tolist() == [10]
 
 
 def test_reads_with_more_errors_need_one_vote_more():
     assert [least_votes(wrong, 10_000) for wrong in (0, 100, 101)] == [2, 2, 3]
     votes, voters = np.full(2, 4 * 50 + 2, np.int64), np.full(100, 3, np.int32)
-    assert decide(count_votes(votes), Voters.of(voters, BOUNDS), least=3)[0].size == 0
+    assert decide(occurrences(votes), Voters.of(voters, BOUNDS), least=3)[0].size == 0
     votes = np.full(3, 4 * 50 + 2, np.int64)
-    assert decide(count_votes(votes), Voters.of(voters, BOUNDS), least=3)[0].tolist() == [50]
+    assert decide(occurrences(votes), Voters.of(voters, BOUNDS), least=3)[0].tolist() == [50]
 
 
 @pytest.mark.parametrize(
@@ -60,13 +61,13 @@ def test_reads_with_more_errors_need_one_vote_more():
 )
 def test_bases_of_two_variants(xp, n_other, n_voters, is_mixed):
     voters = xp.full(100, n_voters, np.int32)
-    tally = count_votes(xp.full(n_other, 4 * 50 + 2, np.int64))
+    tally = occurrences(xp.full(n_other, 4 * 50 + 2, np.int64))
     counts = count_mixed(tally, Voters.of(voters, BOUNDS), error_rate=0.002)
     assert counts == {"bases_compared": 100 if n_voters > 5 else 0, "bases_mixed": int(is_mixed)}
 
 
 def test_reads_with_more_errors_need_more_reads_of_a_variant():
-    tally, voters = count_votes(np.full(4, 4 * 50 + 2, np.int64)), np.full(100, 40, np.int32)
+    tally, voters = occurrences(np.full(4, 4 * 50 + 2, np.int64)), np.full(100, 40, np.int32)
     counts = [count_mixed(tally, Voters.of(voters, BOUNDS), error_rate=rate)["bases_mixed"] for rate in (0.001, 0.05)]
     assert counts == [1, 0]
 
@@ -74,5 +75,5 @@ def test_reads_with_more_errors_need_more_reads_of_a_variant():
 def test_copies_of_a_repeat_are_no_variants():
     voters = np.full(100, 40, np.int32)
     voters[45:55] = 120
-    counts = count_mixed(count_votes(np.full(40, 4 * 50 + 2, np.int64)), Voters.of(voters, BOUNDS), error_rate=0.002)
+    counts = count_mixed(occurrences(np.full(40, 4 * 50 + 2, np.int64)), Voters.of(voters, BOUNDS), error_rate=0.002)
     assert counts["bases_mixed"] == 0
