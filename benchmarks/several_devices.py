@@ -69,6 +69,7 @@ def main() -> int:
     options = parser.parse_args()
     there, rows = arrays.device_count(), []
     xp = arrays.namespace_of("auto")
+    arrays.disable_cub_reductions(xp)  # as the command line does
     reads = read_reads(pairs=[tuple(options.pair)]).reads.moved_to(xp)
     for n in options.devices:
         row = {"workers": n, "devices": min(n, there), "bases": reads.n_bases}
