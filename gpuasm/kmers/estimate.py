@@ -68,12 +68,21 @@ def branching_share(keys: np.ndarray, k: int, *, threshold: int) -> float:
     k = min(k, MAX_PLAIN_K)
     distinct, count = np.unique(keys, return_counts=True)
     forward, count = distinct[count >= threshold], count[count >= threshold]
-    inner = np.minimum(_inner(forward, k), _inner(reverse_complement_plain(forward, k), k))
+    inner = np.empty_like(forward)
+    _write_inner(forward, k, inner)
     order = np.lexsort((-count, inner))
     count, bounds = count[order], run_bounds(inner[order])
     first, n = bounds[:-1], np.diff(bounds)
     branches = (n > 1) & (count[np.minimum(first + 1, count.size - 1)] >= _FREQUENT * count[first])
     return float(count[np.repeat(branches, n)].sum() / max(1, count.sum()))
+
+
+@signatures("uint64[::1], int64, uint64[::1]")
+@compiled()
+def _write_inner(kmers, k, inner):
+    """Write the inner bases of k-mers, on the strand on which they are less."""
+    for i in range(kmers.size):
+        inner[i] = min(_inner(kmers[i], k), _inner(reverse_complement_plain(kmers[i], k), k))
 
 
 @inlined()
