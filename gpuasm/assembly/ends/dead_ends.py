@@ -7,22 +7,21 @@ contigs, and their depth and support, and the local reads of gaps, are collected
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads, batches, list_differing_bases
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
-from gpuasm.assembly.alignment.seed_index import targets_of
+from gpuasm.assembly.alignment.seed_index import Targets, targets_of
 from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.coverage.contig_depth import Coverage
 from gpuasm.assembly.ends.clipped_tails import (
     LEFT,
     RIGHT,
     ClippedTails,
-    codes_of_stretches,
+    codes_of_segments,
     find_clipped_tails,
     free_ends,
     vote,
@@ -107,7 +106,10 @@ def copy_unitig_ends(end, bases_of, text_start, beyond, codes):
 def _clipped_tails(
     reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, *, side: int
 ) -> Iterator[ClippedTails]:
-    """Yield clipped tails at dead ends, at the end of reads (RIGHT) or at their beginning."""
+    """Yield clipped tails at dead ends, at the end of reads (RIGHT) or at their beginning.
+
+    They are those of reads that match the last k bases of the unitig.
+    """
     xp, k = array_namespace(reads.packed), graph.k
     length = to_namespace(xp, graph.length)
     oriented = xp.maximum(on_unitigs.oriented if side else on_unitigs.last_oriented, 0)
@@ -116,25 +118,16 @@ def _clipped_tails(
     rows = xp.flatnonzero((on_unitigs.oriented >= 0) & (beyond > 0) & (beyond <= reads.length - k) & dead)
     for i in range(0, int(rows.size), _BATCH):
         own = rows[i : i + _BATCH]
-        yield _tails_of_segments(reads, graph, (own, oriented[own] ^ side, beyond[own]), side=side)
-
-
-def _tails_of_segments(
-    reads: Reads, graph: UnitigGraph, found: tuple[Array, Array, Array], *, side: int
-) -> ClippedTails:
-    """Return the tails of those read segments that match the last k bases of the unitig."""
-    segment, end, beyond = found
-    xp, k = array_namespace(reads.packed), graph.k
-    n = (beyond + k).astype(np.int64)
-    position = reads.start[segment] + (n - 1 if side else reads.length[segment] - n)
-    codes = to_host(codes_of_stretches(reads, position, n, xp.full(n.size, side == LEFT)))
-    ends, n, inside = (to_host(a).astype(np.int64) for a in (end, n, reads.length[segment] - beyond))
-    first = np.cumsum(n) - n
-    last_bases, nothing = np.empty((ends.size, k), np.uint8), np.zeros(ends.size, np.int64)
-    copy_unitig_ends(ends, (graph.bases, graph.start), k * np.arange(ends.size + 1), nothing, last_bases.reshape(-1))
-    agrees = (codes[first[:, None] + np.arange(k)] == last_bases).all(axis=1)
-    is_beyond = np.arange(codes.size) - np.repeat(first, n) >= k
-    return ClippedTails(ends, n - k, inside, codes[is_beyond]).where(agrees)
+        inside = (reads.length[own] - beyond[own]).astype(np.int64)
+        stretch = inside - k, (beyond[own] + k).astype(np.int64)
+        codes = to_host(codes_of_segments(reads, own, stretch, is_reversed=xp.full(own.size, side == LEFT)))
+        end, inside, n = (to_host(a).astype(np.int64) for a in (oriented[own] ^ side, inside, stretch[1]))
+        first = np.cumsum(n) - n
+        last_bases, nothing = np.empty((end.size, k), np.uint8), np.zeros(end.size, np.int64)
+        copy_unitig_ends(end, (graph.bases, graph.start), k * np.arange(end.size + 1), nothing, last_bases.reshape(-1))
+        agrees = (codes[first[:, None] + np.arange(k)] == last_bases).all(axis=1)
+        is_beyond = np.arange(codes.size) - np.repeat(first, n) >= k
+        yield ClippedTails(end, n - k, inside, codes[is_beyond]).where(agrees)
 
 
 @dataclass(frozen=True)
@@ -165,17 +158,6 @@ class AlignedEnds:
     tails: ClippedTails
     local_reads: dict[tuple[int, int], list[tuple[bytes, int]]]
     flank: int
-
-    @cached_property
-    def _tails_by_end(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        order = np.argsort(self.tails.end, kind="stable")
-        return order, self.tails.end[order], np.cumsum(self.tails.length) - self.tails.length
-
-    def tails_at(self, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of the tails at an end, and where in all codes each one's begin."""
-        order, ends, first = self._tails_by_end
-        low, high = np.searchsorted(ends, [end, end + 1])
-        return order[low:high], first[order[low:high]]
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return depth and support of each base of the sequence of an end: (n,) int32; 0 beyond the unitig.
@@ -209,9 +191,8 @@ def align_to_ends(
     xp = array_namespace(reads.packed)
     targets, index = targets_of(contigs, reads)
     unitig = np.array([contig.unitig for contig in contigs], np.int64)
-    bounds = bounds_of(contigs)
-    requested = free_ends(targets, bounds, np.isin(2 * unitig[:, None] + np.array([RIGHT, LEFT]), ends))
-    sides = GapEnds.of(targets, (unitig, bounds), np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
+    at_end = unitig_ends(contigs, targets, ends)
+    sides = GapEnds.of(targets, at_end, np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
     local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = {gap: [] for gap in of_gaps}
     coverage, differing_bases, found = Coverage(targets, xp), [xp.empty(0, np.int64)], []
     for batch in batches(reads):
@@ -219,18 +200,27 @@ def align_to_ends(
         for aligned in (first.where(first.is_unique), second.where(second.is_unique)):
             coverage.add(aligned.target, aligned.begin, aligned.end)
             differing_bases.append(list_differing_bases(batch, aligned, targets))
-        found.append(find_clipped_tails(batch, (first, _folding(first, second)), targets, ends=requested))
+        found.append(find_clipped_tails(batch, (first, _folding(first, second)), targets, ends=at_end))
         for number, text, before in find_local_reads(batch, first, sides) if of_gaps else ():
             local_reads[of_gaps[number]].append((text, before))
     tails = ClippedTails.joined(found)
-    tails = replace(tails, end=2 * unitig[tails.end >> 1] + (tails.end & 1))
     texts = EndSequences.voted(graph, ends, tails, reach=int(reads.length.max()))
     contig = np.full(graph.n + 1, -1, np.int64)  # the last place is that of contigs that are no unitig
     contig[unitig] = np.arange(unitig.size)
-    places = bounds[contig[ends >> 1][:, None] + np.array([0, 1])]
+    places = bounds_of(contigs)[contig[ends >> 1][:, None] + np.array([0, 1])]
     depth, against = coverage.take(), xp.concatenate(differing_bases) >> 2
     support = depth - xp.bincount(against, minlength=int(depth.size)).astype(np.int32)
     return AlignedEnds(texts, places, depth, support, tails, local_reads, sides.flank)
+
+
+def unitig_ends(contigs: Sequence[Contig], targets: Targets, ends: np.ndarray) -> np.ndarray:
+    """Return the oriented unitig that ends at the right and at the left end of each target: (2, n_targets) int64.
+
+    It is -1 where there is none of the given ``ends``, (n,) int64.
+    """
+    oriented = 2 * np.array([contig.unitig for contig in contigs], np.int64)[:, None] + np.array([RIGHT, LEFT])
+    found = free_ends(targets, bounds_of(contigs), np.isin(oriented, ends))
+    return np.where(found >= 0, oriented.ravel()[found], -1)
 
 
 def _folding(first: Alignments, second: Alignments) -> Alignments:

@@ -15,7 +15,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
-from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, codes_of_stretches, free_ends
+from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, codes_of_segments
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.sequence.reads import Reads
 
@@ -46,21 +46,16 @@ class GapEnds:
     longest: int
 
     @classmethod
-    def of(
-        cls, targets: Targets, where: tuple[np.ndarray, np.ndarray], ends: np.ndarray, reads: Reads, *, longest: int
-    ) -> GapEnds:
+    def of(cls, targets: Targets, at_end: np.ndarray, ends: np.ndarray, reads: Reads, *, longest: int) -> GapEnds:
         """Find the ends of gaps: oriented unitigs, (2 * n_gaps,) int64; each leads into its gap, and occurs once.
 
-        ``where`` has the unitig of each contig, -1 where it is none, and the places where contigs begin, and their end.
-        The longest fragments have ``longest`` bases.
+        ``at_end``, (2, n_targets) int64, are the oriented unitigs that end at the right and at the left end of each
+        target, -1 for none. The longest fragments have ``longest`` bases.
         """
-        unitig, bounds = where
-        # The last two places are those of contigs that are no unitig.
-        number_of = np.full(2 * int(max(unitig.max(initial=0), ends.max(initial=0) >> 1)) + 4, -1, np.int64)
+        # The last place is that of targets without an end.
+        number_of = np.full(2 + int(max(at_end.max(initial=0), ends.max(initial=0))), -1, np.int64)
         number_of[ends] = np.arange(ends.size)
-        of_contig = number_of[2 * unitig[:, None] + np.array([RIGHT, LEFT])]
-        found = free_ends(targets, bounds, of_contig >= 0)
-        number = np.where(found >= 0, of_contig[found >> 1, found & 1], -1)
+        number = number_of[at_end]
         target, is_left_end = np.full(ends.size, -1, np.int64), (ends & 1) == LEFT
         side, own = np.nonzero(number >= 0)
         target[number[side, own]] = own
@@ -133,8 +128,8 @@ def _oriented_sequences(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, b
         gap, segment, is_flipped, before = rows[:, i : i + _BATCH]
         own, is_reversed = to_namespace(xp, segment), to_namespace(xp, is_flipped == 1)
         length = reads.length[own].astype(np.int64)
-        position = reads.start[own] + xp.where(is_reversed, length - 1, 0)
-        text = to_host(codes_of_stretches(reads, position, length, is_reversed)).tobytes()
+        whole = xp.zeros_like(length), length
+        text = to_host(codes_of_segments(reads, own, whole, is_reversed=is_reversed)).tobytes()
         last = np.cumsum(to_host(length))
         for g, begin, end, mate in zip(gap.tolist(), [0, *last.tolist()], last.tolist(), before.tolist(), strict=False):
             yield g, text[begin:end], mate

@@ -10,6 +10,7 @@ from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import targets_of
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.ends import local_reads
+from gpuasm.assembly.ends.dead_ends import unitig_ends
 from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
@@ -36,9 +37,8 @@ def found_of(contigs, texts, ends, *, xp=np, paired=True, longest=LONGEST):
     reads = reads_on(xp, texts, paired=paired)
     targets, index = targets_of(contigs, reads)
     first, _ = align_reads(reads, targets, index)
-    bounds = np.concatenate([[0], np.cumsum([contig.codes.size for contig in contigs])])
-    unitig = np.array([contig.unitig for contig in contigs])
-    sides = GapEnds.of(targets, (unitig, bounds), np.array(ends, np.int64), reads, longest=longest)
+    at_end = unitig_ends(contigs, targets, np.array(ends))
+    sides = GapEnds.of(targets, at_end, np.array(ends, np.int64), reads, longest=longest)
     found = [[] for _ in ends[::2]]
     for gap, text, before in sorted(find_local_reads(reads, first, sides)):
         found[gap].append((decode(np.frombuffer(text, np.uint8)), before))
