@@ -22,7 +22,6 @@ from gpuasm.assembly.parameters import ENDS
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
-from gpuasm.primitives.runs import begins_run
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 
@@ -71,18 +70,11 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     tail_keys, of, _ = _windows(tails, contigs, k=ENDS.local_min_k, tail=ENDS.extension_tail)
     known = np.sort(keys)
     shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
-    tail_keys, of, number = tail_keys[shared], of[shared], found.end[owner]
-    # Ends of contigs come before all extensions.
-    all_keys = np.concatenate([tail_keys, keys])
-    rank = np.concatenate([np.full(tail_keys.size, -1), number])
-    whose = np.concatenate([tails.end[of], number])
-    order = np.lexsort((whose, rank, all_keys))
-    first = begins_run(all_keys[order])
-    first_owner = whose[order[first]][np.cumsum(first) - 1]
-    # The rows of extensions, less those of ends of contigs.
-    shared = order[first_owner != whose[order]] - tail_keys.size
-    shared = shared[shared >= 0]
-    return _cut_before(found, owner[shared], at[shared])
+    # Ends of contigs come before all extensions; both ascend, so that a k-mer occurs first in its first owner.
+    whose = np.concatenate([tails.end[of[shared]], found.end[owner]])
+    _, first, which = np.unique(np.concatenate([tail_keys[shared], keys]), return_index=True, return_inverse=True)
+    is_shared = (whose[first][which] != whose)[-keys.size :]
+    return _cut_before(found, owner[is_shared], at[is_shared])
 
 
 def _cut_before(found: Consensus, owner: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -48,9 +48,9 @@ from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, last_codes, oriented_codes
 from gpuasm.assembly.options import EVERY_RULE
-from gpuasm.assembly.pairs.insert_sizes import InsertSizes
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes, first_of_mates
 from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
-from gpuasm.assembly.pairs.links import facing_pairs, segments_of_mates
+from gpuasm.assembly.pairs.links import facing_pairs
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, ENDS
 from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.sequence.encoding import pack, reverse_complement
@@ -79,16 +79,15 @@ def overlapping_end_segments(reads: Reads, aligned: UnitigAlignments, kmer_graph
         found = found.where((n_pairs >= ALIGNMENT.min_votes) | ((n_pairs > 0) & (found.score >= least)))
     found = unambiguous_overlaps(found)
     codes = [texts.between(*own) for own in zip(found.end, found.other, found.size, strict=True) if own[0] < own[1]]
+    n, packed = len(codes), pack(np.concatenate([np.empty(0, np.uint8), *codes]))
     length = np.array([own.size for own in codes], np.int64)
-    packed = pack(np.concatenate([np.empty(0, np.uint8), *codes]))
-    columns = packed, np.cumsum(length) - length, length.astype(np.int32), np.full(length.size, -1, np.int64)
-    packed, start, length, number = (to_namespace(xp, column) for column in columns)
-    return Reads(packed, start, length, number, number.size)
+    start, no_read = np.cumsum(length) - length, np.full(n, -1, np.int64)
+    return Reads(packed, start, length.astype(np.int32), no_read, n).moved_to(xp)
 
 
 def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, found: Overlaps) -> np.ndarray:
     """Count for each overlap the pairs with a mate on either side, at the distance of a fragment."""
-    xp, (first, second) = array_namespace(reads.packed), segments_of_mates(reads)
+    xp, (first, second) = array_namespace(reads.packed), first_of_mates(reads.read)
     inserts = facing_pairs(reads, aligned, kmer_graph, (first, second))[2]
     if inserts is None:
         return np.zeros(found.n, np.int64)

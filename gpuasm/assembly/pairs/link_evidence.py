@@ -99,10 +99,6 @@ class Evidence(NamedTuple):
     expected: np.ndarray
     beyond: np.ndarray
 
-    def of(self, links: np.ndarray) -> Evidence:
-        """Select links."""
-        return Evidence(*(values[links] for values in self))
-
 
 def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: InsertSizes) -> Evidence:
     """Find the likeliest distance of each link, and count the pairs for it; on the host."""

@@ -95,19 +95,15 @@ def _classify(
     graph: UnitigGraph, arrays: GraphArrays, accepted: AcceptedLinks, inserts: InsertSizes, *, may_overlap: bool
 ) -> tuple[list[Fill], Resolved]:
     """Return the joins whose bases are certain, and the others with the links of too few pairs."""
-    joins, links, n = accepted.joins, accepted.links, accepted.links.n
-    xp = array_namespace(links.source)
-    is_join = to_namespace(xp, np.isin(np.arange(n), joins))
-    links = links.with_pairs(is_join[links.of_pairs])
-    evidence = accepted.evidence.of(joins)
-    gaps = gaps_of(links, evidence, np.arange(links.n), sd=inserts.sd)
-    chosen = choose_walks(links, arrays, inserts)
+    joins, links, evidence = accepted.joins, accepted.links, accepted.evidence
+    gaps = gaps_of(links, evidence, joins, sd=inserts.sd)
+    chosen = choose_walks(links, arrays, inserts, chosen=to_namespace(array_namespace(links.source), joins))
     unitigs, n_walks = to_host(chosen.unitigs).reshape(-1, WALK_UNITIGS), to_host(chosen.n_walks).tolist()
     walks = [tuple(row[:size].tolist()) for row, size in zip(unitigs, to_host(chosen.size).tolist(), strict=True)]
     is_used = _used_up(graph, accepted.is_single, gaps, walks)
     is_dead = graph.n_arcs == 0
     found, fills, few = Resolved(graph), list[Fill](), list[Gap]()
-    for gap, walk, n, expected in zip(gaps, walks, n_walks, evidence.expected.tolist(), strict=True):
+    for gap, walk, n, expected in zip(gaps, walks, n_walks, evidence.expected[joins].tolist(), strict=True):
         if len(walk) > 1 and not is_used[[o >> 1 for o in walk[1:-1]]].any():
             fills.append(Fill(walk))
             continue
