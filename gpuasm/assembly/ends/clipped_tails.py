@@ -21,8 +21,6 @@ from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.parallel import compiled, signatures
-from gpuasm.primitives.runs import numbers_of_ranges
-from gpuasm.sequence.encoding import BASES_PER_WORD
 from gpuasm.sequence.reads import Reads
 
 _MIN_VOTES, (_AGREEING, _VOTERS) = ALIGNMENT.min_votes, ALIGNMENT.vote_agreement
@@ -119,8 +117,9 @@ def _tails_at_right(
         length = xp.minimum(length, _within_fragment(reads, first, rows, own.at + inside))
     kept = xp.flatnonzero(length > 0)
     own, inside, length = own.where(kept), inside[kept], length[kept]
-    codes = codes_of_segments(reads, own.segment, (inside, length), is_reversed=own.is_reversed == 1)
-    return ClippedTails(*map(to_host, (ends[own.target], length, own.end - own.begin, codes)))
+    codes = reads.codes_of(own.segment, inside, length, is_reversed=own.is_reversed == 1)
+    end, length, aligned_bases = map(to_host, (ends[own.target], length, own.end - own.begin))
+    return ClippedTails(end, length, aligned_bases, codes)
 
 
 _FAR = np.int64(1 << 40)
@@ -148,22 +147,6 @@ def _within_fragment(reads: Reads, first: Alignments, rows: Array, edge: Array) 
     is_mate_here = (read[row] == mate) & (own.is_reversed == 0) & (other.is_reversed == 1)
     is_mate_here &= other.target == own.target
     return xp.where(is_mate_here, xp.maximum(other.at + reads.length[other.segment] - edge, 0), _FAR)
-
-
-def codes_of_segments(reads: Reads, segment: Array, stretch: tuple[Array, Array], *, is_reversed: Array) -> Array:
-    """Return the concatenated codes of stretches of read segments: (sum of lengths,) uint8.
-
-    ``stretch`` are the first base of each and its length, (n,) int64. Where ``is_reversed``, (n,) bool, the segment is
-    read as its reverse complement.
-    """
-    xp, (first, length) = array_namespace(segment), stretch
-    begin, end = reads.start[segment], reads.start[segment] + reads.length[segment]
-    along, row = numbers_of_ranges(first, length)
-    is_reversed = is_reversed[row]
-    place = xp.where(is_reversed, end[row] - 1 - along, begin[row] + along)
-    shift = (62 - 2 * (place % BASES_PER_WORD)).astype(np.uint64)
-    codes = ((reads.packed[place // BASES_PER_WORD] >> shift) & np.uint64(3)).astype(np.uint8)
-    return xp.where(is_reversed, 3 - codes, codes)
 
 
 @dataclass(frozen=True)

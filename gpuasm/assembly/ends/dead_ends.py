@@ -6,7 +6,7 @@ contigs, and their depth and support, and the local reads of gaps, are collected
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,6 @@ from gpuasm.assembly.ends.clipped_tails import (
     LEFT,
     RIGHT,
     ClippedTails,
-    codes_of_segments,
     find_clipped_tails,
     free_ends,
     vote,
@@ -31,8 +30,6 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
-
-_BATCH = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class EndSequences:
     @classmethod
     def of(cls, reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph) -> EndSequences:
         """Compute the consensus beyond every dead end; take as many bases of the unitig as the longest read has."""
-        tails = [own for side in (RIGHT, LEFT) for own in _clipped_tails(reads, on_unitigs, graph, side=side)]
+        tails = [_clipped_tails(reads, on_unitigs, graph, side=side) for side in (RIGHT, LEFT)]
         reach = int(reads.length.max()) if reads.n_segments else 0
         return cls.voted(graph, np.flatnonzero(graph.is_dead_end), ClippedTails.joined(tails), reach=reach)
 
@@ -103,10 +100,8 @@ def copy_unitig_ends(end, bases_of, text_start, beyond, codes):
         copy_oriented(bases, first, n, is_left_end, codes, text_start[i])
 
 
-def _clipped_tails(
-    reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, *, side: int
-) -> Iterator[ClippedTails]:
-    """Yield clipped tails at dead ends, at the end of reads (RIGHT) or at their beginning.
+def _clipped_tails(reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, *, side: int) -> ClippedTails:
+    """Return clipped tails at dead ends, at the end of reads (RIGHT) or at their beginning.
 
     They are those of reads that match the last k bases of the unitig.
     """
@@ -116,18 +111,15 @@ def _clipped_tails(
     beyond = -on_unitigs.base if side else on_unitigs.last_base + reads.length - length[oriented >> 1]
     dead = to_namespace(xp, graph.is_dead_end)[oriented ^ side]
     rows = xp.flatnonzero((on_unitigs.oriented >= 0) & (beyond > 0) & (beyond <= reads.length - k) & dead)
-    for i in range(0, int(rows.size), _BATCH):
-        own = rows[i : i + _BATCH]
-        inside = (reads.length[own] - beyond[own]).astype(np.int64)
-        stretch = inside - k, (beyond[own] + k).astype(np.int64)
-        codes = to_host(codes_of_segments(reads, own, stretch, is_reversed=xp.full(own.size, side == LEFT)))
-        end, inside, n = (to_host(a).astype(np.int64) for a in (oriented[own] ^ side, inside, stretch[1]))
-        first = np.cumsum(n) - n
-        last_bases, nothing = np.empty((end.size, k), np.uint8), np.zeros(end.size, np.int64)
-        copy_unitig_ends(end, (graph.bases, graph.start), k * np.arange(end.size + 1), nothing, last_bases.reshape(-1))
-        agrees = (codes[first[:, None] + np.arange(k)] == last_bases).all(axis=1)
-        is_beyond = np.arange(codes.size) - np.repeat(first, n) >= k
-        yield ClippedTails(end, n - k, inside, codes[is_beyond]).where(agrees)
+    end, beyond, inside = to_host(oriented[rows] ^ side).astype(np.int64), beyond[rows], (reads.length - beyond)[rows]
+    is_reversed, size = xp.full(rows.size, side == LEFT), xp.full(rows.size, k)
+    codes = reads.codes_of(rows, inside - k, size, is_reversed=is_reversed).reshape(-1, k)
+    last_bases, nothing = np.empty_like(codes), np.zeros(end.size, np.int64)
+    copy_unitig_ends(end, (graph.bases, graph.start), k * np.arange(end.size + 1), nothing, last_bases.reshape(-1))
+    agreeing = np.flatnonzero((codes == last_bases).all(axis=1))
+    rows, beyond, inside, is_reversed = (a[to_namespace(xp, agreeing)] for a in (rows, beyond, inside, is_reversed))
+    codes = reads.codes_of(rows, inside, beyond, is_reversed=is_reversed)
+    return ClippedTails(end[agreeing], to_host(beyond), to_host(inside), codes)
 
 
 @dataclass(frozen=True)

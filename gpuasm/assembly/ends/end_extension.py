@@ -19,6 +19,7 @@ from gpuasm.assembly.alignment.seed_index import SeedIndex
 from gpuasm.assembly.contig import Contig, bounds_of, changed
 from gpuasm.assembly.ends.clipped_tails import LEFT, ClippedTails, Consensus, vote
 from gpuasm.assembly.parameters import ENDS
+from gpuasm.kmers.rolling import rolled
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
@@ -112,13 +113,10 @@ def _outer_bases(contig: Contig, n: int, *, side: int) -> np.ndarray:
 @for_each
 def _read_windows(t, start, before, text, k, keys, is_good):
     """Write the key of each window of a text, and whether it has bases only."""
-    mask, shift = (np.uint64(1) << np.uint64(2 * k)) - np.uint64(1), np.uint64(2 * k - 2)
     forward, backward, n = np.uint64(0), np.uint64(0), 0
     for i in range(start[t], start[t + 1]):
-        code = np.uint64(text[i] & 3)
         n = n + 1 if text[i] < NOT_A_BASE else 0
-        forward = ((forward << np.uint64(2)) | code) & mask
-        backward = (backward >> np.uint64(2)) | ((np.uint64(3) - code) << shift)
+        forward, backward = rolled(forward, backward, np.uint64(text[i] & 3), k)
         row = before[t] + i - start[t] + 1 - k
         if row >= before[t]:
             keys[row] = min(forward, backward)

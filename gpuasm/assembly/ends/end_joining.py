@@ -48,13 +48,13 @@ from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, last_codes, oriented_codes
 from gpuasm.assembly.options import EVERY_RULE
-from gpuasm.assembly.pairs.insert_sizes import InsertSizes, first_of_mates
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
 from gpuasm.assembly.pairs.links import facing_pairs
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, ENDS
 from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.sequence.encoding import pack, reverse_complement
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, first_of_mates
 from gpuasm.stages import Stages
 from gpuasm.threads import ordered_map
 
@@ -94,15 +94,16 @@ def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph
     # Mates point towards each other: their ends are next to the gap.
     here, there = aligned.last_oriented[first].astype(np.int64), aligned.last_oriented[second].astype(np.int64)
     n_ends, length = 2 * kmer_graph.graph.n, to_namespace(xp, kmer_graph.graph.length)
-    requested = found.end * n_ends + found.other
-    link = here * n_ends + there
-    rows = xp.flatnonzero((here >= 0) & (there >= 0) & xp.isin(link, to_namespace(xp, np.unique(requested))))
+    # The order of mates is arbitrary.
+    link, requested = (
+        np.minimum(one, other) * n_ends + np.maximum(one, other)
+        for one, other in ((here, there), (found.end, found.other))
+    )
+    links = np.unique(requested)
+    rows = xp.flatnonzero((here >= 0) & (there >= 0) & xp.isin(link, to_namespace(xp, links)))
     here, there = here[rows], there[rows]
     apart = length[here >> 1] - aligned.last_base[first[rows]] + length[there >> 1] - aligned.last_base[second[rows]]
-    # The order of mates is arbitrary.
-    link = np.concatenate([to_host(link[rows]), to_host(there * n_ends + here)])
-    links = np.unique(np.concatenate([link, requested]))
-    pairs = np.sort((np.searchsorted(links, link) << 32) + np.tile(to_host(apart), 2))
+    pairs = np.sort((np.searchsorted(links, to_host(link[rows])) << 32) + to_host(apart))
     own = np.searchsorted(links, requested) << 32
     low, high = np.maximum(0, inserts.shortest - found.gap), np.maximum(-1, inserts.longest - found.gap)
     return np.searchsorted(pairs, own + high, side="right") - np.searchsorted(pairs, own + low)

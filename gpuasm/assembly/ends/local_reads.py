@@ -15,11 +15,9 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
-from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, codes_of_segments
+from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT
 from gpuasm.assembly.parameters import ENDS
 from gpuasm.sequence.reads import Reads
-
-_BATCH = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,13 @@ def find_local_reads(reads: Reads, first: Alignments, ends: GapEnds) -> Iterator
     rows = np.stack([end >> 1, segment, is_flipped ^ is_behind, np.where(is_behind, -before, before)]).astype(np.int64)
     # Each gap, segment and direction is yielded once, with its mate's position if known.
     rows = rows[:, np.lexsort((rows[3], -np.abs(rows[3]), *rows[2::-1]))]
-    yield from _oriented_sequences(reads, rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)])
+    gap, segment, is_flipped, before = rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)]
+    segment, is_reversed = to_namespace(xp, segment), to_namespace(xp, is_flipped == 1)
+    length = reads.length[segment].astype(np.int64)
+    text = reads.codes_of(segment, xp.zeros_like(length), length, is_reversed=is_reversed).tobytes()
+    last = np.cumsum(to_host(length)).tolist()
+    for g, begin, end, mate in zip(gap.tolist(), [0, *last[:-1]], last, before.tolist(), strict=False):
+        yield g, text[begin:end], mate
 
 
 def _mates(
@@ -119,17 +123,3 @@ def _mates(
         is_at |= here & (ends.distance(one, aligned, reads.length[segment]) <= ends.flank)
     rows = xp.flatnonzero((reads.read[segment] == mate_read) & (is_at | ~is_on))
     return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]
-
-
-def _oriented_sequences(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes, int]]:
-    """Yield gap, codes and mate position for rows of gap, segment, orientation (1: reversed) and mate position."""
-    xp = array_namespace(reads.packed)
-    for i in range(0, rows.shape[1], _BATCH):
-        gap, segment, is_flipped, before = rows[:, i : i + _BATCH]
-        own, is_reversed = to_namespace(xp, segment), to_namespace(xp, is_flipped == 1)
-        length = reads.length[own].astype(np.int64)
-        whole = xp.zeros_like(length), length
-        text = to_host(codes_of_segments(reads, own, whole, is_reversed=is_reversed)).tobytes()
-        last = np.cumsum(to_host(length))
-        for g, begin, end, mate in zip(gap.tolist(), [0, *last.tolist()], last.tolist(), before.tolist(), strict=False):
-            yield g, text[begin:end], mate

@@ -20,8 +20,7 @@ from gpuasm.assembly.alignment.read_threading import DEPTH_SCALE
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.parallel import inlined
-from gpuasm.primitives.runs import begins_run
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, first_of_mates
 
 _QUARTILES = (0.25, 0.5, 0.75)
 LOG2_SCALE = 256
@@ -247,15 +246,6 @@ def _unique_mates(reads: Reads, first: Alignments) -> tuple[Alignments, Alignmen
     place, its_place = (own.at + own.is_reversed * reads.length[own.segment] for own in (one, other))
     may_face = (one.target == other.target) & (one.is_reversed != other.is_reversed)
     return one, other, may_face, xp.where(is_reversed, place - its_place, its_place - place)
-
-
-def first_of_mates(read: Array) -> tuple[Array, Array]:
-    """Return the first row of each mate, for all pairs with rows of both; ``read``, (n,) int64, ascends."""
-    xp = array_namespace(read)
-    rows = xp.flatnonzero(begins_run(read))
-    read = read[rows]
-    pair = xp.flatnonzero((read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1))
-    return rows[pair], rows[pair + 1]
 
 
 def longest_insert(fragments: Fragments) -> int:

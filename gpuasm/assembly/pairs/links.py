@@ -23,12 +23,12 @@ from gpuasm.assembly.alignment.read_threading import (
 )
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, repack
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
-from gpuasm.assembly.pairs.insert_sizes import InsertSizes, first_of_mates
+from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.primitives.counting import count_between
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.runs import run_bounds
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, first_of_mates
 
 _LOG = logging.getLogger(__name__)
 

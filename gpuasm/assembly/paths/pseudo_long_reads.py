@@ -25,6 +25,7 @@ from gpuasm.assembly.parameters import DepthModel
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
 from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_by_prefixes, choose_walks, fitting_pairs
 from gpuasm.parallel import for_each, signatures
+from gpuasm.sequence.encoding import pack
 from gpuasm.sequence.reads import Reads
 
 
@@ -146,8 +147,7 @@ def _write_fragments(segments: _WalkSegments, kmer_graph: KmerGraph) -> tuple[Re
     codes, names = xp.zeros(32 * total, np.uint8), xp.full(32 * total, -1, np.int32)
     unitigs = (to_namespace(xp, a) for a in (graph.bases, graph.start, graph.window_start))
     _write_fragment(n, segments, *unitigs, graph.k, start, codes, names)
-    packed = xp.empty(total, np.uint64)
-    _pack_bases(total, codes, packed)
+    packed = pack(codes)[:total]
     return Reads(packed, start, segments.length.astype(np.int32), xp.arange(n, dtype=np.int64), n), names
 
 
@@ -179,12 +179,3 @@ def _write_fragment(f, segments: _WalkSegments, bases, unitig_start, window_star
         # If the fragment begins within the shared bases, the first bases of the next unitig are skipped.
         done += n - (k - 1) - skipped
         skipped, done = max(np.int64(0), -done), max(np.int64(0), done)
-
-
-@signatures("uint8[::1], uint64[::1]")
-@for_each
-def _pack_bases(w, codes, packed):
-    block = np.uint64(0)
-    for i in range(32):
-        block = (block << np.uint64(2)) | np.uint64(codes[32 * w + i])
-    packed[w] = block
