@@ -21,6 +21,7 @@ from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.parallel import compiled, signatures
+from gpuasm.primitives.searching import places_among
 from gpuasm.sequence.reads import Reads
 
 _MIN_VOTES, (_AGREEING, _VOTERS) = ALIGNMENT.min_votes, ALIGNMENT.vote_agreement
@@ -130,22 +131,21 @@ def _before_second(own: Alignments, second: Alignments, n: Array, inside: Array)
     xp = array_namespace(own.at)
     if second.n == 0:
         return xp.full(own.n, _FAR)
-    other = second.where(xp.minimum(xp.searchsorted(second.segment, own.segment), second.n - 1))
+    row, has_second = places_among(own.segment, second.segment)
+    other = second.where(row)
     flipped = other.is_reversed != own.is_reversed
     begin = xp.where(flipped, n - (other.end - other.at), other.begin - other.at)
     folds_back = flipped & (other.target == own.target) & (other.end == own.at + inside)
-    return xp.where(other.segment == own.segment, xp.where(folds_back, 0, xp.maximum(begin - inside, 0)), _FAR)
+    return xp.where(has_second, xp.where(folds_back, 0, xp.maximum(begin - inside, 0)), _FAR)
 
 
 def _within_fragment(reads: Reads, first: Alignments, rows: Array, edge: Array) -> Array:
     """Return how far the fragment extends beyond its end, for each outward segment whose mate is aligned there."""
     xp = array_namespace(first.at)
     own, read = first.where(rows), reads.read[first.segment]
-    mate = read[rows] ^ 1
-    row = xp.minimum(xp.searchsorted(read, mate), first.n - 1)
+    row, is_mate_here = places_among(read[rows] ^ 1, read)
     other = first.where(row)
-    is_mate_here = (read[row] == mate) & (own.is_reversed == 0) & (other.is_reversed == 1)
-    is_mate_here &= other.target == own.target
+    is_mate_here &= (own.is_reversed == 0) & (other.is_reversed == 1) & (other.target == own.target)
     return xp.where(is_mate_here, xp.maximum(other.at + reads.length[other.segment] - edge, 0), _FAR)
 
 

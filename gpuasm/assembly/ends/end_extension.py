@@ -23,6 +23,7 @@ from gpuasm.kmers.rolling import rolled
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
+from gpuasm.primitives.searching import places_among
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 
@@ -52,12 +53,7 @@ def _has_few_tails(tails: ClippedTails, contigs: Sequence[Contig], depth: np.nda
 def _lengths_before_contigs(found: Consensus, contigs: Sequence[Contig], index: SeedIndex) -> np.ndarray:
     """Return how much of each extension precedes the first seed that occurs on a contig."""
     keys, owner, at = _windows(found, contigs, k=index.k, tail=index.k - 1)
-    xp = array_namespace(index.keys)
-    is_on_contig = np.zeros(keys.size, bool)
-    if index.keys.size and keys.size:
-        looked_up = to_namespace(xp, keys)
-        slot = xp.minimum(xp.searchsorted(index.keys, looked_up), index.keys.size - 1)
-        is_on_contig = to_host(index.keys[slot] == looked_up)
+    is_on_contig = to_host(places_among(to_namespace(array_namespace(index.keys), keys), index.keys)[1])
     return _cut_before(found, owner[is_on_contig], at[is_on_contig])
 
 
@@ -69,8 +65,7 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     ends = np.flatnonzero(np.repeat([not contig.is_circular for contig in contigs], 2))
     tails = Consensus(ends, [np.empty(0, np.uint8)] * ends.size, [])
     tail_keys, of, _ = _windows(tails, contigs, k=ENDS.local_min_k, tail=ENDS.extension_tail)
-    known = np.sort(keys)
-    shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
+    _, shared = places_among(tail_keys, np.sort(keys))
     # Ends of contigs come before all extensions; both ascend, so that a k-mer occurs first in its first owner.
     whose = np.concatenate([tails.end[of[shared]], found.end[owner]])
     _, first, which = np.unique(np.concatenate([tail_keys[shared], keys]), return_index=True, return_inverse=True)

@@ -17,6 +17,7 @@ from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT
 from gpuasm.assembly.parameters import ENDS
+from gpuasm.primitives.searching import places_among
 from gpuasm.sequence.reads import Reads
 
 
@@ -112,14 +113,13 @@ def _mates(
     A mate aligned farther inside one of the gap's two contigs does not lie in the gap.
     """
     xp, (end, segment, before) = array_namespace(own.at), found
-    mate_read = reads.read[segment] ^ 1
-    segment = xp.minimum(xp.searchsorted(reads.read, mate_read), reads.n_segments - 1)
-    row = xp.minimum(xp.searchsorted(own.segment, segment), own.n - 1)
-    aligned, is_aligned = own.where(row), own.segment[row] == segment
+    segment, has_segment = places_among(reads.read[segment] ^ 1, reads.read)
+    row, is_aligned = places_among(segment, own.segment)
+    aligned = own.where(row)
     is_on, is_at = xp.zeros(segment.size, dtype=bool), xp.zeros(segment.size, dtype=bool)
     for one in (end, end ^ 1):
         here = is_aligned & (aligned.target == ends.target[one])
         is_on |= here
         is_at |= here & (ends.distance(one, aligned, reads.length[segment]) <= ends.flank)
-    rows = xp.flatnonzero((reads.read[segment] == mate_read) & (is_at | ~is_on))
+    rows = xp.flatnonzero(has_segment & (is_at | ~is_on))
     return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]

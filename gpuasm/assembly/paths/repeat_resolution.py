@@ -159,7 +159,8 @@ def _joins_without_links(
 ) -> dict[str, list[list[Fill]]]:
     """Return groups of joins that need no link, by kind: those of unlinked overlaps, direct and tandem repeats."""
     source, target = to_host(accepted.links.source), to_host(accepted.links.target)
-    linked = set(zip(source.tolist(), target.tolist(), strict=True))
+    both_strands = np.stack([source, target]), np.stack([target, source]) ^ 1
+    linked = {*map(tuple, np.concatenate(both_strands, axis=1).T.tolist())}
     may_join = np.repeat(accepted.is_single & (graph.n_kmers >= graph.k), 2)
     may_join[source[accepted.joins]] = may_join[target[accepted.joins] ^ 1] = False
     read_length = inserts.bases_per_pair / 2
@@ -172,8 +173,9 @@ def _joins_without_links(
         tandems = find_tandem_repeats(graph, may_join, read_length=read_length, uneven=uneven)
         known = {each.repeat for each in repeats}
         tandems = [each for each in tandems if each.repeat not in known]
-    repeats = [each for each in repeats if not (each.links_across | each.links_around) & linked]
-    tandems = [each for each in tandems if not each.links_across & linked]
+    # Pairs that reach across decide. They would link B with itself if B and R were circular.
+    repeats = [each for each in repeats if not {(each.before, each.after), (each.between, each.between)} & linked]
+    tandems = [each for each in tandems if (each.before, each.after) not in linked]
     of_repeats, of_tandems = ([[Fill(walk) for walk in each.walks] for each in some] for some in (repeats, tandems))
     of_overlaps = [[Fill((x, y), shared)] for x, y, shared in unlinked]
     return {"unlinked_overlaps": of_overlaps, "direct_repeats": of_repeats, "tandem_repeats": of_tandems}
