@@ -185,7 +185,6 @@ class Fragments:
 
     Attributes
     ----------
-    target : (n,) int32
     begin, end : (n,) int64
         From the first base to the last that agrees with the target, in text positions; on a circular target the end
         may lie beyond its text.
@@ -193,7 +192,6 @@ class Fragments:
         Bases from outer end to outer end, mates whole.
     """
 
-    target: Array
     begin: Array
     end: Array
     insert: Array
@@ -202,7 +200,7 @@ class Fragments:
         """Return the fragments of at most so many bases."""
         xp = array_namespace(self.insert)
         chosen = xp.flatnonzero(self.insert <= longest)
-        return Fragments(*(values[chosen] for values in (self.target, self.begin, self.end, self.insert)))
+        return Fragments(*(values[chosen] for values in (self.begin, self.end, self.insert)))
 
 
 def find_fragments(reads: Reads, first: Alignments, targets: Targets) -> Fragments:
@@ -212,13 +210,13 @@ def find_fragments(reads: Reads, first: Alignments, targets: Targets) -> Fragmen
     """
     xp = array_namespace(first.at)
     one, other, may_face, insert = _unique_mates(reads, first)
-    is_forward, target = one.is_reversed == 0, one.target
-    size, closed = (to_namespace(xp, a)[target] for a in (targets.size, targets.is_circular))
+    is_forward = one.is_reversed == 0
+    size, closed = (to_namespace(xp, a)[one.target] for a in (targets.size, targets.is_circular))
     around = xp.where(closed, (insert - 1) % size + 1, insert)
     begin = xp.where(is_forward, one.begin, other.begin)
     end = xp.where(is_forward, other.end, one.end) + (around - insert)
     good = xp.flatnonzero(may_face & (around > 0) & (around <= FRAGMENTS.longest_insert))
-    return Fragments(*(values[good] for values in (target, begin, end, around)))
+    return Fragments(*(values[good] for values in (begin, end, around)))
 
 
 def find_discordant_pairs(reads: Reads, first: Alignments, targets: Targets, *, longest: int) -> Alignments:
