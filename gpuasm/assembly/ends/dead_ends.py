@@ -27,6 +27,7 @@ from gpuasm.assembly.ends.clipped_tails import (
 )
 from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
@@ -136,9 +137,9 @@ class AlignedEnds:
         Uniquely aligned reads over each base of all contigs, and those of them with this base.
     tails : ClippedTails
         Of all reads, by oriented unitig.
-    local_reads : dict of (int, int) to list of (bytes, int)
-        Codes of the reads that may lie between two ends, in the direction from the first to the second, and where their
-        mates begin (see `gpuasm.assembly.ends.local_reads.find_local_reads`).
+    local_reads : dict of Gap to list of (bytes, int)
+        Codes of the reads that may lie in a gap, in its direction, and where their mates begin (see
+        `gpuasm.assembly.ends.local_reads.find_local_reads`).
     flank : int
         No local read is aligned to an end's unitig farther from the end than this (bases).
     """
@@ -148,7 +149,7 @@ class AlignedEnds:
     depth: Array
     support: Array
     tails: ClippedTails
-    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]]
+    local_reads: dict[Gap, list[tuple[bytes, int]]]
     flank: int
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
@@ -171,21 +172,22 @@ def align_to_ends(
     contigs: Sequence[Contig],
     reads: Reads,
     *,
-    of_gaps: Sequence[tuple[int, int]] = (),
+    gaps: Sequence[Gap] = (),
     longest: int = 0,
 ) -> AlignedEnds:
     """Align reads to contigs, and collect what they contain at the ends of unitigs and beyond.
 
     ``ends``, (n,) int64, are oriented unitigs of the graph without outgoing edges, ascending. ``contigs`` are its
-    unitigs and all other contigs, so that the reads of these are not aligned to the unitigs. ``of_gaps`` are the two
-    ends of each gap whose local reads are requested. The longest fragments have ``longest`` bases.
+    unitigs and all other contigs, so that the reads of these are not aligned to the unitigs. The local reads of
+    ``gaps`` are requested. The longest fragments have ``longest`` bases.
     """
     xp = array_namespace(reads.packed)
     targets, index = targets_of(contigs, reads)
     unitig = np.array([contig.unitig for contig in contigs], np.int64)
     at_end = unitig_ends(contigs, targets, ends)
-    sides = GapEnds.of(targets, at_end, np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
-    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = {gap: [] for gap in of_gaps}
+    of_gaps = np.array([end for gap in gaps for end in gap.ends], np.int64)
+    sides = GapEnds.of(targets, at_end, of_gaps, reads, longest=longest)
+    local_reads: dict[Gap, list[tuple[bytes, int]]] = {gap: [] for gap in gaps}
     coverage, differing_bases, found = Coverage(targets, xp), [xp.empty(0, np.int64)], []
     for batch in batches(reads):
         first, second = align_reads(batch, targets, index)
@@ -193,8 +195,8 @@ def align_to_ends(
             coverage.add(aligned.target, aligned.begin, aligned.end)
             differing_bases.append(list_differing_bases(batch, aligned, targets))
         found.append(find_clipped_tails(batch, (first, _folding(first, second)), targets, ends=at_end))
-        for number, text, before in find_local_reads(batch, first, sides) if of_gaps else ():
-            local_reads[of_gaps[number]].append((text, before))
+        for number, text, before in find_local_reads(batch, first, sides) if gaps else ():
+            local_reads[gaps[number]].append((text, before))
     tails = ClippedTails.joined(found)
     texts = EndSequences.voted(graph, ends, tails, reach=int(reads.length.max()))
     contig = np.full(graph.n + 1, -1, np.int64)  # the last place is that of contigs that are no unitig

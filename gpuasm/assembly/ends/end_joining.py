@@ -194,7 +194,7 @@ def close_gaps(
     graph = resolved.graph
     is_dead = graph.is_dead_end
     free, ambiguous, mismatching = (
-        [gap for gap in some if is_dead[gap.source] and is_dead[gap.target ^ 1]]
+        [gap for gap in some if is_dead[list(gap.ends)].all()]
         for some in (resolved.gaps, resolved.ambiguous_overlaps, resolved.mismatching_overlaps)
     )
     if not (free or resolved.weak_links or ambiguous or mismatching):
@@ -204,7 +204,7 @@ def close_gaps(
         linked = [] if "local-reads" not in rules else [gap for gap in free if gap.n_pairs >= ENDS.gap_walk_min_pairs]
         aligned = align_to_ends(
             graph, ends, make_contigs(graph, isolated, min_length=1), reads,
-            of_gaps=[(gap.source, gap.target ^ 1) for gap in linked], longest=inserts.longest if inserts else 0,
+            gaps=linked, longest=inserts.longest if inserts else 0,
         )  # fmt: skip
 
         def filled(some: Sequence[Gap]) -> dict[Gap, Fill]:
@@ -239,7 +239,7 @@ def _unambiguous(ends: AlignedEnds, weak_links: Sequence[Gap], least: int, xp: A
     """Return the weak links whose end sequences overlap with each other and with no third one."""
     found = unambiguous_overlaps(find_overlaps(ends.texts, least, xp=xp))
     overlapping = set(zip(found.end.tolist(), found.other.tolist(), strict=True))
-    return [link for link in weak_links if (link.source, link.target ^ 1) in overlapping]
+    return [link for link in weak_links if link.ends in overlapping]
 
 
 def _walked(
@@ -248,7 +248,7 @@ def _walked(
     """Return the fills of gaps that a walk through local reads closes."""
 
     def filled(gap: Gap) -> Fill | None:
-        own = ends.local_reads[gap.source, gap.target ^ 1]
+        own = ends.local_reads[gap]
         return fill_gap(graph, gap, own, read_length=read_length, density=density, flank=ends.flank) if own else None
 
     return {gap: fill for gap, fill in zip(gaps, ordered_map(filled, gaps), strict=True) if fill}
@@ -262,7 +262,7 @@ def _fills(ends: AlignedEnds, gaps: Sequence[Gap], least: int) -> dict[Gap, Fill
 def overlap_ends(ends: AlignedEnds, gap: Gap, *, least: int) -> Fill | None:
     """Return the fill of a gap by the overlap of its ends, or None unless exactly one overlap length scores enough."""
     texts = ends.texts
-    a, b = np.searchsorted(texts.end, [gap.source, gap.target ^ 1]).tolist()
+    a, b = np.searchsorted(texts.end, gap.ends).tolist()
     own, towards = texts.text(a), reverse_complement(texts.text(b))
     overlaps = overlap_lengths(own, towards, least=least)
     if overlaps.size != 1:

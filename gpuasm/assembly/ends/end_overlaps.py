@@ -66,8 +66,9 @@ class Overlaps:
 def find_overlaps(texts: EndSequences, least: int, *, xp: Any) -> Overlaps:
     """Return the overlaps of at least a given score (at least 1), each from both sides, by end, other end and size."""
     seeds = _Seeds.of(texts, least, xp=xp)
-    count, nothing = xp.zeros(seeds.n, np.int64), xp.empty(0, np.int64)
-    _find_overlaps(seeds.n, xp.arange(seeds.n), seeds, least, 0, count, *(nothing,) * 4)
+    every, nothing = xp.arange(seeds.owner.size), xp.empty(0, np.int64)
+    count = xp.zeros_like(every)
+    _find_overlaps(int(every.size), every, seeds, least, 0, count, *(nothing,) * 4)
     rows = xp.flatnonzero(count)
     last = xp.cumsum(count[rows])
     n = int(last[-1]) if rows.size else 0
@@ -122,10 +123,6 @@ class _Seeds(NamedTuple):
     n_reversed: Array
     n_others: Array
     m: int
-
-    @property
-    def n(self) -> int:
-        return int(self.owner.size)
 
     @classmethod
     def of(cls, texts: EndSequences, least: int, *, xp: Any) -> _Seeds:

@@ -107,7 +107,7 @@ def _classify(
         if len(walk) > 1 and not is_used[[o >> 1 for o in walk[1:-1]]].any():
             fills.append(Fill(walk))
             continue
-        are_dead = may_overlap and bool(is_dead[gap.source] and is_dead[gap.target ^ 1])
+        are_dead = may_overlap and bool(is_dead[list(gap.ends)].all())
         overlaps = find_linked_overlaps(graph, gap) if are_dead and n == 0 else []
         if len(overlaps) == 1 and _has_pairs(gap, expected, PATHS.join_overlap_min_percent):
             fills.append(Fill((gap.source, gap.target), overlaps[0]))
@@ -145,7 +145,7 @@ def _with_unique_ends(graph: UnitigGraph, gaps: list[Gap]) -> list[Gap]:
     """Return the gaps whose last bases on both sides occur nowhere else in the graph."""
     if not gaps:
         return gaps
-    tails = [oriented_codes(graph, end)[-ANCHOR_K:] for gap in gaps for end in (gap.source, gap.target ^ 1)]
+    tails = [oriented_codes(graph, end)[-ANCHOR_K:] for gap in gaps for end in gap.ends]
     keys = [np.minimum(*kmers_of(tail)) for tail in tails]
     key, times = np.unique(places_of(graph.bases, np.concatenate(keys))[1], return_counts=True)
     n_places = dict(zip(key.tolist(), times.tolist(), strict=True))
