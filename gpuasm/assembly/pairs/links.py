@@ -160,9 +160,9 @@ def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_a
         anchored = without_false_anchors(anchored, pairs, graph)
         anchored = without_alternative_placements(anchored, pairs, graph)
     threads, xp = thread_reads(pairs, anchored, graph), array_namespace(pairs.packed)
-    o, base = threads.anchored.oriented.reshape(-1, 2), threads.anchored.base.reshape(-1, 2)
+    o, base = anchored.oriented.reshape(-1, 2), anchored.base.reshape(-1, 2)
     pair = xp.flatnonzero((o >= 0).all(axis=1))
-    oriented, thread = o[pair], threads.unitigs.reshape(-1, 2, MOST_UNITIGS)[pair]
+    oriented, thread = o[pair], threads.reshape(-1, 2, MOST_UNITIGS)[pair]
     length = graph.start[1:] - graph.start[:-1]
     rest = (length[oriented >> 1] - base[pair]).astype(np.int32)
     # Read from the other side a pair links the same two ends: both sides are oriented alike.
