@@ -15,13 +15,12 @@ from dataclasses import replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
 from gpuasm.assembly.alignment.read_threading import GraphArrays
 from gpuasm.assembly.coverage.copy_number import nearby_depth
 from gpuasm.assembly.ends.end_joining import are_densely_covered, find_unlinked_overlaps
 from gpuasm.assembly.ends.end_overlaps import find_linked_overlaps
 from gpuasm.assembly.graph.graph_edits import Fill, split
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS, InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Reaches, Resolved, expected_pairs, gaps_of
@@ -37,7 +36,6 @@ from gpuasm.assembly.paths.repeats import (
     unevenness,
 )
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.stages import Stages
 
 
@@ -120,7 +118,9 @@ def _classify(
             (found.gaps if _has_pairs(gap, expected, PATHS.join_third_percent) else few).append(gap)
         elif are_dead and _has_pairs(gap, expected, PATHS.join_overlap_min_percent):
             found.mismatching_overlaps.append(gap)
-    found.gaps.extend(_with_unique_ends(graph, few))
+    # Of gaps of few pairs, the last bases on both sides occur nowhere else in the graph.
+    is_unique = to_host(accepted.all_reaches.dead) == 0
+    found.gaps.extend(gap for gap in few if is_unique[list(gap.ends)].all())
     return fills, replace(found, weak_links=_weak_links(graph, accepted, sd=inserts.sd))
 
 
@@ -139,19 +139,6 @@ def _has_pairs(gap: Gap, expected: int, percent: int) -> bool:
     an overlap by that unit.
     """
     return 100 * SIXTEENTHS * gap.n_pairs >= percent * expected
-
-
-def _with_unique_ends(graph: UnitigGraph, gaps: list[Gap]) -> list[Gap]:
-    """Return the gaps whose last bases on both sides occur nowhere else in the graph."""
-    if not gaps:
-        return gaps
-    tails = [oriented_codes(graph, end)[-ANCHOR_K:] for gap in gaps for end in gap.ends]
-    keys = [np.minimum(*kmers_of(tail)) for tail in tails]
-    key, times = np.unique(places_of(graph.bases, np.concatenate(keys))[1], return_counts=True)
-    n_places = dict(zip(key.tolist(), times.tolist(), strict=True))
-    of_tails = [n_places[int(own[0])] if own.size else 0 for own in keys]  # 0 of a tail that is too short
-    both = zip(gaps, of_tails[::2], of_tails[1::2], strict=True)
-    return [gap for gap, n, m in both if n == m == 1 or 0 in (n, m)]
 
 
 def _joins_without_links(
