@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuasm.assembly.coverage.graph_depth import weighted_quantile
 from gpuasm.assembly.graph.canonical_order import canonical_order
 from gpuasm.assembly.graph.end_overlap_trimming import end_cuts
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
@@ -140,11 +141,8 @@ def single_copy_depth(length: np.ndarray, depth: np.ndarray) -> float:
     """
     if length.size == 0:
         return 0.0
-    bound = np.sort(length)[-min(COVERAGE.long_contig_rank, length.size)] / 2
-    chosen = np.flatnonzero(length >= bound)
-    order = chosen[np.lexsort((chosen, depth[chosen]))]
-    weight = np.cumsum(length[order])
-    return float(depth[order][np.searchsorted(weight, (weight[-1] + 1) // 2)])
+    is_long = length >= np.sort(length)[-min(COVERAGE.long_contig_rank, length.size)] / 2
+    return weighted_quantile(depth[is_long], length[is_long])
 
 
 def copies_of(depth: np.ndarray, single: float) -> np.ndarray:

@@ -110,11 +110,11 @@ def _between_contigs(contigs: Sequence[Contig], gaps: Sequence[Gap], graph: Unit
     cut = end_cuts(graph)
     joins: dict[tuple[int, int], Gap] = {}
     for gap in gaps:
-        if gap.source not in number or gap.target ^ 1 not in number or gap.source >> 1 == gap.target >> 1:
+        if gap.source >> 1 == gap.target >> 1 or not number.keys() >= set(gap.ends):
             continue
-        source, target = number[gap.source], number[gap.target ^ 1] ^ 1
-        size = gap.size + int(cut[gap.source] + cut[gap.target ^ 1])
-        size -= sum(contigs[end >> 1].extended[end & 1] for end in (source, target ^ 1))
+        ends = [number[end] for end in gap.ends]
+        size = gap.size + int(cut[list(gap.ends)].sum()) - sum(contigs[end >> 1].extended[end & 1] for end in ends)
+        source, target = ends[0], ends[1] ^ 1
         # At most half of a contig is cut for a gap, so that two gaps leave a part of it.
         if 2 * (COVERAGE.scaffold_min_gap - size) <= min(contigs[end >> 1].length for end in (source, target)):
             for here, there in ((source, target), (target ^ 1, source ^ 1)):

@@ -1,4 +1,4 @@
-"""Search in sorted arrays, for bodies of `for_each` and compiled loops."""
+"""Search in sorted arrays: for many values at once, and for bodies of `for_each` and compiled loops."""
 
 from __future__ import annotations
 
@@ -9,6 +9,23 @@ from gpuasm.parallel import inlined
 
 BLOCK_BITS = 4
 """A block has 2^4 positions: few runs begin in one, and its table takes a quarter of a byte for each position."""
+
+
+def places_among(values: Array, ascending: Array) -> tuple[Array, Array]:
+    """Return the first place of each value among ascending ones, and whether it is there.
+
+    Parameters
+    ----------
+    values : (n,) of any type
+    ascending : (m,) of the same type
+
+    Returns
+    -------
+    (n,) int64, a place of any value or 0 where the value is not there; and (n,) bool.
+    """
+    xp = array_namespace(values)
+    place = xp.minimum(xp.searchsorted(ascending, values), max(0, ascending.size - 1))
+    return place, ascending[place] == values if ascending.size else xp.zeros(values.size, bool)
 
 
 @inlined()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.parallel import compiled, inlined, signatures
+from gpuasm.arrays import Array, array_namespace
+from gpuasm.parallel import for_each, inlined, signatures
 
 NOT_A_BASE = 4
 """The code of every byte that is neither a base, in either case, nor a code of two bases."""
@@ -59,25 +60,28 @@ def reverse_complement(codes: np.ndarray) -> np.ndarray:
     return _COMPLEMENT[codes[::-1]]
 
 
-def pack(codes: np.ndarray) -> np.ndarray:
+def pack(codes: Array) -> Array:
     """Pack (n,) uint8 codes below 4, 32 in each uint64.
 
     Returns
     -------
-    (n // 32 + 2,) uint64: the first base in the highest bits, so that elements compare as texts do. At least one zero
-    element follows the last base, so that two elements can be read from any base.
+    (n // 32 + 2,) uint64, where the codes are: the first base in the highest bits, so that elements compare as texts
+    do. At least one zero element follows the last base, so that two elements can be read from any base.
     """
-    packed = np.zeros(codes.size // BASES_PER_WORD + 2, dtype=np.uint64)
-    _pack(codes, packed)
+    packed = array_namespace(codes).empty(codes.size // BASES_PER_WORD + 2, np.uint64)
+    _pack(packed.size, codes, codes.size, packed)
     return packed
 
 
-@signatures("uint8[::1], uint64[::1]")
-@compiled()
-def _pack(codes, packed):
-    for i in range(codes.size):
-        shift = np.uint64(62 - 2 * (i & 31))
-        packed[i >> 5] |= np.uint64(codes[i]) << shift
+@signatures("uint8[::1], int64, uint64[::1]")
+@for_each
+def _pack(w, codes, n, packed):
+    word = np.uint64(0)
+    for i in range(32 * w, 32 * w + 32):
+        word <<= np.uint64(2)
+        if i < n:
+            word |= np.uint64(codes[i])
+    packed[w] = word
 
 
 def unpack(packed: np.ndarray, start: int, length: int) -> np.ndarray:

@@ -13,7 +13,11 @@ from gpuasm.arrays import Array, array_namespace, is_on_other_device, to_current
 from gpuasm.checks import array_of, items
 from gpuasm.errors import DataError
 from gpuasm.primitives.counting import count_values
+from gpuasm.primitives.runs import begins_run, numbers_of_ranges
 from gpuasm.sequence.encoding import NOT_A_BASE, encode, pack
+
+_BATCH = 1 << 13
+"""Stretches of segments that are read at once: each takes some kilobytes meanwhile."""
 
 
 class ReadArrays(NamedTuple):
@@ -70,6 +74,28 @@ class Reads:
     def arrays(self) -> ReadArrays:
         """Start and length of the segments, and their bases, for kernels."""
         return ReadArrays(self.start, self.length, self.packed)
+
+    def codes_of(self, segment: Array, first: Array, length: Array, *, is_reversed: Array) -> np.ndarray:
+        """Return the concatenated codes of stretches of segments: (sum of lengths,) uint8, on the host.
+
+        Parameters
+        ----------
+        segment : (n,) int64
+        first, length : (n,) int64
+            First base of each stretch in its segment, and its bases.
+        is_reversed : (n,) bool
+            Whether the reverse complement of the segment is read.
+        """
+        xp, found = array_namespace(self.packed), [np.empty(0, np.uint8)]
+        for row in range(0, int(segment.size), _BATCH):
+            own = slice(row, row + _BATCH)
+            along, which = numbers_of_ranges(first[own], length[own])
+            begin, flipped = self.start[segment[own]], is_reversed[own][which]
+            last = begin + self.length[segment[own]] - 1
+            place = xp.where(flipped, last[which] - along, begin[which] + along)
+            codes = (self.packed[place // 32] >> (62 - 2 * (place % 32)).astype(np.uint64)).astype(np.uint8) & 3
+            found.append(to_host(xp.where(flipped, 3 - codes, codes)))
+        return np.concatenate(found)
 
     @property
     def words(self) -> Array:
@@ -144,6 +170,18 @@ def _codes_of(text: str | bytes) -> np.ndarray:
     if not isinstance(text, (str, bytes)):
         raise DataError("the bases of a read as text", f"a {type(text).__name__}", "give one text for each read")
     return encode(text.encode("ascii", errors="replace") if isinstance(text, str) else text)  # other letters split
+
+
+def first_of_mates(read: Array) -> tuple[Array, Array]:
+    """Return the first row of each mate, (n,) int64 each, of all pairs with rows of both.
+
+    ``read`` are the numbers of the rows' reads, (m,) int64, ascending.
+    """
+    xp = array_namespace(read)
+    rows = xp.flatnonzero(begins_run(read))
+    read = read[rows]
+    pair = xp.flatnonzero((read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1))
+    return rows[pair], rows[pair + 1]
 
 
 def lengths_of(reads: Reads) -> np.ndarray:

@@ -17,6 +17,7 @@ from gpuasm.assembly.alignment.ungapped import mismatch_mask
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import count_ones
+from gpuasm.primitives.searching import places_among
 from gpuasm.sequence.reads import ReadArrays, Reads
 
 _NOWHERE = np.int64(-1)
@@ -63,11 +64,8 @@ def _with_mates(reads: Reads, own: Alignments, discordant: Array | None) -> tupl
     if discordant is not None:
         is_candidate[discordant] = True
     segment = xp.flatnonzero(is_candidate)
-    if own.n == 0:
-        return segment[:0], segment[:0]
-    placed_read, mate_read = reads.read[own.segment], reads.read[segment] ^ 1
-    row = xp.minimum(xp.searchsorted(placed_read, mate_read), own.n - 1)
-    good = xp.flatnonzero(placed_read[row] == mate_read)
+    row, is_placed = places_among(reads.read[segment] ^ 1, reads.read[own.segment])
+    good = xp.flatnonzero(is_placed)
     return segment[good], row[good]
 
 

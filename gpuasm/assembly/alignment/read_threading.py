@@ -10,7 +10,6 @@ Two tests remove anchors that an error or a second repeat copy explains as well,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,6 @@ DEPTH_SCALE = 32
 """Depths are whole numbers of parts of this."""
 MOST_UNITIGS = ALIGNMENT.read_path_max_unitigs
 """Unitigs of a read's path at most: it is cut there."""
-_BASES_PER_MISMATCH = ALIGNMENT.copy_bases_per_difference
 _RATE_SCALE = 1 << 12
 """The rate of mismatches is a whole number of parts of this, so that it is the same on every device."""
 _BATCH = 1 << 20
@@ -60,35 +58,16 @@ class GraphArrays(NamedTuple):
         return cls(graph.k, *(to_namespace(xp, array) for array in arrays))
 
 
-@dataclass(frozen=True)
-class ReadPaths:
-    """The path of each read segment.
+def thread_reads(reads: Reads, anchored: Anchored, graph: GraphArrays) -> Array:
+    """Follow segments from their anchors: at the end of each unitig the read's next base chooses the outgoing edge.
 
-    Attributes
-    ----------
-    anchored : Anchored
-        The anchors, from which the paths start.
-    unitigs : (8 * n_segments,) int32
-        Oriented unitigs of each path, `MOST_UNITIGS` slots a segment.
-    size : (n_segments,) int32
-        Number of unitigs of each path; 0 where a segment has no anchor.
+    Returns
+    -------
+    (8 * n_segments,) int32: oriented unitigs of each path, `MOST_UNITIGS` places a segment, -1 where there are no more.
     """
-
-    anchored: Anchored
-    unitigs: Array
-    size: Array
-
-
-def thread_reads(reads: Reads, anchored: Anchored, graph: GraphArrays) -> ReadPaths:
-    """Follow segments through the graph: at the end of each unitig the read's next base chooses the outgoing edge.
-
-    Where more than one base in `copy_bases_per_difference` differs, the path is the anchor's unitig only.
-    """
-    xp = array_namespace(reads.packed)
-    unitigs = xp.full(MOST_UNITIGS * reads.n_segments, -1, np.int32)
-    size = xp.zeros(reads.n_segments, np.int32)
-    _thread(reads.n_segments, reads.arrays, anchored, graph, unitigs, size)
-    return ReadPaths(anchored, unitigs, size)
+    unitigs = array_namespace(reads.packed).full(MOST_UNITIGS * reads.n_segments, -1, np.int32)
+    _thread(reads.n_segments, reads.arrays, anchored, graph, unitigs)
+    return unitigs
 
 
 @inlined()
@@ -105,39 +84,29 @@ def oriented_base(packed, start, o, at):
 
 @signatures(
     "int64[::1], int32[::1], uint64[::1], int32[::1], int64[::1], int32[::1], int64, uint64[::1], int64[::1], "
-    "int64[::1], int32[::1], int64[::1], int32[::1], int32[::1]"
+    "int64[::1], int32[::1], int64[::1], int32[::1]"
 )
 @for_each
-def _thread(r, reads: ReadArrays, anchored: Anchored, graph: GraphArrays, unitigs, size):
+def _thread(r, reads: ReadArrays, anchored: Anchored, graph: GraphArrays, unitigs):
     o = np.int64(anchored.oriented[r])
-    size[r] = 0
     if o >= 0:
-        start, k = graph.start, graph.k
-        n, n_differing = 1, 0
+        start, n = graph.start, 1
         unitigs[MOST_UNITIGS * r] = o
-        first, last = np.int64(anchored.offset[r]), np.int64(reads.length[r])
-        at, length = anchored.base[r] + first, start[(o >> 1) + 1] - start[o >> 1]
-        for q in range(first, last):
-            code = np.int64(base_at(reads.packed, reads.start[r] + q))
-            if at == length:
-                # Only the base after the shared k - 1 differs between the arcs.
-                following = np.int64(-1)
-                for arc in range(graph.arc_start[o], graph.arc_start[o + 1]):
-                    w = np.int64(graph.arc_to[arc])
-                    if oriented_base(graph.packed, start, w, k - 1) == code:
-                        following = w
-                if following < 0 or n == MOST_UNITIGS:
-                    break
-                unitigs[MOST_UNITIGS * r + n] = following
-                n += 1
-                o, at = following, np.int64(k - 1)
-                length = start[(o >> 1) + 1] - start[o >> 1]
-            if oriented_base(graph.packed, start, o, at) != code:
-                n_differing += 1
-            at += 1
-        if n_differing * _BASES_PER_MISMATCH > last - first:
-            n = 1
-        size[r] = n
+        behind = start[(o >> 1) + 1] - start[o >> 1] - anchored.base[r]  # where in the segment the unitig has ended
+        while behind < reads.length[r] and n < MOST_UNITIGS:
+            code = np.int64(base_at(reads.packed, reads.start[r] + behind))
+            # Only the base after the shared k - 1 differs between the arcs.
+            following = np.int64(-1)
+            for arc in range(graph.arc_start[o], graph.arc_start[o + 1]):
+                w = np.int64(graph.arc_to[arc])
+                if oriented_base(graph.packed, start, w, graph.k - 1) == code:
+                    following = w
+            if following < 0:
+                break
+            unitigs[MOST_UNITIGS * r + n] = following
+            n += 1
+            o = following
+            behind += start[(o >> 1) + 1] - start[o >> 1] - (graph.k - 1)
 
 
 def without_false_anchors(anchored: Anchored, reads: Reads, graph: GraphArrays) -> Anchored:

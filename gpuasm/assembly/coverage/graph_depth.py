@@ -71,10 +71,17 @@ def _depth_quantile(graph: UnitigGraph, *, of: int, parts: int = 1) -> float:
     """Return the least depth that ``parts`` of ``of`` equal parts of these unitigs' k-mers do not exceed."""
     if graph.n == 0:
         return 0.0
-    depth, n_kmers = _informative(graph)
-    order = np.argsort(depth, kind="stable")
-    weight = np.cumsum(n_kmers[order])
-    return float(depth[order][np.searchsorted(weight, -(-weight[-1] * parts // of))])
+    return weighted_quantile(*_informative(graph), of=of, parts=parts)
+
+
+def weighted_quantile(values: np.ndarray, weight: np.ndarray, *, of: int = 2, parts: int = 1) -> float:
+    """Return the least value that ``parts`` of ``of`` equal parts of the weight do not exceed; their median, if 1 of 2.
+
+    Values are (n,) float64, weights (n,) int64; there is at least one.
+    """
+    order = np.argsort(values, kind="stable")
+    up_to = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(up_to, -(-up_to[-1] * parts // of))])
 
 
 def even_share(graph: UnitigGraph, typical: float) -> float:

@@ -21,7 +21,7 @@ from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.parallel import compiled, signatures
-from gpuasm.sequence.encoding import BASES_PER_WORD
+from gpuasm.primitives.searching import places_among
 from gpuasm.sequence.reads import Reads
 from gpuasm.threads import run_chunks
 
@@ -37,7 +37,7 @@ class ClippedTails:
     Attributes
     ----------
     end : (n,) int64
-        2c for the right end of contig c, 2c + 1 for its left end.
+        2c for the right end of contig c, 2c + 1 for its left end; or other numbers of ends.
     length : (n,) int64
         At least 1.
     inside : (n,) int64
@@ -62,6 +62,11 @@ class ClippedTails:
         codes = self.codes[np.repeat(chosen, self.length)]
         return ClippedTails(self.end[chosen], self.length[chosen], self.inside[chosen], codes)
 
+    @property
+    def start(self) -> np.ndarray:
+        """(n,) int64: where in ``codes`` each tail begins."""
+        return np.cumsum(self.length) - self.length
+
 
 def free_ends(targets: Targets, bounds: np.ndarray, is_free: np.ndarray) -> np.ndarray:
     """Return the free contig end that is the right and the left end of each target: (2, n_targets) int64, -1 for none.
@@ -80,7 +85,8 @@ def find_clipped_tails(
 ) -> ClippedTails:
     """Find the clipped tails of reads.
 
-    ``aligned`` are the first and the second alignments of their segments, ``ends`` as `free_ends` returns them.
+    ``aligned`` are the first and the second alignments of their segments, ``ends`` the numbers of the right and the
+    left end of each target: (2, n_targets) int64, -1 for ends that are not free.
     """
     start = targets.start[:-1]
     right = _tails_at_right(reads, aligned, start + targets.size, ends[RIGHT])
@@ -111,12 +117,11 @@ def _tails_at_right(
     length = xp.minimum(n - inside, _before_second(own, second, n, inside))
     if reads.paired:
         length = xp.minimum(length, _within_fragment(reads, first, rows, own.at + inside))
-    is_reversed = own.is_reversed == 1
-    position = reads.start[own.segment] + xp.where(is_reversed, n - 1 - inside, inside)
     kept = xp.flatnonzero(length > 0)
-    codes = codes_of_stretches(reads, position[kept], length[kept], is_reversed[kept])
-    end, length, aligned_bases = (a[kept] for a in (ends[own.target], length, own.end - own.begin))
-    return ClippedTails(*map(to_host, (end, length, aligned_bases, codes)))
+    own, inside, length = own.where(kept), inside[kept], length[kept]
+    codes = reads.codes_of(own.segment, inside, length, is_reversed=own.is_reversed == 1)
+    end, length, aligned_bases = map(to_host, (ends[own.target], length, own.end - own.begin))
+    return ClippedTails(end, length, aligned_bases, codes)
 
 
 _FAR = np.int64(1 << 40)
@@ -127,40 +132,22 @@ def _before_second(own: Alignments, second: Alignments, n: Array, inside: Array)
     xp = array_namespace(own.at)
     if second.n == 0:
         return xp.full(own.n, _FAR)
-    other = second.where(xp.minimum(xp.searchsorted(second.segment, own.segment), second.n - 1))
+    row, has_second = places_among(own.segment, second.segment)
+    other = second.where(row)
     flipped = other.is_reversed != own.is_reversed
     begin = xp.where(flipped, n - (other.end - other.at), other.begin - other.at)
     folds_back = flipped & (other.target == own.target) & (other.end == own.at + inside)
-    return xp.where(other.segment == own.segment, xp.where(folds_back, 0, xp.maximum(begin - inside, 0)), _FAR)
+    return xp.where(has_second, xp.where(folds_back, 0, xp.maximum(begin - inside, 0)), _FAR)
 
 
 def _within_fragment(reads: Reads, first: Alignments, rows: Array, edge: Array) -> Array:
     """Return how far the fragment extends beyond its end, for each outward segment whose mate is aligned there."""
     xp = array_namespace(first.at)
     own, read = first.where(rows), reads.read[first.segment]
-    mate = read[rows] ^ 1
-    row = xp.minimum(xp.searchsorted(read, mate), first.n - 1)
+    row, is_mate_here = places_among(read[rows] ^ 1, read)
     other = first.where(row)
-    is_mate_here = (read[row] == mate) & (own.is_reversed == 0) & (other.is_reversed == 1)
-    is_mate_here &= other.target == own.target
+    is_mate_here &= (own.is_reversed == 0) & (other.is_reversed == 1) & (other.target == own.target)
     return xp.where(is_mate_here, xp.maximum(other.at + reads.length[other.segment] - edge, 0), _FAR)
-
-
-def codes_of_stretches(reads: Reads, position: Array, length: Array, is_reversed: Array) -> Array:
-    """Return the concatenated codes of stretches of reads: (sum of lengths,) uint8.
-
-    Each begins at ``position`` in the packed bases, (n,) int64, and has ``length`` bases, (n,) int64. Where
-    ``is_reversed``, (n,) bool, it is read from there backwards and complemented.
-    """
-    xp = array_namespace(position)
-    last = xp.cumsum(length)
-    index = xp.arange(int(last[-1]) if length.size else 0, dtype=np.int64)
-    row = xp.searchsorted(last, index, side="right")
-    j, is_reversed = index - (last - length)[row], is_reversed[row]
-    place = position[row] + xp.where(is_reversed, -j, j)
-    shift = (62 - 2 * (place % BASES_PER_WORD)).astype(np.uint64)
-    codes = ((reads.packed[place // BASES_PER_WORD] >> shift) & np.uint64(3)).astype(np.uint8)
-    return xp.where(is_reversed, 3 - codes, codes)
 
 
 @dataclass(frozen=True)
@@ -195,13 +182,12 @@ class Consensus:
 def vote(tails: ClippedTails, *, n_single: int) -> Consensus:
     """Return the consensus of the tails at each end, with at most ``n_single`` bases of a single read."""
     order = np.argsort(tails.end, kind="stable")
-    first_base = np.cumsum(tails.length) - tails.length
     end, start, n_rows = np.unique(tails.end[order], return_index=True, return_counts=True)
     longest = np.maximum.reduceat(tails.length[order], start) if end.size else np.zeros(0, np.int64)
     out = np.cumsum(longest) - longest
     codes, depth = np.empty(int(longest.sum()), np.uint8), np.empty(int(longest.sum()), np.int32)
     length = np.zeros(end.size, np.int64)
-    rows = (start, n_rows, first_base[order], tails.length[order], tails.codes)
+    rows = (start, n_rows, tails.start[order], tails.length[order], tails.codes)
     run_chunks(_vote_by_base, end.size, *rows, n_single, out, codes, depth, length)
     slices = [slice(first, first + n) for first, n in zip(out.tolist(), length.tolist(), strict=True)]
     return Consensus(end, [codes[s] for s in slices], [depth[s] for s in slices]).cut(length.tolist())

@@ -6,35 +6,32 @@ contigs, and their depth and support, and the local reads of gaps, are collected
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads, batches, list_differing_bases
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments
-from gpuasm.assembly.alignment.seed_index import targets_of
+from gpuasm.assembly.alignment.seed_index import Targets, targets_of
 from gpuasm.assembly.contig import Contig, bounds_of
 from gpuasm.assembly.coverage.contig_depth import Coverage
 from gpuasm.assembly.ends.clipped_tails import (
     LEFT,
     RIGHT,
     ClippedTails,
-    codes_of_stretches,
     find_clipped_tails,
     free_ends,
     vote,
 )
 from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, copy_oriented
+from gpuasm.assembly.pairs.link_evidence import Gap
 from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.runs import occurrences
 from gpuasm.sequence.encoding import reverse_complement
 from gpuasm.sequence.reads import Reads
-
-_BATCH = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class EndSequences:
     @classmethod
     def of(cls, reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph) -> EndSequences:
         """Compute the consensus beyond every dead end; take as many bases of the unitig as the longest read has."""
-        tails = [own for side in (RIGHT, LEFT) for own in _clipped_tails(reads, on_unitigs, graph, side=side)]
+        tails = [_clipped_tails(reads, on_unitigs, graph, side=side) for side in (RIGHT, LEFT)]
         reach = int(reads.length.max()) if reads.n_segments else 0
         return cls.voted(graph, np.flatnonzero(graph.is_dead_end), ClippedTails.joined(tails), reach=reach)
 
@@ -105,37 +102,26 @@ def copy_unitig_ends(end, bases_of, text_start, beyond, codes):
         copy_oriented(bases, first, n, is_left_end, codes, text_start[i])
 
 
-def _clipped_tails(
-    reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, *, side: int
-) -> Iterator[ClippedTails]:
-    """Yield clipped tails at dead ends, at the end of reads (RIGHT) or at their beginning."""
+def _clipped_tails(reads: Reads, on_unitigs: UnitigAlignments, graph: UnitigGraph, *, side: int) -> ClippedTails:
+    """Return clipped tails at dead ends, at the end of reads (RIGHT) or at their beginning.
+
+    They are those of reads that match the last k bases of the unitig.
+    """
     xp, k = array_namespace(reads.packed), graph.k
     length = to_namespace(xp, graph.length)
     oriented = xp.maximum(on_unitigs.oriented if side else on_unitigs.last_oriented, 0)
     beyond = -on_unitigs.base if side else on_unitigs.last_base + reads.length - length[oriented >> 1]
     dead = to_namespace(xp, graph.is_dead_end)[oriented ^ side]
     rows = xp.flatnonzero((on_unitigs.oriented >= 0) & (beyond > 0) & (beyond <= reads.length - k) & dead)
-    for i in range(0, int(rows.size), _BATCH):
-        own = rows[i : i + _BATCH]
-        yield _tails_of_segments(reads, graph, (own, oriented[own] ^ side, beyond[own]), side=side)
-
-
-def _tails_of_segments(
-    reads: Reads, graph: UnitigGraph, found: tuple[Array, Array, Array], *, side: int
-) -> ClippedTails:
-    """Return the tails of those read segments that match the last k bases of the unitig."""
-    segment, end, beyond = found
-    xp, k = array_namespace(reads.packed), graph.k
-    n = (beyond + k).astype(np.int64)
-    position = reads.start[segment] + (n - 1 if side else reads.length[segment] - n)
-    codes = to_host(codes_of_stretches(reads, position, n, xp.full(n.size, side == LEFT)))
-    ends, n, inside = (to_host(a).astype(np.int64) for a in (end, n, reads.length[segment] - beyond))
-    first = np.cumsum(n) - n
-    last_bases, nothing = np.empty((ends.size, k), np.uint8), np.zeros(ends.size, np.int64)
-    copy_unitig_ends(ends, (graph.bases, graph.start), k * np.arange(ends.size + 1), nothing, last_bases.reshape(-1))
-    agrees = (codes[first[:, None] + np.arange(k)] == last_bases).all(axis=1)
-    is_beyond = np.arange(codes.size) - np.repeat(first, n) >= k
-    return ClippedTails(ends, n - k, inside, codes[is_beyond]).where(agrees)
+    end, beyond, inside = to_host(oriented[rows] ^ side).astype(np.int64), beyond[rows], (reads.length - beyond)[rows]
+    is_reversed, size = xp.full(rows.size, side == LEFT), xp.full(rows.size, k)
+    codes = reads.codes_of(rows, inside - k, size, is_reversed=is_reversed).reshape(-1, k)
+    last_bases, nothing = np.empty_like(codes), np.zeros(end.size, np.int64)
+    copy_unitig_ends(end, (graph.bases, graph.start), k * np.arange(end.size + 1), nothing, last_bases.reshape(-1))
+    agreeing = np.flatnonzero((codes == last_bases).all(axis=1))
+    rows, beyond, inside, is_reversed = (a[to_namespace(xp, agreeing)] for a in (rows, beyond, inside, is_reversed))
+    codes = reads.codes_of(rows, inside, beyond, is_reversed=is_reversed)
+    return ClippedTails(end[agreeing], to_host(beyond), to_host(inside), codes)
 
 
 @dataclass(frozen=True)
@@ -152,9 +138,9 @@ class AlignedEnds:
         Uniquely aligned reads over each base of all contigs, and those of them with this base.
     tails : ClippedTails
         Of all reads, by oriented unitig.
-    local_reads : dict of (int, int) to list of (bytes, int)
-        Codes of the reads that may lie between two ends, in the direction from the first to the second, and where their
-        mates begin (see `gpuasm.assembly.ends.local_reads.find_local_reads`).
+    local_reads : dict of Gap to list of (bytes, int)
+        Codes of the reads that may lie in a gap, in its direction, and where their mates begin (see
+        `gpuasm.assembly.ends.local_reads.find_local_reads`).
     flank : int
         No local read is aligned to an end's unitig farther from the end than this (bases).
     """
@@ -164,19 +150,8 @@ class AlignedEnds:
     depth: Array
     support: Array
     tails: ClippedTails
-    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]]
+    local_reads: dict[Gap, list[tuple[bytes, int]]]
     flank: int
-
-    @cached_property
-    def _tails_by_end(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        order = np.argsort(self.tails.end, kind="stable")
-        return order, self.tails.end[order], np.cumsum(self.tails.length) - self.tails.length
-
-    def tails_at(self, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of the tails at an end, and where in all codes each one's begin."""
-        order, ends, first = self._tails_by_end
-        low, high = np.searchsorted(ends, [end, end + 1])
-        return order[low:high], first[order[low:high]]
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return depth and support of each base of the sequence of an end: (n,) int32; 0 beyond the unitig.
@@ -198,41 +173,50 @@ def align_to_ends(
     contigs: Sequence[Contig],
     reads: Reads,
     *,
-    of_gaps: Sequence[tuple[int, int]] = (),
+    gaps: Sequence[Gap] = (),
     longest: int = 0,
 ) -> AlignedEnds:
     """Align reads to contigs, and collect what they contain at the ends of unitigs and beyond.
 
     ``ends``, (n,) int64, are oriented unitigs of the graph without outgoing edges, ascending. ``contigs`` are its
-    unitigs and all other contigs, so that the reads of these are not aligned to the unitigs. ``of_gaps`` are the two
-    ends of each gap whose local reads are requested. The longest fragments have ``longest`` bases.
+    unitigs and all other contigs, so that the reads of these are not aligned to the unitigs. The local reads of
+    ``gaps`` are requested. The longest fragments have ``longest`` bases.
     """
     xp = array_namespace(reads.packed)
     targets, index = targets_of(contigs, reads)
     unitig = np.array([contig.unitig for contig in contigs], np.int64)
-    bounds = bounds_of(contigs)
-    requested = free_ends(targets, bounds, np.isin(2 * unitig[:, None] + np.array([RIGHT, LEFT]), ends))
-    sides = GapEnds.of(targets, (unitig, bounds), np.array(of_gaps, np.int64).reshape(-1), reads, longest=longest)
-    local_reads: dict[tuple[int, int], list[tuple[bytes, int]]] = {gap: [] for gap in of_gaps}
+    at_end = unitig_ends(contigs, targets, ends)
+    of_gaps = np.array([end for gap in gaps for end in gap.ends], np.int64)
+    sides = GapEnds.of(targets, at_end, of_gaps, reads, longest=longest)
+    local_reads: dict[Gap, list[tuple[bytes, int]]] = {gap: [] for gap in gaps}
     coverage, differing_bases, found = Coverage(targets, xp), [xp.empty(0, np.int64)], []
     for batch in batches(reads):
         first, second = align_reads(batch, targets, index)
         for aligned in (first.where(first.is_unique), second.where(second.is_unique)):
             coverage.add(aligned.target, aligned.begin, aligned.end)
             differing_bases.append(list_differing_bases(batch, aligned, targets))
-        found.append(find_clipped_tails(batch, (first, _folding(first, second)), targets, ends=requested))
-        for number, text, before in find_local_reads(batch, first, sides) if of_gaps else ():
-            local_reads[of_gaps[number]].append((text, before))
+        found.append(find_clipped_tails(batch, (first, _folding(first, second)), targets, ends=at_end))
+        for number, text, before in find_local_reads(batch, first, sides) if gaps else ():
+            local_reads[gaps[number]].append((text, before))
     tails = ClippedTails.joined(found)
-    tails = replace(tails, end=2 * unitig[tails.end >> 1] + (tails.end & 1))
     texts = EndSequences.voted(graph, ends, tails, reach=int(reads.length.max()))
     contig = np.full(graph.n + 1, -1, np.int64)  # the last place is that of contigs that are no unitig
     contig[unitig] = np.arange(unitig.size)
-    places = bounds[contig[ends >> 1][:, None] + np.array([0, 1])]
+    places = bounds_of(contigs)[contig[ends >> 1][:, None] + np.array([0, 1])]
     depth, (against, n_against) = coverage.take(), occurrences(xp.concatenate(differing_bases) >> 2)
     support = depth.copy()
     support[against] -= n_against.astype(np.int32)
     return AlignedEnds(texts, places, depth, support, tails, local_reads, sides.flank)
+
+
+def unitig_ends(contigs: Sequence[Contig], targets: Targets, ends: np.ndarray) -> np.ndarray:
+    """Return the oriented unitig that ends at the right and at the left end of each target: (2, n_targets) int64.
+
+    It is -1 where there is none of the given ``ends``, (n,) int64.
+    """
+    oriented = 2 * np.array([contig.unitig for contig in contigs], np.int64)[:, None] + np.array([RIGHT, LEFT])
+    found = free_ends(targets, bounds_of(contigs), np.isin(oriented, ends))
+    return np.where(found >= 0, oriented.ravel()[found], -1)
 
 
 def _folding(first: Alignments, second: Alignments) -> Alignments:

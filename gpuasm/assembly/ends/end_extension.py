@@ -19,10 +19,12 @@ from gpuasm.assembly.alignment.seed_index import SeedIndex
 from gpuasm.assembly.contig import Contig, bounds_of, changed
 from gpuasm.assembly.ends.clipped_tails import LEFT, ClippedTails, Consensus, vote
 from gpuasm.assembly.parameters import ENDS
+from gpuasm.kmers.rolling import rolled
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.counting import sum_between
 from gpuasm.primitives.row_of_edge import row_of_edge
-from gpuasm.primitives.runs import begins_run, values_of_ranges
+from gpuasm.primitives.runs import values_of_ranges
+from gpuasm.primitives.searching import places_among
 from gpuasm.sequence.encoding import NOT_A_BASE, reverse_complement
 
 
@@ -52,12 +54,7 @@ def _has_few_tails(tails: ClippedTails, contigs: Sequence[Contig], depth: np.nda
 def _lengths_before_contigs(found: Consensus, contigs: Sequence[Contig], index: SeedIndex) -> np.ndarray:
     """Return how much of each extension precedes the first seed that occurs on a contig."""
     keys, owner, at = _windows(found, contigs, k=index.k, tail=index.k - 1)
-    xp = array_namespace(index.keys)
-    is_on_contig = np.zeros(keys.size, bool)
-    if index.keys.size and keys.size:
-        looked_up = to_namespace(xp, keys)
-        slot = xp.minimum(xp.searchsorted(index.keys, looked_up), index.keys.size - 1)
-        is_on_contig = to_host(index.keys[slot] == looked_up)
+    is_on_contig = to_host(places_among(to_namespace(array_namespace(index.keys), keys), index.keys)[1])
     return _cut_before(found, owner[is_on_contig], at[is_on_contig])
 
 
@@ -69,21 +66,13 @@ def _unshared_lengths(found: Consensus, contigs: Sequence[Contig]) -> np.ndarray
     ends = np.flatnonzero(np.repeat([not contig.is_circular for contig in contigs], 2))
     tails = Consensus(ends, [np.empty(0, np.uint8)] * ends.size, [])
     tail_keys, of, _ = _windows(tails, contigs, k=ENDS.local_min_k, tail=ENDS.extension_tail)
-    order, known = np.argsort(tail_keys), np.sort(keys)
-    tail_keys = tail_keys[order]  # sorted, they are found in memory that was just read
-    shared = known[np.minimum(np.searchsorted(known, tail_keys), known.size - 1)] == tail_keys
-    tail_keys, of, number = tail_keys[shared], of[order[shared]], found.end[owner]
-    # Ends of contigs come before all extensions.
-    all_keys = np.concatenate([tail_keys, keys])
-    rank = np.concatenate([np.full(tail_keys.size, -1), number])
-    whose = np.concatenate([tails.end[of], number])
-    order = np.lexsort((whose, rank, all_keys))
-    first = begins_run(all_keys[order])
-    first_owner = whose[order[first]][np.cumsum(first) - 1]
-    # The rows of extensions, less those of ends of contigs.
-    shared = order[first_owner != whose[order]] - tail_keys.size
-    shared = shared[shared >= 0]
-    return _cut_before(found, owner[shared], at[shared])
+    order, shared = np.argsort(tail_keys), np.empty(tail_keys.size, bool)
+    shared[order] = places_among(tail_keys[order], np.sort(keys))[1]  # in order, so in memory that was just read
+    # Ends of contigs come before all extensions; both ascend, so that a k-mer occurs first in its first owner.
+    whose = np.concatenate([tails.end[of[shared]], found.end[owner]])
+    _, first, which = np.unique(np.concatenate([tail_keys[shared], keys]), return_index=True, return_inverse=True)
+    is_shared = (whose[first][which] != whose)[-keys.size :]
+    return _cut_before(found, owner[is_shared], at[is_shared])
 
 
 def _cut_before(found: Consensus, owner: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -121,13 +110,10 @@ def _outer_bases(contig: Contig, n: int, *, side: int) -> np.ndarray:
 @for_each
 def _read_windows(t, start, before, text, k, keys, is_good):
     """Write the key of each window of a text, and whether it has bases only."""
-    mask, shift = (np.uint64(1) << np.uint64(2 * k)) - np.uint64(1), np.uint64(2 * k - 2)
     forward, backward, n = np.uint64(0), np.uint64(0), 0
     for i in range(start[t], start[t + 1]):
-        code = np.uint64(text[i] & 3)
         n = n + 1 if text[i] < NOT_A_BASE else 0
-        forward = ((forward << np.uint64(2)) | code) & mask
-        backward = (backward >> np.uint64(2)) | ((np.uint64(3) - code) << shift)
+        forward, backward = rolled(forward, backward, np.uint64(text[i] & 3), k)
         row = before[t] + i - start[t] + 1 - k
         if row >= before[t]:
             keys[row] = min(forward, backward)

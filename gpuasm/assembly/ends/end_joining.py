@@ -50,11 +50,11 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph, last_codes, oriented
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Resolved, move_gaps
-from gpuasm.assembly.pairs.links import facing_pairs, segments_of_mates
+from gpuasm.assembly.pairs.links import facing_pairs
 from gpuasm.assembly.parameters import ALIGNMENT, COVERAGE, ENDS
 from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.sequence.encoding import pack, reverse_complement
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, first_of_mates
 from gpuasm.stages import Stages
 from gpuasm.threads import ordered_map
 
@@ -79,31 +79,31 @@ def overlapping_end_segments(reads: Reads, aligned: UnitigAlignments, kmer_graph
         found = found.where((n_pairs >= ALIGNMENT.min_votes) | ((n_pairs > 0) & (found.score >= least)))
     found = unambiguous_overlaps(found)
     codes = [texts.between(*own) for own in zip(found.end, found.other, found.size, strict=True) if own[0] < own[1]]
+    n, packed = len(codes), pack(np.concatenate([np.empty(0, np.uint8), *codes]))
     length = np.array([own.size for own in codes], np.int64)
-    packed = pack(np.concatenate([np.empty(0, np.uint8), *codes]))
-    columns = packed, np.cumsum(length) - length, length.astype(np.int32), np.full(length.size, -1, np.int64)
-    packed, start, length, number = (to_namespace(xp, column) for column in columns)
-    return Reads(packed, start, length, number, number.size)
+    start, no_read = np.cumsum(length) - length, np.full(n, -1, np.int64)
+    return Reads(packed, start, length.astype(np.int32), no_read, n).moved_to(xp)
 
 
 def _pairs_across(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, found: Overlaps) -> np.ndarray:
     """Count for each overlap the pairs with a mate on either side, at the distance of a fragment."""
-    xp, (first, second) = array_namespace(reads.packed), segments_of_mates(reads)
+    xp, (first, second) = array_namespace(reads.packed), first_of_mates(reads.read)
     inserts = facing_pairs(reads, aligned, kmer_graph, (first, second))[2]
     if inserts is None:
         return np.zeros(found.n, np.int64)
     # Mates point towards each other: their ends are next to the gap.
     here, there = aligned.last_oriented[first].astype(np.int64), aligned.last_oriented[second].astype(np.int64)
     n_ends, length = 2 * kmer_graph.graph.n, to_namespace(xp, kmer_graph.graph.length)
-    requested = found.end * n_ends + found.other
-    link = here * n_ends + there
-    rows = xp.flatnonzero((here >= 0) & (there >= 0) & xp.isin(link, to_namespace(xp, np.unique(requested))))
+    # The order of mates is arbitrary.
+    link, requested = (
+        np.minimum(one, other) * n_ends + np.maximum(one, other)
+        for one, other in ((here, there), (found.end, found.other))
+    )
+    links = np.unique(requested)
+    rows = xp.flatnonzero((here >= 0) & (there >= 0) & xp.isin(link, to_namespace(xp, links)))
     here, there = here[rows], there[rows]
     apart = length[here >> 1] - aligned.last_base[first[rows]] + length[there >> 1] - aligned.last_base[second[rows]]
-    # The order of mates is arbitrary.
-    link = np.concatenate([to_host(link[rows]), to_host(there * n_ends + here)])
-    links = np.unique(np.concatenate([link, requested]))
-    pairs = np.sort((np.searchsorted(links, link) << 32) + np.tile(to_host(apart), 2))
+    pairs = np.sort((np.searchsorted(links, to_host(link[rows])) << 32) + to_host(apart))
     own = np.searchsorted(links, requested) << 32
     low, high = np.maximum(0, inserts.shortest - found.gap), np.maximum(-1, inserts.longest - found.gap)
     return np.searchsorted(pairs, own + high, side="right") - np.searchsorted(pairs, own + low)
@@ -194,7 +194,7 @@ def close_gaps(
     graph = resolved.graph
     is_dead = graph.is_dead_end
     free, ambiguous, mismatching = (
-        [gap for gap in some if is_dead[gap.source] and is_dead[gap.target ^ 1]]
+        [gap for gap in some if is_dead[list(gap.ends)].all()]
         for some in (resolved.gaps, resolved.ambiguous_overlaps, resolved.mismatching_overlaps)
     )
     if not (free or resolved.weak_links or ambiguous or mismatching):
@@ -204,7 +204,7 @@ def close_gaps(
         linked = [] if "local-reads" not in rules else [gap for gap in free if gap.n_pairs >= ENDS.gap_walk_min_pairs]
         aligned = align_to_ends(
             graph, ends, make_contigs(graph, isolated, min_length=1), reads,
-            of_gaps=[(gap.source, gap.target ^ 1) for gap in linked], longest=inserts.longest if inserts else 0,
+            gaps=linked, longest=inserts.longest if inserts else 0,
         )  # fmt: skip
 
         def filled(some: Sequence[Gap]) -> dict[Gap, Fill]:
@@ -239,7 +239,7 @@ def _unambiguous(ends: AlignedEnds, weak_links: Sequence[Gap], least: int, xp: A
     """Return the weak links whose end sequences overlap with each other and with no third one."""
     found = unambiguous_overlaps(find_overlaps(ends.texts, least, xp=xp))
     overlapping = set(zip(found.end.tolist(), found.other.tolist(), strict=True))
-    return [link for link in weak_links if (link.source, link.target ^ 1) in overlapping]
+    return [link for link in weak_links if link.ends in overlapping]
 
 
 def _walked(
@@ -248,7 +248,7 @@ def _walked(
     """Return the fills of gaps that a walk through local reads closes."""
 
     def filled(gap: Gap) -> Fill | None:
-        own = ends.local_reads[gap.source, gap.target ^ 1]
+        own = ends.local_reads[gap]
         return fill_gap(graph, gap, own, read_length=read_length, density=density, flank=ends.flank) if own else None
 
     return {gap: fill for gap, fill in zip(gaps, ordered_map(filled, gaps), strict=True) if fill}
@@ -262,7 +262,7 @@ def _fills(ends: AlignedEnds, gaps: Sequence[Gap], least: int) -> dict[Gap, Fill
 def overlap_ends(ends: AlignedEnds, gap: Gap, *, least: int) -> Fill | None:
     """Return the fill of a gap by the overlap of its ends, or None unless exactly one overlap length scores enough."""
     texts = ends.texts
-    a, b = np.searchsorted(texts.end, [gap.source, gap.target ^ 1]).tolist()
+    a, b = np.searchsorted(texts.end, gap.ends).tolist()
     own, towards = texts.text(a), reverse_complement(texts.text(b))
     overlaps = overlap_lengths(own, towards, least=least)
     if overlaps.size != 1:
@@ -294,9 +294,8 @@ def _has_read_across(graph: UnitigGraph, ends: AlignedEnds, fill: Fill) -> bool:
     tails, flank, shared = ends.tails, ENDS.dead_end_min_overlap, fill.overlap
     for end, into in ((fill.walk[0], fill.walk[1] ^ 1), (fill.walk[1] ^ 1, fill.walk[0])):
         follows = reverse_complement(last_codes(graph, into, shared + flank))[shared:]
-        rows, first = ends.tails_at(end)
-        first = first[(tails.inside[rows] >= shared + flank) & (tails.length[rows] >= flank)]
-        bases = tails.codes[first[:, None] + np.arange(flank)]
+        rows = (tails.end == end) & (tails.inside >= shared + flank) & (tails.length >= flank)
+        bases = tails.codes[tails.start[rows][:, None] + np.arange(flank)]
         if follows.size == flank and (bases == follows).all(axis=1).any():
             return True
     return False

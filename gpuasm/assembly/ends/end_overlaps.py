@@ -66,12 +66,14 @@ class Overlaps:
 def find_overlaps(texts: EndSequences, least: int, *, xp: Any) -> Overlaps:
     """Return the overlaps of at least a given score (at least 1), each from both sides, by end, other end and size."""
     seeds = _Seeds.of(texts, least, xp=xp)
-    n_found = xp.zeros(seeds.n, np.int32)
-    _count_overlaps(seeds.n, seeds, least, n_found)
-    rows = xp.flatnonzero(n_found)
-    last = xp.cumsum(n_found[rows].astype(np.int64))
-    found = [xp.empty(int(last[-1]) if rows.size else 0, np.int64) for _ in range(4)]
-    _list_overlaps(int(rows.size), rows, last, seeds, least, *found)
+    every, nothing = xp.arange(seeds.owner.size), xp.empty(0, np.int64)
+    count = xp.zeros_like(every)
+    _find_overlaps(int(every.size), every, seeds, least, 0, count, *(nothing,) * 4)
+    rows = xp.flatnonzero(count)
+    last = xp.cumsum(count[rows])
+    n = int(last[-1]) if rows.size else 0
+    found = [xp.empty(n, np.int64) for _ in range(4)]
+    _find_overlaps(int(rows.size), rows, seeds, least, n, last - count[rows], *found)
     rows = np.stack([to_host(column) for column in found])
     rows = rows[:, np.lexsort(rows[2::-1])]
     a, b, size, score = rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)]
@@ -121,10 +123,6 @@ class _Seeds(NamedTuple):
     n_reversed: Array
     n_others: Array
     m: int
-
-    @property
-    def n(self) -> int:
-        return int(self.owner.size)
 
     @classmethod
     def of(cls, texts: EndSequences, least: int, *, xp: Any) -> _Seeds:
@@ -208,33 +206,20 @@ def _overlap_at(w, i, seeds, least):
 
 
 @signatures(
-    "uint64[::1], int64[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int64[::1], int32[::1], "
-    "int64, int64, int32[::1]"
+    "int64[::1], uint64[::1], int64[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int64[::1], "
+    "int32[::1], int64, int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1]"
 )
 @for_each
-def _count_overlaps(r, seeds: _Seeds, least, n_found):
-    n, run = 0, seeds.run[r]
-    for j in range(seeds.first[run], seeds.first[run] + seeds.n_reversed[run]):
-        _, score = _overlap_at(seeds.numbers[r], seeds.numbers[j], seeds, least)
-        n += 1 if score > 0 else 0
-    n_found[r] = n
-
-
-@signatures(
-    "int64[::1], int64[::1], uint64[::1], int64[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], "
-    "int64[::1], int32[::1], int64, int64, int64[::1], int64[::1], int64[::1], int64[::1]"
-)
-@for_each
-def _list_overlaps(f, rows, last, seeds: _Seeds, least, one, other, sizes, scores):
-    r = rows[f]
-    own, run = seeds.numbers[r], seeds.run[r]
-    at = last[f - 1] if f > 0 else np.int64(0)
+def _find_overlaps(f, rows, seeds: _Seeds, least, n_places, place, one, other, sizes, scores):
+    """Write the overlaps at a window from its place on, if there are places, and move the place by their number."""
+    own, run, at = seeds.numbers[rows[f]], seeds.run[rows[f]], place[f]
     for j in range(seeds.first[run], seeds.first[run] + seeds.n_reversed[run]):
         size, score = _overlap_at(own, seeds.numbers[j], seeds, least)
-        if score > 0:
+        if score > 0 and at < n_places:
             one[at], other[at] = seeds.owner[seeds.numbers[j]], seeds.owner[own]
             sizes[at], scores[at] = size, score
-            at += 1
+        at += 1 if score > 0 else 0
+    place[f] = at
 
 
 def overlap_lengths(own: np.ndarray, towards: np.ndarray, *, least: int) -> np.ndarray:

@@ -17,15 +17,12 @@ A read is placed where it has the fewest mismatches, so that sequencing errors d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from gpuasm.assembly.pairs.insert_sizes import LOG2_SCALE
 from gpuasm.assembly.parameters import ENDS, FRAGMENTS
 from gpuasm.parallel import compiled, signatures
-
-_SCALE = 256
-"""Log-likelihoods are in units of 1 / 256 bit."""
 
 
 def places_on(texts: Sequence[bytes], reads: Sequence[bytes]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -69,43 +66,30 @@ def _best_positions(codes, start, read, most, text, at):
     return n
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A walk, with the sequences of both ends.
-
-    Attributes
-    ----------
-    text : bytes
-        Codes of source, walk and target.
-    source_end, target_start : int
-        Where in it the source ends, and where the target begins.
-    """
-
-    text: bytes
-    source_end: int
-    target_start: int
-
-    def mate(self, before: int, length: int) -> bytes:
-        """Return the bases at the position of a read's mate; see `choose_walk` for ``before``."""
-        if before > 0:
-            return self.text[max(0, self.source_end - before) :][:length]
-        return self.text[: max(0, self.target_start - before)][-length:]
+def mate_on(text: bytes, ends: tuple[int, int], before: int, length: int) -> bytes:
+    """Return the bases at the position of a read's mate; see `choose_walk` for the arguments."""
+    if before > 0:
+        return text[max(0, ends[0] - before) :][:length]
+    return text[: max(0, len(text) - ends[1] - before)][-length:]
 
 
 def choose_walk(
-    candidates: Sequence[Candidate],
+    texts: Sequence[bytes],
+    ends: tuple[int, int],
     reads: Sequence[tuple[bytes, int]],
     *,
     density: np.ndarray,
     length: int,
     flank: int,
 ) -> int | None:
-    """Return the number of the candidate that fragments support against each other one, or None.
+    """Return the number of the walk that fragments support against each other one, or None.
 
     Parameters
     ----------
-    candidates
-        All possible walks.
+    texts
+        Codes of source, walk and target, for all possible walks.
+    ends
+        Bases of the source and of the target.
     reads
         Codes of reads, each with the distance from its mate's beginning to the source's end, the mate facing the read;
         negative if the mate is behind the target's start, 0 if unknown. Their order does not matter.
@@ -116,54 +100,54 @@ def choose_walk(
     flank
         No read lies farther behind the target's start, or before the source's end, than this (bases).
     """
-    if not candidates:
+    if not texts:
         return None
-    # Mates farther than this from either end have one position on every candidate.
+    # Mates farther than this from either end have one position on every walk.
     near, far = density.size, density.size
-    while near and _occurs_once(candidates, near, length):
+    while near and _occurs_once(texts, ends, near, length):
         near -= 1
-    while far and _occurs_once(candidates, -far, length):
+    while far and _occurs_once(texts, ends, -far, length):
         far -= 1
     mated = sorted((read, before) for read, before in reads if before > near or -before > far)
-    likelihood = np.exp2(density / _SCALE)
-    rows = [row for row in _likelihoods(candidates, mated, likelihood, near=near, flank=flank) if row.any()]
+    likelihood = np.exp2(density / LOG2_SCALE)
+    rows = [row for row in _likelihoods(texts, ends, mated, likelihood, near=near, flank=flank) if row.any()]
     if len(rows) < FRAGMENTS.sample_min_fragments:
         return None
     bits = np.log2(np.maximum(likelihood.min(), rows)).sum(axis=0).tolist()
-    best = max(range(len(bits)), key=lambda i: (bits[i], candidates[i].text))
+    best = max(range(len(bits)), key=lambda i: (bits[i], texts[i]))
     is_decided = all(bits[best] - bits[i] >= ENDS.fragment_lead_bits for i in range(len(bits)) if i != best)
-    expected = float((likelihood * density).sum() / likelihood.sum()) / _SCALE
+    expected = float((likelihood * density).sum() / likelihood.sum()) / LOG2_SCALE
     return best if is_decided and bits[best] >= len(rows) * (expected - ENDS.fragment_max_bits_lost) else None
 
 
-def _occurs_once(candidates: Sequence[Candidate], before: int, length: int) -> bool:
-    """Return whether a mate's bases occur once in every candidate."""
-    mates = ((each.text, each.mate(before, length)) for each in candidates)
+def _occurs_once(texts: Sequence[bytes], ends: tuple[int, int], before: int, length: int) -> bool:
+    """Return whether a mate's bases occur once on every walk."""
+    mates = ((text, mate_on(text, ends, before, length)) for text in texts)
     return all(2 * len(own) >= length and text.find(own, text.find(own) + 1) < 0 for text, own in mates)
 
 
 def _likelihoods(
-    candidates: Sequence[Candidate],
+    texts: Sequence[bytes],
+    ends: tuple[int, int],
     mated: Sequence[tuple[bytes, int]],
     likelihood: np.ndarray,
     *,
     near: int,
     flank: int,
 ) -> Iterator[np.ndarray]:
-    """Yield the likelihood of each read's fragment on each candidate, given all its positions: (n_candidates,) float64.
+    """Yield the likelihood of each read's fragment on each walk, given all its positions: (n_texts,) float64.
 
     ``likelihood`` is that of each length relative to the likeliest. Fragments whose mates lie more than ``near`` before
     the source's end count there; see `choose_walk` for the others.
     """
-    source_end, target_start = np.array([(each.source_end, each.target_start) for each in candidates], np.int64).T
-    gap, longest, up_to = target_start - source_end, likelihood.size - 1, np.cumsum(likelihood) / likelihood.sum()
-    places = places_on([each.text for each in candidates], [read for read, _ in mated])
-    for (read, before), (candidate, at) in zip(mated, places, strict=True):
-        from_end = at - source_end[candidate]
+    gap = np.array([len(text) - sum(ends) for text in texts])
+    longest, up_to = likelihood.size - 1, np.cumsum(likelihood) / likelihood.sum()
+    for (read, before), (walk, at) in zip(mated, places_on(texts, [read for read, _ in mated]), strict=True):
+        from_end = at - ends[0]
         if before > 0:
             insert, most = from_end + len(read) + before, gap + before + flank
         else:
-            insert, most = gap[candidate] - before - from_end, gap - before + near
-        is_counted = (insert > 0) & (insert <= np.minimum(longest, most[candidate]))
-        summed = np.bincount(candidate[is_counted], likelihood[insert[is_counted]], minlength=gap.size)
+            insert, most = gap[walk] - before - from_end, gap - before + near
+        is_counted = (insert > 0) & (insert <= np.minimum(longest, most[walk]))
+        summed = np.bincount(walk[is_counted], likelihood[insert[is_counted]], minlength=gap.size)
         yield np.where(summed > 0, summed / np.maximum(up_to[np.clip(most, 0, longest)], up_to[1]), 0.0)

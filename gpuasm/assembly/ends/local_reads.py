@@ -15,11 +15,10 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments
 from gpuasm.assembly.alignment.seed_index import Targets
-from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT, codes_of_stretches, free_ends
+from gpuasm.assembly.ends.clipped_tails import LEFT, RIGHT
 from gpuasm.assembly.parameters import ENDS
+from gpuasm.primitives.searching import places_among
 from gpuasm.sequence.reads import Reads
-
-_BATCH = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -46,21 +45,16 @@ class GapEnds:
     longest: int
 
     @classmethod
-    def of(
-        cls, targets: Targets, where: tuple[np.ndarray, np.ndarray], ends: np.ndarray, reads: Reads, *, longest: int
-    ) -> GapEnds:
+    def of(cls, targets: Targets, at_end: np.ndarray, ends: np.ndarray, reads: Reads, *, longest: int) -> GapEnds:
         """Find the ends of gaps: oriented unitigs, (2 * n_gaps,) int64; each leads into its gap, and occurs once.
 
-        ``where`` has the unitig of each contig, -1 where it is none, and the places where contigs begin, and their end.
-        The longest fragments have ``longest`` bases.
+        ``at_end``, (2, n_targets) int64, are the oriented unitigs that end at the right and at the left end of each
+        target, -1 for none. The longest fragments have ``longest`` bases.
         """
-        unitig, bounds = where
-        # The last two places are those of contigs that are no unitig.
-        number_of = np.full(2 * int(max(unitig.max(initial=0), ends.max(initial=0) >> 1)) + 4, -1, np.int64)
+        # The last place is that of targets without an end.
+        number_of = np.full(2 + int(max(at_end.max(initial=0), ends.max(initial=0))), -1, np.int64)
         number_of[ends] = np.arange(ends.size)
-        of_contig = number_of[2 * unitig[:, None] + np.array([RIGHT, LEFT])]
-        found = free_ends(targets, bounds, of_contig >= 0)
-        number = np.where(found >= 0, of_contig[found >> 1, found & 1], -1)
+        number = number_of[at_end]
         target, is_left_end = np.full(ends.size, -1, np.int64), (ends & 1) == LEFT
         side, own = np.nonzero(number >= 0)
         target[number[side, own]] = own
@@ -102,7 +96,13 @@ def find_local_reads(reads: Reads, first: Alignments, ends: GapEnds) -> Iterator
     rows = np.stack([end >> 1, segment, is_flipped ^ is_behind, np.where(is_behind, -before, before)]).astype(np.int64)
     # Each gap, segment and direction is yielded once, with its mate's position if known.
     rows = rows[:, np.lexsort((rows[3], -np.abs(rows[3]), *rows[2::-1]))]
-    yield from _oriented_sequences(reads, rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)])
+    gap, segment, is_flipped, before = rows[:, (np.diff(rows[:3], axis=1, prepend=-1) != 0).any(axis=0)]
+    segment, is_reversed = to_namespace(xp, segment), to_namespace(xp, is_flipped == 1)
+    length = reads.length[segment].astype(np.int64)
+    text = reads.codes_of(segment, xp.zeros_like(length), length, is_reversed=is_reversed).tobytes()
+    last = np.cumsum(to_host(length)).tolist()
+    for g, begin, end, mate in zip(gap.tolist(), [0, *last[:-1]], last, before.tolist(), strict=False):
+        yield g, text[begin:end], mate
 
 
 def _mates(
@@ -113,28 +113,13 @@ def _mates(
     A mate aligned farther inside one of the gap's two contigs does not lie in the gap.
     """
     xp, (end, segment, before) = array_namespace(own.at), found
-    mate_read = reads.read[segment] ^ 1
-    segment = xp.minimum(xp.searchsorted(reads.read, mate_read), reads.n_segments - 1)
-    row = xp.minimum(xp.searchsorted(own.segment, segment), own.n - 1)
-    aligned, is_aligned = own.where(row), own.segment[row] == segment
+    segment, has_segment = places_among(reads.read[segment] ^ 1, reads.read)
+    row, is_aligned = places_among(segment, own.segment)
+    aligned = own.where(row)
     is_on, is_at = xp.zeros(segment.size, dtype=bool), xp.zeros(segment.size, dtype=bool)
     for one in (end, end ^ 1):
         here = is_aligned & (aligned.target == ends.target[one])
         is_on |= here
         is_at |= here & (ends.distance(one, aligned, reads.length[segment]) <= ends.flank)
-    rows = xp.flatnonzero((reads.read[segment] == mate_read) & (is_at | ~is_on))
+    rows = xp.flatnonzero(has_segment & (is_at | ~is_on))
     return end[rows], segment[rows], xp.ones(rows.size, dtype=bool), before[rows]
-
-
-def _oriented_sequences(reads: Reads, rows: np.ndarray) -> Iterator[tuple[int, bytes, int]]:
-    """Yield gap, codes and mate position for rows of gap, segment, orientation (1: reversed) and mate position."""
-    xp = array_namespace(reads.packed)
-    for i in range(0, rows.shape[1], _BATCH):
-        gap, segment, is_flipped, before = rows[:, i : i + _BATCH]
-        own, is_reversed = to_namespace(xp, segment), to_namespace(xp, is_flipped == 1)
-        length = reads.length[own].astype(np.int64)
-        position = reads.start[own] + xp.where(is_reversed, length - 1, 0)
-        text = to_host(codes_of_stretches(reads, position, length, is_reversed)).tobytes()
-        last = np.cumsum(to_host(length))
-        for g, begin, end, mate in zip(gap.tolist(), [0, *last.tolist()], last.tolist(), before.tolist(), strict=False):
-            yield g, text[begin:end], mate

@@ -22,7 +22,7 @@ from zlib import crc32
 
 import numpy as np
 
-from gpuasm.assembly.ends.fragment_choice import Candidate, choose_walk
+from gpuasm.assembly.ends.fragment_choice import choose_walk
 from gpuasm.assembly.graph.graph_edits import Fill
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
 from gpuasm.assembly.pairs.link_evidence import Gap
@@ -56,21 +56,22 @@ def fill_gap(
         if min(len(source), len(target)) < own:
             continue
         least, most = own + cut + gap.size - gap.spread, own + cut + gap.size + gap.spread
-        ends = source[-own - reach :], target[: own + reach]
-        between = (ends[0][-own:][:k], ends[1][cut:own])
+        between = source[-own:][:k], target[cut:own]
         walks = _walks(packed, between, (least - gap.spread, most + gap.spread))
         if walks is None:
             return None
         if any(least <= len(walk) - k <= most for walk in walks):
+            ends = source[-own - reach :], target[: own + reach]
             text = _supported_by_reads(texts, [ends[0][:-own] + walk + ends[1][own:] for walk in walks])
             if text is None and density is not None:
                 longest = int(density.size)
                 ends = source[-own - longest :], target[: own + longest]
                 farthest = own + cut + gap.size + max(2 * gap.spread, (longest - gap.size) // 2)
                 walks = _walks(packed, between, (least - gap.spread, farthest)) or []
-                spelled = ((ends[0][:-own] + walk + ends[1][own:], len(walk) - 2 * own) for walk in walks)
-                candidates = [Candidate(text, len(ends[0]), len(ends[0]) + inner) for text, inner in spelled]
-                text = _supported_by_fragments(candidates, reads, density, length=read_length, flank=flank)
+                spelled = [ends[0][:-own] + walk + ends[1][own:] for walk in walks]
+                sizes = len(ends[0]), len(ends[1])
+                chosen = choose_walk(spelled, sizes, reads, density=density, length=read_length, flank=flank)
+                text = None if chosen is None or _are_two_copies(texts, spelled, chosen) else spelled[chosen]
             if text is None or not (text.startswith(ends[0]) and text.endswith(ends[1])):
                 return None
             inner = len(text) - len(ends[0]) - len(ends[1])
@@ -78,18 +79,13 @@ def fill_gap(
     return None
 
 
-def _supported_by_fragments(
-    candidates: Sequence[Candidate], reads: Sequence[tuple[bytes, int]], density: np.ndarray, *, length: int, flank: int
-) -> bytes | None:
-    """Return the sequence of the walk that fragments support against every other, or None; see `choose_walk`."""
-    chosen = choose_walk(candidates, reads, density=density, length=length, flank=flank)
-    if chosen is None:
-        return None
-    held = _reads_held([text for text, _ in reads], [each.text for each in candidates])
-    # Walks of one repeat differ in its units, and the correct one contains every read. If two reads support another
-    # walk, the walks are two copies, and fragments may have joined ends of different copies.
-    is_one = all(len(other - held[chosen]) < ALIGNMENT.min_votes for other in held)
-    return candidates[chosen].text if is_one else None
+def _are_two_copies(reads: Sequence[bytes], texts: list[bytes], chosen: int) -> bool:
+    """Return whether two reads support another walk: then fragments may have joined ends of different copies.
+
+    Walks of one repeat differ in its units, and the correct one contains every read.
+    """
+    held = _reads_held(reads, texts)
+    return any(len(other - held[chosen]) >= ALIGNMENT.min_votes for other in held)
 
 
 def _walks(packed: LocalKmers, ends: tuple[bytes, bytes], size: tuple[int, int]) -> list[bytes] | None:

@@ -20,7 +20,6 @@ from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, WindowRows, unitig_of
 from gpuasm.assembly.graph.unitig_graph import JoinedGraph
 from gpuasm.kmers.counting import tally_kmers
-from gpuasm.kmers.pieces import other_strand
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.sequence.reads import Reads
@@ -83,16 +82,9 @@ def add_mercy_kmers(joined: JoinedGraph, kmer_graph: KmerGraph, segments: Reads)
     """
     found = tally_kmers(segments, joined.graph.k, min_follow=1)
     names = kmer_graph.text_index.find_windows(found.keys)
-    known, edges = names >= 0, found.edges.copy()
-    _turn_edges(found.n, names, edges)
-    joined.edges[to_host(names[known] >> 1)] |= to_host(edges[known])
+    known = names >= 0
+    names, edges = to_host(names[known]), to_host(found.edges[known])
+    # Of a k-mer that its unitig has as the reverse complement, the four edges of either strand change places.
+    joined.edges[names >> 1] |= np.where(names & 1, (edges << 4) | (edges >> 4), edges)
     new = found.where(~known)
     return replace(new, place=new.place[:0].copy())
-
-
-@signatures("int32[::1], uint8[::1]")
-@for_each
-def _turn_edges(i, names, edges):
-    """Turn the edges of each k-mer that its unitig has as the reverse complement."""
-    if names[i] >= 0 and names[i] & 1:
-        edges[i] = other_strand(np.int64(edges[i]))

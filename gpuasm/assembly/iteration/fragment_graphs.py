@@ -89,13 +89,7 @@ def with_fragments(state: AssemblyState, stages: Stages) -> AssemblyState:
             without=state.without,
             done=number_of_fragment(number[number < -1]) if state.has_fragments else None,
         )
-        stage.note(
-            joined=fragments.n_joined,
-            segments=fragments.reads.n_segments,
-            links=fragments.n_links,
-            certain=fragments.n_certain,
-            without_path=fragments.n_without,
-        )
+        stage.note(**fragments.counts)
         is_single, repeat_kmers = _copy_number_kmers(state, bases_per_read=spanning.inserts.bases_per_pair / 2)
         if is_single is not None:
             stage.note(single_kmers=count_true(is_single))

@@ -20,8 +20,7 @@ from gpuasm.assembly.alignment.read_threading import DEPTH_SCALE
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.parallel import inlined
-from gpuasm.primitives.runs import begins_run
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, first_of_mates
 
 _QUARTILES = (0.25, 0.5, 0.75)
 LOG2_SCALE = 256
@@ -186,7 +185,6 @@ class Fragments:
 
     Attributes
     ----------
-    target : (n,) int32
     begin, end : (n,) int64
         From the first base to the last that agrees with the target, in text positions; on a circular target the end
         may lie beyond its text.
@@ -194,7 +192,6 @@ class Fragments:
         Bases from outer end to outer end, mates whole.
     """
 
-    target: Array
     begin: Array
     end: Array
     insert: Array
@@ -203,7 +200,7 @@ class Fragments:
         """Return the fragments of at most so many bases."""
         xp = array_namespace(self.insert)
         chosen = xp.flatnonzero(self.insert <= longest)
-        return Fragments(*(values[chosen] for values in (self.target, self.begin, self.end, self.insert)))
+        return Fragments(*(values[chosen] for values in (self.begin, self.end, self.insert)))
 
 
 def find_fragments(reads: Reads, first: Alignments, targets: Targets) -> Fragments:
@@ -212,15 +209,14 @@ def find_fragments(reads: Reads, first: Alignments, targets: Targets) -> Fragmen
     A read cut at N is represented by its first aligned segment; ``first`` are the first alignments of segments.
     """
     xp = array_namespace(first.at)
-    aligned, is_pair, may_face, insert = _pairs(reads, first)
-    rows = xp.flatnonzero(is_pair & may_face)
-    forward, backward = rows + (aligned.is_reversed[rows] == 1), rows + (aligned.is_reversed[rows] == 0)
-    target, insert = aligned.target[rows], insert[rows]
-    size, closed = (to_namespace(xp, a)[target] for a in (targets.size, targets.is_circular))
+    one, other, may_face, insert = _unique_mates(reads, first)
+    is_forward = one.is_reversed == 0
+    size, closed = (to_namespace(xp, a)[one.target] for a in (targets.size, targets.is_circular))
     around = xp.where(closed, (insert - 1) % size + 1, insert)
-    end = aligned.end[backward] + (around - insert)
-    good = xp.flatnonzero((around > 0) & (around <= FRAGMENTS.longest_insert))
-    return Fragments(*(values[good] for values in (target, aligned.begin[forward], end, around)))
+    begin = xp.where(is_forward, one.begin, other.begin)
+    end = xp.where(is_forward, other.end, one.end) + (around - insert)
+    good = xp.flatnonzero(may_face & (around > 0) & (around <= FRAGMENTS.longest_insert))
+    return Fragments(*(values[good] for values in (begin, end, around)))
 
 
 def find_discordant_pairs(reads: Reads, first: Alignments, targets: Targets, *, longest: int) -> Alignments:
@@ -229,27 +225,25 @@ def find_discordant_pairs(reads: Reads, first: Alignments, targets: Targets, *, 
     Pairs on one circular target are excluded: their fragment may span its end.
     """
     xp = array_namespace(first.at)
-    aligned, is_pair, may_face, insert = _pairs(reads, first)
-    is_one = (aligned.target[:-1] == aligned.target[1:]) & to_namespace(xp, targets.is_circular)[aligned.target[:-1]]
-    rows = xp.flatnonzero(is_pair & ~is_one & ~(may_face & (insert > 0) & (insert <= longest)))
-    return aligned.where(xp.concatenate([rows, rows + 1]))
+    one, other, may_face, insert = _unique_mates(reads, first)
+    is_one = (one.target == other.target) & to_namespace(xp, targets.is_circular)[one.target]
+    rows = xp.flatnonzero(~is_one & ~(may_face & (insert > 0) & (insert <= longest)))
+    return one.where(rows).joined(other.where(rows))
 
 
-def _pairs(reads: Reads, first: Alignments) -> tuple[Alignments, Array, Array, Array]:
-    """Return the first alignment of each read, and of each read and the next one what they are as a pair.
+def _unique_mates(reads: Reads, first: Alignments) -> tuple[Alignments, Alignments, Array, Array]:
+    """Return the first alignments of both mates of the pairs with unique ones, and what they are as a pair.
 
-    That is whether they are uniquely aligned mates, whether they are on opposite strands of one target, and if so the
-    length of their fragment, which is positive where they face each other.
+    That is whether they are on opposite strands of one target, and if so the length of their fragment, which is
+    positive where they face each other.
     """
-    xp = array_namespace(first.at)
-    read = reads.read[first.segment]
-    kept = xp.flatnonzero(begins_run(read))
-    read, aligned = read[kept], first.where(kept)
-    are_mates = (read[:-1] % 2 == 0) & (read[1:] == read[:-1] + 1) & aligned.is_unique[:-1] & aligned.is_unique[1:]
-    is_reversed, target = aligned.is_reversed == 1, aligned.target
-    outer = aligned.at + is_reversed * reads.length[aligned.segment]
-    apart = xp.where(is_reversed[:-1], outer[:-1] - outer[1:], outer[1:] - outer[:-1])
-    return aligned, are_mates, (target[:-1] == target[1:]) & (is_reversed[:-1] != is_reversed[1:]), apart
+    xp, (one, other) = array_namespace(first.at), first_of_mates(reads.read[first.segment])
+    are_unique = first.is_unique[one] & first.is_unique[other]
+    one, other = first.where(one[are_unique]), first.where(other[are_unique])
+    is_reversed = one.is_reversed == 1
+    place, its_place = (own.at + own.is_reversed * reads.length[own.segment] for own in (one, other))
+    may_face = (one.target == other.target) & (one.is_reversed != other.is_reversed)
+    return one, other, may_face, xp.where(is_reversed, place - its_place, its_place - place)
 
 
 def longest_insert(fragments: Fragments) -> int:

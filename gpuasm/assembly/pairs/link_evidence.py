@@ -99,10 +99,6 @@ class Evidence(NamedTuple):
     expected: np.ndarray
     beyond: np.ndarray
 
-    def of(self, links: np.ndarray) -> Evidence:
-        """Select links."""
-        return Evidence(*(values[links] for values in self))
-
 
 def weigh_links(links: Links, graph: GraphArrays, reaches: Reaches, inserts: InsertSizes) -> Evidence:
     """Find the likeliest distance of each link, and count the pairs for it; on the host."""
@@ -213,6 +209,11 @@ class Gap:
     n_pairs: int
 
     @property
+    def ends(self) -> tuple[int, int]:
+        """The oriented unitigs that end at it: the source, and the twin of the target."""
+        return self.source, self.target ^ 1
+
+    @property
     def spread(self) -> int:
         """Bases by which the size may be wrong."""
         return int(FRAGMENTS.gap_deviations * self.sd) + FRAGMENTS.gap_margin
@@ -239,7 +240,7 @@ def move_gaps(gaps: Sequence[Gap], graph: UnitigGraph, sources: SourceUnitigs) -
     """Return the gaps between the longer unitigs that unitigs have become; gaps that were joined are dropped."""
     if not gaps:
         return []
-    ends = np.array([(gap.source, gap.target ^ 1) for gap in gaps], np.int64)
+    ends = np.array([gap.ends for gap in gaps], np.int64)
     ending = np.full(2 + max(int(sources.oriented.max(initial=0)), int(ends.max())) | 1, -1, np.int64)
     linear = np.flatnonzero(np.repeat(~graph.is_circular, 2))
     ending[sources.ends[linear]] = linear

@@ -28,7 +28,7 @@ from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.primitives.counting import count_between
 from gpuasm.primitives.row_of_edge import row_of_edge
 from gpuasm.primitives.runs import run_bounds
-from gpuasm.sequence.reads import Reads
+from gpuasm.sequence.reads import Reads, first_of_mates
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def spanning_pairs(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGrap
     """
     if not reads.paired or reads.n_segments == 0:
         return None
-    first, second = segments_of_mates(reads)
+    first, second = first_of_mates(reads.read)
     here, there = aligned.oriented[first], aligned.oriented[second]
     within, faces, inserts = facing_pairs(reads, aligned, kmer_graph, (first, second))
     if inserts is None:
@@ -75,22 +75,12 @@ def spanning_pairs(reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGrap
     return SpanningPairs(kept, inserts, int(first.size))
 
 
-def segments_of_mates(reads: Reads) -> tuple[Array, Array]:
-    """Return the first segment of each mate of every pair whose mates both have one."""
-    xp = array_namespace(reads.read)
-    number = xp.arange(reads.n_reads // 2 * 2, dtype=np.int64)
-    segment = xp.searchsorted(reads.read, number)
-    has_one = (segment < reads.n_segments) & (reads.read[xp.minimum(segment, reads.n_segments - 1)] == number)
-    both = has_one[::2] & has_one[1::2]
-    return segment[::2][both], segment[1::2][both]
-
-
 def facing_pairs(
     reads: Reads, aligned: UnitigAlignments, kmer_graph: KmerGraph, segments: tuple[Array, Array]
 ) -> tuple[Array, Array, InsertSizes | None]:
     """Return which pairs lie within one unitig, which of them face each other, and the insert sizes of these.
 
-    ``segments`` are those of `segments_of_mates`. There are no insert sizes where pairs are of no use.
+    ``segments`` are those of `first_of_mates`. There are no insert sizes where pairs are of no use.
     """
     first, second = segments
     here, there = aligned.oriented[first], aligned.oriented[second]
@@ -170,9 +160,9 @@ def link_pairs(pairs: Reads, index: AnchorIndex, graph: GraphArrays, *, checks_a
         anchored = without_false_anchors(anchored, pairs, graph)
         anchored = without_alternative_placements(anchored, pairs, graph)
     threads, xp = thread_reads(pairs, anchored, graph), array_namespace(pairs.packed)
-    o, base = threads.anchored.oriented.reshape(-1, 2), threads.anchored.base.reshape(-1, 2)
+    o, base = anchored.oriented.reshape(-1, 2), anchored.base.reshape(-1, 2)
     pair = xp.flatnonzero((o >= 0).all(axis=1))
-    oriented, thread = o[pair], threads.unitigs.reshape(-1, 2, MOST_UNITIGS)[pair]
+    oriented, thread = o[pair], threads.reshape(-1, 2, MOST_UNITIGS)[pair]
     length = graph.start[1:] - graph.start[:-1]
     rest = (length[oriented >> 1] - base[pair]).astype(np.int32)
     # Read from the other side a pair links the same two ends: both sides are oriented alike.

@@ -26,7 +26,6 @@ from gpuasm.assembly.graph.graph_edits import Fill, split
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes, sorted_arcs
 from gpuasm.assembly.pairs.link_evidence import Gap, move_gaps
 from gpuasm.assembly.parameters import ALIGNMENT, PATHS
-from gpuasm.parallel import compiled, signatures
 from gpuasm.sequence.edits import edits_to_prefix
 
 _NOTHING_DROPPED = -(1 << 62)
@@ -107,33 +106,18 @@ def follow_dominant_paths(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitig
 
 def find_dominant_paths(graph: UnitigGraph) -> np.ndarray:
     """Return the oriented unitig that follows each along a dominant path: (2n,) int32; -1 for none or no others."""
-    follower = np.full(2 * graph.n, -1, np.int32)
-    _find_successors(graph.arc_start, graph.arc_to, graph.depth, PATHS.dominant_min_ratio, follower)
+    n_arcs, ratio, depth = graph.n_arcs, PATHS.dominant_min_ratio, np.repeat(graph.depth, 2)
+    # In each row the arcs to the deepest unitigs are first; of equal ones none dominates.
+    arcs = np.lexsort((-depth[graph.arc_to], graph.arc_from))
+    first, second = (graph.arc_to[arcs[graph.arc_start[:-1][n_arcs > rank] + rank]] for rank in (0, 1))
+    dominant, rival = np.full(2 * graph.n, -1, np.int32), np.zeros(2 * graph.n)
+    dominant[n_arcs > 0], rival[n_arcs > 1] = first, depth[second]
+    dominant[ratio * rival > depth[dominant]] = -1
+    here = np.flatnonzero(dominant >= 0)
+    there = dominant[here]
+    is_followed = (dominant[there ^ 1] == here ^ 1) & (there >> 1 != here >> 1)
+    is_followed &= (n_arcs[here] > 1) | (n_arcs[there ^ 1] > 1)
+    is_followed &= (depth[here] <= ratio * depth[there]) & (depth[there] <= ratio * depth[here])
+    follower = np.full_like(dominant, -1)
+    follower[here[is_followed]] = there[is_followed]
     return follower
-
-
-@signatures("int64[::1], int32[::1], float64[::1], float64, int32[::1]")
-@compiled()
-def _find_successors(arc_start, arc_to, depth, ratio, follower):
-    for here in range(follower.size):
-        there = _dominant_successor(here, arc_start, arc_to, depth, ratio)
-        if there < 0 or there >> 1 == here >> 1:
-            continue
-        if _dominant_successor(there ^ 1, arc_start, arc_to, depth, ratio) != here ^ 1:
-            continue
-        has_others = arc_start[here + 1] - arc_start[here] > 1 or arc_start[(there ^ 1) + 1] - arc_start[there ^ 1] > 1
-        one, other = depth[here >> 1], depth[there >> 1]
-        if has_others and one <= ratio * other and other <= ratio * one:
-            follower[here] = there
-
-
-@compiled()
-def _dominant_successor(here, arc_start, arc_to, depth, ratio):
-    """Return the outgoing neighbour that dominates all others, or -1."""
-    best, most, second = -1, -1.0, -1.0
-    for arc in range(arc_start[here], arc_start[here + 1]):
-        own = depth[arc_to[arc] >> 1]
-        second = max(second, min(own, most))
-        if own > most:
-            best, most = arc_to[arc], own
-    return best if ratio * second <= most else -1

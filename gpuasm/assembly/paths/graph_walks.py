@@ -44,17 +44,6 @@ class Walks(NamedTuple):
     gap: Array
 
 
-class _Limits(NamedTuple):
-    """What walks must satisfy: the least and the largest gap of each link, pins, most unitigs, and most steps."""
-
-    least_gap: Array
-    most_gap: Array
-    left_pins: Array
-    right_pins: Array
-    max_unitigs: int
-    max_steps: int
-
-
 def find_walks(
     links: Links, chosen: Array, graph: GraphArrays, inserts: InsertSizes, *, pins: Array | None = None
 ) -> Walks:
@@ -69,9 +58,8 @@ def find_walks(
     _order_statistics(n, first, last, rest, least, middle, most)
     if pins is None:
         pins = xp.full((2, WALK_UNITIGS * n), -1, np.int32)
-    gaps = inserts.shortest - most, inserts.longest - least
-    limits = _Limits(gaps[0], gaps[1], pins[0], pins[1], WALK_UNITIGS, PATHS.walk_search_steps)
-    walks = _search_all(links, chosen, graph, limits)
+    gaps, n_steps = (inserts.shortest - most, inserts.longest - least), PATHS.walk_search_steps
+    walks = _search_all(links, chosen, graph, gaps=gaps, pins=pins, budget=(WALK_UNITIGS, n_steps))
     tangled = xp.flatnonzero((walks.found > MAX_WALKS) & (last - first >= PATHS.join_min_pairs))
     if tangled.size == 0:
         return walks
@@ -80,19 +68,24 @@ def find_walks(
     for side, thread in enumerate((links.left_thread, links.right_thread)):
         _agree(m, first, last, thread, own[side])
     gaps = inserts.shortest - middle, inserts.longest - middle
-    times = PATHS.tangle_budget
-    limits = _Limits(gaps[0], gaps[1], own[0], own[1], times * WALK_UNITIGS, times * PATHS.walk_search_steps)
-    for array, its in zip(walks, _search_all(links, chosen[tangled], graph, limits), strict=True):
+    budget = PATHS.tangle_budget * WALK_UNITIGS, PATHS.tangle_budget * n_steps
+    found = _search_all(links, chosen[tangled], graph, gaps=gaps, pins=own, budget=budget)
+    for array, its in zip(walks, found, strict=True):
         array.reshape(n, -1)[tangled] = its.reshape(m, -1)
     return walks
 
 
-def _search_all(links: Links, chosen: Array, graph: GraphArrays, limits: _Limits) -> Walks:
-    """Find the walks of the chosen links that contain all pins."""
+def _search_all(
+    links: Links, chosen: Array, graph: GraphArrays, *, gaps: tuple[Array, Array], pins: Array, budget: tuple[int, int]
+) -> Walks:
+    """Find the walks of the chosen links with a gap from the least to the largest one that contain all pins.
+
+    ``budget`` are the most unitigs of a walk, and the most steps.
+    """
     xp, n = array_namespace(links.source), int(chosen.size)
     walks = Walks(*(xp.zeros(size * n, np.int32) for size in (1, MAX_WALKS * WALK_UNITIGS, MAX_WALKS, MAX_WALKS)))
-    stack = (xp.empty(limits.max_unitigs * n, np.int32) for _ in range(3))
-    _search(n, links.source[chosen], links.target[chosen], limits, graph, *stack, walks)
+    stack = (xp.empty(budget[0] * n, np.int32) for _ in range(3))
+    _search(n, links.source[chosen], links.target[chosen], gaps, *pins, budget, graph, *stack, walks)
     return walks
 
 
@@ -143,9 +136,12 @@ def _agree(i, first, last, thread, pins):
     "int32[::1], int32[::1]"
 )
 @for_each
-def _search(i, source, target, limits: _Limits, graph: GraphArrays, walk, place, cursor, walks: Walks):
+def _search(
+    i, source, target, least_gap, most_gap, left_pins, right_pins, max_unitigs, max_steps, graph: GraphArrays,
+    walk, place, cursor, walks: Walks,
+):  # fmt: skip
     """Write the walks of a link; the search has at each depth an oriented unitig, its place, and its next arc."""
-    here = limits.max_unitigs * i
+    here = max_unitigs * i
     goal = np.int64(target[i])
     own_length = graph.start[(source[i] >> 1) + 1] - graph.start[source[i] >> 1]
     n_found, depth, steps = 0, np.int64(0), 0
@@ -154,15 +150,15 @@ def _search(i, source, target, limits: _Limits, graph: GraphArrays, walk, place,
     cursor[here] = -1
     while depth >= 0 and n_found <= MAX_WALKS:
         steps += 1
-        if steps > limits.max_steps:
+        if steps > max_steps:
             n_found = MAX_WALKS + 1
         o = np.int64(walk[here + depth])
         if cursor[here + depth] < 0:
             cursor[here + depth] = graph.arc_start[o]
             between = place[here + depth] - own_length
-            is_walk = o == goal and between >= limits.least_gap[i] and between <= limits.most_gap[i]
+            is_walk = o == goal and between >= least_gap[i] and between <= most_gap[i]
             for t in range(1, min(np.int64(WALK_UNITIGS), depth + 1)):
-                pin = np.int64(limits.right_pins[WALK_UNITIGS * i + t])
+                pin = np.int64(right_pins[WALK_UNITIGS * i + t])
                 if pin >= 0 and walk[here + depth - t] != pin ^ 1:
                     is_walk = False
             if is_walk:
@@ -181,9 +177,9 @@ def _search(i, source, target, limits: _Limits, graph: GraphArrays, walk, place,
             after = place[here + depth] + graph.start[(o >> 1) + 1] - graph.start[o >> 1] - (graph.k - 1)
             pin = np.int64(-1)
             if depth + 1 < WALK_UNITIGS:
-                pin = np.int64(limits.left_pins[WALK_UNITIGS * i + depth + 1])
-            if after - own_length <= limits.most_gap[i] and (pin < 0 or pin == graph.arc_to[arc]):
-                if depth + 1 < limits.max_unitigs:
+                pin = np.int64(left_pins[WALK_UNITIGS * i + depth + 1])
+            if after - own_length <= most_gap[i] and (pin < 0 or pin == graph.arc_to[arc]):
+                if depth + 1 < max_unitigs:
                     depth += 1
                     walk[here + depth] = graph.arc_to[arc]
                     place[here + depth] = after

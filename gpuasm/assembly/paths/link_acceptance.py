@@ -35,6 +35,7 @@ from gpuasm.assembly.pairs.links import Links, SpanningPairs, is_within, link_pa
 from gpuasm.assembly.parameters import COVERAGE, FRAGMENTS, PATHS
 from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.counting import count_between
+from gpuasm.primitives.searching import places_among
 
 _COMPETITOR_PERCENT, _SELF_LINK_PERCENT = PATHS.join_third_percent, PATHS.join_few_percent
 
@@ -137,11 +138,11 @@ def has_several_copies(links: Links, every: Links, evidence: Evidence) -> np.nda
         return np.zeros(links.n, bool)
     # Links ascend by source, then target.
     own, known = (to_host(each.source).astype(np.int64) << 32 | to_host(each.target) for each in (links, every))
-    row = np.minimum(np.searchsorted(known, own), every.n - 1)
+    row, is_known = places_among(own, known)
     n, expected = evidence.n_pairs[row], evidence.expected[row] / SIXTEENTHS
     has_more = n > to_host(links.first[1:] - links.first[:-1])
     is_likely = n - expected / np.log(2) >= PATHS.walk_lead_bits
-    return (known[row] == own) & has_more & (n >= 2 * expected) & is_likely
+    return is_known & has_more & (n >= 2 * expected) & is_likely
 
 
 def _between(links: Links, graph: GraphArrays, is_single: Array, inserts: InsertSizes) -> Links:

@@ -225,9 +225,9 @@ def known_prefixes(links: Links, chosen: ChosenWalks, inserts: InsertSizes, *, i
     weight = xp.tile(xp.where(chosen.size > 1, weight, 0), 2) * is_single[end >> 1]
     order = xp.argsort(end, kind="stable")
     bounds = run_bounds(end[order])
-    first, last = bounds[:-1], bounds[1:]
-    prefix = xp.full(WALK_UNITIGS * first.size, -1, np.int32)
-    _write_prefixes(int(first.size), first, last, order, weight, chosen.unitigs, chosen.size, n, prefix)
+    n_ends = int(bounds.size) - 1
+    prefix = xp.full(WALK_UNITIGS * n_ends, -1, np.int32)
+    _write_prefixes(n_ends, bounds, order, weight, chosen.unitigs, chosen.size, n, prefix)
     of = xp.empty(2 * n, np.int64)
     of[order] = row_of_edge(bounds, np.int64)
     return prefix.reshape(-1, WALK_UNITIGS)[of].reshape(2, -1)
@@ -241,15 +241,15 @@ def _unitig_at(side, t, unitigs, size, n):
     return np.int64(unitigs[WALK_UNITIGS * (side - n) + size[side - n] - 1 - t]) ^ 1
 
 
-@signatures("int64[::1], int64[::1], int64[::1], int64[::1], int32[::1], int32[::1], int64, int32[::1]")
+@signatures("int64[::1], int64[::1], int64[::1], int32[::1], int32[::1], int64, int32[::1]")
 @for_each
-def _write_prefixes(i, first, last, order, weight, unitigs, size, n, prefix):
+def _write_prefixes(i, bounds, order, weight, unitigs, size, n, prefix):
     for place in range(1, WALK_UNITIGS):
         # Majority vote: of two different unitigs one vote each cancels.
         pin, lead = np.int64(-1), np.int64(0)
         for_it, against = np.int64(0), np.int64(0)
         for is_counted in range(2):
-            for j in range(first[i], last[i]):
+            for j in range(bounds[i], bounds[i + 1]):
                 side = order[j]
                 steps = np.int64(size[side % n])
                 agrees = True

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,11 +19,12 @@ from gpuasm.assembly.coverage.copy_number import are_surely_single, local_depth
 from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode
 from gpuasm.assembly.graph.kmer_graph import KmerGraph
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
-from gpuasm.assembly.pairs.links import Links, link_pairs, without_pairs_within
+from gpuasm.assembly.pairs.links import link_pairs, without_pairs_within
 from gpuasm.assembly.parameters import DepthModel
 from gpuasm.assembly.paths.graph_walks import WALK_UNITIGS
 from gpuasm.assembly.paths.path_choice import ChosenWalks, choose_by_prefixes, choose_walks, fitting_pairs
 from gpuasm.parallel import for_each, signatures
+from gpuasm.sequence.encoding import pack
 from gpuasm.sequence.reads import Reads
 
 
@@ -38,18 +38,15 @@ class JoinedPairs:
         One segment for each fragment that spans several unitigs, numbered by its pair: see `number_of_fragment`.
     names : (32 * n_blocks,) int32
         Oriented names of the graph's k-mers at every position.
-    n_joined, n_links, n_certain, n_without : int
-        Pairs joined; links, those with one certain walk, and those without any walk.
+    counts : dict of str to int
+        Pairs joined and segments; links, those with one certain walk, and those without any walk.
     whole_pairs : (n,) int64
         The pairs, by their numbers in the sample, whose fragment contains all bases of both reads.
     """
 
     reads: Reads
     names: Array
-    n_joined: int
-    n_links: int
-    n_certain: int
-    n_without: int
+    counts: dict[str, int]
     whole_pairs: Array
 
 
@@ -97,70 +94,54 @@ def join_mates(
         is_single = are_surely_single(kmer_graph.graph, copy, bases_per_read=inserts.bases_per_pair / 2)
         chosen = choose_by_prefixes(links, chosen, graph, inserts, is_single=to_namespace(xp, is_single))
     number = pairs.read[::2] // 2
-    is_requested = xp.ones(links.pair.size, dtype=bool) if done is None else ~xp.isin(number[links.pair], done)
-    segments, joined, is_whole = _joined(links, chosen, graph, inserts, is_requested=is_requested)
-    reads, names = _write_fragments(segments, kmer_graph)
-    reads = replace(reads, read=number_of_fragment(number[segments.pair]))
-    counts = int((chosen.size > 0).sum()), int((chosen.n_walks == 0).sum())
-    return JoinedPairs(reads, names, int(joined.size), links.n, *counts, number[joined[is_whole]])
+    fits = fitting_pairs(links, chosen, inserts)
+    if done is not None:
+        fits &= ~xp.isin(number[links.pair], done)
+    fitting = xp.flatnonzero(fits)
+    link, left, right, pair = (a[fitting] for a in (links.of_pairs, links.left, links.right, number[links.pair]))
+    own, other = ((graph.start[1:] - graph.start[:-1])[end[link] >> 1] for end in (links.source, links.target))
+    # Pairs within one unitig have no fragment sequence of their own.
+    rows = xp.flatnonzero(chosen.size[link] > 1)
+    begin = xp.maximum(own - left, 0)
+    n_bases = own - begin + chosen.gap[link] + xp.minimum(right.astype(np.int64), other)
+    reads, names = _write_fragments(chosen, (link[rows], begin[rows], n_bases[rows]), kmer_graph)
+    reads = replace(reads, read=number_of_fragment(pair[rows]))
+    counts = {"joined": int(fitting.size), "segments": reads.n_segments, "links": links.n}
+    counts |= {"certain": int((chosen.size > 0).sum()), "without_path": int((chosen.n_walks == 0).sum())}
+    return JoinedPairs(reads, names, counts, pair[(left <= own) & (right <= other)])
 
 
-class _WalkSegments(NamedTuple):
-    """Parts of walks: pair, link (a row of ``unitigs``), its begin on the first unitig, and its length."""
+def _write_fragments(
+    chosen: ChosenWalks, parts: tuple[Array, Array, Array], kmer_graph: KmerGraph
+) -> tuple[Reads, Array]:
+    """Write parts of walks as packed reads, each aligned to 32 bases, with the names of their windows.
 
-    unitigs: Array
-    size: Array
-    pair: Array
-    link: Array
-    begin: Array
-    length: Array
-
-
-def _joined(
-    links: Links, chosen: ChosenWalks, graph: GraphArrays, inserts: InsertSizes, *, is_requested: Array
-) -> tuple[_WalkSegments, Array, Array]:
-    """Return the requested pairs that agree with the certain walk of their link, and which begin and end on it.
-
-    Pairs within one unitig have no fragment sequence of their own.
+    ``parts`` are the link of each, its begin on the first unitig, and its length.
     """
-    xp, link = array_namespace(links.source), links.of_pairs
-    fitting = xp.flatnonzero(is_requested & fitting_pairs(links, chosen, inserts))
-    length = graph.start[1:] - graph.start[:-1]
-    own, other = (length[end[link[fitting]] >> 1] for end in (links.source, links.target))
-    is_whole = (links.left[fitting] <= own) & (links.right[fitting] <= other)
-    rows = xp.flatnonzero(chosen.size[link[fitting]] > 1)
-    pair, own, other = fitting[rows], own[rows], other[rows]
-    begin = xp.maximum(own - links.left[pair], 0)
-    end = xp.minimum(links.right[pair].astype(np.int64), other)
-    n_bases = own - begin + chosen.gap[link[pair]] + end
-    segments = _WalkSegments(chosen.unitigs, chosen.size, links.pair[pair], link[pair], begin, n_bases)
-    return segments, links.pair[fitting], is_whole
-
-
-def _write_fragments(segments: _WalkSegments, kmer_graph: KmerGraph) -> tuple[Reads, Array]:
-    """Write the fragments as packed reads, each aligned to 32 bases, with the names of their windows."""
-    xp, n, graph = array_namespace(segments.link), int(segments.link.size), kmer_graph.graph
-    n_blocks = (segments.length + 31) // 32
+    link, _, length = parts
+    xp, n, graph = array_namespace(link), int(link.size), kmer_graph.graph
+    n_blocks = (length + 31) // 32
     after = xp.cumsum(n_blocks)
     start, total = 32 * (after - n_blocks), (int(after[-1]) if n else 0) + 1
     codes, names = xp.zeros(32 * total, np.uint8), xp.full(32 * total, -1, np.int32)
     unitigs = (to_namespace(xp, a) for a in (graph.bases, graph.start, graph.window_start))
-    _write_fragment(n, segments, *unitigs, graph.k, start, codes, names)
-    packed = xp.empty(total, np.uint64)
-    _pack_bases(total, codes, packed)
-    return Reads(packed, start, segments.length.astype(np.int32), xp.arange(n, dtype=np.int64), n), names
+    _write_fragment(n, *parts, chosen, *unitigs, graph.k, start, codes, names)
+    packed = pack(codes)[:total]
+    return Reads(packed, start, length.astype(np.int32), xp.arange(n, dtype=np.int64), n), names
 
 
 @signatures(
-    "int32[::1], int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint8[::1], int64[::1], int64[::1], "
-    "int64, int64[::1], uint8[::1], int32[::1]"
+    "int64[::1], int64[::1], int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], uint8[::1], int64[::1], "
+    "int64[::1], int64, int64[::1], uint8[::1], int32[::1]"
 )
 @for_each
-def _write_fragment(f, segments: _WalkSegments, bases, unitig_start, window_start, k, start, codes, names):
-    skipped, length, link = segments.begin[f], segments.length[f], segments.link[f]
+def _write_fragment(
+    f, link_of, begin, length_of, chosen: ChosenWalks, bases, unitig_start, window_start, k, start, codes, names
+):  # fmt: skip
+    link, skipped, length = link_of[f], begin[f], length_of[f]
     done = np.int64(0)
-    for j in range(segments.size[link]):
-        o = np.int64(segments.unitigs[WALK_UNITIGS * link + j])
+    for j in range(chosen.size[link]):
+        o = np.int64(chosen.unitigs[WALK_UNITIGS * link + j])
         u, is_reversed = o >> 1, o & 1
         n = unitig_start[u + 1] - unitig_start[u]
         for c in range(skipped, n):
@@ -179,12 +160,3 @@ def _write_fragment(f, segments: _WalkSegments, bases, unitig_start, window_star
         # If the fragment begins within the shared bases, the first bases of the next unitig are skipped.
         done += n - (k - 1) - skipped
         skipped, done = max(np.int64(0), -done), max(np.int64(0), done)
-
-
-@signatures("uint8[::1], uint64[::1]")
-@for_each
-def _pack_bases(w, codes, packed):
-    block = np.uint64(0)
-    for i in range(32):
-        block = (block << np.uint64(2)) | np.uint64(codes[32 * w + i])
-    packed[w] = block

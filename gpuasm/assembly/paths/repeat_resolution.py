@@ -15,13 +15,12 @@ from dataclasses import replace
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
-from gpuasm.assembly.alignment.graph_anchors import ANCHOR_K
 from gpuasm.assembly.alignment.read_threading import GraphArrays
 from gpuasm.assembly.coverage.copy_number import nearby_depth
 from gpuasm.assembly.ends.end_joining import are_densely_covered, find_unlinked_overlaps
 from gpuasm.assembly.ends.end_overlaps import find_linked_overlaps
 from gpuasm.assembly.graph.graph_edits import Fill, split
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph, oriented_codes
+from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.options import EVERY_RULE
 from gpuasm.assembly.pairs.insert_sizes import SIXTEENTHS, InsertSizes
 from gpuasm.assembly.pairs.link_evidence import Gap, Reaches, Resolved, expected_pairs, gaps_of
@@ -37,7 +36,6 @@ from gpuasm.assembly.paths.repeats import (
     unevenness,
 )
 from gpuasm.assembly.state import AssemblyState
-from gpuasm.kmers.text_kmers import kmers_of, places_of
 from gpuasm.stages import Stages
 
 
@@ -95,23 +93,19 @@ def _classify(
     graph: UnitigGraph, arrays: GraphArrays, accepted: AcceptedLinks, inserts: InsertSizes, *, may_overlap: bool
 ) -> tuple[list[Fill], Resolved]:
     """Return the joins whose bases are certain, and the others with the links of too few pairs."""
-    joins, links, n = accepted.joins, accepted.links, accepted.links.n
-    xp = array_namespace(links.source)
-    is_join = to_namespace(xp, np.isin(np.arange(n), joins))
-    links = links.with_pairs(is_join[links.of_pairs])
-    evidence = accepted.evidence.of(joins)
-    gaps = gaps_of(links, evidence, np.arange(links.n), sd=inserts.sd)
-    chosen = choose_walks(links, arrays, inserts)
+    joins, links, evidence = accepted.joins, accepted.links, accepted.evidence
+    gaps = gaps_of(links, evidence, joins, sd=inserts.sd)
+    chosen = choose_walks(links, arrays, inserts, chosen=to_namespace(array_namespace(links.source), joins))
     unitigs, n_walks = to_host(chosen.unitigs).reshape(-1, WALK_UNITIGS), to_host(chosen.n_walks).tolist()
     walks = [tuple(row[:size].tolist()) for row, size in zip(unitigs, to_host(chosen.size).tolist(), strict=True)]
     is_used = _used_up(graph, accepted.is_single, gaps, walks)
     is_dead = graph.n_arcs == 0
     found, fills, few = Resolved(graph), list[Fill](), list[Gap]()
-    for gap, walk, n, expected in zip(gaps, walks, n_walks, evidence.expected.tolist(), strict=True):
+    for gap, walk, n, expected in zip(gaps, walks, n_walks, evidence.expected[joins].tolist(), strict=True):
         if len(walk) > 1 and not is_used[[o >> 1 for o in walk[1:-1]]].any():
             fills.append(Fill(walk))
             continue
-        are_dead = may_overlap and bool(is_dead[gap.source] and is_dead[gap.target ^ 1])
+        are_dead = may_overlap and bool(is_dead[list(gap.ends)].all())
         overlaps = find_linked_overlaps(graph, gap) if are_dead and n == 0 else []
         if len(overlaps) == 1 and _has_pairs(gap, expected, PATHS.join_overlap_min_percent):
             fills.append(Fill((gap.source, gap.target), overlaps[0]))
@@ -124,7 +118,9 @@ def _classify(
             (found.gaps if _has_pairs(gap, expected, PATHS.join_third_percent) else few).append(gap)
         elif are_dead and _has_pairs(gap, expected, PATHS.join_overlap_min_percent):
             found.mismatching_overlaps.append(gap)
-    found.gaps.extend(_with_unique_ends(graph, few))
+    # Of gaps of few pairs, the last bases on both sides occur nowhere else in the graph.
+    is_unique = to_host(accepted.all_reaches.dead) == 0
+    found.gaps.extend(gap for gap in few if is_unique[list(gap.ends)].all())
     return fills, replace(found, weak_links=_weak_links(graph, accepted, sd=inserts.sd))
 
 
@@ -145,25 +141,13 @@ def _has_pairs(gap: Gap, expected: int, percent: int) -> bool:
     return 100 * SIXTEENTHS * gap.n_pairs >= percent * expected
 
 
-def _with_unique_ends(graph: UnitigGraph, gaps: list[Gap]) -> list[Gap]:
-    """Return the gaps whose last bases on both sides occur nowhere else in the graph."""
-    if not gaps:
-        return gaps
-    tails = [oriented_codes(graph, end)[-ANCHOR_K:] for gap in gaps for end in (gap.source, gap.target ^ 1)]
-    keys = [np.minimum(*kmers_of(tail)) for tail in tails]
-    key, times = np.unique(places_of(graph.bases, np.concatenate(keys))[1], return_counts=True)
-    n_places = dict(zip(key.tolist(), times.tolist(), strict=True))
-    of_tails = [n_places[int(own[0])] if own.size else 0 for own in keys]  # 0 of a tail that is too short
-    both = zip(gaps, of_tails[::2], of_tails[1::2], strict=True)
-    return [gap for gap, n, m in both if n == m == 1 or 0 in (n, m)]
-
-
 def _joins_without_links(
     graph: UnitigGraph, accepted: AcceptedLinks, rules: Collection[str], *, inserts: InsertSizes, uneven: float | None
 ) -> dict[str, list[list[Fill]]]:
     """Return groups of joins that need no link, by kind: those of unlinked overlaps, direct and tandem repeats."""
     source, target = to_host(accepted.links.source), to_host(accepted.links.target)
-    linked = set(zip(source.tolist(), target.tolist(), strict=True))
+    both_strands = np.stack([source, target]), np.stack([target, source]) ^ 1
+    linked = {*map(tuple, np.concatenate(both_strands, axis=1).T.tolist())}
     may_join = np.repeat(accepted.is_single & (graph.n_kmers >= graph.k), 2)
     may_join[source[accepted.joins]] = may_join[target[accepted.joins] ^ 1] = False
     read_length = inserts.bases_per_pair / 2
@@ -176,8 +160,9 @@ def _joins_without_links(
         tandems = find_tandem_repeats(graph, may_join, read_length=read_length, uneven=uneven)
         known = {each.repeat for each in repeats}
         tandems = [each for each in tandems if each.repeat not in known]
-    repeats = [each for each in repeats if not (each.links_across | each.links_around) & linked]
-    tandems = [each for each in tandems if not each.links_across & linked]
+    # Pairs that reach across decide. They would link B with itself if B and R were circular.
+    repeats = [each for each in repeats if not {(each.before, each.after), (each.between, each.between)} & linked]
+    tandems = [each for each in tandems if (each.before, each.after) not in linked]
     of_repeats, of_tandems = ([[Fill(walk) for walk in each.walks] for each in some] for some in (repeats, tandems))
     of_overlaps = [[Fill((x, y), shared)] for x, y, shared in unlinked]
     return {"unlinked_overlaps": of_overlaps, "direct_repeats": of_repeats, "tandem_repeats": of_tandems}

@@ -54,16 +54,6 @@ class Cycle:
         units = (self.repeat, self.between) * self.n_units
         return (self.before, *units), (self.between, self.repeat, self.after)
 
-    @property
-    def links_across(self) -> set[tuple[int, int]]:
-        """Links of pairs that reach across, as source and target on either strand: if there are any, pairs decide."""
-        return {(self.before, self.after), (self.after ^ 1, self.before ^ 1)}
-
-    @property
-    def links_around(self) -> set[tuple[int, int]]:
-        """Links that pairs would support if B and R were circular."""
-        return {(self.between, self.between), (self.between ^ 1, self.between ^ 1)}
-
     def period(self, graph: UnitigGraph) -> int:
         """Return the bases from one copy of R to the next."""
         return int(graph.n_kmers[self.repeat >> 1] + graph.n_kmers[self.between >> 1])

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.parallel import compiled
-from gpuasm.primitives.searching import first_not_below, run_in_block, run_of, runs_of_blocks
+from gpuasm.primitives.searching import first_not_below, places_among, run_in_block, run_of, runs_of_blocks
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)).map(sorted))
+def test_places_among_ascending_values(values, ascending):
+    place, is_there = places_among(np.array(values, np.int64), np.array(ascending, np.int64))
+    assert is_there.tolist() == [value in ascending for value in values]
+    assert place[is_there].tolist() == [ascending.index(value) for value in values if value in ascending]
 
 
 @given(sizes=st.lists(st.integers(0, 4), min_size=1, max_size=20).filter(any))

@@ -118,7 +118,7 @@ def test_a_pair_with_a_false_anchor_links_nothing():
 def test_rule_can_be_left_out():
     state, pairs = pairs_and_a_false_one()
     n_links = [
-        join_mates(pairs, state.spanning.inserts, state.kmer_graph, without=rules).n_links
+        join_mates(pairs, state.spanning.inserts, state.kmer_graph, without=rules).counts["links"]
         for rules in ((), ("anchors",))
     ]
     assert n_links[0] < n_links[1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpuasm.assembly.ends.fragment_choice import Candidate, choose_walk
+from gpuasm.assembly.ends.fragment_choice import choose_walk, mate_on
 from gpuasm.assembly.pairs.insert_sizes import InsertSizes
 from gpuasm.assembly.parameters import ENDS, FRAGMENTS
 from gpuasm.sequence.encoding import encode
@@ -30,10 +31,16 @@ def inserts_of(rng, n=4000):
 DENSITY = InsertSizes.of(np.bincount(inserts_of(np.random.default_rng(0))), bases_per_pair=200).log2_density()
 
 
+class Candidate(NamedTuple):
+    """A walk, with the sequences of both ends, and their bases."""
+
+    text: bytes
+    ends: tuple[int, int]
+
+
 def candidate(between, ends=CONTIGS):
     source, target = ends
-    text = encode(source + between + target).tobytes()
-    return Candidate(text, len(source), len(source) + len(between))
+    return Candidate(encode(source + between + target).tobytes(), (len(source), len(target)))
 
 
 def units(n):
@@ -59,7 +66,8 @@ def reads_over(units, **options):
 
 
 def choose(candidates, reads, *, flank=FLANK):
-    return choose_walk(candidates, reads, density=DENSITY, length=LENGTH, flank=flank)
+    texts, ends = [each.text for each in candidates], candidates[0].ends if candidates else (0, 0)
+    return choose_walk(texts, ends, reads, density=DENSITY, length=LENGTH, flank=flank)
 
 
 @pytest.mark.parametrize("n", range(4))
@@ -170,8 +178,7 @@ def near(candidates, side):
 
 
 def once(each, before):
-    own = each.mate(before, LENGTH)
-    return each.text.count(own) == 1
+    return each.text.count(mate_on(*each, before, LENGTH)) == 1
 
 
 def differences(text, read):
@@ -197,12 +204,13 @@ def plainly(candidates, reads, *, flank=FLANK):
         }
         least = min(distance.values())
         row = []
-        for i, each in enumerate(candidates):
+        for i, (text, (source_end, n_target)) in enumerate(candidates):
+            target_start = len(text) - n_target
             if before > 0:
-                begin, last = each.source_end - before, each.target_start + flank
+                begin, last = source_end - before, target_start + flank
                 possible = range(1, last - begin + 1)
             else:
-                end, first = each.target_start - before, each.source_end - source_near + 1
+                end, first = target_start - before, source_end - source_near + 1
                 possible = range(1, end - first + 1)
             lengths = [
                 at + len(read) - begin if before > 0 else end - at

@@ -206,7 +206,9 @@ def test_local_reads_lie_within_four_read_lengths():
     graph = graph_of(A, B)
     ends = np.arange(2 * graph.n)
     reads = Reads.from_strings([*tiled(A), B[:140]])
-    aligned = align_to_ends(graph, ends, make_contigs(graph, min_length=1), reads, of_gaps=[(0, 2)], longest=500)
+    aligned = align_to_ends(
+        graph, ends, make_contigs(graph, min_length=1), reads, gaps=[Gap(0, 3, 0, 1.0, 9)], longest=500
+    )
     assert aligned.flank == 4 * 140
 
 

@@ -9,8 +9,9 @@ from gpuasm.arrays import to_namespace
 from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import targets_of
 from gpuasm.assembly.contig import Contig
-from gpuasm.assembly.ends import local_reads
+from gpuasm.assembly.ends.dead_ends import unitig_ends
 from gpuasm.assembly.ends.local_reads import GapEnds, find_local_reads
+from gpuasm.sequence import reads
 from gpuasm.sequence.encoding import decode, encode, reverse_complement
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import READ, pairs_from, random_codes
@@ -36,9 +37,8 @@ def found_of(contigs, texts, ends, *, xp=np, paired=True, longest=LONGEST):
     reads = reads_on(xp, texts, paired=paired)
     targets, index = targets_of(contigs, reads)
     first, _ = align_reads(reads, targets, index)
-    bounds = np.concatenate([[0], np.cumsum([contig.codes.size for contig in contigs])])
-    unitig = np.array([contig.unitig for contig in contigs])
-    sides = GapEnds.of(targets, (unitig, bounds), np.array(ends, np.int64), reads, longest=longest)
+    at_end = unitig_ends(contigs, targets, np.array(ends))
+    sides = GapEnds.of(targets, at_end, np.array(ends, np.int64), reads, longest=longest)
     found = [[] for _ in ends[::2]]
     for gap, text, before in sorted(find_local_reads(reads, first, sides)):
         found[gap].append((decode(np.frombuffer(text, np.uint8)), before))
@@ -174,7 +174,7 @@ def test_order_of_pairs_and_batches_do_not_matter(monkeypatch):
     pairs = [texts[i : i + 2] for i in range(0, len(texts), 2)]
     expected, _ = found_of(contigs, texts, [6, 9])
     shuffled = [text for pair in reversed(pairs) for text in reversed(pair)]
-    monkeypatch.setattr(local_reads, "_BATCH", 7)
+    monkeypatch.setattr(reads, "_BATCH", 7)
     assert found_of(contigs, shuffled, [6, 9])[0] == expected
 
 

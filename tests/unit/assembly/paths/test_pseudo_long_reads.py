@@ -189,16 +189,17 @@ def test_threads_spell_their_reads():
     state = first_state(pairs_of(genome))
     graph = state.kmer_graph.graph
     reads = pairs_of(genome, fold=20, seed=9)
-    threads = thread_reads(reads, anchor_reads(reads, AnchorIndex.of(graph, np)), GraphArrays.of(graph, np))
+    anchored = anchor_reads(reads, AnchorIndex.of(graph, np))
+    threads = thread_reads(reads, anchored, GraphArrays.of(graph, np)).reshape(-1, 8)
     texts, several = texts_of(reads), 0
-    for r in np.flatnonzero(threads.size > 0):
-        walk = threads.unitigs[8 * r : 8 * r + threads.size[r]]
+    for r in np.flatnonzero(threads[:, 0] >= 0):
+        walk = threads[r][threads[r] >= 0]
         text = ""
         for o in walk:
             own = graph.sequence(o >> 1)
             own = reverse_complement(own) if o & 1 else own
             text += own if not text else own[graph.k - 1 :]
-        base = threads.anchored.base[r]
+        base = anchored.base[r]
         begin_at = max(0, -base)
         assert texts[r][begin_at:] == text[base + begin_at : base + len(texts[r])]
         several += len(walk) > 1
