@@ -160,14 +160,7 @@ def reads_of_one_error(depth: np.ndarray, error_rate: float) -> np.ndarray:
     ``depth * error_rate / 3``. The probability that it reaches n is at most the mean to the n over n factorial. The
     result is the least number that less than one error in a million bases reaches, up to a limit: (n,) float64.
     """
-    mean, reads = depth * (error_rate / _OTHER_BASES), np.full(depth.shape, COVERAGE.few_reads)
-    chance = mean**COVERAGE.few_reads / math.factorial(int(COVERAGE.few_reads))
-    rows, n = np.flatnonzero(chance * COVERAGE.error_chance_bases >= 1), COVERAGE.few_reads
-    mean, chance = mean[rows], chance[rows]
-    while rows.size and n < COVERAGE.error_max_reads:
-        n += 1
-        reads[rows] = n
-        chance = chance * mean / n
-        more = chance * COVERAGE.error_chance_bases >= 1
-        rows, mean, chance = rows[more], mean[more], chance[more]
-    return reads
+    numbers = range(int(COVERAGE.few_reads), COVERAGE.error_max_reads)
+    reached_from = [(math.factorial(n) / COVERAGE.error_chance_bases) ** (1 / n) for n in numbers]  # ascending means
+    mean = depth * (error_rate / _OTHER_BASES)
+    return COVERAGE.few_reads + np.searchsorted(reached_from, mean, side="right")

@@ -180,14 +180,10 @@ def choose_longer_k(k: int, lengths: np.ndarray, *, depth: float, n_bases: int) 
     There are ``lengths`` fragments of each length, ``n_bases`` bases in all reads, and ``depth`` of them over each base
     of single-copy sequence.
     """
-
-    def windows_per_base(larger: int) -> float:
-        return depth * count_windows(lengths, larger) / max(1, n_bases)
-
     if 2 * k - 1 <= MAX_PLAIN_K:
         return ()  # only k-mers of up to 2 k bases can be named, and no second k is so small
     last = k
-    while windows_per_base(last + 2) >= ITERATION.least_fragment_windows:
+    while depth * count_windows(lengths, last + 2) / max(1, n_bases) >= ITERATION.least_fragment_windows:
         last += 2
     chosen = []
     while last - k >= ITERATION.shortest_k_step:
