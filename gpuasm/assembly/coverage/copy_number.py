@@ -50,7 +50,11 @@ def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.nd
     `DepthModel.LOCAL`, if no unitig so near is long, the nearest long one within `COVERAGE.tangle_arcs` bounds it. With
     `DepthModel.NONE` a long unitig beyond a tangle may be host sequence, and bounds nothing.
     """
-    order, best = _longest_near_by(graph)
+    order = np.argsort(-graph.length, kind="stable")  # linear in a compacted graph, which is in this order
+    best, rows = np.empty(graph.n, np.int32), np.arange(graph.n)
+    best[order] = rows
+    for _ in range(COVERAGE.local_depth_arcs):
+        best = _propagate_longest(best, graph, rows)
     near_by = graph.depth[order[best]]
     if model is DepthModel.ONE:
         return np.minimum(near_by, typical_depth(graph))
@@ -66,18 +70,7 @@ def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.nd
 
 def nearby_depth(graph: UnitigGraph) -> np.ndarray:
     """Return the depth of the longest unitig near each unitig: (n,) float64."""
-    order, best = _longest_near_by(graph)
-    return graph.depth[order[best]]
-
-
-def _longest_near_by(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unitigs by descending length, and the place there of the first one near each unitig."""
-    order = np.argsort(-graph.length, kind="stable")  # linear in a compacted graph, which is in this order
-    best, rows = np.empty(graph.n, np.int32), np.arange(graph.n)
-    best[order] = rows
-    for _ in range(COVERAGE.local_depth_arcs):
-        best = _propagate_longest(best, graph, rows)
-    return order, best
+    return local_depth(graph, DepthModel.NONE)
 
 
 def _propagate_longest(best: np.ndarray, graph: UnitigGraph, rows: np.ndarray) -> np.ndarray:

@@ -119,9 +119,8 @@ def _start(
     counted = count_first(reads, options, stages, devices=devices)
     pieces_of = partial(compact_tables, xp=array_namespace(reads.packed), devices=devices)
     first = _clean_graph(partial(pieces_of, counted.tallies), reads, counted, options, stages)
-    k, mode = None, first.mode
-    if mode.is_community:
-        k = k_for_minor_genomes(counted, first.n_kmers, first.graph, options)
+    mode = first.mode
+    k = k_for_minor_genomes(counted, first.graph, options) if mode.is_community else None
     if k is None:
         return counted, first
     del first  # the next one takes as much memory
@@ -154,13 +153,12 @@ def _segments_across_gaps(rule: str, reads: Reads, found: _Found, kmer_graph: Km
 class _FirstGraph:
     """The cleaned graph of the first k, in a list with the counts and edges of its windows.
 
-    Also the unitigs removed, the mode, and the k-mers before simplification.
+    Also the unitigs removed, and the mode.
     """
 
     held: list[JoinedGraph]
     removed: Removed
     mode: Mode
-    n_kmers: int
 
     @property
     def graph(self) -> UnitigGraph:
@@ -191,7 +189,7 @@ def _clean_graph(
         links = PieceLinks.of(held[0], xp, min_follow=least, is_two_sided=before is not None, followers=followers)
         joined = [join_pieces(held, links, unit=DEPTH_SCALE, weight=weight)]
         del links
-        graph, n_kmers = joined[0].graph, joined[0].count.size
+        graph = joined[0].graph
         stage.note(unitigs=graph.n)
     if mode is None:
         mode = choose_mode(options.mode, graph, least_depth=spectrum.threshold * counted.weight / DEPTH_SCALE)
@@ -210,7 +208,7 @@ def _clean_graph(
             )
         note_simplified(stage, graph, removed)
     removed = before + removed if before else removed
-    return _FirstGraph([cleaned_columns(joined, (graph, sources))], removed, mode, n_kmers)
+    return _FirstGraph([cleaned_columns(joined, (graph, sources))], removed, mode)
 
 
 def _first_junction_reads(reads: Reads, graph: UnitigGraph, stages: Stages) -> tuple[KmerGraph, _Found]:

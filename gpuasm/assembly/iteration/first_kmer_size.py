@@ -48,6 +48,8 @@ class FirstCount:
         The solid k-mers of the reads: one table, or one for each bucket, as `tally_buckets` returns them.
     spectrum : Spectrum
         The spectrum of their k-mers.
+    n_kmers : int
+        Number of the solid k-mers.
     is_low_coverage : bool
         Whether coverage is low, or that of some genomes.
     """
@@ -56,6 +58,7 @@ class FirstCount:
     k_values: tuple[int, ...]
     tallies: list[Tally]
     spectrum: Spectrum
+    n_kmers: int
     is_low_coverage: bool
 
     @property
@@ -84,9 +87,8 @@ def count_first(
     for one in k_values:
         require_windows(reads, one)
     counted = count(k_values)
-    n_kmers = sum(tally.n for tally in counted.tallies)
-    k = _smaller_k(n_kmers, is_sparse=_is_sparse(counted.spectrum, options))
-    if not counted.is_low_coverage or not _allows_smaller_k(options) or counted.k <= k:
+    k = _smaller_k(counted, options, is_sparse=_is_sparse(counted.spectrum, options))
+    if k is None or not counted.is_low_coverage:
         return counted
     counted.tallies.clear()  # the next ones take as much memory
     return count(choose_k(lengths, first=k), is_low_coverage=True)
@@ -118,7 +120,7 @@ def count_elsewhere(reads: Reads, options: AssemblyOptions, graph: CountedGraph)
         expected, found = f"--min-count {graph.min_count}, as the first graph", f"{options.min_count}"
         raise UsageError(expected, found, "leave --min-count out")
     is_low_coverage = spectrum.is_low_coverage or _is_sparse(spectrum, options)
-    return FirstCount(lengths, k_values, [], spectrum, is_low_coverage)
+    return FirstCount(lengths, k_values, [], spectrum, graph.joined.count.size, is_low_coverage)
 
 
 def _is_sparse(spectrum: Spectrum, options: AssemblyOptions) -> bool:
@@ -143,10 +145,10 @@ def _k_values_by_useful_reads(lengths: np.ndarray, count: Callable[[tuple[int, .
     return k_values if spectrum.peak is None or spectrum.is_low_coverage else longer
 
 
-def k_for_minor_genomes(counted: FirstCount, n_kmers: int, graph: UnitigGraph, options: AssemblyOptions) -> int | None:
-    """Return the smaller first k that minor genomes need, if the first graph, of so many k-mers, shows any, or None."""
-    k = _smaller_k(n_kmers, is_sparse=True)
-    if not _allows_smaller_k(options) or counted.k <= k:
+def k_for_minor_genomes(counted: FirstCount, graph: UnitigGraph, options: AssemblyOptions) -> int | None:
+    """Return the smaller first k that minor genomes need, if the first graph shows any, or None."""
+    k = _smaller_k(counted, options, is_sparse=True)
+    if k is None:
         return None
     missed = missed_share(graph, windows=DEPTH_SCALE / counted.weight)
     if missed <= ITERATION.missed_windows_share:
@@ -155,13 +157,11 @@ def k_for_minor_genomes(counted: FirstCount, n_kmers: int, graph: UnitigGraph, o
     return k
 
 
-def _smaller_k(n_kmers: int, *, is_sparse: bool) -> int:
-    """Return the first k for low coverage, or for that of some genomes, of a sample with so many k-mers."""
-    return first_k(ITERATION.first_k_sparse if is_sparse else ITERATION.first_k_low_coverage, n_kmers)
-
-
-def _allows_smaller_k(options: AssemblyOptions) -> bool:
-    return options.k is None and "low-coverage-k" not in options.without
+def _smaller_k(counted: FirstCount, options: AssemblyOptions, *, is_sparse: bool) -> int | None:
+    """Return the first k for low coverage, or for that of some genomes, if it may be less than the counted k."""
+    k = first_k(ITERATION.first_k_sparse if is_sparse else ITERATION.first_k_low_coverage, counted.n_kmers)
+    is_allowed = options.k is None and "low-coverage-k" not in options.without
+    return k if is_allowed and k < counted.k else None
 
 
 def count_solid(
@@ -198,4 +198,4 @@ def count_solid(
             "give more reads, or set --min-count 1",
         )
     is_low_coverage = is_low_coverage or spectrum.is_low_coverage or _is_sparse(spectrum, options)
-    return FirstCount(lengths, k_values, tallies, spectrum, is_low_coverage)
+    return FirstCount(lengths, k_values, tallies, spectrum, solid, is_low_coverage)
