@@ -134,7 +134,7 @@ def _select_kmers(text: Text, tally: Tally, state: AssemblyState, stage: Stage) 
     windows = count_windows(state.counted_lengths, tally.k), max(1, count_windows(state.counted_lengths, first))
     least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
-    is_kept, is_removed = (tally.count >= least).astype(np.uint8), np.zeros(text.flanks.n, bool)
+    is_kept, is_removed = (tally.count >= least).astype(np.uint8), np.zeros(text.flanks.source.size, bool)
     checks_flanks = "edge-support" in state.rules
     if checks_flanks:
         is_removed = find_unsupported(text, tally, dictionary, state)

@@ -49,8 +49,6 @@ class Text:
         Depth of each k-mer of a passed contig or flank, in units.
     flanks : Flanks
         Which unitigs of the graph each flank joins, on the host.
-    contig : (n_ends,) int64
-        The unitig of each end, on the host; that of two ends twice, its first end first.
     n_next : (n,) int64
         Windows of the next k in each unitig, on the host; 0 in those that are not passed.
     """
@@ -60,18 +58,12 @@ class Text:
     n_reads: int
     depth: Array
     flanks: Flanks
-    contig: np.ndarray
     n_next: np.ndarray
 
     @property
     def n_ends(self) -> int:
-        """Number of the ends of passed contigs."""
-        return int(self.contig.size)
-
-    @property
-    def first_ends(self) -> np.ndarray:
-        """(n_passed,) int64: which of the ends is the first of each passed contig."""
-        return np.flatnonzero(np.diff(self.contig, prepend=-1))
+        """Number of the ends of passed contigs: two, or one where a contig has one window."""
+        return int(np.minimum(self.n_next, 2).sum())
 
     @property
     def flank_reads(self) -> Reads:
@@ -92,16 +84,15 @@ def next_text(reads: Reads, names: Array, kmer_graph: KmerGraph, *, k: int) -> T
     xp, graph = array_namespace(reads.packed), kmer_graph.graph
     n_next = n_next_windows(graph, k)
     flanks = find_flanks(graph, n_next > 0, k=k)
-    spelled, names_of_spelled, contig = spell_passed(kmer_graph, n_next, flanks, k=k)
+    spelled, names_of_spelled = spell_passed(kmer_graph, n_next, flanks, k=k)
     reads = cut_at_inner_windows(reads, names, kmer_graph, to_namespace(xp, n_next), k=k)
-    depth = np.concatenate([graph.count[contig] // graph.n_kmers[contig], flanks.count])
+    depth = np.concatenate([np.repeat(graph.count // graph.n_kmers, np.minimum(n_next, 2)), flanks.count])
     return Text(
         reads=reads.followed_by(spelled),
         names=xp.concatenate([names, names_of_spelled]),
         n_reads=reads.n_segments,
         depth=to_namespace(xp, np.maximum(1, depth)),
         flanks=flanks,
-        contig=contig,
         n_next=n_next,
     )
 
@@ -118,13 +109,12 @@ def link_chains(
     head : (n_passed,) int64
         The first window of each passed contig, as a vertex of the counted k-mers.
     """
-    xp, n_next, first = array_namespace(neighbour), text.n_next, text.first_ends
+    xp, n_next = array_namespace(neighbour), text.n_next
     vertex, start = xp.empty(text.n_ends, np.int64), text.reads.start[text.n_reads :]
     _find_vertices(text.n_ends, start, text.names, tally.k - graph.k, dictionary.index, vertex)
-    head = vertex[to_namespace(xp, first)]
-    first = first[n_next[text.contig[first]] > 1]
-    contig = text.contig[first]
-    source, target = vertex[to_namespace(xp, first)], vertex[to_namespace(xp, first + 1)]
+    before = np.cumsum(np.minimum(n_next, 2)) - np.minimum(n_next, 2)  # ends before those of each contig
+    head, contig = vertex[to_namespace(xp, before[n_next > 0])], np.flatnonzero(n_next > 1)
+    source, target = (vertex[to_namespace(xp, before[contig] + end)] for end in (0, 1))
     ahead = graph.bases[graph.start[contig] + tally.k].astype(np.int64)
     behind = 3 - graph.bases[graph.start[contig] + n_next[contig] - 2].astype(np.int64)
     neighbour[4 * source + to_namespace(xp, ahead)] = target
@@ -143,7 +133,7 @@ def contig_names(text: Text, head: Array, name_of: Array) -> Array:
     """
     xp, name = array_namespace(name_of), name_of[head >> 1]
     names = xp.full(text.n_next.size, -1, np.int32)
-    names[to_namespace(xp, text.contig[text.first_ends])] = xp.where(name >= 0, name ^ (head & 1).astype(np.int32), -1)
+    names[to_namespace(xp, np.flatnonzero(text.n_next))] = xp.where(name >= 0, name ^ (head & 1).astype(np.int32), -1)
     return names
 
 
@@ -213,7 +203,7 @@ def set_passed_depth(
         rare[~is_removed & (copy >= enough)] = weight
     of_flanks = [to_namespace(xp, column) for column in (text.flanks.reaches_passed, is_removed, rare)]
     where = (segments.arrays, text.names, tally.k, tally.k - dictionary.k0, dictionary.index, text.depth)
-    for first, n in ((0, text.n_ends), (text.n_ends, text.flanks.n)):
+    for first, n in ((0, text.n_ends), (text.n_ends, is_removed.size)):
         _set_depth(n, first, *where, *of_flanks, tally.count, tally.followers, is_kept)
 
 
