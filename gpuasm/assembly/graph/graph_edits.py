@@ -107,12 +107,8 @@ class _Draft:
         is_joined[self.joined_ends] = True
         kept = ~(is_joined[graph.arc_from] | is_joined[graph.arc_to ^ 1])
         new = np.array(sorted({*self.arcs, *((b ^ 1, a ^ 1, c) for a, b, c in self.arcs)}), np.int64).reshape(-1, 3)
-        rows = sorted_arcs(
-            np.concatenate([graph.arc_from[kept], new[:, 0]]),
-            np.concatenate([graph.arc_to[kept], new[:, 1]]),
-            np.concatenate([graph.arc_count[kept], new[:, 2]]),
-            n_rows=2 * n,
-        )
+        old = np.stack([graph.arc_from, graph.arc_to, graph.arc_count])[:, kept]
+        rows = sorted_arcs(*np.concatenate([old, new.T], axis=1), n_rows=2 * n)
         bases = np.concatenate([graph.bases, *self.codes])
         start = np.concatenate([graph.start, graph.start[-1] + np.cumsum([c.size for c in self.codes], dtype=np.int64)])
         remaining = np.maximum(graph.count - self.taken, 0)

@@ -136,8 +136,7 @@ def all_pieces(parts: list[Pieces]) -> Pieces:
 
 def pieces_of_unitigs(joined: JoinedGraph) -> Pieces:
     """Cut unitigs at each window that has another edge than the one along its unitig, and return the pieces."""
-    graph = joined.graph
-    first_window = graph.window_start
+    graph, first_window = joined.graph, joined.graph.window_start
     base, begins = np.empty(joined.count.size, np.uint8), np.empty(joined.count.size, bool)
     _cut_unitigs(graph.n, graph.bases, graph.start, first_window, graph.k, joined.edges, base, begins)
     start = np.append(np.flatnonzero(begins), base.size)

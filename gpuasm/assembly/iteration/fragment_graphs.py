@@ -29,7 +29,8 @@ def dense_k_values(k_values: tuple[int, ...], lengths: np.ndarray, *, depth: flo
     """
     n_bases = count_windows(lengths, 1)
     windows = {k: depth * count_windows(lengths, k) / n_bases for k in k_values[1:]}
-    dense = [k for k, each in windows.items() if each >= _least_windows(k)]
+    least, of_small = ITERATION.dense_windows, ITERATION.dense_windows_small_k
+    dense = [k for k, each in windows.items() if each >= (of_small if k <= ITERATION.tangled_k else least)]
     return (k_values[0], *dense)
 
 
@@ -130,10 +131,6 @@ def _copy_number_kmers(state: AssemblyState, *, bases_per_read: float) -> tuple[
     are_single = are_surely_single(graph, copy, bases_per_read=bases_per_read)
     is_single = to_namespace(xp, np.repeat(are_single, graph.n_kmers))
     return is_single, find_repeat_kmers(graph, copy, bases_per_read=bases_per_read, xp=xp)
-
-
-def _least_windows(k: int) -> float:
-    return ITERATION.dense_windows_small_k if k <= ITERATION.tangled_k else ITERATION.dense_windows
 
 
 def _read_weight(reads: np.ndarray, fragments: np.ndarray, k: int, *, is_rounded: bool) -> int:

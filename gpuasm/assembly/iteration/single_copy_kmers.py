@@ -63,8 +63,8 @@ def _name_inner(j, before: WindowRows, n_next, contig_name, after: WindowRows, s
 def single_copy_ends(text: Text, is_single: Array, *, k: int, next_k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return of which flanks the first window, in the source, and the last one, in the target, are single-copy.
 
-    ``is_single``, (n_kmers,) bool, are the k-mers of length ``k``, as named in ``text.names``, and ``next_k`` is that of
-    the text. Both arrays are (n_flanks,) bool, on the host; the second is False where the target is too short for a
+    ``is_single``, (n_kmers,) bool, are the k-mers of length ``k``, as named in ``text.names``, and ``next_k`` is the k
+    of the text. Both arrays are (n_flanks,) bool, on the host; the second is False where the target is too short for a
     window.
     """
     xp, flanks = array_namespace(is_single), text.flank_reads
