@@ -153,12 +153,10 @@ def state_to_arrays(state: AssemblyState) -> dict[str, np.ndarray]:
     arrays = {f"{prefix}_{name}": getattr(graph, name) for prefix, graph in graphs.items() for name in _GRAPH}
     arrays |= {f"{prefix}_bases": _four_in_a_byte(graph.bases) for prefix, graph in graphs.items()}
     arrays |= {f"junction_reads_{name}": to_host(getattr(state.junction_reads, name)) for name in _READS}
-    if state.fragment_lengths is not None:
-        arrays["fragment_lengths"] = state.fragment_lengths
     if state.is_single is not None:
         arrays["is_single"] = np.packbits(to_host(state.is_single))
-    if state.repeat_kmers is not None:
-        arrays["repeat_kmers"] = to_host(state.repeat_kmers)
+    some = {name: getattr(state, name) for name in ("fragment_lengths", "repeat_kmers")}
+    arrays |= {name: to_host(value) for name, value in some.items() if value is not None}
     if state.spanning:
         arrays |= {f"spanning_{name}": to_host(getattr(state.spanning.reads, name)) for name in _READS}
         arrays["inserts"] = state.spanning.inserts.histogram
@@ -210,19 +208,13 @@ def state_from_arrays(arrays: dict[str, np.ndarray], xp: Any) -> AssemblyState:
 
 def _four_in_a_byte(bases: np.ndarray) -> np.ndarray:
     """Pack (n,) uint8 codes of bases, four in each uint8."""
-    packed = np.zeros(-(-bases.size // 4), np.uint8)
-    for i in range(4):
-        some = bases[i::4]
-        packed[: some.size] |= some << (2 * (3 - i))
-    return packed
+    return np.packbits(np.stack([bases >> 1, bases & 1], axis=1))
 
 
 def _four_of_each_byte(packed: np.ndarray, n: int) -> np.ndarray:
     """Return the (n,) uint8 codes that `_four_in_a_byte` packed."""
-    bases = np.empty((packed.size, 4), np.uint8)
-    for i in range(4):
-        bases[:, i] = (packed >> (2 * (3 - i))) & 3
-    return bases.ravel()[:n]
+    high, low = np.unpackbits(packed, count=2 * n).reshape(-1, 2).T
+    return 2 * high + low
 
 
 def _equal_steps(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

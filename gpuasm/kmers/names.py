@@ -14,7 +14,7 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, NAME_BITS, pair_key
 from gpuasm.kmers.rolling import all_but_last, rolled
 from gpuasm.kmers.tally import Tally
 from gpuasm.kmers.windows import tile_windows
-from gpuasm.parallel import for_each, signatures
+from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import build_index, find
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
@@ -28,6 +28,17 @@ class KmerIndex(NamedTuple):
     keys: Array
     slots: Array
     n_slots: Any
+
+
+@inlined()
+def find_pair(first, last, index):
+    """Return the oriented number of the k-mer of two named k0-mers, or -1; for bodies of `for_each`.
+
+    ``index`` has the fields of `KmerIndex`.
+    """
+    keyed = pair_key(first, last)
+    number = find(keyed >> _ONE, index.keys, index.slots, index.n_slots)
+    return 2 * number + np.int64(keyed & _ONE) if number >= 0 else np.int64(-1)
 
 
 @dataclass(frozen=True)
@@ -97,12 +108,11 @@ def name_windows(reads: Reads, dictionary: Dictionary, lower: Array | None = Non
     xp = array_namespace(reads.packed)
     names = xp.full(reads.packed.size * 32, -1, dtype=np.int32)
     tiles = tile_windows(reads, dictionary.k)
-    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     if dictionary.k <= MAX_PLAIN_K:
-        _name_plain(tiles.n, tiles.position, tiles.count, reads.packed, dictionary.k, *index, names)
+        _name_plain(tiles.n, tiles.position, tiles.count, reads.packed, dictionary.k, *dictionary.index, names)
     else:
         shift = dictionary.k - dictionary.k0
-        _name_pairs(tiles.n, tiles.position, tiles.count, lower, shift, *index, names)
+        _name_pairs(tiles.n, tiles.position, tiles.count, lower, shift, dictionary.index, names)
     return names
 
 
@@ -124,16 +134,13 @@ def _name_plain(t, position, count, packed, k, keys, slots, n_slots, names):
 
 @signatures("int64[::1], int32[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int32[::1]")
 @for_each
-def _name_pairs(t, position, count, lower, shift, keys, slots, n_slots, names):
+def _name_pairs(t, position, count, lower, shift, index: KmerIndex, names):
     for j in range(count[t]):
         p = position[t] + j
         first = lower[p]
         last = lower[p + shift]
         if first >= 0 and last >= 0:
-            keyed = pair_key(first, last)
-            number = find(keyed >> _ONE, keys, slots, n_slots)
-            if number >= 0:
-                names[p] = 2 * number + np.int64(keyed & _ONE)
+            names[p] = find_pair(first, last, index)
 
 
 def tally_by_doubling(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, cuda_functions, to_host, to_namespace
@@ -75,15 +77,34 @@ def count_between(marks: Array, bounds: Array) -> Array:
     -------
     (m,) int64, where ``marks`` are.
     """
-    xp, ends, before = array_namespace(marks), to_host(bounds), 0
-    counts = np.zeros(ends.size, np.int64)
-    for first in range(0, marks.size, _AT_A_TIME):
-        last = min(marks.size, first + _AT_A_TIME)
-        running = xp.cumsum(marks[first:last], dtype=np.int64)
+    return to_namespace(array_namespace(marks), sum_in_batches(lambda rows: marks[rows], bounds))
+
+
+def sum_in_batches(values_of: Callable[[slice], Array], bounds: Array) -> np.ndarray:
+    """Sum values between bounds, made and summed up few at a time.
+
+    Parameters
+    ----------
+    values_of
+        Returns the values of a range of rows, bool or integers, on the host or on a device.
+    bounds : (m + 1,) int64
+        Ascending, from 0 to the number of values.
+
+    Returns
+    -------
+    (m,) int64, on the host.
+    """
+    ends, before = to_host(bounds), 0
+    sums = np.zeros(ends.size, np.int64)
+    for first in range(0, int(ends[-1]), _AT_A_TIME):
+        last = min(int(ends[-1]), first + _AT_A_TIME)
+        values = values_of(slice(first, last))
+        xp = array_namespace(values)
+        running = xp.cumsum(values, dtype=np.int64)
         rows = slice(*np.searchsorted(ends, [first, last], side="right").tolist())
-        counts[rows] = before + to_host(running[to_namespace(xp, ends[rows] - first - 1)])
+        sums[rows] = before + to_host(running[to_namespace(xp, ends[rows] - first - 1)])
         before += int(running[-1])
-    return to_namespace(xp, np.diff(counts))
+    return np.diff(sums)
 
 
 def _count_cuda(mask: Array) -> int:

@@ -36,6 +36,6 @@ def test_launches_of_an_assembly_on_a_device_are_the_same_on_the_host(mode):
         on_device = assemble(host.moved_to(arrays.namespace_of("cuda")), options)
     pairs_are_aligned = "assembly.alignment.read_threading._extend_path" in both.names
     assert pairs_are_aligned == (mode == "isolate")
-    assert "assembly.iteration.edge_support._mark_own" in both.names
+    assert "assembly.iteration.edge_support._count_support" in both.names
     assert both.unlike == {}
     assert [c.sequence for c in on_device.contigs] == [c.sequence for c in assemble(host, options).contigs]

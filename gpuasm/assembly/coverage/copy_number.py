@@ -33,7 +33,7 @@ from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE, PATHS, DepthModel
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.parallel import compiled, signatures
-from gpuasm.primitives.union_find import root_of
+from gpuasm.primitives.union_find import least_of_components
 from gpuasm.threads import run_chunks
 
 _WITHIN = 1 - 1 / (3 * COVERAGE.dispersion_window_reads)
@@ -50,7 +50,12 @@ def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.nd
     `DepthModel.LOCAL`, if no unitig so near is long, the nearest long one within `COVERAGE.tangle_arcs` bounds it. With
     `DepthModel.NONE` a long unitig beyond a tangle may be host sequence, and bounds nothing.
     """
-    order, best = _longest_near_by(graph)
+    order = np.argsort(-graph.length, kind="stable")  # linear in a compacted graph, which is in this order
+    best, wider = np.empty((2, graph.n), np.int32)
+    best[order] = np.arange(graph.n)
+    for _ in range(COVERAGE.local_depth_arcs):
+        run_chunks(_take_longest, graph.n, best, graph.arc_start, graph.arc_to, wider)
+        best, wider = wider, best
     near_by = graph.depth[order[best]]
     if model is DepthModel.ONE:
         return np.minimum(near_by, typical_depth(graph))
@@ -64,19 +69,7 @@ def local_depth(graph: UnitigGraph, model: DepthModel = DepthModel.ONE) -> np.nd
 
 def nearby_depth(graph: UnitigGraph) -> np.ndarray:
     """Return the depth of the longest unitig near each unitig: (n,) float64."""
-    order, best = _longest_near_by(graph)
-    return graph.depth[order[best]]
-
-
-def _longest_near_by(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unitigs by descending length, and the place there of the first one near each unitig."""
-    order = np.argsort(-graph.length, kind="stable")  # linear in a compacted graph, which is in this order
-    best, wider = np.empty((2, graph.n), np.int32)
-    best[order] = np.arange(graph.n)
-    for _ in range(COVERAGE.local_depth_arcs):
-        run_chunks(_take_longest, graph.n, best, graph.arc_start, graph.arc_to, wider)
-        best, wider = wider, best
-    return order, best
+    return local_depth(graph, DepthModel.NONE)
 
 
 @signatures("int64, int64, int32[::1], int64[::1], int32[::1], int32[::1]")
@@ -123,30 +116,13 @@ def one_copy_depth(graph: UnitigGraph, model: DepthModel) -> np.ndarray:
         return np.full(graph.n, np.inf)
     if model is DepthModel.ONE:
         return local_depth(graph)
-    component, n_kmers = _components(graph.arc_start, graph.arc_to), graph.n_kmers
+    n_kmers, component = graph.n_kmers, least_of_components(graph.n, graph.arc_from >> 1, graph.arc_to >> 1)
     order = np.lexsort((graph.depth, component))
     total = np.bincount(component, n_kmers)
     half = np.cumsum(total) - total + (total + 1) // 2
     median = graph.depth[order][np.searchsorted(np.cumsum(n_kmers[order]), half)]
     in_long = np.bincount(component, np.where(n_kmers > COVERAGE.long_unitig_kmers, n_kmers, 0))
     return np.where((2 * in_long > total)[component], np.minimum(nearby_depth(graph), median[component]), np.inf)
-
-
-@signatures("int64[::1], int32[::1]")
-@compiled()
-def _components(arc_start, arc_to):
-    """Return the number of each unitig's component; components are numbered by their least unitigs."""
-    least = np.arange(arc_start.size // 2)
-    for u in range(least.size):
-        for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
-            a, b = root_of(least, u), root_of(least, arc_to[arc] >> 1)
-            least[max(a, b)] = min(a, b)
-    component, n = np.empty_like(least), 0
-    for u in range(least.size):
-        root = root_of(least, u)
-        component[u] = n if root == u else component[root]
-        n += root == u
-    return component
 
 
 def bits_for_single_copy(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:

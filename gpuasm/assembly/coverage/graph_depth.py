@@ -27,11 +27,12 @@ def window_weight(lengths: np.ndarray, k: int, *, n_bases: int) -> int:
     return DEPTH_SCALE * n_bases // max(1, count_windows(lengths, k))
 
 
-def scale(tally: Tally, weight: int) -> None:
-    """Convert multiplicities to depth in units, in place."""
+def scale(tally: Tally, weight: int) -> int:
+    """Convert multiplicities to depth in units, in place, and return the units of one."""
     factor = bounded_weight(tally, weight)
     tally.count[:] *= factor
     tally.followers[:] *= factor
+    return int(factor)
 
 
 def bounded_weight(tally: Tally | Pieces, weight: int) -> np.uint32:

@@ -6,13 +6,12 @@ k-mers that share k - 1 bases. *Observed* edges are those whose (k + 1)-mer occu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
-from gpuasm.kmers.keys import MAX_PLAIN_K, first_name, last_name, pair_key, reverse_complement_plain
-from gpuasm.kmers.names import Dictionary
+from gpuasm.kmers.keys import MAX_PLAIN_K, first_name, last_name, reverse_complement_plain
+from gpuasm.kmers.names import Dictionary, KmerIndex, find_pair
+from gpuasm.kmers.pieces import keep_mutual, oriented_kmer
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import find
@@ -52,89 +51,67 @@ def find_neighbours(
     """
     xp = array_namespace(tally.keys)
     neighbour = xp.empty(8 * tally.n, np.int32)
-    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
     followers = tally.followers if min_follow else xp.empty(1, np.uint32)
     if tally.k <= MAX_PLAIN_K:
-        _neighbours_plain(2 * tally.n, tally.k, *index, followers, min_follow, neighbour)
+        _neighbours_plain(2 * tally.n, tally.k, dictionary.index, followers, min_follow, neighbour)
     else:
         place = (packed, tally.place, tally.k, dictionary.k0)
-        _neighbours_pairs(2 * tally.n, *place, lower, *index, followers, min_follow, neighbour)
+        _neighbours_pairs(2 * tally.n, *place, lower, dictionary.index, followers, min_follow, neighbour)
     return neighbour
 
 
 @for_each
-def _neighbours_plain(v, k, keys, slots, n_slots, followers, min_follow, neighbour):
+def _neighbours_plain(v, k, index: KmerIndex, followers, min_follow, neighbour):
     kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
-    kmer = keys[v >> 1]
-    if v & 1:
-        kmer = reverse_complement_plain(kmer, k)
+    kmer = oriented_kmer(v, k, index.keys)
     for b in range(4):
         neighbour[4 * v + b] = -1
         if min_follow == 0 or followers[4 * v + b] >= min_follow:
             forward = ((kmer << _TWO) | np.uint64(b)) & kmer_mask
             backward = reverse_complement_plain(forward, k)
-            number = find(min(forward, backward), keys, slots, n_slots)
+            number = find(min(forward, backward), index.keys, index.slots, index.n_slots)
             if number >= 0:
                 neighbour[4 * v + b] = 2 * number + (1 if backward < forward else 0)
 
 
 @for_each
-def _neighbours_pairs(v, packed, place, k, k0, lower, keys, slots, n_slots, followers, min_follow, neighbour):
-    key = keys[v >> 1]
-    strand = v & 1
+def _neighbours_pairs(v, packed, place, k, k0, lower, index: KmerIndex, followers, min_follow, neighbour):
+    key, strand = index.keys[v >> 1], v & 1
     second = lower[4 * first_name(key, strand) + oriented_base(packed, place[v >> 1], k, strand, k0)]
     last = last_name(key, strand)
     for b in range(4):
-        neighbour[4 * v + b] = -1
-        if second >= 0 and (min_follow == 0 or followers[4 * v + b] >= min_follow):
-            after = lower[4 * last + b]
-            if after >= 0:
-                keyed = pair_key(second, after)
-                number = find(keyed >> _ONE, keys, slots, n_slots)
-                if number >= 0:
-                    neighbour[4 * v + b] = 2 * number + np.int64(keyed & _ONE)
+        after = lower[4 * last + b]
+        is_edge = second >= 0 and after >= 0 and (min_follow == 0 or followers[4 * v + b] >= min_follow)
+        neighbour[4 * v + b] = find_pair(second, after, index) if is_edge else -1
 
 
-@dataclass(frozen=True)
-class TableLinks:
-    """The edges of a graph as a table: `find_neighbours` returns it, (8n,) int32; and its k-mers."""
+def forced_successors(neighbour: Array) -> Array:
+    """Return the forced successor of each vertex, or -1: (2n,) int32; `find_neighbours` returns ``neighbour``.
 
-    neighbour: Array
-    tally: Tally
+    w follows v if v has one outgoing edge and w one incoming edge. Then v ^ 1 follows w ^ 1 too.
+    """
+    successor = array_namespace(neighbour).empty(neighbour.size // 4, np.int32)
+    _find_only(successor.size, neighbour, successor)
+    keep_mutual(successor.size, successor)
+    return successor
 
-    def forced(self) -> Array:
-        """Return the forced successor of each vertex, or -1: (2n,) int32.
 
-        w follows v if v has one outgoing edge and w one incoming edge. Then v ^ 1 follows w ^ 1 too.
-        """
-        successor = array_namespace(self.neighbour).empty(self.neighbour.size // 4, np.int32)
-        _force(successor.size, self.neighbour, successor)
-        return successor
+def edges_of(neighbour: Array, followers: Array, vertices: Array) -> tuple[Array, Array]:
+    """Return the successors of (m,) vertices, -1 where none, and the counts of these edges: (m, 4) int32, uint32.
 
-    def edges_of(self, vertices: Array) -> tuple[Array, Array]:
-        """Return the successors of (m,) vertices, -1 where none, and the counts of these edges: (m, 4) int32, uint32.
-
-        Counts are 0 where the tally has no followers.
-        """
-        xp, followers = array_namespace(vertices), self.tally.followers
-        seen = followers.reshape(-1, 4)[vertices] if followers.size else xp.zeros((vertices.size, 4), np.uint32)
-        return self.neighbour.reshape(-1, 4)[vertices], seen
+    ``neighbour`` is as for `forced_successors`; counts are 0 where there are no ``followers`` of the k-mers.
+    """
+    xp = array_namespace(vertices)
+    seen = followers.reshape(-1, 4)[vertices] if followers.size else xp.zeros((vertices.size, 4), np.uint32)
+    return neighbour.reshape(-1, 4)[vertices], seen
 
 
 @signatures("int32[::1], int32[::1]")
 @for_each
-def _force(v, neighbour, successor):
-    successor[v] = -1
-    n_out = 0
-    only = np.int64(-1)
+def _find_only(v, neighbour, successor):
+    n, only = 0, np.int64(-1)
     for b in range(4):
         if neighbour[4 * v + b] >= 0:
-            n_out += 1
+            n += 1
             only = np.int64(neighbour[4 * v + b])
-    if n_out == 1 and only != v ^ 1:  # an edge to the vertex's own twin pairs nothing
-        n_in = 0
-        for b in range(4):
-            if neighbour[4 * (only ^ 1) + b] >= 0:
-                n_in += 1
-        if n_in == 1:
-            successor[v] = only
+    successor[v] = only if n == 1 and only != v ^ 1 else -1  # an edge to the vertex's own twin pairs nothing

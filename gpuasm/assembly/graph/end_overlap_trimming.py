@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE
-from gpuasm.parallel import compiled, signatures
+from gpuasm.primitives.union_find import least_of_components
 
 _QUARTERS = 4  # of a copy
 
@@ -47,37 +47,17 @@ def end_cuts(graph: UnitigGraph) -> np.ndarray:
 
 
 def _junctions(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the junction of each end (-1: a dead end, or a palindrome) and its side of that junction."""
-    junction, side = np.full(2 * graph.n, -1, np.int64), np.zeros(2 * graph.n, np.int8)
-    is_odd = np.zeros(graph.arc_to.size + 1, dtype=bool)
-    queue = np.empty(2 * graph.n, np.int64)
-    _number_junctions(graph.arc_start, graph.arc_to, junction, side, is_odd, queue)
-    junction[is_odd[junction] & (junction >= 0)] = -1
-    return junction, side
+    """Return the junction of each end (-1: a dead end, or a palindrome) and its side of that junction.
 
-
-@signatures("int64[::1], int32[::1], int64[::1], int8[::1], boolean[::1], int64[::1]")
-@compiled()
-def _number_junctions(arc_start, arc_to, junction, side, is_odd, queue):
-    n_junctions = 0
-    for seed in range(junction.size):
-        if junction[seed] >= 0 or arc_start[seed + 1] == arc_start[seed]:
-            continue
-        junction[seed] = n_junctions
-        queue[0], waiting, done = seed, 1, 0
-        while done < waiting:
-            end = queue[done]
-            done += 1
-            # An arc leads from the end of one unitig to the beginning of another, which is the end of its twin.
-            for arc in range(arc_start[end], arc_start[end + 1]):
-                other = arc_to[arc] ^ 1
-                if junction[other] < 0:
-                    junction[other], side[other] = n_junctions, 1 - side[end]
-                    queue[waiting] = other
-                    waiting += 1
-                elif side[other] == side[end]:
-                    is_odd[n_junctions] = True  # a palindrome: both sides are the same
-        n_junctions += 1
+    Junctions are named after their first end, which is on side 0.
+    """
+    # Each end is two elements, one for each side that it may be on. An arc leads from the end of one unitig to the
+    # beginning of another, which is the end of its twin: these two are on opposite sides.
+    source, target = 2 * graph.arc_from, 2 * (graph.arc_to ^ 1)
+    links = np.concatenate([source, source + 1]), np.concatenate([target + 1, target])
+    first, of_other_side = least_of_components(4 * graph.n, *links).reshape(-1, 2).T
+    has_sides = (graph.n_arcs > 0) & (first != of_other_side)  # at a palindrome both sides are the same
+    return np.where(has_sides, first >> 1, -1), first & 1
 
 
 def _cut_beyond(graph: UnitigGraph, cut: np.ndarray) -> np.ndarray:
@@ -104,7 +84,7 @@ def _excess_cuts(graph: UnitigGraph, length: np.ndarray, cut: np.ndarray, orient
     waiting = [(oriented, int(cut[oriented] + cut[oriented ^ 1] - length[oriented >> 1]))]
     while waiting:
         here, excess = waiting.pop()
-        for there in graph.arc_to[graph.arc_start[here] : graph.arc_start[here + 1]].tolist():
+        for there in graph.following(here).tolist():
             near = there ^ 1  # the end of a unitig at its beginning
             if max(int(cut[near]), found.get(near, 0)) < excess:
                 found[near] = excess

@@ -64,6 +64,8 @@ class _Draft:
 
     def __init__(self, graph: UnitigGraph, one_copy: np.ndarray) -> None:
         self.graph, self.one_copy = graph, one_copy
+        self.unit_depth = graph.count // graph.n_kmers
+        """(n,) int64: the depth of each unitig in units, the count of each k-mer of a copy next to it."""
         self.codes: list[np.ndarray] = []
         self.counts: list[int] = []
         self.taken = np.zeros(graph.n, np.int64)
@@ -73,18 +75,13 @@ class _Draft:
     def make(self, fill: Fill) -> None:
         """Append copies of the unitigs of a join's path, and the arcs along it."""
         source, target = fill.walk[0], fill.walk[-1]
-        depth = min(self._unit_depth(source), self._unit_depth(target))
+        depth = int(min(self.unit_depth[source >> 1], self.unit_depth[target >> 1]))
         if fill.overlap or fill.between is not None:
             inner = [self._bridge(fill, depth)]
         else:
             inner = [self._copy(oriented, depth) for oriented in fill.walk[1:-1]]
         self.joined_ends += [source, target ^ 1]
         self.arcs += [(here, there, depth) for here, there in itertools.pairwise([source, *inner, target])]
-
-    def _unit_depth(self, oriented: int) -> int:
-        """Return the depth of a unitig in units: the count of each k-mer of a copy next to it."""
-        u = oriented >> 1
-        return int(self.graph.count[u]) // int(self.graph.n_kmers[u])
 
     def _append(self, codes: np.ndarray, depth: int) -> int:
         self.codes.append(codes)
@@ -93,9 +90,8 @@ class _Draft:
 
     def _copy(self, oriented: int, depth: int) -> int:
         u = oriented >> 1
-        codes = self.graph.bases[self.graph.start[u] : self.graph.start[u + 1]]
         self.taken[u] += depth * int(self.graph.n_kmers[u])
-        return 2 * self._append(codes, depth) + (oriented & 1)
+        return 2 * self._append(oriented_codes(self.graph, 2 * u), depth) + (oriented & 1)
 
     def _bridge(self, fill: Fill, depth: int) -> int:
         """Append the last k - 1 bases of the source, and those from there to base k - 1 of the target."""
@@ -111,12 +107,8 @@ class _Draft:
         is_joined[self.joined_ends] = True
         kept = ~(is_joined[graph.arc_from] | is_joined[graph.arc_to ^ 1])
         new = np.array(sorted({*self.arcs, *((b ^ 1, a ^ 1, c) for a, b, c in self.arcs)}), np.int64).reshape(-1, 3)
-        rows = sorted_arcs(
-            np.concatenate([graph.arc_from[kept], new[:, 0]]),
-            np.concatenate([graph.arc_to[kept], new[:, 1]]),
-            np.concatenate([graph.arc_count[kept], new[:, 2]]),
-            n_rows=2 * n,
-        )
+        old = np.stack([graph.arc_from, graph.arc_to, graph.arc_count])[:, kept]
+        rows = sorted_arcs(*np.concatenate([old, new.T], axis=1), n_rows=2 * n)
         bases = np.concatenate([graph.bases, *self.codes])
         start = np.concatenate([graph.start, graph.start[-1] + np.cumsum([c.size for c in self.codes], dtype=np.int64)])
         remaining = np.maximum(graph.count - self.taken, 0)
@@ -151,7 +143,6 @@ def _without_path(graph: UnitigGraph, few: list[int]) -> list[int]:
     while changed:
         changed = False
         for end in [end for end, out in leads_out.items() if not out]:
-            row = graph.arc_to[graph.arc_start[end] : graph.arc_start[end + 1]].tolist()
-            if any(leads_out.get(oriented, True) for oriented in row):
+            if any(leads_out.get(oriented, True) for oriented in graph.following(end).tolist()):
                 leads_out[end] = changed = True
     return [u for u in few if not (leads_out[2 * u] and leads_out[2 * u + 1])]

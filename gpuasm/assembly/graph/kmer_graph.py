@@ -13,20 +13,16 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.debruijn import oriented_base
+from gpuasm.assembly.graph.piece_joining import order_columns
 from gpuasm.assembly.graph.unitig_graph import JoinedGraph, UnitigGraph
-from gpuasm.assembly.graph.unitigs import Unitigs
-from gpuasm.kmers.keys import first_name, last_name, pair_key
-from gpuasm.kmers.names import Dictionary, require_nameable
-from gpuasm.kmers.pieces import other_strand
+from gpuasm.kmers.keys import first_name, last_name
+from gpuasm.kmers.names import Dictionary, KmerIndex, find_pair, require_nameable
 from gpuasm.kmers.tally import Tally
 from gpuasm.kmers.text_index import TextIndex
 from gpuasm.parallel import for_each, inlined, signatures
-from gpuasm.primitives.hashing import find
 from gpuasm.primitives.searching import run_in_block, run_of, runs_of_blocks
 from gpuasm.sequence.encoding import pack
 from gpuasm.sequence.reads import Reads
-
-_ONE = np.uint64(1)
 
 
 class WindowRows(NamedTuple):
@@ -84,9 +80,7 @@ class KmerGraph:
         """Return the graph of plain k with an index of its k-mers."""
         graph, xp = self.graph, array_namespace(self.rows.blocks)
         rows = (pack(graph.bases), graph.start[:-1], graph.length.astype(np.int32), np.arange(graph.n))
-        packed, start, length, number = (to_namespace(xp, row) for row in rows)
-        text = Reads(packed, start, length, number, graph.n)
-        return replace(self, index=TextIndex.of(text, graph.k, overlap=graph.k - 1))
+        return replace(self, index=TextIndex.of(Reads(*rows, graph.n).moved_to(xp), graph.k, overlap=graph.k - 1))
 
     @property
     def text_index(self) -> TextIndex:
@@ -120,35 +114,25 @@ def cleaned_columns(held: list[JoinedGraph], cleaned: tuple[UnitigGraph, SourceU
     its source unitigs in the other.
     """
     joined, (graph, sources) = held.pop(), cleaned
-    n_kmers = joined.graph.n_kmers[sources.oriented >> 1]
-    to, first_window = np.cumsum(n_kmers) - n_kmers, joined.graph.window_start
-    count, edges = np.empty(int(n_kmers.sum()), np.uint32), np.empty(int(n_kmers.sum()), np.uint8)
-    _move_columns(to.size, sources.oriented, to, first_window, joined.count, joined.edges, count, edges)
+    at = np.concatenate([[0], np.cumsum(joined.graph.n_kmers[sources.oriented >> 1])])
+    count, edges = np.empty(at[-1], np.uint32), np.empty(at[-1], np.uint8)
+    # All sources, end to end, are one linear walk, which stays as it is.
+    n, zero = sources.oriented.size, np.zeros(1, np.int64)
+    walk = sources.oriented, np.array([0, n]), 1, at, 1, zero, np.zeros(1, bool), zero
+    order_columns(n, *walk, joined.graph.window_start, joined.count, joined.edges, count, edges)
     return JoinedGraph(graph, count, edges)
 
 
-@signatures(
-    "int32[::1], int64[::1], int64[::1], uint32[::1], uint8[::1], uint32[::1], uint8[::1]",
-    on="host",
-)
-@for_each
-def _move_columns(j, oriented, to, first_window, old_count, old_edges, count, edges):
-    u, is_reversed = np.int64(oriented[j]) >> 1, oriented[j] & 1
-    n = first_window[u + 1] - first_window[u]
-    for i in range(n):
-        window = first_window[u] + (n - 1 - i if is_reversed else i)
-        own = np.int64(old_edges[window])
-        count[to[j] + i], edges[to[j] + i] = old_count[window], other_strand(own) if is_reversed else own
+def rename(name: Array, graph: UnitigGraph, sources: SourceUnitigs) -> None:
+    """Replace names of k-mers in a graph, (n,) int32, by their names in the cleaned graph, -1 if removed.
 
-
-def cleaned_names(unitigs: Unitigs, sources: SourceUnitigs) -> Array:
-    """Rename the k-mers of `Unitigs`, in place: (n,) int32, their names in the cleaned graph, -1 if removed."""
-    xp, n = array_namespace(unitigs.name), unitigs.graph.n_kmers[sources.oriented >> 1]
-    target = np.full(unitigs.graph.n, -1, np.int64)
+    ``sources`` are the source unitigs of the cleaned graph.
+    """
+    xp, n = array_namespace(name), graph.n_kmers[sources.oriented >> 1]
+    target = np.full(graph.n, -1, np.int64)
     target[sources.oriented >> 1] = 2 * (np.cumsum(n) - n) + (sources.oriented & 1)
-    rows = (to_namespace(xp, row) for row in (unitigs.graph.window_start, target))
-    _rename(unitigs.name.size, unitigs.name, *rows, unitigs.graph.n)
-    return unitigs.name
+    rows = (to_namespace(xp, row) for row in (graph.window_start, target))
+    _rename(name.size, name, *rows, graph.n)
 
 
 @signatures("int32[::1], int64[::1], int64[::1], int64")
@@ -193,8 +177,8 @@ def find_next_neighbours(packed: Array, tally: Tally, dictionary: Dictionary, km
     """
     xp, k0 = array_namespace(tally.keys), kmer_graph.graph.k
     neighbour = xp.empty(8 * tally.n, np.int32)
-    index = (dictionary.keys, dictionary.slots, dictionary.n_slots)
-    _find_next(2 * tally.n, packed, tally.place, tally.k, k0, kmer_graph.link_rows, *index, tally.followers, neighbour)
+    where = packed, tally.place, tally.k, k0, kmer_graph.link_rows
+    _find_next(2 * tally.n, *where, dictionary.index, tally.followers, neighbour)
     return neighbour
 
 
@@ -205,34 +189,29 @@ LINK_ROW_TYPES = "int64[::1], int32[::1], int64[::1], boolean[::1], int64[::1], 
 @inlined()
 def follow_name(v, base, k, links):
     """Return the successor of an oriented name by a base, or -1."""
-    first_window, bases = links.first_window, links.bases
-    start, arc_to = links.start, links.arc_to
     j, side = v >> 1, v & 1
     u = unitig_of(j, links)
-    first, last = first_window[u], first_window[u + 1] - 1
+    first, last = links.first_window[u], links.first_window[u + 1] - 1
     found = np.int64(-1)
     if links.is_circular[u] or j != (first if side else last):
-        if side:
-            to = last if j == first else j - 1
-            if 3 - np.int64(bases[start[u] + to - first]) == base:
-                found = 2 * to + 1
-        else:
-            to = first if j == last else j + 1
-            # A circular text ends with its own beginning: the base after the last window is base k - 1 of the first.
-            if np.int64(bases[start[u] + to - first + k - 1]) == base:
-                found = 2 * to
+        to = j - 1 if side else j + 1
+        to = last if to < first else (first if to > last else to)
+        if _last_base(to, side, u, k, links) == base:
+            found = 2 * to + side
     else:
         for arc in range(links.arc_start[2 * u + side], links.arc_start[2 * u + side + 1]):
-            w = np.int64(arc_to[arc]) >> 1
-            if arc_to[arc] & 1:
-                to = first_window[w + 1] - 1
-                if 3 - np.int64(bases[start[w + 1] - k]) == base:
-                    found = 2 * to + 1
-            else:
-                to = first_window[w]
-                if np.int64(bases[start[w] + k - 1]) == base:
-                    found = 2 * to
+            w, its = np.int64(links.arc_to[arc]) >> 1, np.int64(links.arc_to[arc]) & 1
+            to = links.first_window[w + 1] - 1 if its else links.first_window[w]
+            if _last_base(to, its, w, k, links) == base:
+                found = 2 * to + its
     return found
+
+
+@inlined()
+def _last_base(window, side, u, k, links):
+    """Return the last base (int64) of a window of unitig u, read on a strand."""
+    place = links.start[u] + window - links.first_window[u]
+    return 3 - np.int64(links.bases[place]) if side else np.int64(links.bases[place + k - 1])
 
 
 @signatures(
@@ -241,19 +220,13 @@ def follow_name(v, base, k, links):
     + "uint64[::1], int32[::1], uint64, uint32[::1], int32[::1]"
 )
 @for_each
-def _find_next(
-    v, packed, place, k, k0, links: LinkRows, keys, slots, n_slots, followers, neighbour
-):  # fmt: skip
-    key, side = keys[v >> 1], v & 1
+def _find_next(v, packed, place, k, k0, links: LinkRows, index: KmerIndex, followers, neighbour):
+    key, side = index.keys[v >> 1], v & 1
     added = oriented_base(packed, place[v >> 1], k, side, k0)
     second = follow_name(first_name(key, side), added, k0, links)
     last = last_name(key, side)
     for base in range(4):
-        neighbour[4 * v + base] = -1
+        after = np.int64(-1)
         if second >= 0 and followers[4 * v + base] > 0:
             after = follow_name(last, base, k0, links)
-            if after >= 0:
-                keyed = pair_key(second, after)
-                number = find(keyed >> _ONE, keys, slots, n_slots)
-                if number >= 0:
-                    neighbour[4 * v + base] = 2 * number + np.int64(keyed & _ONE)
+        neighbour[4 * v + base] = find_pair(second, after, index) if after >= 0 else -1

@@ -75,7 +75,7 @@ class PieceLinks:
         return self.k, self.head, self.leaving, self.slots, self.n_slots, self.is_two_sided
 
     def forced(self) -> Array:
-        """Return the forced successor of each oriented piece, or -1; see `debruijn.TableLinks.forced`."""
+        """Return the forced successor of each oriented piece, or -1; see `debruijn.forced_successors`."""
         successor = array_namespace(self.head).empty(self.head.size, np.int32)
         _find_only_piece(successor.size, *self._rows, successor)
         keep_mutual(successor.size, successor)
@@ -83,21 +83,15 @@ class PieceLinks:
 
     def edges_of(self, vertices: Array) -> tuple[Array, Array]:
         """Return the successors of (m,) oriented pieces and the counts of these edges: (m, 4) int32 and uint32."""
-        xp, row = array_namespace(vertices), array_namespace(vertices).empty(4 * vertices.size, np.int32)
-        _find_piece_rows(vertices.size, vertices, *self._rows, row)
+        xp, n = array_namespace(vertices), vertices.size
+        row, key, strand = xp.empty(4 * n, np.int32), xp.empty(n, np.uint64), xp.empty(n, np.int64)
+        _find_piece_rows(n, vertices, *self._rows, row, key, strand)
         if self.followers is None:
             seen = to_namespace(xp, self.seen.reshape(-1, 4)[to_host(vertices)])
         else:
-            seen = self._counted(vertices)
+            keys = xp.unique(key)
+            seen = self.followers(keys).reshape(-1, 4)[2 * xp.searchsorted(keys, key) + strand]
         return row.reshape(-1, 4), xp.maximum(seen, np.uint32(self.min_follow))
-
-    def _counted(self, vertices: Array) -> Array:
-        xp = array_namespace(vertices)
-        key, strand = xp.empty(vertices.size, np.uint64), xp.empty(vertices.size, np.int64)
-        _write_last(vertices.size, vertices, self.k, self.head, key, strand)
-        keys = xp.unique(key)
-        counted = self.followers(keys).reshape(-1, 4) if self.followers else xp.zeros((2 * keys.size, 4), np.uint32)
-        return counted[2 * xp.searchsorted(keys, key) + strand]
 
 
 def join_pieces(held: list[Pieces], links: PieceLinks, *, unit: int = 1, weight: int | np.integer = 1) -> JoinedGraph:
@@ -121,7 +115,7 @@ def join_pieces(held: list[Pieces], links: PieceLinks, *, unit: int = 1, weight:
     own_count, own_edges = np.empty(pieces.base.size, np.uint32), np.empty(pieces.base.size, np.uint8)
     places = canonical.by_old_number(np.diff(at[walks.start]))
     columns = (pieces.start, pieces.count, pieces.edges, own_count, own_edges)
-    _order_columns(walks.path.size, *rows, walks.n_linear, *places, *columns)
+    order_columns(walks.path.size, *rows, walks.n_linear, *places, *columns)
     return JoinedGraph(apply_order(graph, canonical), own_count, own_edges)
 
 
@@ -142,8 +136,7 @@ def all_pieces(parts: list[Pieces]) -> Pieces:
 
 def pieces_of_unitigs(joined: JoinedGraph) -> Pieces:
     """Cut unitigs at each window that has another edge than the one along its unitig, and return the pieces."""
-    graph = joined.graph
-    first_window = graph.window_start
+    graph, first_window = joined.graph, joined.graph.window_start
     base, begins = np.empty(joined.count.size, np.uint8), np.empty(joined.count.size, bool)
     _cut_unitigs(graph.n, graph.bases, graph.start, first_window, graph.k, joined.edges, base, begins)
     start = np.append(np.flatnonzero(begins), base.size)
@@ -221,22 +214,18 @@ def _find_only_piece(v, k, head, leaving, slots, n_slots, is_two_sided, successo
     successor[v] = found if n == 1 and found != v ^ 1 else -1
 
 
-@signatures("int64[::1], int64, uint64[::1], uint8[::1], int32[::1], uint64, boolean, int32[::1]")
+@signatures(
+    "int64[::1], int64, uint64[::1], uint8[::1], int32[::1], uint64, boolean, int32[::1], uint64[::1], int64[::1]"
+)
 @for_each
-def _find_piece_rows(i, vertices, k, head, leaving, slots, n_slots, is_two_sided, row):
+def _find_piece_rows(i, vertices, k, head, leaving, slots, n_slots, is_two_sided, row, key, strand):
+    """Write the successors of each oriented piece, the key of its last k-mer, and its strand that leaves the piece."""
     v = vertices[i]
-    kmer = reverse_complement_plain(head[v ^ 1], k)
-    for b in range(4):
-        row[4 * i + b] = _follow_piece(v, kmer, b, k, head, leaving, slots, n_slots, is_two_sided)
-
-
-@signatures("int64[::1], int64, uint64[::1], uint64[::1], int64[::1]")
-@for_each
-def _write_last(i, vertices, k, head, key, strand):
-    """Write the key of the last k-mer of each oriented piece, and the strand of it that leaves the piece."""
-    backward = head[vertices[i] ^ 1]
+    backward = head[v ^ 1]
     forward = reverse_complement_plain(backward, k)
     key[i], strand[i] = min(forward, backward), 1 if backward < forward else 0
+    for b in range(4):
+        row[4 * i + b] = _follow_piece(v, forward, b, k, head, leaving, slots, n_slots, is_two_sided)
 
 
 @signatures(
@@ -267,10 +256,11 @@ def _write_pieces(j, path, walk_start, n_walks, at, k, start, first, piece_start
     on="host",
 )
 @for_each
-def _order_columns(
+def order_columns(
     j, path, walk_start, n_walks, at, n_linear, first, is_flipped, rotation, piece_start, count, edges, own_count,
     own_edges,
 ):  # fmt: skip
+    """Write counts and edges of the windows of walks of pieces in the canonical order of the walks."""
     walk, p, side = run_of(np.int64(j), walk_start, n_walks), np.int64(path[j]) >> 1, np.int64(path[j]) & 1
     n, begin = piece_start[p + 1] - piece_start[p], at[walk_start[walk]]
     n_walk, flip = at[walk_start[walk + 1]] - begin, np.int64(is_flipped[walk])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.canonical_order import CanonicalOrder, apply_order, canonical_order
-from gpuasm.assembly.graph.debruijn import TableLinks, find_neighbours, oriented_base
+from gpuasm.assembly.graph.debruijn import edges_of, find_neighbours, forced_successors, oriented_base
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import doubling_chain
@@ -18,28 +18,11 @@ from gpuasm.kmers.names import Dictionary, name_windows
 from gpuasm.kmers.spectrum import analyse_spectrum
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
-from gpuasm.primitives.counting import count_values
+from gpuasm.primitives.counting import count_values, sum_in_batches
 from gpuasm.primitives.searching import run_of
 from gpuasm.primitives.strand_walks import StrandWalks, strand_walks
 from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
-
-
-@dataclass(frozen=True)
-class Unitigs:
-    """A unitig graph and the names of the k-mers in it.
-
-    Attributes
-    ----------
-    graph : UnitigGraph
-        On the host, canonical.
-    name : (n,) int32
-        2 * window + strand of each k-mer of the tally, on the device: its window, counted through all unitigs of
-        ``graph``, and the strand of its key that the unitig reads.
-    """
-
-    graph: UnitigGraph
-    name: Array
 
 
 class Chains(NamedTuple):
@@ -65,37 +48,50 @@ class Chains(NamedTuple):
     start: Array
 
     @classmethod
-    def none(cls, xp: Any) -> Chains:
-        """Return the chains of a graph all of whose windows are vertices, which has no use for ``after``."""
+    def none(cls, xp: Any, n_vertices: int) -> Chains:
+        """Return the chains of a graph all of whose windows are vertices."""
         n_windows, count, start = xp.zeros(1, np.int64), xp.zeros(1, np.int64), xp.zeros(2, np.int64)
-        return cls(xp.full(1, -1, np.int32), n_windows, count, xp.zeros(1, np.uint8), start)
+        return cls(xp.full(n_vertices, -1, np.int32), n_windows, count, xp.zeros(1, np.uint8), start)
 
 
 def build_unitigs(
     packed: Array,
     tally: Tally,
-    links: TableLinks,
+    neighbour: Array,
     *,
     unit: int = 1,
     chains: Chains | None = None,
     with_names: bool = True,
-) -> Unitigs:
+) -> tuple[UnitigGraph, Array]:
     """Compact a de Bruijn graph into unitigs.
 
-    ``tally.place`` points into ``packed``, and ``unit`` is that of the graph. The first and the last window of a chain
-    are neighbours. Without ``with_names`` the names are empty.
+    ``tally.place`` points into ``packed``, `find_neighbours` returns ``neighbour``, and ``unit`` is that of the graph.
+    The first and the last window of a chain are neighbours.
+
+    Returns
+    -------
+    graph : UnitigGraph
+        On the host, canonical.
+    name : (n,) int32
+        2 * window + strand of each k-mer of the tally, on the device: its window, counted through all unitigs of
+        ``graph``, and the strand of its key that the unitig reads. Empty without ``with_names``.
     """
-    walks = strand_walks(links.forced())
+    walks = strand_walks(forced_successors(neighbour))
     xp, n = array_namespace(walks.path), walks.start.size - 1
-    at = None if chains is None else _windows_before(walks, chains)
-    start = (walks.start if at is None else at[walks.start]) + (tally.k - 1) * xp.arange(n + 1)
-    bases = _spell_walks(packed, tally, walks, chains, at, start)
+    chains = chains or Chains.none(xp, 2 * tally.n)
+    at = _windows_before(walks, chains)
+    start = at[walks.start] + (tally.k - 1) * xp.arange(n + 1)
+    bases = xp.empty(int(start[-1]), np.uint8)
+    where = start, walks.path, walks.start, at, packed, tally.place, tally.k
+    _write_bases(-(-bases.size // _BLOCK), bases.size, n, walks.path.size, *where, chains, bases)
+    bases = to_host(bases)
     count = _counts_of_walks(tally.count, walks, chains, at)
-    is_circular, rows = np.arange(n) >= walks.n_linear, find_arcs(links.edges_of, walks)
+    is_circular = np.arange(n) >= walks.n_linear
+    rows = find_arcs(partial(edges_of, neighbour, tally.followers), walks)
     graph = UnitigGraph(tally.k, bases, to_host(start), count, is_circular, *rows, unit)
     canonical = canonical_order(graph.bases, graph.start, graph.is_circular, graph.k)
     name = _name_kmers(walks, at, canonical) if with_names else xp.empty(0, np.int32)
-    return Unitigs(apply_order(graph, canonical), name)
+    return apply_order(graph, canonical), name
 
 
 def unitigs_of_reads(
@@ -136,7 +132,7 @@ def unitigs_of_reads(
             if not is_last:
                 names, k0, lower = name_windows(reads, dictionary, names), step, neighbour
     with stages.stage("compact unitigs", k=k) as stage:
-        graph = build_unitigs(reads.packed, tally, TableLinks(neighbour, tally), with_names=False).graph
+        graph, _ = build_unitigs(reads.packed, tally, neighbour, with_names=False)
         stage.note(unitigs=graph.n)
     return graph
 
@@ -149,41 +145,16 @@ def _windows_before(walks: StrandWalks, chains: Chains) -> Array:
     return xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(n)])
 
 
-def _spell_walks(
-    packed: Array, tally: Tally, walks: StrandWalks, chains: Chains | None, at: Array | None, start: Array
-) -> np.ndarray:
-    """Return the bases of all walks, on the host, given the first base of each: (n + 1,) int64."""
-    xp, n, total = array_namespace(start), start.size - 1, int(start[-1])
-    bases, blocks = xp.empty(total, np.uint8), -(-total // _BLOCK)
-    at, inner = xp.arange(walks.path.size + 1) if at is None else at, chains or Chains.none(xp)
-    where = start, walks.path, walks.start, at, packed, tally.place, tally.k
-    _write_bases(blocks, total, n, walks.path.size, *where, inner, bases)
-    return to_host(bases)
-
-
-_BATCH = 1 << 24
-
-
-def _counts_of_walks(count: Array, walks: StrandWalks, chains: Chains | None, at: Array | None) -> np.ndarray:
-    """Return the sum of the counts of all windows of each walk: (n,) int64, on the host.
-
-    Sums of few vertices at a time are on the device.
-    """
-    xp, n = array_namespace(walks.path), walks.path.size
+def _counts_of_walks(count: Array, walks: StrandWalks, chains: Chains, at: Array) -> np.ndarray:
+    """Return the sum of the counts of all windows of each walk: (n,) int64, on the host."""
+    xp = array_namespace(walks.path)
     count = to_namespace(xp, count)
-    end, before, sums = to_host(walks.start[1:]), 0, []
-    for first in range(0, n, _BATCH):
-        last = min(n, first + _BATCH)
-        path = walks.path[first:last]
-        counts = count[path >> 1].astype(np.int64)
-        if chains is not None and at is not None:
-            inner = at[first + 1 : last + 1] - at[first:last] - 1
-            counts += inner * chains.count[xp.maximum(chains.after[path], 0) >> 1]
-        counts = xp.cumsum(counts)
-        ends = end[np.searchsorted(end, first, side="right") : np.searchsorted(end, last, side="right")]
-        sums.append(before + to_host(counts[to_namespace(xp, ends - first - 1)]))
-        before += int(counts[-1])
-    return np.diff(np.concatenate([np.empty(0, np.int64), *sums]), prepend=0)
+
+    def of_vertices(rows: slice) -> Array:
+        path, n_inner = walks.path[rows], xp.diff(at[rows.start : rows.stop + 1]) - 1
+        return count[path >> 1].astype(np.int64) + n_inner * chains.count[xp.maximum(chains.after[path], 0) >> 1]
+
+    return sum_in_batches(of_vertices, walks.start)
 
 
 _BLOCK = 32
@@ -222,11 +193,11 @@ def _write_bases(
 
 
 def find_arcs(
-    edges_of: Callable[[Array], tuple[Array, Array]], walks: StrandWalks
+    edges_of_vertices: Callable[[Array], tuple[Array, Array]], walks: StrandWalks
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the arcs between linear unitigs in compressed rows, on the host.
 
-    ``edges_of`` returns what `gpuasm.assembly.graph.debruijn.TableLinks.edges_of` does.
+    ``edges_of_vertices`` returns what `gpuasm.assembly.graph.debruijn.edges_of` does for vertices.
     """
     xp = array_namespace(walks.path)
     first, last = walks.path[walks.start[:-1]], walks.path[walks.start[1:] - 1]
@@ -234,7 +205,7 @@ def find_arcs(
     order = xp.argsort(heads)
     heads = heads[order]
     leaving = xp.stack([last, first ^ 1], axis=1).ravel().astype(np.int64)
-    follower, seen = edges_of(leaving)
+    follower, seen = edges_of_vertices(leaving)
     follower = follower.ravel()
     at = xp.minimum(xp.searchsorted(heads, follower), max(0, heads.size - 1))
     to = xp.where(heads[at] == follower, order[at], -1) if heads.size else xp.full_like(follower, -1)
@@ -247,28 +218,22 @@ def find_arcs(
     return arc_start, to_host(to[order]), to_host(seen[order]).astype(np.int64)
 
 
-def _name_kmers(walks: StrandWalks, at: Array | None, canonical: CanonicalOrder) -> Array:
+def _name_kmers(walks: StrandWalks, at: Array, canonical: CanonicalOrder) -> Array:
     """Return the window of each k-mer in the canonical order, strand and rotation of the unitigs, and its strand."""
     xp, n = array_namespace(walks.path), walks.start.size - 1
-    size = np.diff(to_host(walks.start if at is None else at[walks.start]))
+    size = np.diff(to_host(at[walks.start]))
     rows = (to_namespace(xp, row) for row in canonical.by_old_number(size))
     name = xp.empty(walks.path.size, np.int32)
-    has_chains, at = at is not None, xp.zeros(1, np.int64) if at is None else at
-    _name(walks.path.size, walks.path, walks.start, n, walks.n_linear, has_chains, at, *rows, name)
+    _name(walks.path.size, walks.path, walks.start, n, walks.n_linear, at, *rows, name)
     return name
 
 
-@signatures(
-    "int32[::1], int64[::1], int64, int64, boolean, int64[::1], int64[::1], boolean[::1], int64[::1], int32[::1]",
-)
+@signatures("int32[::1], int64[::1], int64, int64, int64[::1], int64[::1], boolean[::1], int64[::1], int32[::1]")
 @for_each
-def _name(j, path, walk_start, n_walks, n_linear, has_chains, at, first, is_flipped, rotation, name):
+def _name(j, path, walk_start, n_walks, n_linear, at, first, is_flipped, rotation, name):
     walk = run_of(j, walk_start, n_walks)
-    begin, end, i = walk_start[walk], walk_start[walk + 1], np.int64(j)
-    if has_chains:
-        begin, end, i = at[begin], at[end], at[j]
-    n, i = end - begin, i - begin
-    flip = np.int64(is_flipped[walk])
+    begin, end = at[walk_start[walk]], at[walk_start[walk + 1]]
+    n, i, flip = end - begin, at[j] - begin, np.int64(is_flipped[walk])
     if walk >= n_linear:
         i = (rotation[walk] - i) % n if flip else (i - rotation[walk]) % n
     elif flip:

@@ -23,24 +23,21 @@ enough fragments support another edge.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
+from gpuasm.arrays import array_namespace, to_host, to_namespace
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.iteration.passed_contigs import Text
 from gpuasm.assembly.iteration.spelling import Flanks
 from gpuasm.assembly.parameters import ITERATION, PATHS
-from gpuasm.kmers.keys import pair_key
-from gpuasm.kmers.names import Dictionary, KmerIndex
+from gpuasm.kmers.names import Dictionary, KmerIndex, find_pair
 from gpuasm.kmers.tally import Tally
-from gpuasm.parallel import for_each, inlined, signatures
-from gpuasm.primitives.hashing import find
+from gpuasm.parallel import for_each, signatures
 
 _NO_ZERO = 1e-9
 """Keeps a divisor above 0."""
-_ONE = np.uint64(1)
 
 
 def unsupported_flanks(
@@ -170,24 +167,6 @@ def _most_at_ends(flanks: Flanks, graph: UnitigGraph, support: np.ndarray) -> tu
     return most[ends[0]], most[ends[1]]
 
 
-def without_flanks(text: Text, is_removed: np.ndarray, tally: Tally, dictionary: Dictionary) -> tuple[Text, Array]:
-    """Return a text without the removed flanks, and which k-mers of its tally only these contain: (n,) bool."""
-    xp = array_namespace(text.names)
-    is_own = to_namespace(xp, is_removed)
-    flanks, only_flanks = text.flank_reads.select(is_own), xp.zeros(tally.n, dtype=bool)
-    reaches = to_namespace(xp, text.flanks.reaches_passed[is_removed])
-    where = (flanks.start, flanks.length, reaches, text.names)
-    _mark_own(flanks.n_segments, *where, dictionary.k0, tally.k, dictionary.index, tally.count, only_flanks)
-    is_kept = xp.concatenate([xp.ones(text.n_reads + text.n_ends, bool), ~is_own])
-    remaining = replace(
-        text,
-        reads=text.reads.select(is_kept),
-        depth=text.depth[is_kept[text.n_reads :]],
-        flanks=text.flanks.without(is_removed),
-    )
-    return remaining, only_flanks
-
-
 @signatures(
     "int64[::1], int32[::1], boolean[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, uint32[::1], "
     "int64[::1], int64[::1], int64[::1], int64[::1]"
@@ -198,8 +177,10 @@ def _count_support(
 ):
     least, run = np.int64(-1), np.int64(0)
     for offset in range(1, np.int64(length[f]) - next_k + 1 - reaches_passed[f]):
-        number = _number_at(start[f] + offset, names, shift, index)
-        own = np.int64(count[number]) - 1  # one occurrence is the flank itself
+        p = start[f] + offset
+        own = (
+            np.int64(count[find_pair(names[p], names[p + shift], index) >> 1]) - 1
+        )  # one occurrence is the flank itself
         if least < 0 or own < least:
             least = own
         run = np.int64(0) if own > 0 else run + np.int64(1)
@@ -207,20 +188,3 @@ def _count_support(
         total[f] += own
         places[f] += 1
     support[f] = max(least, np.int64(0))
-
-
-@signatures(
-    "int64[::1], int32[::1], boolean[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, uint32[::1], "
-    "boolean[::1]"
-)
-@for_each
-def _mark_own(f, start, length, reaches_passed, names, k, next_k, index: KmerIndex, count, only_flanks):
-    for offset in range(1, np.int64(length[f]) - next_k + 1 - reaches_passed[f]):
-        number = _number_at(start[f] + offset, names, next_k - k, index)
-        if count[number] == 1:
-            only_flanks[number] = True
-
-
-@inlined()
-def _number_at(p, names, shift, index):
-    return find(pair_key(names[p], names[p + shift]) >> _ONE, index.keys, index.slots, index.n_slots)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-import numpy as np
-
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, align_to_unitigs, repack
 from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, bounded_weight
@@ -22,11 +20,11 @@ from gpuasm.assembly.iteration.first_kmer_size import (
     FirstCount,
     count_elsewhere,
     count_first,
-    count_smaller_k,
-    misses_minor_genomes,
-    smaller_k,
+    count_solid,
+    k_for_minor_genomes,
 )
 from gpuasm.assembly.iteration.fragment_graphs import k_values_of_reads
+from gpuasm.assembly.iteration.k_values import choose_k
 from gpuasm.assembly.iteration.read_correction import correct_reads
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.pairs.links import spanning_pairs
@@ -37,7 +35,8 @@ from gpuasm.device_group import ONE_DEVICE, DeviceGroup
 from gpuasm.kmers.counting import count_followers
 from gpuasm.kmers.pieces import Pieces, compact_kmers, compact_tables
 from gpuasm.kmers.tally import Tally
-from gpuasm.sequence.reads import Reads, count_windows, lengths_of
+from gpuasm.primitives.counting import count_true
+from gpuasm.sequence.reads import Reads
 from gpuasm.stages import Stages
 
 
@@ -53,18 +52,14 @@ def build_first_graph(
 
     ``graph`` is that of the reads, if they were counted elsewhere; ``devices`` share the buckets of k-mers.
     """
-    lengths, xp = lengths_of(reads), array_namespace(reads.packed)
-    n_bases = count_windows(lengths, 1)
     if graph:
         counted, held = count_elsewhere(reads, options, graph), [graph.joined]
         del graph
-        cleans = not counted.is_low_coverage
-        first = _clean_graph(lambda: [pieces_of_unitigs(held.pop())], reads, counted, options, stages, cleans=cleans)
+        first = _clean_graph(lambda: [pieces_of_unitigs(held.pop())], reads, counted, options, stages)
     else:
-        counted, first = _start(reads, lengths, options, stages=stages, devices=devices)
-    k, k_values, is_low_coverage = counted.k, counted.k_values, counted.is_low_coverage
-    kmer_graph = KmerGraph.of(first.graph, xp).with_index()
-    found = _first_junction_reads(reads, kmer_graph, stages)
+        counted, first = _start(reads, options, stages, devices=devices)
+    k, k_values, n_bases, is_low_coverage = counted.k, counted.k_values, counted.n_bases, counted.is_low_coverage
+    kmer_graph, found = _first_junction_reads(reads, first.graph, stages)
     # At low coverage many true ends look like tips until gaps are bridged; clean-up would remove them too early.
     for step, (name, rule) in enumerate(_STEPS[:1] + _STEPS if is_low_coverage else _STEPS):
         is_used = rule not in options.without
@@ -75,21 +70,12 @@ def build_first_graph(
             removed, mode, held = first.removed, first.mode, first.held
             pieces = partial(_with_mercy, held, add_mercy_kmers(held[0], kmer_graph, segments))
             del first, kmer_graph, found, segments  # the next ones take as much memory
+            keeps = is_low_coverage and step == 0  # isolated unitigs may still be bridged to others
             first = _clean_graph(
-                pieces,
-                reads,
-                counted,
-                options,
-                stages,
-                mode=mode,
-                merged=removed.superbubbles,
-                has_mercy=True,
-                keep_isolated=is_low_coverage and step == 0,  # isolated unitigs may still be bridged to others
+                pieces, reads, counted, options, stages, mode=mode, before=removed, keep_isolated=keeps
             )
-            first = replace(first, removed=removed + first.removed)
             del pieces
-            kmer_graph = KmerGraph.of(first.graph, xp).with_index()
-            found = _first_junction_reads(reads, kmer_graph, stages)
+            kmer_graph, found = _first_junction_reads(reads, first.graph, stages)
     first.held.clear()
     aligned, junction_reads, names = found
     del found
@@ -105,11 +91,11 @@ def build_first_graph(
     if spanning and options.may_use_fragments:
         is_one = not first.mode.is_community
         k_values, high_coverage_k = k_values_of_reads(
-            k_values, kmer_graph.graph, spanning, lengths=lengths, is_one_organism=is_one
+            k_values, kmer_graph.graph, spanning, lengths=counted.lengths, is_one_organism=is_one
         )
     return AssemblyState(
         k_values=k_values,
-        lengths=lengths,
+        lengths=counted.lengths,
         spectrum=counted.spectrum,
         removed={k: asdict(first.removed)},
         kmer_graph=replace(kmer_graph, index=None),
@@ -124,23 +110,25 @@ def build_first_graph(
 
 
 def _start(
-    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, *, stages: Stages, devices: DeviceGroup
+    reads: Reads, options: AssemblyOptions, stages: Stages, *, devices: DeviceGroup
 ) -> tuple[FirstCount, _FirstGraph]:
     """Count the first k and build its graph; again with a smaller k where minor genomes need one.
 
     The tables of the count are emptied.
     """
-    counted, xp = count_first(reads, options, stages, devices=devices), array_namespace(reads.packed)
-    pieces, cleans = partial(compact_tables, counted.tallies, xp, devices=devices), not counted.is_low_coverage
-    first = _clean_graph(pieces, reads, counted, options, stages, cleans=cleans)
-    mode, n_kmers = first.mode, first.n_kmers
-    if not mode.is_community or not misses_minor_genomes(counted, n_kmers, first.graph, options):
+    counted = count_first(reads, options, stages, devices=devices)
+    pieces_of = partial(compact_tables, xp=array_namespace(reads.packed), devices=devices)
+    first = _clean_graph(partial(pieces_of, counted.tallies), reads, counted, options, stages)
+    mode = first.mode
+    k = k_for_minor_genomes(counted, first.graph, options) if mode.is_community else None
+    if k is None:
         return counted, first
     del first  # the next one takes as much memory
-    k = smaller_k(n_kmers, is_sparse=True)
-    counted = count_smaller_k(reads, k, lengths, options=options, stages=stages, devices=devices)
-    pieces = partial(compact_tables, counted.tallies, xp, devices=devices)
-    return counted, _clean_graph(pieces, reads, counted, options, stages, mode=mode, cleans=False)
+    k_values = choose_k(counted.lengths, first=k)
+    counted = count_solid(
+        reads, counted.lengths, k_values, options=options, stages=stages, devices=devices, is_low_coverage=True
+    )
+    return counted, _clean_graph(partial(pieces_of, counted.tallies), reads, counted, options, stages, mode=mode)
 
 
 def _with_mercy(held: list[JoinedGraph], new: Tally) -> list[Pieces]:
@@ -165,13 +153,12 @@ def _segments_across_gaps(rule: str, reads: Reads, found: _Found, kmer_graph: Km
 class _FirstGraph:
     """The cleaned graph of the first k, in a list with the counts and edges of its windows.
 
-    Also the unitigs removed, the mode, and the k-mers before simplification.
+    Also the unitigs removed, and the mode.
     """
 
     held: list[JoinedGraph]
     removed: Removed
     mode: Mode
-    n_kmers: int
 
     @property
     def graph(self) -> UnitigGraph:
@@ -186,31 +173,30 @@ def _clean_graph(
     stages: Stages,
     *,
     mode: Mode | None = None,
-    merged: int = 0,
-    has_mercy: bool = False,
+    before: Removed | None = None,
     keep_isolated: bool = False,
-    cleans: bool = True,
 ) -> _FirstGraph:
-    """Build the graph of pieces of unitigs, and simplify it.
+    """Build the graph of pieces of unitigs, and simplify it unless coverage is low.
 
-    Its depth shows the mode, if that is not known. ``merged`` k-mers of superbubbles were removed before.
+    Its depth shows the mode, if that is not known. ``before`` was removed from a graph of the same k, whose pieces have
+    mercy k-mers; at low coverage these come before the simplification.
     """
     k, spectrum = counted.k, counted.spectrum
     with stages.stage("build graph", k=k) as stage:
         held, xp = [all_pieces(make_pieces())], array_namespace(reads.packed)
         weight, followers = bounded_weight(held[0], counted.weight), partial(count_followers, reads, k)
         least = min(2, spectrum.threshold)
-        links = PieceLinks.of(held[0], xp, min_follow=least, is_two_sided=has_mercy, followers=followers)
+        links = PieceLinks.of(held[0], xp, min_follow=least, is_two_sided=before is not None, followers=followers)
         joined = [join_pieces(held, links, unit=DEPTH_SCALE, weight=weight)]
         del links
-        graph, n_kmers = joined[0].graph, joined[0].count.size
+        graph = joined[0].graph
         stage.note(unitigs=graph.n)
     if mode is None:
         mode = choose_mode(options.mode, graph, least_depth=spectrum.threshold * counted.weight / DEPTH_SCALE)
     mode = replace(mode, error_rate=spectrum.error_rate or 0.0)
     sources, removed = SourceUnitigs.identity(graph.n), Removed()
     with stages.stage("clean graph", k=k) as stage:
-        if cleans:
+        if before or not counted.is_low_coverage:
             graph, sources, removed = clean(
                 graph,
                 mode=mode,
@@ -218,18 +204,20 @@ def _clean_graph(
                 keep_isolated=keep_isolated,
                 few=COVERAGE.few_reads * counted.weight / DEPTH_SCALE,
                 windows_are_dense=True,
-                merged=merged,
+                merged=before.superbubbles if before else 0,
             )
         note_simplified(stage, graph, removed)
-    return _FirstGraph([cleaned_columns(joined, (graph, sources))], removed, mode, n_kmers)
+    removed = before + removed if before else removed
+    return _FirstGraph([cleaned_columns(joined, (graph, sources))], removed, mode)
 
 
-def _first_junction_reads(reads: Reads, kmer_graph: KmerGraph, stages: Stages) -> _Found:
-    with stages.stage("find reads across junctions", k=kmer_graph.graph.k) as stage:
+def _first_junction_reads(reads: Reads, graph: UnitigGraph, stages: Stages) -> tuple[KmerGraph, _Found]:
+    kmer_graph = KmerGraph.of(graph, array_namespace(reads.packed)).with_index()
+    with stages.stage("find reads across junctions", k=graph.k) as stage:
         aligned = align_to_unitigs(reads, kmer_graph)
         junction_reads = repack(reads.select(array_namespace(reads.packed).flatnonzero(~aligned.contained)))
         stage.note(reads=junction_reads.n_segments)
-        return aligned, junction_reads, kmer_graph.text_index.name_windows(junction_reads)
+        return kmer_graph, (aligned, junction_reads, kmer_graph.text_index.name_windows(junction_reads))
 
 
 def _corrected(
@@ -240,9 +228,11 @@ def _corrected(
     Depths come from the first graph, which has no window with an error; corrected reads must not count for more. In a
     community the k-mers of minor genomes look like errors, so its reads are not corrected.
     """
+    n_named = count_true(junction_reads[1] >= 0)
     with stages.stage("correct reads", k=kmer_graph.graph.k) as stage:
-        found = correct_reads(*junction_reads, kmer_graph)
-        stage.note(bases=found.n_corrected, windows=found.n_named, windows_added=found.n_added)
-    if found.n_added:
-        n_bases = n_bases * found.n_named // (found.n_named + found.n_added)
-    return found.reads, found.names, n_bases
+        reads, names, n_corrected = correct_reads(*junction_reads, kmer_graph)
+        n_added = count_true(names >= 0) - n_named
+        stage.note(bases=n_corrected, windows=n_named, windows_added=n_added)
+    if n_added:
+        n_bases = n_bases * n_named // (n_named + n_added)
+    return reads, names, n_bases

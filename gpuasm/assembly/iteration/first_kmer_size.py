@@ -9,6 +9,7 @@ missing between them. Where that is more than the allowed share, the assembly st
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -39,27 +40,40 @@ class FirstCount:
 
     Attributes
     ----------
+    lengths : (max + 1,) int64
+        How many segments of reads there are of each length.
     k_values : tuple of int
         The values of k, the first of which is counted.
     tallies : list of Tally
         The solid k-mers of the reads: one table, or one for each bucket, as `tally_buckets` returns them.
     spectrum : Spectrum
         The spectrum of their k-mers.
+    n_kmers : int
+        Number of the solid k-mers.
     is_low_coverage : bool
         Whether coverage is low, or that of some genomes.
-    weight : int
-        Depth of one window, in units.
     """
 
+    lengths: np.ndarray
     k_values: tuple[int, ...]
     tallies: list[Tally]
     spectrum: Spectrum
+    n_kmers: int
     is_low_coverage: bool
-    weight: int
 
     @property
     def k(self) -> int:
         return self.k_values[0]
+
+    @property
+    def n_bases(self) -> int:
+        """Bases of all reads."""
+        return count_windows(self.lengths, 1)
+
+    @property
+    def weight(self) -> int:
+        """Depth of one window, in units."""
+        return window_weight(self.lengths, self.k, n_bases=self.n_bases)
 
 
 def count_first(
@@ -67,18 +81,17 @@ def count_first(
 ) -> FirstCount:
     """Choose values of k and count the first on the devices of a group; it is smaller at low coverage."""
     lengths = lengths_of(reads)
-    k_values = options.k or _k_values_by_useful_reads(reads, lengths, options, stages=stages, devices=devices)
+    count = partial(count_solid, reads, lengths, options=options, stages=stages, devices=devices)
+    k_values = options.k or _k_values_by_useful_reads(lengths, count)
     check_k_values(k_values)
     for one in k_values:
         require_windows(reads, one)
-    tallies, spectrum = _count(reads, k_values[0], options, stages=stages, devices=devices)
-    n_kmers = sum(tally.n for tally in tallies)
-    is_sparse = _is_sparse(spectrum, options)
-    is_low_coverage, k = spectrum.is_low_coverage or is_sparse, smaller_k(n_kmers, is_sparse=is_sparse)
-    if not is_low_coverage or not _allows_smaller_k(options) or k_values[0] <= k:
-        return FirstCount(k_values, tallies, spectrum, is_low_coverage, _weight(lengths, k_values[0]))
-    tallies.clear()  # the next ones take as much memory
-    return count_smaller_k(reads, k, lengths, options=options, stages=stages, devices=devices)
+    counted = count(k_values)
+    k = _smaller_k(counted, options, is_sparse=_is_sparse(counted.spectrum, options))
+    if k is None or not counted.is_low_coverage:
+        return counted
+    counted.tallies.clear()  # the next ones take as much memory
+    return count(choose_k(lengths, first=k), is_low_coverage=True)
 
 
 def count_elsewhere(reads: Reads, options: AssemblyOptions, graph: CountedGraph) -> FirstCount:
@@ -107,7 +120,7 @@ def count_elsewhere(reads: Reads, options: AssemblyOptions, graph: CountedGraph)
         expected, found = f"--min-count {graph.min_count}, as the first graph", f"{options.min_count}"
         raise UsageError(expected, found, "leave --min-count out")
     is_low_coverage = spectrum.is_low_coverage or _is_sparse(spectrum, options)
-    return FirstCount(k_values, [], spectrum, is_low_coverage, _weight(lengths, k))
+    return FirstCount(lengths, k_values, [], spectrum, graph.joined.count.size, is_low_coverage)
 
 
 def _is_sparse(spectrum: Spectrum, options: AssemblyOptions) -> bool:
@@ -115,13 +128,7 @@ def _is_sparse(spectrum: Spectrum, options: AssemblyOptions) -> bool:
     return options.mode == "meta" or spectrum.rare_share() > ITERATION.missed_windows_share
 
 
-def _weight(lengths: np.ndarray, k: int) -> int:
-    return window_weight(lengths, k, n_bases=count_windows(lengths, 1))
-
-
-def _k_values_by_useful_reads(
-    reads: Reads, lengths: np.ndarray, options: AssemblyOptions, *, stages: Stages, devices: DeviceGroup
-) -> tuple[int, ...]:
+def _k_values_by_useful_reads(lengths: np.ndarray, count: Callable[[tuple[int, ...]], FirstCount]) -> tuple[int, ...]:
     """Choose values of k; where most bases are in reads without 31-mers, by the other reads if these suffice.
 
     Leftovers of trimming may contain most of the bases, but do not help the other reads.
@@ -132,53 +139,44 @@ def _k_values_by_useful_reads(
     if 2 * count_windows(useful, 1) >= count_windows(lengths, 1) or longer[0] < MAX_PLAIN_K:
         return k_values
     try:
-        spectrum = _count(reads, longer[0], options, stages=stages, devices=devices)[1]
+        spectrum = count(longer).spectrum
     except DataError:  # no 31-mer occurs twice
         return k_values
     return k_values if spectrum.peak is None or spectrum.is_low_coverage else longer
 
 
-def misses_minor_genomes(counted: FirstCount, n_kmers: int, graph: UnitigGraph, options: AssemblyOptions) -> bool:
-    """Return whether the first graph, of so many k-mers, shows minor genomes that need a smaller k than it has."""
-    if not _allows_smaller_k(options) or counted.k <= smaller_k(n_kmers, is_sparse=True):
-        return False
+def k_for_minor_genomes(counted: FirstCount, graph: UnitigGraph, options: AssemblyOptions) -> int | None:
+    """Return the smaller first k that minor genomes need, if the first graph shows any, or None."""
+    k = _smaller_k(counted, options, is_sparse=True)
+    if k is None:
+        return None
     missed = missed_share(graph, windows=DEPTH_SCALE / counted.weight)
-    is_sparse = missed > ITERATION.missed_windows_share
-    if is_sparse:
-        _LOG.info(
-            "starting again with a smaller k: by the depth of unitigs %s of all windows are missing", f"{missed:.2%}"
-        )
-    return is_sparse
+    if missed <= ITERATION.missed_windows_share:
+        return None
+    _LOG.info("starting again with a smaller k: by the depth of unitigs %s of all windows are missing", f"{missed:.2%}")
+    return k
 
 
-def smaller_k(n_kmers: int, *, is_sparse: bool) -> int:
-    """Return the first k for low coverage, or for that of some genomes, of a sample with so many k-mers."""
-    return first_k(ITERATION.first_k_sparse if is_sparse else ITERATION.first_k_low_coverage, n_kmers)
+def _smaller_k(counted: FirstCount, options: AssemblyOptions, *, is_sparse: bool) -> int | None:
+    """Return the first k for low coverage, or for that of some genomes, if it may be less than the counted k."""
+    k = first_k(ITERATION.first_k_sparse if is_sparse else ITERATION.first_k_low_coverage, counted.n_kmers)
+    is_allowed = options.k is None and "low-coverage-k" not in options.without
+    return k if is_allowed and k < counted.k else None
 
 
-def _allows_smaller_k(options: AssemblyOptions) -> bool:
-    return options.k is None and "low-coverage-k" not in options.without
-
-
-def count_smaller_k(
-    reads: Reads, k: int, lengths: np.ndarray, *, options: AssemblyOptions, stages: Stages, devices: DeviceGroup
-) -> FirstCount:
-    """Count a k for low coverage, by the lengths of the reads."""
-    k_values = choose_k(lengths, first=k)
-    tallies, spectrum = _count(reads, k_values[0], options, stages=stages, devices=devices, is_low_coverage=True)
-    return FirstCount(k_values, tallies, spectrum, is_low_coverage=True, weight=_weight(lengths, k_values[0]))
-
-
-def _count(
+def count_solid(
     reads: Reads,
-    k: int,
-    options: AssemblyOptions,
+    lengths: np.ndarray,
+    k_values: tuple[int, ...],
     *,
+    options: AssemblyOptions,
     stages: Stages,
     devices: DeviceGroup,
     is_low_coverage: bool = False,
-) -> tuple[list[Tally], Spectrum]:
-    windows = count_windows(lengths_of(reads), k)
+) -> FirstCount:
+    """Count the first of the values of k, and select the solid k-mers; ``is_low_coverage`` if that is known before."""
+    k = k_values[0]
+    windows = count_windows(lengths, k)
     with stages.stage("count k-mers", k=k, total=2 * windows, unit="windows") as stage:
         least = options.min_count or 2
         n_buckets = buckets_for(windows, min(devices.each(partial(free_memory, reads))), devices.n)
@@ -199,4 +197,5 @@ def _count(
             f"none among {int(spectrum.histogram.sum())} distinct {k}-mers",
             "give more reads, or set --min-count 1",
         )
-    return tallies, spectrum
+    is_low_coverage = is_low_coverage or spectrum.is_low_coverage or _is_sparse(spectrum, options)
+    return FirstCount(lengths, k_values, tallies, spectrum, solid, is_low_coverage)

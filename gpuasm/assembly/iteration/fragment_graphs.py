@@ -29,7 +29,8 @@ def dense_k_values(k_values: tuple[int, ...], lengths: np.ndarray, *, depth: flo
     """
     n_bases = count_windows(lengths, 1)
     windows = {k: depth * count_windows(lengths, k) / n_bases for k in k_values[1:]}
-    dense = [k for k, each in windows.items() if each >= _least_windows(k)]
+    least, of_small = ITERATION.dense_windows, ITERATION.dense_windows_small_k
+    dense = [k for k, each in windows.items() if each >= (of_small if k <= ITERATION.tangled_k else least)]
     return (k_values[0], *dense)
 
 
@@ -126,10 +127,6 @@ def _copy_number_kmers(state: AssemblyState, *, bases_per_read: float) -> tuple[
     return is_single, find_repeat_kmers(graph, copy, bases_per_read=bases_per_read, xp=xp)
 
 
-def _least_windows(k: int) -> float:
-    return ITERATION.dense_windows_small_k if k <= ITERATION.tangled_k else ITERATION.dense_windows
-
-
 def _read_weight(reads: np.ndarray, fragments: np.ndarray, k: int, *, is_rounded: bool) -> int:
     """Return how often a read counts among fragments, which have so many more windows of the same bases.
 
@@ -174,14 +171,10 @@ def choose_longer_k(k: int, lengths: np.ndarray, *, depth: float, n_bases: int) 
     There are ``lengths`` fragments of each length, ``n_bases`` bases in all reads, and ``depth`` of them over each base
     of single-copy sequence.
     """
-
-    def windows_per_base(larger: int) -> float:
-        return depth * count_windows(lengths, larger) / max(1, n_bases)
-
     if 2 * k - 1 <= MAX_PLAIN_K:
         return ()  # only k-mers of up to 2 k bases can be named, and no second k is so small
     last = k
-    while windows_per_base(last + 2) >= ITERATION.least_fragment_windows:
+    while depth * count_windows(lengths, last + 2) / max(1, n_bases) >= ITERATION.least_fragment_windows:
         last += 2
     chosen = []
     while last - k >= ITERATION.shortest_k_step:

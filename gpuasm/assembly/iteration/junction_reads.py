@@ -14,14 +14,10 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, WindowRows, unitig_of, window_on_unitig
-from gpuasm.kmers.keys import pair_key
-from gpuasm.kmers.names import Dictionary, KmerIndex
+from gpuasm.kmers.names import Dictionary, KmerIndex, find_pair
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each, inlined, signatures
-from gpuasm.primitives.hashing import find
 from gpuasm.sequence.reads import Reads
-
-_ONE = np.uint64(1)
 
 
 def select_named_junction_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Reads:
@@ -143,10 +139,9 @@ def _name_next(
                 first = np.int64(contig_name[u])
                 found[p] = name_along(first, window, after) ^ (a & 1) if first >= 0 else -1
             else:
-                keyed = pair_key(a, b)
-                number = find(keyed >> _ONE, index.keys, index.slots, index.n_slots)
-                if number >= 0 and name_of[number] >= 0:
-                    found[p] = np.int64(name_of[number]) ^ np.int64(keyed & _ONE)
+                vertex = find_pair(a, b, index)
+                if vertex >= 0 and name_of[vertex >> 1] >= 0:
+                    found[p] = np.int64(name_of[vertex >> 1]) ^ (vertex & 1)
 
 
 @inlined()

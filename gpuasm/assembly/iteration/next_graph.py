@@ -9,23 +9,20 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.coverage.copy_number import local_depth
 from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, scale
-from gpuasm.assembly.graph.debruijn import TableLinks
-from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_names, find_next_neighbours
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, find_next_neighbours, rename
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
-from gpuasm.assembly.graph.unitigs import Unitigs, build_unitigs
+from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.iteration.edge_support import (
     flank_support,
     improbable_flanks,
     unsupported_by_fragments,
     unsupported_flanks,
-    without_flanks,
 )
 from gpuasm.assembly.iteration.junction_reads import name_next_windows, select_named_junction_reads
 from gpuasm.assembly.iteration.passed_contigs import (
     Text,
     contig_names,
     copy_at_ends,
-    find_chains,
     isolated_contigs,
     link_chains,
     next_text,
@@ -54,12 +51,12 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
         stage.note(distinct=tally.n + text.n_inner)
     with stages.stage("build graph", k=k) as stage:
         tally, dictionary = _select_kmers(text, tally, state, stage)
-        unitigs, vertex = _link_and_compact(text, tally, dictionary, before)
+        head, found, name_of = _link_and_compact(text, tally, dictionary, before)
         tally = tally.without_followers()
-        stage.note(unitigs=unitigs.graph.n)
+        stage.note(unitigs=found.n)
     with stages.stage("clean graph", k=k) as stage:
         graph, sources, removed = clean(
-            unitigs.graph,
+            found,
             mode=state.mode,
             without=state.without,
             reach=state.k_values[0],
@@ -69,10 +66,10 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
             window=state.window_weight(k) / DEPTH_SCALE,
         )
         note_simplified(stage, graph, removed)
-        name_of = cleaned_names(unitigs, sources)
-        del unitigs
+        rename(name_of, found, sources)
+        del found
         kmer_graph = KmerGraph.of(graph, array_namespace(name_of))
-        contig_name = contig_names(text, vertex, name_of)
+        contig_name = contig_names(text, head, name_of)
         is_single = state.is_single
         if is_single is not None:
             is_single = name_single_copy(text, tally, name_of, is_single, (before, kmer_graph), contig_name)
@@ -97,13 +94,13 @@ def build_next_graph(state: AssemblyState, k: int, stages: Stages) -> AssemblySt
     )
 
 
-def _link_and_compact(text: Text, tally: Tally, dictionary: Dictionary, before: KmerGraph) -> tuple[Unitigs, Array]:
-    """Return the unitigs of the next k, and the first window of each end of a passed contig as a vertex."""
+def _link_and_compact(
+    text: Text, tally: Tally, dictionary: Dictionary, before: KmerGraph
+) -> tuple[Array, UnitigGraph, Array]:
+    """Return the first window of each passed contig as a vertex, the unitigs of the next k, and the names of k-mers."""
     neighbour = find_next_neighbours(text.reads.packed, tally, dictionary, before)
-    chains, vertex = find_chains(text, before.graph, tally, dictionary)
-    link_chains(neighbour, text, before.graph, vertex, k=tally.k)
-    links = TableLinks(neighbour, tally)
-    return build_unitigs(text.reads.packed, tally, links, unit=DEPTH_SCALE, chains=chains), vertex
+    chains, head = link_chains(neighbour, text, before.graph, tally, dictionary)
+    return head, *build_unitigs(text.reads.packed, tally, neighbour, unit=DEPTH_SCALE, chains=chains)
 
 
 def _with_isolated(state: AssemblyState, k: int) -> tuple[UnitigGraph, ...]:
@@ -137,20 +134,17 @@ def _select_kmers(text: Text, tally: Tally, state: AssemblyState, stage: Stage) 
     windows = count_windows(state.counted_lengths, tally.k), max(1, count_windows(state.counted_lengths, first))
     least = max(1, state.spectrum.threshold * windows[0] // (2 * windows[1]))
     dictionary = Dictionary.of(tally.keys, k=tally.k, k0=k0)
-    is_frequent = tally.count >= least
+    is_kept, is_removed = (tally.count >= least).astype(np.uint8), np.zeros(text.flanks.source.size, bool)
     checks_flanks = "edge-support" in state.rules
     if checks_flanks:
         is_removed = find_unsupported(text, tally, dictionary, state)
-        text, only_flanks = without_flanks(text, is_removed, tally, dictionary)
-        is_frequent &= ~only_flanks
         stage.note(flanks_removed=int(is_removed.sum()))
-    is_kept = is_frequent.astype(np.uint8)
     weight = state.window_weight(tally.k)
-    scale(tally, weight)
+    one = scale(tally, weight)
     copy, parameters = None, state.mode.parameters
     if not state.has_fragments and not (checks_flanks and parameters.edges_by_rate):
         copy = copy_at_ends(state.kmer_graph.graph, text.flanks, model=parameters.depth_model)
-    set_passed_depth(text, tally, dictionary, is_kept=is_kept, weight=weight, copy=copy)
+    set_passed_depth(text, tally, dictionary, is_kept=is_kept, is_removed=is_removed, weight=weight, one=one, copy=copy)
     if least == 1 and count_true(is_kept) == is_kept.size:
         return tally, dictionary
     tally = tally.narrowed(is_kept == 1)

@@ -25,15 +25,12 @@ from gpuasm.assembly.graph.unitigs import Chains
 from gpuasm.assembly.iteration.junction_reads import cut_at_inner_windows
 from gpuasm.assembly.iteration.spelling import Flanks, find_flanks, n_next_windows, spell_passed
 from gpuasm.assembly.parameters import COVERAGE, ITERATION, DepthModel
-from gpuasm.kmers.keys import MAX_PLAIN_K, pair_key
-from gpuasm.kmers.names import Dictionary, KmerIndex
+from gpuasm.kmers.keys import MAX_PLAIN_K
+from gpuasm.kmers.names import Dictionary, KmerIndex, find_pair
 from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
-from gpuasm.primitives.hashing import find
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import ReadArrays, Reads
-
-_ONE = np.uint64(1)
 
 
 @dataclass(frozen=True)
@@ -46,14 +43,12 @@ class Text:
         Runs of windows of junction-spanning reads, then first and last windows of passed contigs, then flanks.
     names : (32 * packed.size,) int32
         Oriented names of the previous graph's k-mers at every position.
-    n_reads, n_ends : int
-        Numbers of the segments that are of reads, and of the ends of passed contigs after them; the others are flanks.
+    n_reads : int
+        Number of the segments that are of reads; the ends of passed contigs are after them, and then the flanks.
     depth : (n_ends + n_flanks,) int64
         Depth of each k-mer of a passed contig or flank, in units.
     flanks : Flanks
         Which unitigs of the graph each flank joins, on the host.
-    contig : (n_ends,) int64
-        The unitig of each end, on the host; that of two ends twice, its first end first.
     n_next : (n,) int64
         Windows of the next k in each unitig, on the host; 0 in those that are not passed.
     """
@@ -61,16 +56,14 @@ class Text:
     reads: Reads
     names: Array
     n_reads: int
-    n_ends: int
     depth: Array
     flanks: Flanks
-    contig: np.ndarray
     n_next: np.ndarray
 
     @property
-    def first_ends(self) -> np.ndarray:
-        """(n_passed,) int64: which of the ends is the first of each passed contig."""
-        return np.flatnonzero(np.diff(self.contig, prepend=-1))
+    def n_ends(self) -> int:
+        """Number of the ends of passed contigs: two, or one where a contig has one window."""
+        return int(np.minimum(self.n_next, 2).sum())
 
     @property
     def flank_reads(self) -> Reads:
@@ -91,72 +84,63 @@ def next_text(reads: Reads, names: Array, kmer_graph: KmerGraph, *, k: int) -> T
     xp, graph = array_namespace(reads.packed), kmer_graph.graph
     n_next = n_next_windows(graph, k)
     flanks = find_flanks(graph, n_next > 0, k=k)
-    own = spell_passed(kmer_graph, n_next, flanks, k=k)
+    spelled, names_of_spelled = spell_passed(kmer_graph, n_next, flanks, k=k)
     reads = cut_at_inner_windows(reads, names, kmer_graph, to_namespace(xp, n_next), k=k)
-    depth = np.concatenate([graph.count[own.contig] // graph.n_kmers[own.contig], flanks.count])
+    depth = np.concatenate([np.repeat(graph.count // graph.n_kmers, np.minimum(n_next, 2)), flanks.count])
     return Text(
-        reads=reads.followed_by(own.reads),
-        names=xp.concatenate([names, own.names]),
+        reads=reads.followed_by(spelled),
+        names=xp.concatenate([names, names_of_spelled]),
         n_reads=reads.n_segments,
-        n_ends=own.contig.size,
         depth=to_namespace(xp, np.maximum(1, depth)),
         flanks=flanks,
-        contig=own.contig,
         n_next=n_next,
     )
 
 
-def find_chains(text: Text, graph: UnitigGraph, tally: Tally, dictionary: Dictionary) -> tuple[Chains, Array]:
-    """Find the inner windows of passed contigs of a graph between counted k-mers, those of the text that are kept.
+def link_chains(
+    neighbour: Array, text: Text, graph: UnitigGraph, tally: Tally, dictionary: Dictionary
+) -> tuple[Chains, Array]:
+    """Make the first and the last window of each passed contig of a graph neighbours, in place.
 
     Returns
     -------
     chains : Chains
-    vertex : (n_ends,) int64
-        The first window of each end of a contig, as a vertex.
+        The inner windows between them.
+    head : (n_passed,) int64
+        The first window of each passed contig, as a vertex of the counted k-mers.
     """
-    xp, n_next = array_namespace(text.names), text.n_next
-    vertex = xp.empty(text.n_ends, np.int64)
-    start = text.reads.start[text.n_reads :]
+    xp, n_next = array_namespace(neighbour), text.n_next
+    vertex, start = xp.empty(text.n_ends, np.int64), text.reads.start[text.n_reads :]
     _find_vertices(text.n_ends, start, text.names, tally.k - graph.k, dictionary.index, vertex)
-    first = text.first_ends[n_next[text.contig[text.first_ends]] > 2]
-    contig, after = to_namespace(xp, text.contig[first]), xp.full(2 * tally.n, -1, np.int32)
-    after[vertex[to_namespace(xp, first)]] = 2 * contig
-    after[vertex[to_namespace(xp, first + 1)] ^ 1] = 2 * contig + 1
+    before = np.cumsum(np.minimum(n_next, 2)) - np.minimum(n_next, 2)  # ends before those of each contig
+    head, contig = vertex[to_namespace(xp, before[n_next > 0])], np.flatnonzero(n_next > 1)
+    source, target = (vertex[to_namespace(xp, before[contig] + end)] for end in (0, 1))
+    ahead = graph.bases[graph.start[contig] + tally.k].astype(np.int64)
+    behind = 3 - graph.bases[graph.start[contig] + n_next[contig] - 2].astype(np.int64)
+    neighbour[4 * source + to_namespace(xp, ahead)] = target
+    neighbour[4 * (target ^ 1) + to_namespace(xp, behind)] = source ^ 1
+    after, contig = xp.full(2 * tally.n, -1, np.int32), to_namespace(xp, contig)
+    after[source], after[target ^ 1] = 2 * contig, 2 * contig + 1
     count = np.maximum(1, graph.count // graph.n_kmers)
-    return Chains(after, *(to_namespace(xp, row) for row in (n_next, count, graph.bases, graph.start))), vertex
+    return Chains(after, *(to_namespace(xp, row) for row in (n_next, count, graph.bases, graph.start))), head
 
 
-def link_chains(neighbour: Array, text: Text, graph: UnitigGraph, vertex: Array, *, k: int) -> None:
-    """Make the first and the last window of each passed contig neighbours, in place; see `find_chains`."""
-    xp = array_namespace(neighbour)
-    first = text.first_ends[text.n_next[text.contig[text.first_ends]] > 1]
-    contig = text.contig[first]
-    head, tail = vertex[to_namespace(xp, first)], vertex[to_namespace(xp, first + 1)]
-    ahead = graph.bases[graph.start[contig] + k].astype(np.int64)
-    behind = 3 - graph.bases[graph.start[contig] + text.n_next[contig] - 2].astype(np.int64)
-    neighbour[4 * head + to_namespace(xp, ahead)] = tail
-    neighbour[4 * (tail ^ 1) + to_namespace(xp, behind)] = head ^ 1
-
-
-def contig_names(text: Text, vertex: Array, name_of: Array) -> Array:
+def contig_names(text: Text, head: Array, name_of: Array) -> Array:
     """Return the name in the next graph of the first window of each unitig, -1 where it has none: (n,) int32.
 
-    ``vertex`` are the ends of passed contigs, and ``name_of`` the names of counted k-mers in the next graph.
+    ``head`` are these windows of passed contigs (see `link_chains`), and ``name_of`` the names of counted k-mers in the
+    next graph.
     """
-    xp = array_namespace(name_of)
-    at = vertex[to_namespace(xp, text.first_ends)]
-    name = name_of[at >> 1]
+    xp, name = array_namespace(name_of), name_of[head >> 1]
     names = xp.full(text.n_next.size, -1, np.int32)
-    names[to_namespace(xp, text.contig[text.first_ends])] = xp.where(name >= 0, name ^ (at & 1).astype(np.int32), -1)
+    names[to_namespace(xp, np.flatnonzero(text.n_next))] = xp.where(name >= 0, name ^ (head & 1).astype(np.int32), -1)
     return names
 
 
 @signatures("int64[::1], int32[::1], int64, uint64[::1], int32[::1], uint64, int64[::1]")
 @for_each
 def _find_vertices(i, start, names, step, index: KmerIndex, vertex):
-    keyed = pair_key(names[start[i]], names[start[i] + step])
-    vertex[i] = 2 * find(keyed >> _ONE, index.keys, index.slots, index.n_slots) + np.int64(keyed & _ONE)
+    vertex[i] = find_pair(names[start[i]], names[start[i] + step], index)
 
 
 def isolated_contigs(graph: UnitigGraph, k: int, *, window: float) -> UnitigGraph:
@@ -180,7 +164,15 @@ def copy_at_ends(graph: UnitigGraph, flanks: Flanks, *, model: DepthModel) -> np
 
 
 def set_passed_depth(
-    text: Text, tally: Tally, dictionary: Dictionary, *, is_kept: Array, weight: int, copy: np.ndarray | None
+    text: Text,
+    tally: Tally,
+    dictionary: Dictionary,
+    *,
+    is_kept: Array,
+    is_removed: np.ndarray,
+    weight: int,
+    one: int,
+    copy: np.ndarray | None,
 ) -> None:
     """Set the depth of the k-mers and edges of passed contigs, and the least depth of those of flanks.
 
@@ -192,51 +184,60 @@ def set_passed_depth(
     tally, dictionary
         The k-mers of the text; counts and followers are changed in place.
     is_kept : (n,) uint8
-        Set to 1 for each k-mer of passed contigs, and to 0 for those of flanks that lack expected reads.
-    weight
-        Depth of one occurrence, in units.
+        Set to 1 for each k-mer of passed contigs and of flanks, and to 0 for those that only a removed flank has, or
+        one that lacks expected reads.
+    is_removed : (n_flanks,) bool
+        Which flanks are removed: they fill in nothing.
+    weight, one
+        Depth of one occurrence, in units, and the units that the tally has of it; see `bounded_weight` of
+        `gpuasm.assembly.coverage.graph_depth`.
     copy : (n_flanks,) int64, or None
         Depth of one copy at each flank, in units. None if flanks that lack expected reads are not cut: in a text of
         fragments, which lack those of tangles, and where such flanks are removed already.
     """
     xp, segments = array_namespace(text.names), text.reads.select(slice(text.n_reads, None))
-    n_flanks = text.flanks.source.size
-    enough = int(weight * np.log(max(1, n_flanks) / ITERATION.flanks_lost_by_chance))
-    may_fill = np.ones(n_flanks, bool) if copy is None else copy < enough
-    of_flanks = [to_namespace(xp, column) for column in (text.flanks.reaches_passed, may_fill)]
+    rare = np.where(is_removed, one, 0)
+    if copy is not None:
+        n_flanks = int(np.count_nonzero(~is_removed))
+        enough = int(weight * np.log(max(1, n_flanks) / ITERATION.flanks_lost_by_chance))
+        rare[~is_removed & (copy >= enough)] = weight
+    of_flanks = [to_namespace(xp, column) for column in (text.flanks.reaches_passed, is_removed, rare)]
     where = (segments.arrays, text.names, tally.k, tally.k - dictionary.k0, dictionary.index, text.depth)
-    for first, n in ((0, text.n_ends), (text.n_ends, n_flanks)):
-        _set_depth(n, first, *where, *of_flanks, weight, tally.count, tally.followers, is_kept)
+    for first, n in ((0, text.n_ends), (text.n_ends, is_removed.size)):
+        _set_depth(n, first, *where, *of_flanks, tally.count, tally.followers, is_kept)
 
 
 @signatures(
     "int64, int64[::1], int32[::1], uint64[::1], int32[::1], int64, int64, uint64[::1], int32[::1], uint64, "
-    "int64[::1], boolean[::1], boolean[::1], int64, uint32[::1], uint32[::1], uint8[::1]"
+    "int64[::1], boolean[::1], boolean[::1], int64[::1], uint32[::1], uint32[::1], uint8[::1]"
 )
 @for_each
 def _set_depth(
-    i, first, reads: ReadArrays, names, k, shift, index: KmerIndex, depth, reaches_passed, may_fill, weight, count,
+    i, first, reads: ReadArrays, names, k, shift, index: KmerIndex, depth, reaches_passed, is_removed, rare, count,
     followers, is_kept,
 ):  # fmt: skip
     c, packed, is_flank = first + i, reads.packed, first > 0  # flanks come behind the ends of contigs
     n_windows = np.int64(reads.length[c]) - k + 1
     for offset in range(n_windows):
         p = reads.start[c] + offset
-        keyed = pair_key(names[p], names[p + shift])
-        strand = np.int64(keyed & _ONE)
-        number = find(keyed >> _ONE, index.keys, index.slots, index.n_slots)
+        vertex = find_pair(names[p], names[p + shift], index)
+        number = vertex >> 1
         has_next = offset < n_windows - 1
         # The first window of a flank belongs to its source, and the last one may belong to its target.
         is_between = is_flank and offset > 0 and (has_next or not reaches_passed[i])
-        # A k-mer that occurs once occurs only in the flank itself.
-        is_kept[number] = 0 if is_between and not may_fill[i] and count[number] <= weight else 1
+        is_rare = is_between and count[number] <= rare[i]  # a k-mer that occurs once occurs only in the flank itself
+        if is_flank and is_removed[i]:
+            if is_rare:
+                is_kept[number] = 0
+            continue
+        is_kept[number] = 0 if is_rare else 1
         if not is_flank or (is_between and count[number] < depth[c]):
             count[number] = depth[c]
         if has_next:
-            after = 8 * number + 4 * strand + np.int64(base_at(packed, p + k))
+            after = 4 * vertex + np.int64(base_at(packed, p + k))
             if not is_flank or followers[after] < depth[c]:
                 followers[after] = depth[c]
         if offset > 0:
-            before = 8 * number + 4 * (1 - strand) + 3 - np.int64(base_at(packed, p - 1))
+            before = 4 * (vertex ^ 1) + 3 - np.int64(base_at(packed, p - 1))
             if not is_flank or followers[before] < depth[c]:
                 followers[before] = depth[c]

@@ -10,7 +10,7 @@ junction-spanning reads are examined.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.graph.kmer_graph import LINK_ROW_TYPES, KmerGraph, LinkRows, follow_name
 from gpuasm.assembly.parameters import ITERATION
 from gpuasm.parallel import for_each, inlined, signatures
-from gpuasm.primitives.counting import count_true
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import ReadArrays, Reads
 
@@ -26,35 +25,14 @@ _THREE = np.uint64(3)
 _AGREEING = ITERATION.correction_agreeing_bases
 
 
-@dataclass(frozen=True)
-class Corrected:
-    """Reads without the substitutions that the graph shows.
-
-    Attributes
-    ----------
-    reads : Reads
-    names : (32 * packed.size,) int32
-        Oriented names of the graph's k-mers at every position.
-    n_corrected, n_named, n_added : int
-        Bases corrected, windows named before, and windows named in addition.
-    """
-
-    reads: Reads
-    names: Array
-    n_corrected: int
-    n_named: int
-    n_added: int
-
-
-def correct_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Corrected:
+def correct_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> tuple[Reads, Array, int]:
     """Correct substitutions in reads along a graph of plain k.
 
     The reads are packed by `gpuasm.assembly.alignment.reads_on_unitigs.repack`, no two segments in one uint64.
     ``names``, (32 * packed.size,) int32, are the oriented names of the graph's k-mers at every position, -1 where there
-    is none.
+    is none. Return the corrected reads, these names of theirs, and the number of corrected bases.
     """
     xp, n = array_namespace(reads.packed), reads.n_segments
-    n_named = count_true(names >= 0)
     packed, names, corrected = reads.packed.copy(), names.copy(), xp.zeros(n, np.int32)
     reads, links = replace(reads, packed=packed), kmer_graph.link_rows
     for is_back in (False, True):
@@ -62,15 +40,14 @@ def correct_reads(reads: Reads, names: Array, kmer_graph: KmerGraph) -> Correcte
     del links
     # Windows are named anew, not as the reads were traversed: beyond an edge that the graph lacks, a corrected base is
     # in windows of the graph, and successors and predecessors of k-mers must be counted at the same positions.
-    names = kmer_graph.text_index.name_windows(reads)
-    return Corrected(reads, names, int(corrected.sum()), n_named, count_true(names >= 0) - n_named)
+    return reads, kmer_graph.text_index.name_windows(reads), int(corrected.sum())
 
 
 @signatures("int64[::1], int32[::1], uint64[::1], int64, boolean, " + LINK_ROW_TYPES + "int32[::1], int32[::1]")
 @for_each
 def _correct(r, reads: ReadArrays, k, is_back, links: LinkRows, names, corrected):
     begin, n, packed = reads.start[r], np.int64(reads.length[r]) - k + 1, reads.packed
-    vertex = np.int64(-1)
+    vertex, added = np.int64(-1), 0 if is_back else k - 1  # which base of a window the one before lacks
     for i in range(n):
         here = _window(begin, n, i, is_back)
         if names[here] >= 0:
@@ -78,13 +55,13 @@ def _correct(r, reads: ReadArrays, k, is_back, links: LinkRows, names, corrected
             continue
         if vertex < 0:
             continue
-        at = _added_base_at(begin, n, k, i, is_back)
+        at = here + added
         following = _follow(vertex, np.int64(base_at(packed, at)), is_back, k, links)
         if following < 0 and _n_unnamed(begin, n, i, k, names, is_back) >= min(k, n - i):
             base = np.int64(-1)
             for other in range(4):
                 first = _follow(vertex, np.int64(other), is_back, k, links)
-                if first >= 0 and _agrees(first, begin, n, k, i, packed, is_back, links):
+                if first >= 0 and _agrees(first, begin, n, k, i, added, packed, is_back, links):
                     base, following = (np.int64(-2), np.int64(-1)) if base != -1 else (np.int64(other), first)
             if base >= 0:
                 shift = np.uint64(62 - 2 * (at & 31))
@@ -99,12 +76,6 @@ def _correct(r, reads: ReadArrays, k, is_back, links: LinkRows, names, corrected
 def _window(begin, n, i, is_back):
     """Return where the i-th window begins, counted from the first one on or from the last one back."""
     return begin + n - 1 - i if is_back else begin + i
-
-
-@inlined()
-def _added_base_at(begin, n, k, i, is_back):
-    """Return the position of the base that the i-th window adds to the one before."""
-    return begin + n - 1 - i if is_back else begin + i + k - 1
 
 
 @inlined()
@@ -126,11 +97,11 @@ def _n_unnamed(begin, n, i, most, names, is_back):
 
 
 @inlined()
-def _agrees(vertex, begin, n, k, i, packed, is_back, links):
+def _agrees(vertex, begin, n, k, i, added, packed, is_back, links):
     """Return whether the read agrees with the graph for `_AGREEING` bases after the vertex of its i-th window."""
     found = np.int64(0)
     while found < _AGREEING and vertex >= 0 and i + found + 1 < n:
-        base = np.int64(base_at(packed, _added_base_at(begin, n, k, i + found + 1, is_back)))
+        base = np.int64(base_at(packed, _window(begin, n, i + found + 1, is_back) + added))
         vertex = _follow(vertex, base, is_back, k, links)
         found += 1 if vertex >= 0 else 0
     return found == _AGREEING

@@ -22,16 +22,6 @@ from gpuasm.kmers.tally import Tally
 from gpuasm.parallel import for_each, signatures
 
 
-def single_copy_windows(text: Text, tally: Tally, is_single: Array, *, k: int) -> Array:
-    """Return which k-mers of a text's tally contain a single-copy k-mer of the previous k: (tally.n,) bool.
-
-    ``is_single``, (n_kmers,) bool, are the k-mers of length ``k``, as named in ``text.names``.
-    """
-    contains_single = array_namespace(is_single).empty(tally.n, bool)
-    _contains_single(tally.n, tally.place, text.names, tally.k - k, is_single, contains_single)
-    return contains_single
-
-
 def name_single_copy(
     text: Text,
     tally: Tally,
@@ -51,7 +41,8 @@ def name_single_copy(
     found, rows = xp.empty(int(after.graph.n_kmers.sum()), bool), (before.rows, n_next, contig_name, after.rows)
     n_before = xp.concatenate([xp.zeros(1, np.int32), xp.cumsum(is_single, dtype=np.int32)])
     _name_inner(is_single.size, *rows, step, n_before, found)
-    contains_single, kept = single_copy_windows(text, tally, is_single, k=before.graph.k), xp.flatnonzero(name_of >= 0)
+    contains_single, kept = xp.empty(tally.n, bool), xp.flatnonzero(name_of >= 0)
+    _contains_single(tally.n, tally.place, text.names, step, is_single, contains_single)
     found[name_of[kept] >> 1] = contains_single[kept]
     return found
 
@@ -72,8 +63,9 @@ def _name_inner(j, before: WindowRows, n_next, contig_name, after: WindowRows, s
 def single_copy_ends(text: Text, is_single: Array, *, k: int, next_k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return of which flanks the first window, in the source, and the last one, in the target, are single-copy.
 
-    ``is_single`` is as for `single_copy_windows`, ``next_k`` that of the text. Both arrays are (n_flanks,) bool, on the
-    host; the second is False where the target is too short for a window.
+    ``is_single``, (n_kmers,) bool, are the k-mers of length ``k``, as named in ``text.names``, and ``next_k`` is the k
+    of the text. Both arrays are (n_flanks,) bool, on the host; the second is False where the target is too short for a
+    window.
     """
     xp, flanks = array_namespace(is_single), text.flank_reads
     found = []

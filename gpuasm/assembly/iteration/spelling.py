@@ -42,10 +42,6 @@ class Flanks:
     count: np.ndarray
     depth: np.ndarray
 
-    def without(self, is_removed: np.ndarray) -> Flanks:
-        """Return the flanks that are not removed; ``is_removed`` is (n,) bool."""
-        return Flanks(**{name: column[~is_removed] for name, column in vars(self).items()})
-
 
 def find_flanks(graph: UnitigGraph, is_passed: np.ndarray, *, k: int) -> Flanks:
     """Find the flanks of the (n,) unitigs that are passed to the next k, in the order of their arcs.
@@ -66,31 +62,19 @@ def find_flanks(graph: UnitigGraph, is_passed: np.ndarray, *, k: int) -> Flanks:
     )
 
 
-@dataclass(frozen=True)
-class SpelledSegments:
-    """Segments end to end, ends of contigs and then flanks.
-
-    Attributes
-    ----------
-    reads : Reads
-        The segments.
-    names : (32 * packed.size,) int32
-        Oriented names of the graph's k-mers at every base, -1 where none begins.
-    contig : (n_ends,) int64
-        The unitig of each end, on the host; that of two ends twice, its first end first.
-    """
-
-    reads: Reads
-    names: Array
-    contig: np.ndarray
-
-
-def spell_passed(kmer_graph: KmerGraph, n_next: np.ndarray, flanks: Flanks, *, k: int) -> SpelledSegments:
+def spell_passed(kmer_graph: KmerGraph, n_next: np.ndarray, flanks: Flanks, *, k: int) -> tuple[Reads, Array]:
     """Spell the first and the last window of passed contigs and, after them, flanks.
 
     Of a contig of one window there is one segment, of the others two. The last window of a circular contig is followed
     by one base, so that the edge to its first window is present. A flank is the last k bases of its source and the
     bases that its target adds. ``n_next`` are the windows of the next ``k`` in each unitig.
+
+    Returns
+    -------
+    reads : Reads
+        The segments, end to end.
+    names : (32 * packed.size,) int32
+        Oriented names of the graph's k-mers at every base, -1 where none begins.
     """
     xp, graph = array_namespace(kmer_graph.rows.blocks), kmer_graph.graph
     contig = np.repeat(np.arange(graph.n), np.minimum(n_next, 2))
@@ -108,7 +92,7 @@ def spell_passed(kmer_graph: KmerGraph, n_next: np.ndarray, flanks: Flanks, *, k
     old = graph.bases, graph.start, graph.window_start, graph.k
     run_chunks(_spell, size.size, start, *own, target, n_of_target, *old, bases, names)
     reads = Reads(pack(bases), start[:-1], size.astype(np.int32), np.full(size.size, -1, np.int64), size.size)
-    return SpelledSegments(reads.moved_to(xp), to_namespace(xp, names), contig)
+    return reads.moved_to(xp), to_namespace(xp, names)
 
 
 def n_next_windows(graph: UnitigGraph, k: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpuasm.arrays import array_namespace, to_host, to_namespace
-from gpuasm.assembly.graph.debruijn import TableLinks, find_neighbours
+from gpuasm.assembly.graph.debruijn import find_neighbours
 from gpuasm.assembly.graph.piece_joining import PieceLinks, all_pieces, join_pieces, pieces_of_unitigs
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.kmers.buckets import cut_buckets
@@ -44,7 +44,7 @@ def whole_graph(reads, tally):
     edges = {(v, int(neighbour[v, b])) for v, b in zip(*np.nonzero(has_edge), strict=True) if neighbour[v, b] >= 0}
     is_edge = [[(v, w) in edges and (w ^ 1, v ^ 1) in edges for w in row] for v, row in enumerate(neighbour.tolist())]
     kept = np.where(np.array(is_edge).reshape(-1, 4), neighbour, -1).ravel().astype(np.int32)
-    graph = build_unitigs(reads.packed, tally, TableLinks(to_namespace(xp, kept), tally), unit=UNIT).graph
+    graph, _ = build_unitigs(reads.packed, tally, to_namespace(xp, kept), unit=UNIT)
     graph = replace(graph, count=WEIGHT * graph.count, arc_count=WEIGHT * graph.arc_count)
     rows = (to_host(column).tolist() for column in (tally.keys, tally.count, tally.edges))
     return graph, {key: (count, edges) for key, count, edges in zip(*rows, strict=True)}

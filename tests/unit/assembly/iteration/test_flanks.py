@@ -66,7 +66,6 @@ def test_count_and_depth_of_a_flank():
     graph, _ = graph_of([("a", LONG, 30.0), ("b", LONG, 40.0)], "a>b:5")
     flanks = find_flanks(graph, graph.length >= NEXT, k=NEXT)
     assert (flanks.count.tolist(), flanks.depth.tolist()) == ([5 * graph.unit], [30.0])
-    assert flanks.without(np.ones(1, bool)).source.size == 0
 
 
 def is_own_mirror(text: str) -> bool:

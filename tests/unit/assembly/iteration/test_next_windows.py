@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly.graph.compaction import SourceUnitigs
-from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_names
+from gpuasm.assembly.graph.kmer_graph import KmerGraph, rename
 from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.assembly.iteration.junction_reads import name_next_windows
 from gpuasm.assembly.iteration.next_graph import _link_and_compact
@@ -85,7 +85,7 @@ def expected_graph(state):
 
 
 def built(state):
-    """Return the text of the next k, its tally and dictionary, the unitigs, and the ends of passed contigs."""
+    """Return the text of the next k, its tally and dictionary, the first windows of contigs, unitigs and names."""
     text = next_text(state.junction_reads, state.names, state.kmer_graph, k=NEXT)
     tally = tally_kmers(text.reads, NEXT, text.names, k0=K, in_text_order=True)
     dictionary = Dictionary.of(tally.keys, k=NEXT, k0=K)
@@ -94,8 +94,7 @@ def built(state):
 
 def assert_as_expected(state):
     windows, expected = expected_graph(state)
-    text, tally, _, unitigs, _ = built(state)
-    graph = unitigs.graph
+    text, tally, _, _, graph, _ = built(state)
     assert sorted((graph.sequence(u), bool(graph.is_circular[u])) for u in range(graph.n)) == expected
     assert int(graph.n_kmers.sum()) == len(windows) == tally.n + text.n_inner
     return text
@@ -127,13 +126,13 @@ def test_unitigs_of_any_coverage_equal_those_of_all_windows(fold, repeats, circu
 @pytest.mark.parametrize("seed", [1, 2])
 def test_names_and_single_copy_windows_equal_a_plain_search(xp, cleaned, seed):
     state = state_of(xp, circular=True, fold=12, seed=seed)
-    text, tally, dictionary, unitigs, vertex = built(state)
-    graph, sources = unitigs.graph, SourceUnitigs.identity(unitigs.graph.n)
+    text, tally, dictionary, head, unitigs, name_of = built(state)
+    graph, sources = unitigs, SourceUnitigs.identity(unitigs.n)
     if cleaned:
         graph, sources, _ = clean(graph)
-    name_of = cleaned_names(unitigs, sources)
+    rename(name_of, unitigs, sources)
     after = KmerGraph.of(graph, xp)
-    contig_name = contig_names(text, vertex, name_of)
+    contig_name = contig_names(text, head, name_of)
     before = state.kmer_graph, to_namespace(xp, n_next_windows(state.kmer_graph.graph, NEXT))
     reads = state.junction_reads
     found = name_next_windows(reads, state.names, before, (dictionary, name_of), contig_name, after)

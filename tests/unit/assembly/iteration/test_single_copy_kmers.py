@@ -11,9 +11,8 @@ from gpuasm.arrays import to_host, to_namespace
 from gpuasm.assembly import AssemblyOptions, assemble
 from gpuasm.assembly.iteration.first_graph import build_first_graph
 from gpuasm.assembly.iteration.passed_contigs import next_text
-from gpuasm.assembly.iteration.single_copy_kmers import single_copy_ends, single_copy_windows
+from gpuasm.assembly.iteration.single_copy_kmers import single_copy_ends
 from gpuasm.assembly.state import state_from_arrays, state_to_arrays
-from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.text_kmers import kmers_of
 from gpuasm.sequence.encoding import decode, encode, unpack
 from gpuasm.sequence.reads import Reads
@@ -38,31 +37,19 @@ def graph_kmers(graph) -> list[str]:
 
 
 @pytest.fixture
-def counted(xp):
-    """A text of the next k with its k-mers, which previous k-mers are single-copy, and these as strings."""
+def marked(xp):
+    """A text of the next k, which previous k-mers are single-copy, and these as strings."""
     reads = simulated_reads(length=6000, fold=12, repeats=4, seed=3).moved_to(xp)
     state = build_first_graph(reads, AssemblyOptions(k=(K, NEXT)), Stages())
     text = next_text(state.junction_reads, state.names, state.kmer_graph, k=NEXT)
-    tally = tally_kmers(text.reads, NEXT, text.names, k0=K)
     kmers = graph_kmers(state.kmer_graph.graph)
     is_single = np.random.default_rng(4).random(len(kmers)) < 0.02
     single = {kmer for kmer, flag in zip(kmers, is_single.tolist(), strict=True) if flag}
-    return text, tally, to_namespace(xp, is_single), single
+    return text, to_namespace(xp, is_single), single
 
 
-def test_window_with_a_single_copy_kmer_is_single_copy(counted):
-    text, tally, is_single, single = counted
-    found_windows = to_host(single_copy_windows(text, tally, is_single, k=K))
-    packed, places = to_host(text.reads.packed), to_host(tally.place) >> 1
-    expected = [
-        any(kmer in single for kmer in windows_of(decode(unpack(packed, int(p), NEXT)), K)) for p in places.tolist()
-    ]
-    assert found_windows.tolist() == expected
-    assert 0 < sum(expected) < len(expected)
-
-
-def test_windows_at_both_flank_ends_are_checked(counted):
-    text, _, is_single, single = counted
+def test_windows_at_both_flank_ends_are_checked(marked):
+    text, is_single, single = marked
     at_source, at_target = single_copy_ends(text, is_single, k=K, next_k=NEXT)
     packed, first = to_host(text.reads.packed), text.n_reads + text.n_ends
     start, length = to_host(text.reads.start)[first:], to_host(text.reads.length)[first:]
