@@ -68,9 +68,8 @@ _PAIRED = 110
 """A segment while pairs are chosen: fourteen columns of eight bytes, most of them for mates."""
 _PAIRED_ON_DEVICE = 60
 """The same on a device, where half of the columns are in memory at once."""
-_FRAGMENT = 28
-"""A segment on the host while a device verifies contigs: begin and end of its fragment, in lists, joined and in order.
-"""
+_VERIFIED_ASIDE = 80
+"""A segment on the host while a device verifies contigs: fragments, breakpoints, votes; in lists, joined, in order."""
 _CROSSING = 0.25 + 4 + 1 + 0.25
 """A base of junction-spanning reads: itself, the name of its window, a mark, its share of a tile."""
 _CORRECTED = 2 * 0.25 + 3 * 4 + 0.25
@@ -80,8 +79,6 @@ _VERIFIED = 220
 _SEGMENTS_OF_BATCH = 1 << 22
 _CONTIG = 32
 """A base of contigs: codes of unitigs and of contigs, three depths with their sums, seeds and their places."""
-_COPIED = 6
-"""A base of contigs on the host beside a device: copies of depths."""
 
 _RANKED = 8 + 4 + 2
 """A k-mer on a device while walks are ranked: the successors of both strands, vertices, marks."""
@@ -278,7 +275,7 @@ def host_bytes(sample: Sample, *, threads: int, on_device: bool, n_buckets: int 
         copies = (n_devices - 1) * sample.solid / n_buckets  # each further worker copies the solid k-mers of a bucket
         tallies = sample.repeated + copies
         aside = max(_JOINED * sample.solid, _TALLY * tallies if n_buckets > n_devices else 0)
-        return round(max(aside, verified + _COPIED * sample.genome) + _FRAGMENT * sample.n_segments)
+        return round(max(aside, verified) + _VERIFIED_ASIDE * sample.n_segments)
     n, segments = sample.solid, sample.n_segments
     aligned, index = _ALIGNED * segments, _text_index(sample)
     steps = (
