@@ -24,7 +24,7 @@ class _StoppedError(Exception):
     """The warm-up is stopped."""
 
 
-def warm_up(xp: Any, *, should_stop: Callable[[], bool]) -> None:
+def warm_up(xp: Any, *, should_stop: Callable[[], bool], mode: str = "auto", depth: int = _DEPTH) -> None:
     """Assemble a few simulated reads on this thread's current device, and discard the contigs.
 
     The first use of a kernel or compiled loop in a process takes a hundred times as long as the next one: its code is
@@ -37,17 +37,17 @@ def warm_up(xp: Any, *, should_stop: Callable[[], bool]) -> None:
             raise _StoppedError
 
     with suppress(_StoppedError), called_before_loops(check):
-        assemble(_reads().moved_to(xp), AssemblyOptions(), stages=NoStages())  # type: ignore[arg-type]
+        assemble(_reads(depth).moved_to(xp), AssemblyOptions(mode=mode), stages=NoStages())  # type: ignore[arg-type]
 
 
-def _reads() -> Reads:
-    """Simulate read pairs with errors, of a genome with repeats."""
+def _reads(depth: int) -> Reads:
+    """Simulate read pairs with errors, of a genome with repeats, ``depth`` bases over each of its bases."""
     random = np.random.default_rng(5)
     genome = random.integers(0, 4, _GENOME, np.uint8)
     for source, target, n, is_reversed in _REPEATS:
         copy = genome[source : source + n]
         genome[target : target + n] = 3 - copy[::-1] if is_reversed else copy
-    n_pairs = _DEPTH * _GENOME // (2 * _READ)
+    n_pairs = depth * _GENOME // (2 * _READ)
     insert = np.rint(random.normal(_INSERT, _SPREAD, n_pairs)).astype(np.int64)
     first = random.integers(0, _GENOME - insert)
     along = np.arange(_READ)

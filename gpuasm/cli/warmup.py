@@ -8,6 +8,9 @@ import click
 
 from gpuasm.cli.options import CommonOptions, common_options
 
+_SAMPLES = ("isolate", 28), ("meta", 28), ("meta", 6)
+"""Mode and depth of simulated reads, which together use the kernels of isolates and of communities."""
+
 
 @click.command(short_help="Compile ahead what assemblies need on this machine.")
 @common_options
@@ -45,7 +48,8 @@ def command(*, common: CommonOptions) -> None:
                 failed += compile_all(**setting, capability=compute_capability())
                 stage.note(failed=len(failed))
             with session.stages.stage("assemble simulated reads"):  # cupy compiles its kernels when they are used
-                warm_up(session.xp, should_stop=lambda: False)
+                for mode, depth in _SAMPLES:
+                    warm_up(session.xp, should_stop=lambda: False, mode=mode, depth=depth)
     if failed:
         raise click.ClickException(f"could not be compiled: {', '.join(sorted(set(failed)))}")
     click.echo("all loops are compiled")

@@ -8,6 +8,7 @@ import pytest
 from gpuasm import parallel
 from gpuasm.assembly import warmup
 from gpuasm.assembly.warmup import warm_up
+from gpuasm.cli.warmup import _SAMPLES
 from gpuasm.parallel import for_each
 from gpuasm.precompilation import declared_loops
 
@@ -35,6 +36,13 @@ def test_warm_up_runs_what_a_bacterium_needs(bodies):
     assert len(bodies) >= USED_BY_A_BACTERIUM
 
 
+@pytest.mark.parametrize(("mode", "depth"), _SAMPLES)
+def test_samples_of_the_warmup_use_declared_loops(bodies, mode, depth):
+    warm_up(np, should_stop=lambda: False, mode=mode, depth=depth)
+    assert bodies
+    assert bodies <= {(loop.module, loop.name) for loop in declared_loops()}
+
+
 @pytest.mark.parametrize("n", [1, 2, 40])
 def test_warm_up_stops_before_the_next_loop(monkeypatch, n):
     checks, run = [], []
@@ -53,7 +61,7 @@ def test_warm_up_stops_before_the_next_loop(monkeypatch, n):
 
 
 def test_warm_up_simulates_the_same_reads_each_time():
-    first, second = warmup._reads(), warmup._reads()
+    first, second = warmup._reads(28), warmup._reads(28)
     assert np.array_equal(first.packed, second.packed)
     assert first.paired
     assert first.n_reads == first.n_segments == first.read[-1] + 1
