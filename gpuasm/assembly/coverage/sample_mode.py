@@ -140,22 +140,6 @@ def choose_mode(requested: str, graph: UnitigGraph, *, least_depth: float = 0.0)
     return mode
 
 
-def rare_depth(
-    nearby: np.ndarray, share: float, *, keeps_variants: bool, few: float = COVERAGE.few_reads, error_rate: float = 0.0
-) -> np.ndarray:
-    """Return the depth below which a branch next to one of higher depth is rare: (n,) float64.
-
-    Of one organism it is a share of the local depth, ``nearby``, (n,) float64. If a rare branch may be true
-    (``keeps_variants``), it is the depth of errors only. ``few`` is the depth of a few reads, ``error_rate`` the
-    substitutions a base: the higher the depth, the more reads share an error by chance.
-    """
-    rare = nearby * share
-    if not keeps_variants:
-        return rare
-    alike = reads_of_one_error(nearby, error_rate) * (few / COVERAGE.few_reads)
-    return np.minimum(rare, np.maximum(nearby * COVERAGE.error_depth_share, alike))
-
-
 def reads_of_one_error(depth: np.ndarray, error_rate: float) -> np.ndarray:
     """Return the least number of reads, three or more, that errors hardly ever reach.
 

@@ -96,8 +96,8 @@ def _find_exits(first, last, graph, bases, may_end, exits, share):
         # Each superbubble is found from both ends.
         if inner.size < 3 or s > inner[-1] ^ 1 or not may_end[inner[-1] >> 1]:
             continue
-        on_path, kept = _choose_path(inner, graph)
-        if kept.size and _all_similar(inner, on_path, kept, bases, graph):
+        on_path = _choose_path(inner, graph)
+        if on_path[0] and _all_similar(inner, on_path, bases, graph):
             t, highest = inner[-1], _highest_removed(inner, on_path, graph)
             if highest < 0:
                 exits[s] = t
@@ -116,7 +116,7 @@ def _mark_off_path(graph, may_end, exits, marked, is_end):
             continue
         inner = _find_superbubble(s, graph, buffers)
         if not is_touched[inner[1:-1] >> 1].any():
-            on_path, _ = _choose_path(inner, graph)
+            on_path = _choose_path(inner, graph)
             is_end[s >> 1] = is_end[t >> 1] = True
             is_touched[inner[1:-1] >> 1] = True
             marked[inner[1:-1] >> 1] = ~on_path[1:-1]
@@ -195,7 +195,7 @@ def _find_superbubble(s, graph, buffers):
 
 @compiled()
 def _choose_path(inner, graph):
-    """Return which unitigs are on the path of the fewest missing reads, and their places; none if one is too long."""
+    """Return which unitigs are on the path of the fewest missing reads; none are if a path is too long."""
     arc_start, arc_to, _, count, _ = graph
     size, s, t = inner.size, inner[0], inner[-1]
     full = max(count[s >> 1] // n_kmers(s, graph), count[t >> 1] // n_kmers(t, graph))
@@ -216,17 +216,13 @@ def _choose_path(inner, graph):
         if i < size - 1:
             reach[i] += n_kmers(inner[i], graph)
             missing[i] += max(np.int64(0), full * n_kmers(inner[i], graph) - count[inner[i] >> 1])
-    if reach[size - 1] > _MAX_KMERS:
-        return on_path, np.empty(0, np.int64)
-    n_kept, i = 0, size - 1
-    kept = np.empty(size, np.int64)
-    while True:
-        on_path[i] = True
-        kept[n_kept] = i
-        n_kept += 1
-        if i == 0:
-            return on_path, kept[:n_kept][::-1]
-        i = before[i]
+    if reach[size - 1] <= _MAX_KMERS:
+        i = size - 1
+        while i > 0:
+            on_path[i] = True
+            i = before[i]
+        on_path[0] = True
+    return on_path
 
 
 @inlined()
@@ -246,11 +242,11 @@ def _highest_removed(inner, on_path, graph):
 
 
 @compiled()
-def _all_similar(inner, on_path, kept, bases, graph):
+def _all_similar(inner, on_path, bases, graph):
     """Return whether each unitig that is not kept aligns to the kept path with few differences."""
     _, _, start, _, k = graph
     path, n = np.empty(_MAX_KMERS + 2 * (k - 1), np.uint8), np.int64(0)
-    for i in kept:
+    for i in np.flatnonzero(on_path):  # in topological order
         begin, end, strand = start[inner[i] >> 1], start[(inner[i] >> 1) + 1], inner[i] & 1
         first, last = k - 1, end - begin  # without the overlap with the unitig before
         if i == 0:

@@ -14,16 +14,15 @@ Poisson distribution models.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import array_namespace, to_host
-from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads
-from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
+from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads, batches
+from gpuasm.assembly.alignment.seed_index import Targets, targets_of
 from gpuasm.assembly.contig import Contig, bounds_of, changed, in_order
 from gpuasm.assembly.parameters import VERIFICATION
 from gpuasm.primitives.runs import values_of_ranges
@@ -101,11 +100,11 @@ def split_contigs(
         Shorter parts are dropped.
     """
     bounds = bounds_of(contigs)
-    begin, is_whole = bounds.tolist(), _are_whole(bounds, cuts, is_excluded).tolist()
+    begin, n_cuts = bounds.tolist(), np.diff(np.searchsorted(cuts.place, bounds)).tolist()
     parts: list[tuple[Contig, list[slice]]] = []
     for number, contig in enumerate(contigs):
         low, high = begin[number], begin[number + 1]
-        if is_whole[number]:
+        if not n_cuts[number]:
             if high - low >= min_length:
                 first = low + first_base.get(number, 0)
                 rotated = [slice(first, high), slice(low, first)] if first > low else [slice(low, high)]
@@ -118,12 +117,6 @@ def split_contigs(
         parts += _with_ends(contig, kept, cuts, within=(low, high), codes=codes)
     order = in_order([contig for contig, _ in parts])
     return Parts([parts[i][0] for i in order], [own for i in order for own in parts[i][1]])
-
-
-def _are_whole(bounds: np.ndarray, cuts: Cuts, is_excluded: np.ndarray) -> np.ndarray:
-    """Return which contigs have neither cuts nor excluded bases: (n,) bool."""
-    n_cuts = np.diff(np.searchsorted(cuts.place, bounds))
-    return (n_cuts == 0) & (np.diff(np.searchsorted(np.flatnonzero(is_excluded), bounds)) == 0)
 
 
 def _with_ends(
@@ -154,24 +147,18 @@ def _with_ends(
 _WINDOW = VERIFICATION.circular_start_window
 
 
-def find_circular_starts(
-    contigs: Sequence[Contig], batches: Iterable[Reads], *, typical: int, reach: int, xp: Any
-) -> dict[int, int]:
-    """Return the new first base of each circular contig that gets one, by the contig's number.
-
-    The reads come in batches, mates together; their mean length is ``typical``, that of the longest ``reach``.
-    """
+def find_circular_starts(contigs: Sequence[Contig], reads: Reads) -> dict[int, int]:
+    """Return the new first base of each circular contig that gets one, by the contig's number."""
     least = VERIFICATION.circular_start_min_bases
     circular = [i for i, contig in enumerate(contigs) if contig.is_circular and contig.length >= least]
     circular = [i for i in circular if (contigs[i].codes < NOT_A_BASE).all()]
     if not circular:
         return {}
-    targets = Targets.of([contigs[i].codes for i in circular], [True] * len(circular), reach=reach, xp=xp)
-    index, found = index_seeds(targets, typical), dict[int, int]()
-    seen = [_clipped_places(reads, align_reads(reads, targets, index), targets) for reads in batches]
+    chosen, found = [contigs[i] for i in circular], dict[int, int]()
+    targets, index = targets_of(chosen, reads)
+    seen = [_clipped_places(batch, align_reads(batch, targets, index), targets) for batch in batches(reads)]
     place = np.unique(np.concatenate([np.empty((0, 2), np.int64), *seen]), axis=0)[:, 0]
-    begin = np.cumsum([0, *(contigs[i].length for i in circular)])
-    for i, first, end in zip(circular, begin[:-1], begin[1:], strict=True):
+    for i, (first, end) in zip(circular, pairwise(bounds_of(chosen)), strict=True):
         low, high = np.searchsorted(place, (first, end))
         at = best_start(place[low:high] - first, int(end - first))
         if at is not None:
