@@ -26,9 +26,10 @@ class SelfAlignment:
     """An alignment of a part of a stretch to another place of the contigs.
 
     The part, from ``low`` to ``high``, is counted from the first base of the stretch on; the place, from ``begin`` to
-    ``end``, among the bases of all contigs. Its reverse complement is aligned there if ``is_reversed``.
+    ``end``, among the bases of all contigs, on ``contig``. Its reverse complement is aligned there if ``is_reversed``.
     """
 
+    contig: int
     low: int
     high: int
     begin: int
@@ -71,7 +72,7 @@ def find_self_alignments(
         one, two = one + least, two + least
         begin, end = (shift - two + 1, shift - one + 1) if is_reversed else (shift + one, shift + two)
         if two - one >= ALIGNMENT.contained_end_min_bases and (end <= low or begin >= high):
-            found[row].append(SelfAlignment(one, two, begin, end, bool(is_reversed)))
+            found[row].append(SelfAlignment(contig, one, two, begin, end, bool(is_reversed)))
     return [sorted(own, key=lambda alignment: (alignment.begin, alignment.end, alignment.is_reversed)) for own in found]
 
 

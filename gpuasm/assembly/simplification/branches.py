@@ -98,11 +98,7 @@ def _compare(first, last, rows, arc_start, arc_to, unitigs, reach, competitor, i
 @compiled()
 def is_above(a, b, depth, n_kmers):
     """Return whether unitig a has more depth than b, or equal depth and more k-mers, or else the lower number."""
-    if depth[a] != depth[b]:
-        return depth[a] > depth[b]
-    if n_kmers[a] != n_kmers[b]:
-        return n_kmers[a] > n_kmers[b]
-    return a < b
+    return (depth[a], n_kmers[a], -a) > (depth[b], n_kmers[b], -b)
 
 
 @dataclass(frozen=True)

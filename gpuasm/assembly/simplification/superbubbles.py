@@ -27,7 +27,7 @@ _SLOTS, _HASH_FACTOR = 1024, 0x9E3779B1
 
 def find_superbubble_variants(
     graph: UnitigGraph,
-    nearby: np.ndarray | None = None,
+    nearby: np.ndarray | float = np.inf,
     *,
     minor_share: float = np.inf,
     ends_below: float = np.inf,
@@ -41,8 +41,7 @@ def find_superbubble_variants(
     Parameters
     ----------
     nearby : (n,) float64
-        Depth of one copy around each unitig. Where it is infinite, entrance and exit may have any depth. None stands
-        for infinity everywhere.
+        Depth of one copy around each unitig. Where it is infinite, entrance and exit may have any depth.
     minor_share
         Greatest depth of a removed unitig, as a share of the lower depth of entrance and exit, if few superbubbles
         exceed it.
@@ -61,7 +60,7 @@ def find_superbubble_variants(
     exits, share = np.full(2 * graph.n, -1, np.int32), np.zeros(2 * graph.n)
     run_chunks(_find_exits, 2 * graph.n, known, graph.bases, may_end, exits, share)
     _mark_off_path(known, may_end, exits, marked, is_end)
-    if nearby is None or not marked.any():
+    if not marked.any():
         return marked
     copies = graph.depth / np.maximum(nearby, 1 / graph.unit)
     is_single = copies < COVERAGE.single_copy_ratio
@@ -129,7 +128,7 @@ def _superbubble_buffers():
     A hash table takes less memory a thread than a number for each unitig of the graph.
     """
     size = _MAX_UNITIGS + 2
-    return np.empty(size, np.int32), np.empty(size, np.int32), np.full(_SLOTS, -1, np.int32), np.empty(_SLOTS, np.int32)
+    return np.empty(size, np.int32), np.empty(size, np.int32), np.empty(_SLOTS, np.int32), np.empty(_SLOTS, np.int32)
 
 
 @inlined()
@@ -149,30 +148,28 @@ def _find_superbubble(s, graph, buffers):
     """
     arc_start, arc_to = graph[0], graph[1]
     inner, n_seen, key, place = buffers
-    found = 1
+    key[:] = -1
     inner[0] = s
     slot = _slot_of(s, key)
     key[slot], place[slot] = s, 0
-    size, n_open, is_good = 0, 0, True
+    found, size, n_open = 1, 0, 0
     # inner[:size] is visited; of the unitigs found after it, n_open wait for more arcs.
     ready = 1
-    while is_good and size < ready:
+    while size < ready:
         v = inner[size]
         size += 1
         if size > 1 and ready == size and n_open == 0:
             break
         if arc_start[v] == arc_start[v + 1]:
-            is_good = False
+            return inner[:0]
         for arc in range(arc_start[v], arc_start[v + 1]):
             w = arc_to[arc]
             if key[_slot_of(w ^ 1, key)] >= 0 or w == s:
-                is_good = False
-                break
+                return inner[:0]
             slot = _slot_of(w, key)
             if key[slot] < 0:
                 if found >= inner.size:
-                    is_good = False
-                    break
+                    return inner[:0]
                 key[slot], place[slot] = w, found
                 inner[found] = w
                 n_seen[found] = 0
@@ -188,9 +185,7 @@ def _find_superbubble(s, graph, buffers):
                 place[slot] = ready
                 ready += 1
                 n_open -= 1
-    is_good = is_good and ready == size and n_open == 0 and found == size
-    key[:] = -1
-    return inner[: size if is_good else 0]
+    return inner[: size if ready == size == found and n_open == 0 else 0]
 
 
 @compiled()

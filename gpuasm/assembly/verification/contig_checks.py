@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def check_contigs(
     if "circular-start" in rules:
         first_base = find_circular_starts(longer, reads)
     parts = split_contigs(
-        longer, codes, cuts.moved(moved), is_excluded=is_excluded, first_base=first_base, min_length=min_length
+        longer, codes, replace(cuts, place=moved), is_excluded=is_excluded, first_base=first_base, min_length=min_length
     )
     codes, depth, is_core = parts.take(codes), parts.take(depth), parts.take(is_core)
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(parts.contigs))

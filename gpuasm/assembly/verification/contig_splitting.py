@@ -38,25 +38,22 @@ class Cuts:
     ----------
     place : (n,) int64, ascending
         Breaks, and where excluded stretches begin and end.
-    breaks : (m,) int64, ascending
-        Those of them whose two sides do not belong together.
+    is_break : (n,) bool
+        Whether the two sides of each do not belong together.
     """
 
     place: np.ndarray
-    breaks: np.ndarray
+    is_break: np.ndarray
 
     @classmethod
     def of(cls, breaks: np.ndarray, excluded: np.ndarray) -> Cuts:
         """Return cuts at breaks and at both ends of excluded stretches."""
-        return cls(np.union1d(breaks, excluded), breaks)
-
-    def moved(self, place: np.ndarray) -> Cuts:
-        """Return the cuts at other places, in the same order."""
-        return Cuts(place, place[np.searchsorted(self.place, self.breaks)])
+        place = np.union1d(breaks, excluded)
+        return cls(place, np.isin(place, breaks))
 
     def has_break(self, low: int, high: int) -> bool:
         """Return whether there is a break from ``low`` on and before ``high``."""
-        return bool(np.searchsorted(self.breaks, low) < np.searchsorted(self.breaks, high))
+        return bool(self.is_break[slice(*np.searchsorted(self.place, [low, high]))].any())
 
 
 @dataclass(frozen=True)

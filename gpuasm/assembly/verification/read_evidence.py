@@ -17,7 +17,6 @@ are not checked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -214,7 +213,12 @@ class ClippingBreakpoints:
             return place
         order = np.argsort(low, kind="stable")
         place, low, high = place[order], low[order], high[order]
-        wrong = place[~_covered(low, high, self.covered)]
+        xp = array_namespace(*(begin for begin, _ in self.covered))
+        is_covered = xp.zeros(place.size, np.uint8)
+        low, high = to_namespace(xp, low), to_namespace(xp, high)
+        for begin, end in self.covered:
+            _mark_covered(begin.size, begin, end, low, high, place.size, is_covered)
+        wrong = place[to_host(is_covered) == 0]
         target = targets.at(wrong)
         return np.unique(targets.offset[target] + wrong - targets.start[target])
 
@@ -247,21 +251,10 @@ def spaced_apart(place: np.ndarray, *, read_length: int) -> np.ndarray:
     return np.array(kept, np.int64)
 
 
-def _covered(low: np.ndarray, high: np.ndarray, by: Sequence[tuple[Array, Array]]) -> np.ndarray:
-    """Mark the windows, by ascending ``low``, that some stretch covers whole: (n,) bool, on the host."""
-    is_covered = np.zeros(low.size, np.uint8)
-    for one, other in by:
-        xp = array_namespace(one)
-        found = xp.zeros(low.size, np.uint8)
-        windows = to_namespace(xp, low), to_namespace(xp, high)
-        _mark_covered(int(one.size), one, other, *windows, int(low.size), found)
-        is_covered |= to_host(found)
-    return is_covered == 1
-
-
 @signatures("int64[::1], int64[::1], int64[::1], int64[::1], int64, uint8[::1]")
 @for_each
 def _mark_covered(i, begin, end, low, high, n, is_covered):
+    """Mark the windows, by ascending ``low``, that a stretch covers whole."""
     w = run_of(begin[i] - 1, low, n)
     if low[w] < begin[i]:
         w += 1
