@@ -137,20 +137,18 @@ def find_contained_contigs(contigs: Sequence[Contig]) -> np.ndarray:
     owner, side = np.array(ends).T
     first = np.where(side == LEFT, bounds[owner], bounds[owner + 1] - MAX_PLAIN_K)
     last_kmers = kmers_of(codes[(first[:, None] + np.arange(MAX_PLAIN_K)).ravel()] & 3)
-    own, twin = (kmers[::MAX_PLAIN_K] for kmers in last_kmers)
-    outwards = np.where(side == LEFT, twin, own), np.where(side == LEFT, own, twin)
-    at, row, is_reversed = _occurrences(codes, *outwards)
+    at, row, is_reversed = _occurrences(codes, *(kmers[::MAX_PLAIN_K] for kmers in last_kmers))
     owner, side, contig = owner[row], side[row], np.searchsorted(bounds, at, side="right") - 1
     n, length, is_linear = np.diff(bounds)[owner], np.diff(bounds)[contig], [not own.is_circular for own in contigs]
-    begin = np.where(is_reversed, at, at + MAX_PLAIN_K - n)
+    begin = np.where(is_reversed == (side == RIGHT), at, at + MAX_PLAIN_K - n)
     fits = (begin >= bounds[contig]) & (begin + n <= bounds[contig + 1]) & np.array(is_linear)[contig]
     rows = np.flatnonzero(fits & ((n < length) | (owner > contig)))
-    columns = (owner, begin, is_reversed == (side == LEFT))
+    columns = (owner, begin, is_reversed)
     contained = set()
-    for number, first, is_same_strand in zip(*(column[rows].tolist() for column in columns), strict=True):
+    for number, first, is_other_strand in zip(*(column[rows].tolist() for column in columns), strict=True):
         own = contigs[number].codes
         other = codes[first : first + own.size]
-        if np.array_equal(own, other if is_same_strand else reverse_complement(other)) and (own < NOT_A_BASE).all():
+        if np.array_equal(own, reverse_complement(other) if is_other_strand else other) and (own < NOT_A_BASE).all():
             contained.add(number)
     found = np.array(sorted(contained), np.int64)
     return np.stack([bounds[found], bounds[found + 1]], axis=1)

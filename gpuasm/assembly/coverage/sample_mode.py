@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.assembly.coverage.graph_depth import even_share, long_share, read_share, typical_depth
+from gpuasm.assembly.coverage.graph_depth import even_share, read_share, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.parameters import (
@@ -132,7 +132,8 @@ def choose_mode(requested: str, graph: UnitigGraph, *, least_depth: float = 0.0)
         why = f"but their GC contents vary by {spread:.1%}: several organisms of even depth"
     else:
         name, why = "isolate", f"at least {least:.0%}: one organism"
-    is_population = name != "isolate" and long_share(graph) < COVERAGE.population_long_share
+    in_long = graph.count[graph.n_kmers > COVERAGE.long_unitig_kmers].sum() / max(1, graph.count.sum())
+    is_population = name != "isolate" and bool(in_long < COVERAGE.population_long_share)
     if is_population:
         why += f"; less than {COVERAGE.population_long_share:.0%} of the reads lie in long unitigs: a population"
     mode = Mode(name, f"{fact}, {why}", is_population=is_population)

@@ -199,10 +199,7 @@ def _choose_path(inner, graph):
     for i in range(1, size):
         best = -1
         for j in range(i):
-            leads_here = False
-            for arc in range(arc_start[inner[j]], arc_start[inner[j] + 1]):
-                leads_here = leads_here or arc_to[arc] == inner[i]
-            if not leads_here:
+            if inner[i] not in arc_to[arc_start[inner[j]] : arc_start[inner[j] + 1]]:
                 continue
             reach[i] = max(reach[i], reach[j])
             if best < 0 or (missing[j], inner[j]) < (missing[best], inner[best]):

@@ -51,7 +51,7 @@ def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndar
 
     Contigs are broken anyway at the places ``known``, ascending; runs of windows with one of them are skipped.
     """
-    begin, end = spans.fragments
+    begin, end = np.concatenate([np.empty((2, 0), np.int64), *spans.fragments], axis=1)
     n_discordant = sum(own.shape[1] for own in spans.discordant)
     if begin.size == 0 or n_discordant > VERIFICATION.discordant_max_rate * (n_discordant + 2 * begin.size):
         return np.empty(0, np.int64)
@@ -67,7 +67,7 @@ def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndar
     has_break = np.searchsorted(known, bounds[:, 0] + shift) < np.searchsorted(
         known, bounds[:, 1] + shift, side="right"
     )
-    rightwards, leftwards = _DirectedReads.of(spans, targets)
+    rightwards, leftwards = _DirectedReads.of(spans, (begin, end), targets)
     sizes = {"window": window, "typical": typical, "long": longest, "read": spans.read_length}
     places = rightwards.last(bounds, **sizes)
     # On the other strand, reads to the left are reads to the right.
@@ -102,10 +102,12 @@ class _DirectedReads:
     usual: float
 
     @classmethod
-    def of(cls, spans: BreakEvidence, targets: Targets) -> tuple[_DirectedReads, _DirectedReads]:
+    def of(
+        cls, spans: BreakEvidence, fragments: tuple[np.ndarray, np.ndarray], targets: Targets
+    ) -> tuple[_DirectedReads, _DirectedReads]:
         """Return the reads to the right, and those to the left, on the other strand."""
         begin, end, is_reversed = np.concatenate(spans.discordant, axis=1)
-        right, left, (low, high) = is_reversed == 0, is_reversed == 1, spans.fragments
+        right, left, (low, high) = is_reversed == 0, is_reversed == 1, fragments
         n_bases, n_text = int(targets.size.sum()), spans.rightwards.size
         sides = (
             (begin[right], end[right], low, spans.rightwards, 0),
