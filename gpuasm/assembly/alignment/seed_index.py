@@ -31,8 +31,6 @@ SEED_K = MAX_PLAIN_K
 _WEIGHT_SCALE = 16
 """Weight of a contig of depth 1."""
 
-_NO_WINDOW = np.int64(-1)
-
 
 class TargetArrays(NamedTuple):
     """What kernels take of `Targets`, all where the text is."""
@@ -209,7 +207,7 @@ def _find_all_seeds(targets: Targets, k: int, sample: Any) -> tuple[Array, Array
         end = xp.cumsum(count)
         keys, place = (xp.empty(int(end[-1]), dtype) for dtype in (np.uint64, np.int64))
         _find_seeds(position.size, position, count, end - count, targets.packed, k, sample, keys, place)
-        rows = xp.flatnonzero(place != _NO_WINDOW)
+        rows = xp.flatnonzero(place != -1)
         found[0].append(keys[rows])
         found[1].append(place[rows])
     return joined(found[0]), joined(found[1])

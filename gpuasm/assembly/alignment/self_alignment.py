@@ -62,11 +62,8 @@ def find_self_alignments(
         least, most = (shift - last + 1, shift - first + 1) if is_reversed else (first - shift, last - shift)
         least, most = max(0, least), min(high - low, most)
         own = codes[low + least : low + most]
-        other = (
-            reverse_complement(codes[shift - most + 1 : shift - least + 1])
-            if is_reversed
-            else codes[shift + least : shift + most]
-        )
+        begin, end = (shift - most + 1, shift - least + 1) if is_reversed else (shift + least, shift + most)
+        other = reverse_complement(codes[begin:end]) if is_reversed else codes[begin:end]
         differs = (own != other) | (own >= NOT_A_BASE)
         _, one, two = best_run(np.where(differs, 1 - ALIGNMENT.similar_bases_per_difference, 1))
         one, two = one + least, two + least

@@ -135,15 +135,18 @@ def one_copy_depth(graph: UnitigGraph, model: DepthModel) -> np.ndarray:
 @signatures("int64[::1], int32[::1]")
 @compiled()
 def _components(arc_start, arc_to):
-    """Return the least unitig of each unitig's component."""
+    """Return the number of each unitig's component; components are numbered by their least unitigs."""
     least = np.arange(arc_start.size // 2)
     for u in range(least.size):
         for arc in range(arc_start[2 * u], arc_start[2 * u + 2]):
             a, b = root_of(least, u), root_of(least, arc_to[arc] >> 1)
             least[max(a, b)] = min(a, b)
+    component, n = np.empty_like(least), 0
     for u in range(least.size):
-        least[u] = root_of(least, u)
-    return least
+        root = root_of(least, u)
+        component[u] = n if root == u else component[root]
+        n += root == u
+    return component
 
 
 def bits_for_single_copy(graph: UnitigGraph, copy: np.ndarray, *, bases_per_read: float) -> np.ndarray:

@@ -128,15 +128,8 @@ def _with_ends(
         ends = contig.ends[0] if has_right else -1, contig.ends[1] if has_left else -1
         right, left = contig.extended
         extended = right - (high - end) if has_right else 0, left - (first - low) if has_left else 0
-        is_whole = has_right and has_left and not contig.is_circular
-        part = changed(
-            contig,
-            codes=codes[first:end],
-            is_circular=False,
-            unitig=contig.unitig if is_whole else -1,
-            ends=ends,
-            extended=extended,
-        )
+        unitig = contig.unitig if has_right and has_left and not contig.is_circular else -1
+        part = changed(contig, codes=codes[first:end], is_circular=False, unitig=unitig, ends=ends, extended=extended)
         found.append((part, [slice(first, end)]))
     return found
 

@@ -95,9 +95,8 @@ def _copy_depths(depth: np.ndarray, bounds: np.ndarray, read_length: int) -> np.
     """Return the median depth of each contig if it is long enough, else the depth of one copy: (n,) float64."""
     length = np.diff(bounds)
     middle = np.array([np.median(depth[low:high]) for low, high in pairwise(bounds.tolist())])
-    return np.where(
-        length >= VERIFICATION.redundant_depth_min_reads * read_length, middle, single_copy_depth(length, middle)
-    )
+    is_long = length >= VERIFICATION.redundant_depth_min_reads * read_length
+    return np.where(is_long, middle, single_copy_depth(length, middle))
 
 
 @dataclass(frozen=True)
@@ -128,10 +127,7 @@ class EndCopies:
         best, begin, end = best_run(odds / self.per_read)
         outer = {low + begin: reads[:_OUTER], low + end: reads[-_OUTER:]}
         mean = float(reads[begin:end].mean()) if end > begin else 0.0
-        if any(
-            VERIFICATION.redundant_outer_depth_ratio * own.mean() < mean
-            for at, own in outer.items()
-            if at in self.bounds
-        ):
+        ratio = VERIFICATION.redundant_outer_depth_ratio
+        if any(at in self.bounds and ratio * own.mean() < mean for at, own in outer.items()):
             return 0.0, low, low
         return best, low + begin, low + end

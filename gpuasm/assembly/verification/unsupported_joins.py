@@ -51,7 +51,7 @@ def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndar
 
     Contigs are broken anyway at the places ``known``, ascending; runs of windows with one of them are skipped.
     """
-    begin, end = np.concatenate([np.empty((2, 0), np.int64), *spans.fragments], axis=1)
+    begin, end = fragments = np.concatenate([np.empty((2, 0), np.int64), *spans.fragments], axis=1)
     n_discordant = sum(own.shape[1] for own in spans.discordant)
     if begin.size == 0 or n_discordant > VERIFICATION.discordant_max_rate * (n_discordant + 2 * begin.size):
         return np.empty(0, np.int64)
@@ -64,10 +64,9 @@ def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndar
     first = targets.start[target]
     bounds = np.stack([low, high + window, first, first + targets.size[target]], axis=1)
     shift = targets.offset[target] - first
-    has_break = np.searchsorted(known, bounds[:, 0] + shift) < np.searchsorted(
-        known, bounds[:, 1] + shift, side="right"
-    )
-    rightwards, leftwards = _DirectedReads.of(spans, (begin, end), targets)
+    begin, end = bounds[:, :2].T + shift
+    has_break = np.searchsorted(known, begin) < np.searchsorted(known, end, side="right")
+    rightwards, leftwards = _DirectedReads.of(spans, fragments, targets)
     sizes = {"window": window, "typical": typical, "long": longest, "read": spans.read_length}
     places = rightwards.last(bounds, **sizes)
     # On the other strand, reads to the left are reads to the right.
@@ -102,9 +101,7 @@ class _DirectedReads:
     usual: float
 
     @classmethod
-    def of(
-        cls, spans: BreakEvidence, fragments: tuple[np.ndarray, np.ndarray], targets: Targets
-    ) -> tuple[_DirectedReads, _DirectedReads]:
+    def of(cls, spans: BreakEvidence, fragments: np.ndarray, targets: Targets) -> tuple[_DirectedReads, _DirectedReads]:
         """Return the reads to the right, and those to the left, on the other strand."""
         begin, end, is_reversed = np.concatenate(spans.discordant, axis=1)
         right, left, (low, high) = is_reversed == 0, is_reversed == 1, fragments
