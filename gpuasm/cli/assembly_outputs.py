@@ -59,7 +59,7 @@ def write_assembly(folder: Path, assembly: Assembly, naming: Naming, *, table_wr
 
 def write_no_assembly(folder: Path, naming: Naming) -> None:
     """Write every file but run.json and the page, without content."""
-    nothing = Checked.empty()
+    nothing = Checked.by_kmers([], min_length=0)
     write_contig_table(folder / "contigs.tsv", nothing)
     write_together([*writers_of_checked(folder, nothing, naming), *writers_of_scaffolds(folder, [], naming)])
     write_gfa(folder / "graph.gfa", [], [])

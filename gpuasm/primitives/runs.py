@@ -82,5 +82,6 @@ def mark_ranges(begin: np.ndarray, end: np.ndarray, size: int) -> np.ndarray:
 @signatures("int64[::1], int64[::1], boolean[::1]", on="host")
 @for_each
 def _mark_range(row, begin, end, is_within):
-    for place in range(begin[row], end[row]):
-        is_within[place] = True  # all threads write the same
+    first = np.uint64(begin[row])
+    for i in range(np.uint64(max(np.int64(0), end[row] - begin[row]))):  # unsigned, so that the loop is vectorised
+        is_within[first + i] = True  # all threads write the same

@@ -35,7 +35,6 @@ def stable_order(keys: Array, n_keys: int) -> Array:
     return order
 
 
-@signatures("int64[::1], int64[::1], int32[::1]")
 @compiled()
 def _deal(keys, next_place, order):
     for i in range(keys.size):

@@ -22,7 +22,7 @@ OF_ITS_OWN = {
     # Windows of flanks hold an arc, and each is in one flank, or twice in its own mirror image, and given the same.
     ("passed_contigs.py", "_set_depth"): {"count", "followers"},
     ("read_correction.py", "_correct"): {"names", "packed"},  # each segment has entries of its own
-    ("ungapped.py", "_choose_place"): {"found"},  # so are the rows
+    ("ungapped.py", "choose_place"): {"found"},  # so are the rows
     ("graph_walks.py", "_search"): {"cursor", "place", "walk"},  # of the walks of its own link
 }
 """Arrays that a kernel reads and writes at other places than its index, though no other run accesses those."""

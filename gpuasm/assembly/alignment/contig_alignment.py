@@ -3,7 +3,7 @@
 The first seed of a read that occurs at one place only places it; the alignment is the stretch with the highest score
 (`ungapped`). A read clipped there, as at the end of a contig, may have a second alignment by the last unique seed of
 its clipped tail. First and last refer to the lesser of the read's two strands, so that its strand does not matter.
-A read all of whose seeds occur several times is aligned by `choose_places`.
+A read all of whose seeds occur several times is aligned by `choose_place`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.seed_index import SeedIndex, TargetArrays, Targets
 from gpuasm.assembly.alignment.ungapped import (
     best_ungapped_alignment,
-    choose_places,
+    choose_place,
     leftmost,
     leftmost_on,
     mismatch_mask,
@@ -99,11 +99,6 @@ class Alignments(NamedTuple):
         """Return the chosen alignments (a mask or indices)."""
         return Alignments(*(column[chosen] for column in self))
 
-    def joined(self, other: Alignments) -> Alignments:
-        """Return these alignments and then the others."""
-        xp = array_namespace(self.at)
-        return Alignments(*(xp.concatenate(columns) for columns in zip(self, other, strict=True)))
-
 
 def align_reads(reads: Reads, targets: Targets, index: SeedIndex) -> tuple[Alignments, Alignments]:
     """Align segments of reads to targets; see the module.
@@ -116,7 +111,8 @@ def align_reads(reads: Reads, targets: Targets, index: SeedIndex) -> tuple[Align
     xp, n = array_namespace(reads.packed), reads.n_segments
     found, window, is_unique = xp.empty(n, np.int64), xp.empty(n, np.int32), xp.empty(n, dtype=bool)
     _find_first_seed(n, reads.arrays, index, found, window, is_unique)
-    choose_places(reads, targets, index, found, window)
+    rows = xp.flatnonzero(found < -1)
+    choose_place(rows.size, rows, reads.arrays, targets.arrays, targets.n, index, window, found)
     segments = xp.flatnonzero(found != -1)
     placed = (segments, found[segments], window[segments], is_unique[segments])
     first = _align_at_seeds(reads, targets, placed, k=index.k)

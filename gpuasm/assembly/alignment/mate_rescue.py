@@ -20,7 +20,6 @@ from gpuasm.primitives.counting import count_ones
 from gpuasm.primitives.searching import places_among
 from gpuasm.sequence.reads import ReadArrays, Reads
 
-_NOWHERE = np.int64(-1)
 _MIN_SCORE, _BASES_PER_MISMATCH = ALIGNMENT.alignment_min_score, ALIGNMENT.alignment_bases_per_mismatch
 
 
@@ -48,7 +47,7 @@ def rescue_mates(
     segment, mate = _with_mates(reads, own, discordant)
     at, mismatches = xp.empty(segment.size, np.int64), xp.empty(segment.size, np.int32)
     _align_near_mate(segment.size, segment, mate, own, longest, reads.arrays, targets.arrays, at, mismatches)
-    found = xp.flatnonzero(at != _NOWHERE)
+    found = xp.flatnonzero(at != -1)
     segment, mate, at = segment[found], mate[found], at[found]
     target, is_reversed = own.target[mate], (1 - own.is_reversed[mate]).astype(np.uint8)
     begin = xp.maximum(at, targets.arrays.start[target])

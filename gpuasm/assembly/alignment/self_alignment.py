@@ -26,9 +26,10 @@ class SelfAlignment:
     """An alignment of a part of a stretch to another place of the contigs.
 
     The part, from ``low`` to ``high``, is counted from the first base of the stretch on; the place, from ``begin`` to
-    ``end``, among the bases of all contigs. Its reverse complement is aligned there if ``is_reversed``.
+    ``end``, among the bases of all contigs, on ``contig``. Its reverse complement is aligned there if ``is_reversed``.
     """
 
+    contig: int
     low: int
     high: int
     begin: int
@@ -61,17 +62,14 @@ def find_self_alignments(
         least, most = (shift - last + 1, shift - first + 1) if is_reversed else (first - shift, last - shift)
         least, most = max(0, least), min(high - low, most)
         own = codes[low + least : low + most]
-        other = (
-            reverse_complement(codes[shift - most + 1 : shift - least + 1])
-            if is_reversed
-            else codes[shift + least : shift + most]
-        )
+        begin, end = (shift - most + 1, shift - least + 1) if is_reversed else (shift + least, shift + most)
+        other = reverse_complement(codes[begin:end]) if is_reversed else codes[begin:end]
         differs = (own != other) | (own >= NOT_A_BASE)
         _, one, two = best_run(np.where(differs, 1 - ALIGNMENT.similar_bases_per_difference, 1))
         one, two = one + least, two + least
         begin, end = (shift - two + 1, shift - one + 1) if is_reversed else (shift + one, shift + two)
         if two - one >= ALIGNMENT.contained_end_min_bases and (end <= low or begin >= high):
-            found[row].append(SelfAlignment(one, two, begin, end, bool(is_reversed)))
+            found[row].append(SelfAlignment(contig, one, two, begin, end, bool(is_reversed)))
     return [sorted(own, key=lambda alignment: (alignment.begin, alignment.end, alignment.is_reversed)) for own in found]
 
 
@@ -136,20 +134,18 @@ def find_contained_contigs(contigs: Sequence[Contig]) -> np.ndarray:
     owner, side = np.array(ends).T
     first = np.where(side == LEFT, bounds[owner], bounds[owner + 1] - MAX_PLAIN_K)
     last_kmers = kmers_of(codes[(first[:, None] + np.arange(MAX_PLAIN_K)).ravel()] & 3)
-    own, twin = (kmers[::MAX_PLAIN_K] for kmers in last_kmers)
-    outwards = np.where(side == LEFT, twin, own), np.where(side == LEFT, own, twin)
-    at, row, is_reversed = _occurrences(codes, *outwards)
+    at, row, is_reversed = _occurrences(codes, *(kmers[::MAX_PLAIN_K] for kmers in last_kmers))
     owner, side, contig = owner[row], side[row], np.searchsorted(bounds, at, side="right") - 1
     n, length, is_linear = np.diff(bounds)[owner], np.diff(bounds)[contig], [not own.is_circular for own in contigs]
-    begin = np.where(is_reversed, at, at + MAX_PLAIN_K - n)
+    begin = np.where(is_reversed == (side == RIGHT), at, at + MAX_PLAIN_K - n)
     fits = (begin >= bounds[contig]) & (begin + n <= bounds[contig + 1]) & np.array(is_linear)[contig]
     rows = np.flatnonzero(fits & ((n < length) | (owner > contig)))
-    columns = (owner, begin, is_reversed == (side == LEFT))
+    columns = (owner, begin, is_reversed)
     contained = set()
-    for number, first, is_same_strand in zip(*(column[rows].tolist() for column in columns), strict=True):
+    for number, first, is_other_strand in zip(*(column[rows].tolist() for column in columns), strict=True):
         own = contigs[number].codes
         other = codes[first : first + own.size]
-        if np.array_equal(own, other if is_same_strand else reverse_complement(other)) and (own < NOT_A_BASE).all():
+        if np.array_equal(own, reverse_complement(other) if is_other_strand else other) and (own < NOT_A_BASE).all():
             contained.add(number)
     found = np.array(sorted(contained), np.int64)
     return np.stack([bounds[found], bounds[found + 1]], axis=1)

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.arrays import Array, array_namespace
-from gpuasm.assembly.alignment.seed_index import SeedIndex, TargetArrays, Targets
+from gpuasm.assembly.alignment.seed_index import SeedIndex, TargetArrays
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.keys import reverse_complement_plain
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.hashing import mix
 from gpuasm.primitives.searching import run_of
 from gpuasm.sequence.encoding import block_at
-from gpuasm.sequence.reads import ReadArrays, Reads
+from gpuasm.sequence.reads import ReadArrays
 
 _MISMATCH_COST, _MIN_SCORE = ALIGNMENT.alignment_mismatch_cost, ALIGNMENT.alignment_min_score
 _MAX_PLACES = ALIGNMENT.multi_mapping_max_places
@@ -83,21 +82,6 @@ def best_ungapped_alignment(read_packed, first, length, is_reversed, text_packed
     return best, best_begin, best_end
 
 
-def choose_places(reads: Reads, targets: Targets, index: SeedIndex, found: Array, window: Array) -> None:
-    """Choose a place for each segment without a unique seed, in place.
-
-    Parameters
-    ----------
-    found : (n,) int64
-        For each segment ``-2 - (number << 1 | strand)`` of its rarest seed, which becomes
-        ``position << 1 | is_reversed``; other numbers stay as they are.
-    window : (n,) int32
-        The seed's window in the segment.
-    """
-    rows = array_namespace(found).flatnonzero(found < -1)
-    _choose_place(int(rows.size), rows, reads.arrays, targets.arrays, targets.n, index, window, found)
-
-
 @inlined()
 def leftmost_on(seed, window, n, k, targets, n_targets):
     """Return the target of a segment's seed, and the text position of the segment's leftmost base."""
@@ -138,9 +122,14 @@ def _is_as_good(best, best_score, seed, window, n, k, packed, first, targets, n_
     "int64, uint64, uint64[::1], int32[::1], uint64, int64[::1], int64[::1], int32[::1], int64[::1]"
 )
 @for_each
-def _choose_place(
+def choose_place(
     v, rows, reads: ReadArrays, targets: TargetArrays, n_targets, seeds: SeedIndex, window, found
 ):  # fmt: skip
+    """Choose a place for a segment without a unique seed, in place.
+
+    ``found`` has ``-2 - (number << 1 | strand)`` of its rarest seed, which becomes ``position << 1 | is_reversed``;
+    ``window`` is that seed's window in the segment.
+    """
     r, packed, k = rows[v], reads.packed, seeds.k
     at = reads.start[r]
     n, i = np.int64(reads.length[r]), np.int64(window[r])

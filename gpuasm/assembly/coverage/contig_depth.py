@@ -15,7 +15,7 @@ from gpuasm.assembly.alignment.seed_index import SeedIndex, Targets
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.parallel import compiled, signatures
 from gpuasm.primitives.counting import sum_between
-from gpuasm.primitives.runs import mark_ranges
+from gpuasm.primitives.runs import mark_ranges, numbers_of_ranges
 from gpuasm.primitives.searching import first_not_below
 from gpuasm.threads import run_chunks
 
@@ -174,8 +174,7 @@ def window_means(depth: np.ndarray, bounds: np.ndarray, width: int) -> tuple[np.
     mean : (w,) float64
     """
     length = np.diff(bounds)
-    per_contig = -(-length // width)
-    contig = np.repeat(np.arange(length.size), per_contig)
-    begin = (np.arange(contig.size) - (np.cumsum(per_contig) - per_contig)[contig]) * width
+    number, contig = numbers_of_ranges(np.zeros_like(length), -(-length // width))
+    begin = number * width
     size = np.minimum(width, length[contig] - begin)
     return contig, begin, sum_between(depth, np.append(bounds[contig] + begin, bounds[-1])) / np.maximum(size, 1)

@@ -102,11 +102,6 @@ def read_share(graph: UnitigGraph, typical: float) -> float:
     return float(graph.count[near].sum() / max(1, graph.count[counts].sum()))
 
 
-def long_share(graph: UnitigGraph) -> float:
-    """Return the share of the reads' k-mers in long unitigs."""
-    return float(graph.count[graph.n_kmers > COVERAGE.long_unitig_kmers].sum() / max(1, graph.count.sum()))
-
-
 def _informative(graph: UnitigGraph) -> tuple[np.ndarray, np.ndarray]:
     """Return the depth and the k-mers of the unitigs of more than k k-mers, or of all if there are none."""
     is_long = graph.n_kmers > graph.k

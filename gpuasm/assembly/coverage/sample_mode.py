@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuasm.assembly.coverage.graph_depth import even_share, long_share, read_share, typical_depth
+from gpuasm.assembly.coverage.graph_depth import even_share, read_share, typical_depth
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.parameters import (
@@ -132,28 +132,13 @@ def choose_mode(requested: str, graph: UnitigGraph, *, least_depth: float = 0.0)
         why = f"but their GC contents vary by {spread:.1%}: several organisms of even depth"
     else:
         name, why = "isolate", f"at least {least:.0%}: one organism"
-    is_population = name != "isolate" and long_share(graph) < COVERAGE.population_long_share
+    in_long = graph.count[graph.n_kmers > COVERAGE.long_unitig_kmers].sum() / max(1, graph.count.sum())
+    is_population = name != "isolate" and bool(in_long < COVERAGE.population_long_share)
     if is_population:
         why += f"; less than {COVERAGE.population_long_share:.0%} of the reads lie in long unitigs: a population"
     mode = Mode(name, f"{fact}, {why}", is_population=is_population)
     _LOG.info("mode %s: %s", mode.name, mode.reason)
     return mode
-
-
-def rare_depth(
-    nearby: np.ndarray, share: float, *, keeps_variants: bool, few: float = COVERAGE.few_reads, error_rate: float = 0.0
-) -> np.ndarray:
-    """Return the depth below which a branch next to one of higher depth is rare: (n,) float64.
-
-    Of one organism it is a share of the local depth, ``nearby``, (n,) float64. If a rare branch may be true
-    (``keeps_variants``), it is the depth of errors only. ``few`` is the depth of a few reads, ``error_rate`` the
-    substitutions a base: the higher the depth, the more reads share an error by chance.
-    """
-    rare = nearby * share
-    if not keeps_variants:
-        return rare
-    alike = reads_of_one_error(nearby, error_rate) * (few / COVERAGE.few_reads)
-    return np.minimum(rare, np.maximum(nearby * COVERAGE.error_depth_share, alike))
 
 
 def reads_of_one_error(depth: np.ndarray, error_rate: float) -> np.ndarray:

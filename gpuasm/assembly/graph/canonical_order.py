@@ -92,16 +92,14 @@ def apply_order(graph: UnitigGraph, canonical: CanonicalOrder) -> UnitigGraph:
 def _copy_bases(first, last, old, old_start, is_circular, order, flip, rotation, k, start, bases):
     for u in range(first, last):
         o = order[u]
-        length = old_start[o + 1] - old_start[o]
-        if not is_circular[o]:
-            copy_oriented(old, old_start[o], length, flip[u], bases, start[u])
-            continue
-        windows = length - k + 1
-        for i in range(length):
-            if flip[u]:  # the new first window is the old window `rotation`, reverse-complemented
-                bases[start[u] + i] = 3 - old[old_start[o] + (rotation[u] + k - 1 - i) % windows]
-            else:
-                bases[start[u] + i] = old[old_start[o] + (rotation[u] + i) % windows]
+        begin, length, turn = old_start[o], old_start[o + 1] - old_start[o], rotation[u]
+        if flip[u]:  # the new first window is the old window `turn`, reverse-complemented
+            turn = turn if is_circular[o] else length - k
+            copy_oriented(old, begin, turn + k, flip[u], bases, start[u])
+            copy_oriented(old, begin + turn + 1, length - k - turn, flip[u], bases, start[u] + turn + k)
+        else:
+            copy_oriented(old, begin + turn, length - turn, flip[u], bases, start[u])
+            copy_oriented(old, begin + k - 1, turn, flip[u], bases, start[u] + length - turn)
 
 
 def order_walks(graph: UnitigGraph, walks: StrandWalks, *, n_in_order: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -198,10 +198,13 @@ def _concatenate(first, last, old, old_start, k, path, walk_start, start, bases)
 
 
 def _arcs(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the arcs between the ends of linear walks, as rows."""
+    """Return the arcs between the ends of linear walks, as rows.
+
+    From a circular walk, arcs lead to itself and to what was removed alone: no linear walk begins there.
+    """
     n = is_linear.size
     begun = np.full(2 * graph.n, -1, np.int32)  # the oriented walk that begins with each oriented unitig
-    tail = np.empty(2 * n, np.int32)  # the oriented unitig at the end of each oriented walk, -1 for circular ones
+    tail = np.empty(2 * n, np.int32)  # the oriented unitig at the end of each oriented walk
     run_chunks(_name_ends, n, walks.path, walks.start, is_linear, begun, tail)
     n_arcs, old = np.empty(2 * n, np.int64), (graph.arc_start, graph.arc_to)
     run_chunks(_count_arcs, 2 * n, tail, *old, begun, n_arcs)
@@ -219,8 +222,6 @@ def _name_ends(first, last, path, walk_start, is_linear, begun, tail):
         tail[2 * walk], tail[2 * walk + 1] = other, one ^ 1
         if is_linear[walk]:
             begun[one], begun[other ^ 1] = 2 * walk, 2 * walk + 1
-        else:
-            tail[2 * walk], tail[2 * walk + 1] = -1, -1
 
 
 @signatures("int64, int64, int32[::1], int64[::1], int32[::1], int32[::1], int64[::1]")
@@ -228,9 +229,8 @@ def _name_ends(first, last, path, walk_start, is_linear, begun, tail):
 def _count_arcs(first, last, tail, old_start, old_to, begun, n_arcs):
     for row in range(first, last):
         n = 0
-        if tail[row] >= 0:
-            for arc in range(old_start[tail[row]], old_start[tail[row] + 1]):
-                n += begun[old_to[arc]] >= 0
+        for arc in range(old_start[tail[row]], old_start[tail[row] + 1]):
+            n += begun[old_to[arc]] >= 0
         n_arcs[row] = n
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuasm.assembly.coverage.graph_depth import typical_depth
-from gpuasm.assembly.coverage.sample_mode import OTHER_BASES, least_reads_of_one_error, rare_depth
+from gpuasm.assembly.coverage.sample_mode import OTHER_BASES, least_reads_of_one_error, reads_of_one_error
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE, PATHS, SIMPLIFICATION
 from gpuasm.parallel import compiled, signatures
@@ -98,11 +98,7 @@ def _compare(first, last, rows, arc_start, arc_to, unitigs, reach, competitor, i
 @compiled()
 def is_above(a, b, depth, n_kmers):
     """Return whether unitig a has more depth than b, or equal depth and more k-mers, or else the lower number."""
-    if depth[a] != depth[b]:
-        return depth[a] > depth[b]
-    if n_kmers[a] != n_kmers[b]:
-        return n_kmers[a] > n_kmers[b]
-    return a < b
+    return (depth[a], n_kmers[a], -a) > (depth[b], n_kmers[b], -b)
 
 
 @dataclass(frozen=True)
@@ -149,9 +145,16 @@ class RuleLimits:
         return self.is_full and self.with_few
 
     def rare_depth(self, nearby: np.ndarray, *, keeps_variants: bool) -> np.ndarray:
-        """Return the depth below which a branch next to one of higher depth is rare: (n,) float64."""
-        share = SIMPLIFICATION.rare_share * self.strictness
-        return rare_depth(nearby, share, keeps_variants=keeps_variants, few=self.few, error_rate=self.error_rate)
+        """Return the depth below which a branch next to one of higher depth is rare: (n,) float64.
+
+        Of one organism it is a share of the local depth, ``nearby``, (n,) float64. If a rare branch may be true
+        (``keeps_variants``), it is the depth of errors only: the higher the depth, the more reads share an error.
+        """
+        rare = nearby * (SIMPLIFICATION.rare_share * self.strictness)
+        if not keeps_variants:
+            return rare
+        alike = reads_of_one_error(nearby, self.error_rate) * (self.few / COVERAGE.few_reads)
+        return np.minimum(rare, np.maximum(nearby * COVERAGE.error_depth_share, alike))
 
 
 def find_tips(graph: UnitigGraph, nearby: np.ndarray, limits: RuleLimits) -> np.ndarray:

@@ -150,10 +150,7 @@ def _is_kept(oriented, u, arc_start, start, depth):
     if arc_start[oriented + 1] > arc_start[oriented]:
         return True
     w = oriented >> 1
-    own, other = start[u + 1] - start[u], start[w + 1] - start[w]
-    if own != other:
-        return other > own
-    return (depth[w], -w) > (depth[u], -u)
+    return (start[w + 1] - start[w], depth[w], -w) > (start[u + 1] - start[u], depth[u], -u)
 
 
 @compiled()

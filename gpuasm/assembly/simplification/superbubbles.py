@@ -27,7 +27,7 @@ _SLOTS, _HASH_FACTOR = 1024, 0x9E3779B1
 
 def find_superbubble_variants(
     graph: UnitigGraph,
-    nearby: np.ndarray | None = None,
+    nearby: np.ndarray | float = np.inf,
     *,
     minor_share: float = np.inf,
     ends_below: float = np.inf,
@@ -41,8 +41,7 @@ def find_superbubble_variants(
     Parameters
     ----------
     nearby : (n,) float64
-        Depth of one copy around each unitig. Where it is infinite, entrance and exit may have any depth. None stands
-        for infinity everywhere.
+        Depth of one copy around each unitig. Where it is infinite, entrance and exit may have any depth.
     minor_share
         Greatest depth of a removed unitig, as a share of the lower depth of entrance and exit, if few superbubbles
         exceed it.
@@ -61,7 +60,7 @@ def find_superbubble_variants(
     exits, share = np.full(2 * graph.n, -1, np.int32), np.zeros(2 * graph.n)
     run_chunks(_find_exits, 2 * graph.n, known, graph.bases, may_end, exits, share)
     _mark_off_path(known, may_end, exits, marked, is_end)
-    if nearby is None or not marked.any():
+    if not marked.any():
         return marked
     copies = graph.depth / np.maximum(nearby, 1 / graph.unit)
     is_single = copies < COVERAGE.single_copy_ratio
@@ -96,8 +95,8 @@ def _find_exits(first, last, graph, bases, may_end, exits, share):
         # Each superbubble is found from both ends.
         if inner.size < 3 or s > inner[-1] ^ 1 or not may_end[inner[-1] >> 1]:
             continue
-        on_path, kept = _choose_path(inner, graph)
-        if kept.size and _all_similar(inner, on_path, kept, bases, graph):
+        on_path = _choose_path(inner, graph)
+        if on_path[0] and _all_similar(inner, on_path, bases, graph):
             t, highest = inner[-1], _highest_removed(inner, on_path, graph)
             if highest < 0:
                 exits[s] = t
@@ -116,7 +115,7 @@ def _mark_off_path(graph, may_end, exits, marked, is_end):
             continue
         inner = _find_superbubble(s, graph, buffers)
         if not is_touched[inner[1:-1] >> 1].any():
-            on_path, _ = _choose_path(inner, graph)
+            on_path = _choose_path(inner, graph)
             is_end[s >> 1] = is_end[t >> 1] = True
             is_touched[inner[1:-1] >> 1] = True
             marked[inner[1:-1] >> 1] = ~on_path[1:-1]
@@ -129,7 +128,7 @@ def _superbubble_buffers():
     A hash table takes less memory a thread than a number for each unitig of the graph.
     """
     size = _MAX_UNITIGS + 2
-    return np.empty(size, np.int32), np.empty(size, np.int32), np.full(_SLOTS, -1, np.int32), np.empty(_SLOTS, np.int32)
+    return np.empty(size, np.int32), np.empty(size, np.int32), np.empty(_SLOTS, np.int32), np.empty(_SLOTS, np.int32)
 
 
 @inlined()
@@ -149,30 +148,28 @@ def _find_superbubble(s, graph, buffers):
     """
     arc_start, arc_to = graph[0], graph[1]
     inner, n_seen, key, place = buffers
-    found = 1
+    key[:] = -1
     inner[0] = s
     slot = _slot_of(s, key)
     key[slot], place[slot] = s, 0
-    size, n_open, is_good = 0, 0, True
+    found, size, n_open = 1, 0, 0
     # inner[:size] is visited; of the unitigs found after it, n_open wait for more arcs.
     ready = 1
-    while is_good and size < ready:
+    while size < ready:
         v = inner[size]
         size += 1
         if size > 1 and ready == size and n_open == 0:
             break
         if arc_start[v] == arc_start[v + 1]:
-            is_good = False
+            return inner[:0]
         for arc in range(arc_start[v], arc_start[v + 1]):
             w = arc_to[arc]
             if key[_slot_of(w ^ 1, key)] >= 0 or w == s:
-                is_good = False
-                break
+                return inner[:0]
             slot = _slot_of(w, key)
             if key[slot] < 0:
                 if found >= inner.size:
-                    is_good = False
-                    break
+                    return inner[:0]
                 key[slot], place[slot] = w, found
                 inner[found] = w
                 n_seen[found] = 0
@@ -188,14 +185,12 @@ def _find_superbubble(s, graph, buffers):
                 place[slot] = ready
                 ready += 1
                 n_open -= 1
-    is_good = is_good and ready == size and n_open == 0 and found == size
-    key[:] = -1
-    return inner[: size if is_good else 0]
+    return inner[: size if ready == size == found and n_open == 0 else 0]
 
 
 @compiled()
 def _choose_path(inner, graph):
-    """Return which unitigs are on the path of the fewest missing reads, and their places; none if one is too long."""
+    """Return which unitigs are on the path of the fewest missing reads; none are if a path is too long."""
     arc_start, arc_to, _, count, _ = graph
     size, s, t = inner.size, inner[0], inner[-1]
     full = max(count[s >> 1] // n_kmers(s, graph), count[t >> 1] // n_kmers(t, graph))
@@ -204,10 +199,7 @@ def _choose_path(inner, graph):
     for i in range(1, size):
         best = -1
         for j in range(i):
-            leads_here = False
-            for arc in range(arc_start[inner[j]], arc_start[inner[j] + 1]):
-                leads_here = leads_here or arc_to[arc] == inner[i]
-            if not leads_here:
+            if inner[i] not in arc_to[arc_start[inner[j]] : arc_start[inner[j] + 1]]:
                 continue
             reach[i] = max(reach[i], reach[j])
             if best < 0 or (missing[j], inner[j]) < (missing[best], inner[best]):
@@ -216,17 +208,13 @@ def _choose_path(inner, graph):
         if i < size - 1:
             reach[i] += n_kmers(inner[i], graph)
             missing[i] += max(np.int64(0), full * n_kmers(inner[i], graph) - count[inner[i] >> 1])
-    if reach[size - 1] > _MAX_KMERS:
-        return on_path, np.empty(0, np.int64)
-    n_kept, i = 0, size - 1
-    kept = np.empty(size, np.int64)
-    while True:
-        on_path[i] = True
-        kept[n_kept] = i
-        n_kept += 1
-        if i == 0:
-            return on_path, kept[:n_kept][::-1]
-        i = before[i]
+    if reach[size - 1] <= _MAX_KMERS:
+        i = size - 1
+        while i > 0:
+            on_path[i] = True
+            i = before[i]
+        on_path[0] = True
+    return on_path
 
 
 @inlined()
@@ -246,11 +234,11 @@ def _highest_removed(inner, on_path, graph):
 
 
 @compiled()
-def _all_similar(inner, on_path, kept, bases, graph):
+def _all_similar(inner, on_path, bases, graph):
     """Return whether each unitig that is not kept aligns to the kept path with few differences."""
     _, _, start, _, k = graph
     path, n = np.empty(_MAX_KMERS + 2 * (k - 1), np.uint8), np.int64(0)
-    for i in kept:
+    for i in np.flatnonzero(on_path):  # in topological order
         begin, end, strand = start[inner[i] >> 1], start[(inner[i] >> 1) + 1], inner[i] & 1
         first, last = k - 1, end - begin  # without the overlap with the unitig before
         if i == 0:

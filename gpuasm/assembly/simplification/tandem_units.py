@@ -27,30 +27,30 @@ def lies_in_tandem_repeat(s, t, highest, graph):
 
     A unitig is on the cycle if the path from exit to entrance through it has at most `_MAX_CYCLE` k-mers.
     """
-    ahead, far = np.empty(_MAX_UNITIGS, np.int64), np.empty(_MAX_UNITIGS, np.int64)
-    n_ahead = _find_ahead(t, s, highest, graph, ahead, far)
-    behind, back = np.empty(_MAX_UNITIGS, np.int64), np.empty(_MAX_UNITIGS, np.int64)
-    n_behind = _find_ahead(s ^ 1, t ^ 1, highest, graph, behind, back) if n_ahead else 0
-    cycle, n = np.empty(_MAX_UNITIGS, np.int64), 0
-    for i in range(n_ahead):
-        for j in range(n_behind):
+    ahead, far = _find_ahead(t, s, highest, graph)
+    if ahead.size == 0:
+        return False
+    behind, back = _find_ahead(s ^ 1, t ^ 1, highest, graph)
+    is_on_cycle = np.zeros(ahead.size, np.bool_)
+    for i in range(ahead.size):
+        for j in range(behind.size):
             if ahead[i] == behind[j] ^ 1 and far[i] + back[j] - n_kmers(ahead[i], graph) <= _MAX_CYCLE:
-                cycle[n] = ahead[i]
-                n += 1
-    has_exit, has_entry = False, False
-    for v in cycle[:n]:
-        has_exit = has_exit or (v != s and _leaves_cycle(v, cycle[:n], 0, highest, graph))
-        has_entry = has_entry or (v != t and _leaves_cycle(v ^ 1, cycle[:n], 1, highest, graph))
+                is_on_cycle[i] = True
+    cycle, has_exit, has_entry = ahead[is_on_cycle], False, False
+    for v in cycle:
+        has_exit = has_exit or (v != s and _leaves_cycle(v, cycle, 0, highest, graph))
+        has_entry = has_entry or (v != t and _leaves_cycle(v ^ 1, cycle, 1, highest, graph))
     return has_exit and has_entry
 
 
 @compiled()
-def _find_ahead(begin, end, highest, graph, found, far):
-    """Find the unitigs at most `_MAX_CYCLE` k-mers after ``begin``, up to ``end``; return how many, 0 without ``end``.
+def _find_ahead(begin, end, highest, graph):
+    """Find the unitigs at most `_MAX_CYCLE` k-mers after ``begin``, up to ``end``; none without ``end``.
 
-    ``found`` is filled with oriented unitigs, both ends included, ``far`` with the fewest k-mers up to and with each.
+    Return these oriented unitigs, both ends included, and the fewest k-mers up to and with each: (n,) int64 each.
     """
     arc_start, arc_to, _, _, _ = graph
+    found, far = np.empty((2, _MAX_UNITIGS), np.int64)
     found[0], far[0] = begin, n_kmers(begin, graph)
     n, has_end, is_changed = 1, False, True
     while is_changed:
@@ -66,12 +66,13 @@ def _find_ahead(begin, end, highest, graph, found, far):
                 while at < n and found[at] != w:
                     at += 1
                 if at == found.size:
-                    return 0
+                    return found[:0], far[:0]
                 if at == n or far[at] > reach:
                     found[at], far[at] = w, reach
                     n, has_end, is_changed = max(n, at + 1), has_end or w == end, True
             i += 1
-    return n if has_end else 0
+    n = n if has_end else 0
+    return found[:n], far[:n]
 
 
 @compiled()

@@ -12,12 +12,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuasm.arrays import array_namespace, to_host
-from gpuasm.assembly.alignment.contig_alignment import batches
+from gpuasm.arrays import to_host
 from gpuasm.assembly.alignment.seed_index import targets_of
 from gpuasm.assembly.alignment.self_alignment import find_contained_contigs
 from gpuasm.assembly.contig import Contig, bounds_of, changed, copies_of, numbered, single_copy_depth
@@ -58,12 +57,6 @@ class Checked:
     counts: dict[str, int]
 
     @classmethod
-    def empty(cls) -> Checked:
-        """Return the result for no contigs."""
-        nothing = np.empty(0, np.int32)
-        return cls([], nothing, summarise(nothing, nothing > 0, nothing > 0, np.zeros(1, np.int64)), {})
-
-    @classmethod
     def by_kmers(cls, contigs: Sequence[Contig], *, min_length: int) -> Checked:
         """Return contigs of at least ``min_length`` bases unverified, with the depth of their k-mers."""
         kept = [contig for contig in contigs if contig.length >= min_length]
@@ -102,9 +95,8 @@ def check_contigs(
     breaks_by_pairs
         Whether contigs are broken at discordant pairs as well.
     """
-    bounds, xp = bounds_of(contigs), array_namespace(reads.packed)
+    bounds = bounds_of(contigs)
     codes = np.concatenate([np.empty(0, np.uint8), *(contig.codes for contig in contigs)])
-    reach = int(reads.length.max()) if reads.n_segments else 0
     mean_read = reads.n_bases / max(1, reads.n_segments)
     targets, index = targets_of(contigs, reads)
     is_free = np.array([c.free_ends for c in contigs], bool).reshape(-1, 2) & ("end-extension" in rules)
@@ -133,9 +125,9 @@ def check_contigs(
     longer, (codes, depth, is_core, is_excluded), moved = extended(contigs, found, per_base, cuts=cuts.place)
     first_base: dict[int, int] = {}
     if "circular-start" in rules:
-        first_base = find_circular_starts(longer, batches(reads), typical=int(mean_read), reach=reach, xp=xp)
+        first_base = find_circular_starts(longer, reads)
     parts = split_contigs(
-        longer, codes, cuts.moved(moved), is_excluded=is_excluded, first_base=first_base, min_length=min_length
+        longer, codes, replace(cuts, place=moved), is_excluded=is_excluded, first_base=first_base, min_length=min_length
     )
     codes, depth, is_core = parts.take(codes), parts.take(depth), parts.take(is_core)
     table = summarise(depth, codes < NOT_A_BASE, is_core, bounds_of(parts.contigs))

@@ -14,16 +14,15 @@ Poisson distribution models.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from gpuasm.arrays import array_namespace, to_host
-from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads
-from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
+from gpuasm.assembly.alignment.contig_alignment import Alignments, align_reads, batches
+from gpuasm.assembly.alignment.seed_index import Targets, targets_of
 from gpuasm.assembly.contig import Contig, bounds_of, changed, in_order
 from gpuasm.assembly.parameters import VERIFICATION
 from gpuasm.primitives.runs import values_of_ranges
@@ -39,25 +38,22 @@ class Cuts:
     ----------
     place : (n,) int64, ascending
         Breaks, and where excluded stretches begin and end.
-    breaks : (m,) int64, ascending
-        Those of them whose two sides do not belong together.
+    is_break : (n,) bool
+        Whether the two sides of each do not belong together.
     """
 
     place: np.ndarray
-    breaks: np.ndarray
+    is_break: np.ndarray
 
     @classmethod
     def of(cls, breaks: np.ndarray, excluded: np.ndarray) -> Cuts:
         """Return cuts at breaks and at both ends of excluded stretches."""
-        return cls(np.union1d(breaks, excluded), breaks)
-
-    def moved(self, place: np.ndarray) -> Cuts:
-        """Return the cuts at other places, in the same order."""
-        return Cuts(place, place[np.searchsorted(self.place, self.breaks)])
+        place = np.union1d(breaks, excluded)
+        return cls(place, np.isin(place, breaks))
 
     def has_break(self, low: int, high: int) -> bool:
         """Return whether there is a break from ``low`` on and before ``high``."""
-        return bool(np.searchsorted(self.breaks, low) < np.searchsorted(self.breaks, high))
+        return bool(self.is_break[slice(*np.searchsorted(self.place, [low, high]))].any())
 
 
 @dataclass(frozen=True)
@@ -101,11 +97,11 @@ def split_contigs(
         Shorter parts are dropped.
     """
     bounds = bounds_of(contigs)
-    begin, is_whole = bounds.tolist(), _are_whole(bounds, cuts, is_excluded).tolist()
+    begin, n_cuts = bounds.tolist(), np.diff(np.searchsorted(cuts.place, bounds)).tolist()
     parts: list[tuple[Contig, list[slice]]] = []
     for number, contig in enumerate(contigs):
         low, high = begin[number], begin[number + 1]
-        if is_whole[number]:
+        if not n_cuts[number]:
             if high - low >= min_length:
                 first = low + first_base.get(number, 0)
                 rotated = [slice(first, high), slice(low, first)] if first > low else [slice(low, high)]
@@ -120,12 +116,6 @@ def split_contigs(
     return Parts([parts[i][0] for i in order], [own for i in order for own in parts[i][1]])
 
 
-def _are_whole(bounds: np.ndarray, cuts: Cuts, is_excluded: np.ndarray) -> np.ndarray:
-    """Return which contigs have neither cuts nor excluded bases: (n,) bool."""
-    n_cuts = np.diff(np.searchsorted(cuts.place, bounds))
-    return (n_cuts == 0) & (np.diff(np.searchsorted(np.flatnonzero(is_excluded), bounds)) == 0)
-
-
 def _with_ends(
     contig: Contig, kept: Sequence[tuple[int, int]], cuts: Cuts, *, within: tuple[int, int], codes: np.ndarray
 ) -> list[tuple[Contig, list[slice]]]:
@@ -138,15 +128,8 @@ def _with_ends(
         ends = contig.ends[0] if has_right else -1, contig.ends[1] if has_left else -1
         right, left = contig.extended
         extended = right - (high - end) if has_right else 0, left - (first - low) if has_left else 0
-        is_whole = has_right and has_left and not contig.is_circular
-        part = changed(
-            contig,
-            codes=codes[first:end],
-            is_circular=False,
-            unitig=contig.unitig if is_whole else -1,
-            ends=ends,
-            extended=extended,
-        )
+        unitig = contig.unitig if has_right and has_left and not contig.is_circular else -1
+        part = changed(contig, codes=codes[first:end], is_circular=False, unitig=unitig, ends=ends, extended=extended)
         found.append((part, [slice(first, end)]))
     return found
 
@@ -154,24 +137,18 @@ def _with_ends(
 _WINDOW = VERIFICATION.circular_start_window
 
 
-def find_circular_starts(
-    contigs: Sequence[Contig], batches: Iterable[Reads], *, typical: int, reach: int, xp: Any
-) -> dict[int, int]:
-    """Return the new first base of each circular contig that gets one, by the contig's number.
-
-    The reads come in batches, mates together; their mean length is ``typical``, that of the longest ``reach``.
-    """
+def find_circular_starts(contigs: Sequence[Contig], reads: Reads) -> dict[int, int]:
+    """Return the new first base of each circular contig that gets one, by the contig's number."""
     least = VERIFICATION.circular_start_min_bases
     circular = [i for i, contig in enumerate(contigs) if contig.is_circular and contig.length >= least]
     circular = [i for i in circular if (contigs[i].codes < NOT_A_BASE).all()]
     if not circular:
         return {}
-    targets = Targets.of([contigs[i].codes for i in circular], [True] * len(circular), reach=reach, xp=xp)
-    index, found = index_seeds(targets, typical), dict[int, int]()
-    seen = [_clipped_places(reads, align_reads(reads, targets, index), targets) for reads in batches]
+    chosen, found = [contigs[i] for i in circular], dict[int, int]()
+    targets, index = targets_of(chosen, reads)
+    seen = [_clipped_places(batch, align_reads(batch, targets, index), targets) for batch in batches(reads)]
     place = np.unique(np.concatenate([np.empty((0, 2), np.int64), *seen]), axis=0)[:, 0]
-    begin = np.cumsum([0, *(contigs[i].length for i in circular)])
-    for i, first, end in zip(circular, begin[:-1], begin[1:], strict=True):
+    for i, (first, end) in zip(circular, pairwise(bounds_of(chosen)), strict=True):
         low, high = np.searchsorted(place, (first, end))
         at = best_start(place[low:high] - first, int(end - first))
         if at is not None:

@@ -17,9 +17,7 @@ are not checked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -35,7 +33,6 @@ from gpuasm.kmers.tally import joined
 from gpuasm.parallel import for_each, signatures
 from gpuasm.primitives.runs import numbers_of_ranges
 from gpuasm.primitives.searching import run_of
-from gpuasm.primitives.stable_order import stable_order
 from gpuasm.sequence.reads import Reads
 
 _BASES_PER_MISMATCH = VERIFICATION.discordant_bases_per_mismatch
@@ -53,7 +50,7 @@ class BreakEvidence:
     ----------
     rightwards, leftwards : (n_text + 1,) int32
         How many forward reads begin at each text position, and how many reversed reads end before it.
-    begin, end : list of (n,) int64
+    fragments : list of (2, n) int64
         Where fragments begin and end, in text positions.
     discordant : list of (3, n) int64
         Begin, end and strand of discordant reads, as in `Alignments`.
@@ -63,18 +60,9 @@ class BreakEvidence:
 
     rightwards: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int32))
     leftwards: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int32))
-    begin: list[np.ndarray] = field(default_factory=list)
-    end: list[np.ndarray] = field(default_factory=list)
+    fragments: list[np.ndarray] = field(default_factory=list)
     discordant: list[np.ndarray] = field(default_factory=list)
     read_length: int = 0
-
-    @cached_property
-    def fragments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where all fragments begin, ascending, and end: (m,) int64 each; valid once all batches are added."""
-        none = np.empty(0, np.int64)
-        begin, end = np.concatenate([none, *self.begin]), np.concatenate([none, *self.end])
-        order = stable_order(begin, int(begin.max(initial=0)) + 1)
-        return begin[order], end[order]
 
     def add(self, first: Alignments, pairs: Fragments, discordant: Alignments, targets: Targets) -> None:
         """Add the first alignments of reads, their fragments and their discordant pairs."""
@@ -84,8 +72,7 @@ class BreakEvidence:
         np.add.at(self.rightwards, to_host(first.begin[own & (first.is_reversed == 0)]), np.int32(1))
         leftwards = to_host(first.end[own & (first.is_reversed == 1)])
         np.add.at(self.leftwards, leftwards[leftwards < size], np.int32(1))  # others cross the origin of a circle
-        self.begin.append(to_host(pairs.begin))
-        self.end.append(to_host(pairs.end))
+        self.fragments.append(np.stack([to_host(pairs.begin), to_host(pairs.end)]))
         own = discordant.begin, discordant.end, discordant.is_reversed
         self.discordant.append(np.stack([to_host(values).astype(np.int64) for values in own]))
 
@@ -214,7 +201,12 @@ class ClippingBreakpoints:
             return place
         order = np.argsort(low, kind="stable")
         place, low, high = place[order], low[order], high[order]
-        wrong = place[~_covered(low, high, self.covered)]
+        xp = array_namespace(*(begin for begin, _ in self.covered))
+        is_covered = xp.zeros(place.size, np.uint8)
+        low, high = to_namespace(xp, low), to_namespace(xp, high)
+        for begin, end in self.covered:
+            _mark_covered(begin.size, begin, end, low, high, place.size, is_covered)
+        wrong = place[to_host(is_covered) == 0]
         target = targets.at(wrong)
         return np.unique(targets.offset[target] + wrong - targets.start[target])
 
@@ -247,21 +239,10 @@ def spaced_apart(place: np.ndarray, *, read_length: int) -> np.ndarray:
     return np.array(kept, np.int64)
 
 
-def _covered(low: np.ndarray, high: np.ndarray, by: Sequence[tuple[Array, Array]]) -> np.ndarray:
-    """Mark the windows, by ascending ``low``, that some stretch covers whole: (n,) bool, on the host."""
-    is_covered = np.zeros(low.size, np.uint8)
-    for one, other in by:
-        xp = array_namespace(one)
-        found = xp.zeros(low.size, np.uint8)
-        windows = to_namespace(xp, low), to_namespace(xp, high)
-        _mark_covered(int(one.size), one, other, *windows, int(low.size), found)
-        is_covered |= to_host(found)
-    return is_covered == 1
-
-
 @signatures("int64[::1], int64[::1], int64[::1], int64[::1], int64, uint8[::1]")
 @for_each
 def _mark_covered(i, begin, end, low, high, n, is_covered):
+    """Mark the windows, by ascending ``low``, that a stretch covers whole."""
     w = run_of(begin[i] - 1, low, n)
     if low[w] < begin[i]:
         w += 1

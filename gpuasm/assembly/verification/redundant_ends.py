@@ -56,7 +56,8 @@ def find_redundant_ends(
     copy_depth = _copy_depths(depth, bounds, read_length)
     copies = EndCopies(depth, np.ones(depth.size, bool), bounds, copy_depth, read_length * spread)
     alignments = find_self_alignments(codes, bounds, ends)
-    contigs_of_row = [_contigs_of(own, stretch, bounds) for own, stretch in zip(alignments, ends, strict=True)]
+    owner = np.searchsorted(bounds, [low for low, _ in ends], side="right") - 1
+    contigs_of_row = [{n, *(other.contig for other in own)} for n, own in zip(owner.tolist(), alignments, strict=True)]
     odds = [copies.least_likely_part(stretch, own) for stretch, own in zip(ends, alignments, strict=True)]
     found: list[tuple[int, int]] = []
     while True:
@@ -71,8 +72,7 @@ def find_redundant_ends(
         low, high = begin if low - begin < read_length else low, end if end - high < read_length else high
         found.append((low, high))
         copies.is_copy[low:high] = False
-        contig = int(np.searchsorted(bounds, low, side="right")) - 1
-        for i in (i for i, others in enumerate(contigs_of_row) if contig in others):
+        for i in (i for i, others in enumerate(contigs_of_row) if owner[row] in others):
             odds[i] = copies.least_likely_part(ends[i], alignments[i])
 
 
@@ -91,18 +91,12 @@ def _without_unique_reads(
     return sorted(found)
 
 
-def _contigs_of(alignments: Sequence[SelfAlignment], stretch: tuple[int, int], bounds: np.ndarray) -> set[int]:
-    places = [stretch[0], *(own.begin for own in alignments)]
-    return set((np.searchsorted(bounds, places, side="right") - 1).tolist())
-
-
 def _copy_depths(depth: np.ndarray, bounds: np.ndarray, read_length: int) -> np.ndarray:
     """Return the median depth of each contig if it is long enough, else the depth of one copy: (n,) float64."""
     length = np.diff(bounds)
     middle = np.array([np.median(depth[low:high]) for low, high in pairwise(bounds.tolist())])
-    return np.where(
-        length >= VERIFICATION.redundant_depth_min_reads * read_length, middle, single_copy_depth(length, middle)
-    )
+    is_long = length >= VERIFICATION.redundant_depth_min_reads * read_length
+    return np.where(is_long, middle, single_copy_depth(length, middle))
 
 
 @dataclass(frozen=True)
@@ -126,19 +120,14 @@ class EndCopies:
         for own in alignments:
             step = -1 if own.is_reversed else 1
             reads[own.low : own.high] += self.depth[own.begin : own.end][::step]
-            others[own.low : own.high] += self.is_copy[own.begin : own.end][::step] * self._copy_depth(own.begin)
-        odds = log_odds_of_one(reads, others, self._copy_depth(low))
+            others[own.low : own.high] += self.is_copy[own.begin : own.end][::step] * float(self.copy_depth[own.contig])
+        contig = int(np.searchsorted(self.bounds, low, side="right")) - 1
+        odds = log_odds_of_one(reads, others, float(self.copy_depth[contig]))
         odds = np.where((others > 0) & self.is_copy[low:high], odds, VERIFICATION.redundant_excluded_odds)
         best, begin, end = best_run(odds / self.per_read)
         outer = {low + begin: reads[:_OUTER], low + end: reads[-_OUTER:]}
         mean = float(reads[begin:end].mean()) if end > begin else 0.0
-        if any(
-            VERIFICATION.redundant_outer_depth_ratio * own.mean() < mean
-            for at, own in outer.items()
-            if at in self.bounds
-        ):
+        ratio = VERIFICATION.redundant_outer_depth_ratio
+        if any(at in self.bounds and ratio * own.mean() < mean for at, own in outer.items()):
             return 0.0, low, low
         return best, low + begin, low + end
-
-    def _copy_depth(self, place: int) -> float:
-        return float(self.copy_depth[int(np.searchsorted(self.bounds, place, side="right")) - 1])

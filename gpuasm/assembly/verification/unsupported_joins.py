@@ -19,13 +19,13 @@ nothing:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from gpuasm.assembly.alignment.seed_index import Targets
 from gpuasm.assembly.parameters import VERIFICATION
 from gpuasm.assembly.verification.read_evidence import BreakEvidence, ClippingBreakpoints, spaced_apart
+from gpuasm.primitives.runs import mark_ranges
 
 _MAX_UNKNOWN = VERIFICATION.discordant_max_unknown
 _NONE = np.iinfo(np.int64).max
@@ -51,37 +51,28 @@ def find_discordant_joins(spans: BreakEvidence, targets: Targets, known: np.ndar
 
     Contigs are broken anyway at the places ``known``, ascending; runs of windows with one of them are skipped.
     """
-    begin, end = spans.fragments
+    begin, end = fragments = np.concatenate([np.empty((2, 0), np.int64), *spans.fragments], axis=1)
     n_discordant = sum(own.shape[1] for own in spans.discordant)
     if begin.size == 0 or n_discordant > VERIFICATION.discordant_max_rate * (n_discordant + 2 * begin.size):
         return np.empty(0, np.int64)
     typical = int(np.median(end - begin))
     longest = int(np.quantile(end - begin, VERIFICATION.discordant_fragment_quantile, method="lower"))
-    sizes = _Sizes(typical // 2, typical, longest, spans.read_length)
+    window = typical // 2
     within = end <= targets.start[-1]  # not across the origin of a circular target
-    low, high = unspanned_windows(begin[within], end[within], targets, sizes.window)
+    low, high = unspanned_windows(begin[within], end[within], targets, window)
     target = targets.at(low)
     first = targets.start[target]
-    bounds = np.stack([low, high + sizes.window, first, first + targets.size[target]], axis=1)
+    bounds = np.stack([low, high + window, first, first + targets.size[target]], axis=1)
     shift = targets.offset[target] - first
-    has_break = np.searchsorted(known, bounds[:, 0] + shift) < np.searchsorted(
-        known, bounds[:, 1] + shift, side="right"
-    )
-    rightwards, leftwards = _DirectedReads.of(spans, targets)
-    places = rightwards.last(bounds, sizes)
+    begin, end = bounds[:, :2].T + shift
+    has_break = np.searchsorted(known, begin) < np.searchsorted(known, end, side="right")
+    rightwards, leftwards = _DirectedReads.of(spans, fragments, targets)
+    sizes = {"window": window, "typical": typical, "long": longest, "read": spans.read_length}
+    places = rightwards.last(bounds, **sizes)
     # On the other strand, reads to the left are reads to the right.
-    mirrored = leftwards.last(-bounds[:, [1, 0, 3, 2]], sizes)
+    mirrored = leftwards.last(-bounds[:, [1, 0, 3, 2]], **sizes)
     places = np.where(places == _NONE, -mirrored, places)
     return np.unique((places + shift)[(np.abs(places) != _NONE) & ~has_break])
-
-
-class _Sizes(NamedTuple):
-    """Bases of a window, of the median and of a long fragment, and of a read."""
-
-    window: int
-    typical: int
-    long: int
-    read: int
 
 
 @dataclass(frozen=True)
@@ -110,10 +101,10 @@ class _DirectedReads:
     usual: float
 
     @classmethod
-    def of(cls, spans: BreakEvidence, targets: Targets) -> tuple[_DirectedReads, _DirectedReads]:
+    def of(cls, spans: BreakEvidence, fragments: np.ndarray, targets: Targets) -> tuple[_DirectedReads, _DirectedReads]:
         """Return the reads to the right, and those to the left, on the other strand."""
         begin, end, is_reversed = np.concatenate(spans.discordant, axis=1)
-        right, left, (low, high) = is_reversed == 0, is_reversed == 1, spans.fragments
+        right, left, (low, high) = is_reversed == 0, is_reversed == 1, fragments
         n_bases, n_text = int(targets.size.sum()), spans.rightwards.size
         sides = (
             (begin[right], end[right], low, spans.rightwards, 0),
@@ -126,16 +117,16 @@ class _DirectedReads:
             found.append(cls(first[order], last[order], np.sort(paired), times, origin, usual))
         return found[0], found[1]
 
-    def last(self, runs: np.ndarray, sizes: _Sizes) -> np.ndarray:
+    def last(self, runs: np.ndarray, *, window: int, typical: int, long: int, read: int) -> np.ndarray:
         """Return the last end of the discordant reads over each run of windows, if they are enough: (n,) int64.
 
         ``runs``, (n, 4) int64, have the begin of the first window, the end of the last, and begin and end of their
-        target.
+        target. ``typical`` and ``long`` are bases of the median and of a long fragment, ``read`` those of a read.
         """
         low, high, first, last = runs.T
-        begin = np.maximum(first, low + sizes.window - sizes.typical + sizes.read)
-        behind = np.maximum(begin, high - sizes.window)
-        end = np.clip(last - sizes.long, begin, behind)
+        begin = np.maximum(first, low + window - typical + read)
+        behind = np.maximum(begin, high - window)
+        end = np.clip(last - long, begin, behind)
         row, stop, all_before = (np.searchsorted(self.begin, place) for place in (begin, end, behind))
         n_paired = np.searchsorted(self.paired, end) - np.searchsorted(self.paired, begin)
         has_break = (stop - row >= VERIFICATION.discordant_min_reads) & (
@@ -170,15 +161,7 @@ def unspanned_windows(
     # A run ends where a target's last window begins; circular targets have none.
     n_windows = np.where(targets.is_circular, 0, np.maximum(targets.size - window + 1, 0))
     first, n_text = targets.start[:-1], int(targets.start[-1]) + 1
-    n_spanning = _running_counts(begin[spans], end[spans] - window + 1, n_text)
-    is_bare = (n_spanning == 0) & (_running_counts(first, first + n_windows, n_text) > 0)
+    is_spanned = mark_ranges(begin[spans], end[spans] - window + 1, n_text)
+    is_bare = mark_ranges(first, first + n_windows, n_text) & ~is_spanned
     low, behind = np.flatnonzero(np.diff(is_bare, prepend=False, append=False)).reshape(-1, 2).T
     return low, behind - 1
-
-
-def _running_counts(begin: np.ndarray, end: np.ndarray, size: int) -> np.ndarray:
-    """Return how many stretches contain each of ``size`` places: (size,) int32."""
-    changes = np.zeros(size, np.int32)
-    np.add.at(changes, begin, np.int32(1))
-    np.add.at(changes, end, np.int32(-1))
-    return np.cumsum(changes, dtype=np.int32, out=changes)

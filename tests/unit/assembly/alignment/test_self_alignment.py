@@ -34,7 +34,7 @@ def plain(texts, low, high):
     """Align a stretch to all contigs on every diagonal, on both strands, that has a shared 31-mer."""
     codes, bounds = np.concatenate(texts), bounds_of(texts)
     own, found = codes[low:high], set()
-    for text, first in zip(texts, bounds.tolist(), strict=False):
+    for contig, (text, first) in enumerate(zip(texts, bounds.tolist(), strict=False)):
         for is_reversed in (False, True):
             other = reverse_complement(text) if is_reversed else text
             for shift in range(-own.size + 1, text.size):
@@ -48,7 +48,7 @@ def plain(texts, low, high):
                 begin, end = (text.size - end, text.size - begin) if is_reversed else (begin, end)
                 begin, end = first + begin, first + end
                 if two - one >= ALIGNMENT.contained_end_min_bases and (end <= low or begin >= high):
-                    found.add(SelfAlignment(one, two, begin, end, is_reversed))
+                    found.add(SelfAlignment(contig, one, two, begin, end, is_reversed))
     return sorted(found, key=lambda own: (own.begin, own.end, own.is_reversed))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuasm.assembly import AssemblyOptions, assemble
-from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode, choose_mode, rare_depth, reads_of_one_error
+from gpuasm.assembly.coverage.sample_mode import ISOLATE, Mode, choose_mode, reads_of_one_error
 from gpuasm.assembly.simplification.branches import RuleLimits, find_low_coverage_edges
 from gpuasm.assembly.simplification.engine import clean
 from gpuasm.assembly.simplification.sibling_branches import find_bubbles
@@ -66,8 +66,9 @@ def test_unknown_mode_stage_or_rule_is_refused():
 
 def test_depth_of_errors_is_rare_in_each_mode():
     nearby = np.array([3.0, 20.0, 100.0, 1000.0])
-    assert rare_depth(nearby, 0.33, keeps_variants=False).tolist() == pytest.approx([0.99, 6.6, 33.0, 330.0])
-    assert rare_depth(nearby, 0.33, keeps_variants=True).tolist() == pytest.approx([0.99, 3.0, 6.0, 60.0])
+    limits = RuleLimits()
+    assert limits.rare_depth(nearby, keeps_variants=False).tolist() == pytest.approx([0.99, 6.6, 33.0, 330.0])
+    assert limits.rare_depth(nearby, keeps_variants=True).tolist() == pytest.approx([0.99, 3.0, 6.0, 60.0])
 
 
 @given(depth=st.floats(1.0, 2000.0), error_rate=st.floats(0.0, 0.01))
@@ -91,9 +92,10 @@ def test_reads_of_one_error_increase_with_depth():
     nearby = np.array([5.0, 10.0, 43.0, 88.0, 1000.0])
     assert reads_of_one_error(nearby, 0.0).tolist() == [3.0] * 5
     assert reads_of_one_error(nearby, 0.0022).tolist() == [3.0, 3.0, 4.0, 5.0, 9.0]
-    rare = partial(rare_depth, nearby, 0.33, keeps_variants=True, error_rate=0.0022)
-    assert rare().tolist() == pytest.approx([1.65, 3.0, 4.0, 5.28, 60.0])
-    assert rare(few=3.6).tolist() == pytest.approx([1.65, 3.3, 4.8, 6.0, 60.0])  # at most a third of the local depth
+    limits = RuleLimits(error_rate=0.0022)
+    assert limits.rare_depth(nearby, keeps_variants=True).tolist() == pytest.approx([1.65, 3.0, 4.0, 5.28, 60.0])
+    rare = replace(limits, few=3.6).rare_depth(nearby, keeps_variants=True)
+    assert rare.tolist() == pytest.approx([1.65, 3.3, 4.8, 6.0, 60.0])  # at most a third of the local depth
 
 
 @pytest.mark.parametrize("rule", [find_bubbles, find_low_coverage_edges])

@@ -10,7 +10,7 @@ from gpuasm.assembly.alignment.contig_alignment import align_reads
 from gpuasm.assembly.alignment.seed_index import Targets, index_seeds
 from gpuasm.assembly.pairs.insert_sizes import find_discordant_pairs, find_fragments
 from gpuasm.assembly.verification.read_evidence import BreakEvidence
-from gpuasm.assembly.verification.unsupported_joins import unspanned_windows
+from gpuasm.assembly.verification.unsupported_joins import find_discordant_joins, unspanned_windows
 from gpuasm.sequence.reads import Reads
 from tests.assembly_library import INSERT, READ, pairs_from, random_codes
 
@@ -63,17 +63,16 @@ def test_evidence_depends_neither_on_device_nor_batches(rng, xp):
         return evidence
 
     evidence = found(np, 1)
-    assert all(places.size for places in (*evidence.begin, *evidence.discordant))
+    assert all(places.size for places in (*evidence.fragments, *evidence.discordant))
     for parts in (1, 3):
         other = found(xp, parts)
         assert np.array_equal(other.rightwards, evidence.rightwards)
         assert np.array_equal(other.leftwards, evidence.leftwards)
-        assert in_order(*other.fragments) == in_order(*evidence.fragments)
-        assert in_order(*np.concatenate(other.discordant, axis=1)) == in_order(
-            *np.concatenate(evidence.discordant, axis=1)
-        )
+        for name in ("fragments", "discordant"):
+            own, one = (np.concatenate(getattr(of, name), axis=1) for of in (other, evidence))
+            assert in_order(*own) == in_order(*one)
 
 
-def test_no_aligned_read_gives_no_fragments():
-    begin, end = BreakEvidence().fragments
-    assert begin.size == end.size == 0
+def test_no_aligned_read_gives_no_breaks():
+    targets = Targets.of([np.zeros(100, np.uint8)], [False], reach=READ, xp=np)
+    assert find_discordant_joins(BreakEvidence(), targets, np.empty(0, np.int64)).size == 0

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuasm.assembly.alignment import contig_alignment
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.options import rules_without
 from gpuasm.assembly.verification.contig_checks import check_contigs
@@ -111,19 +112,15 @@ def test_fragment_counts_once(circle, rng):
     plain = simulated_texts(circle, fold=20, circular=True)
     for paired, found in ((False, 1), (True, 0)):
         reads = Reads.from_strings([*two, *plain[: len(plain) // 2 * 2]], paired=paired)
-        assert len(find_circular_starts([contig_of(circle)], [reads], typical=150, reach=150, xp=np)) == found
+        assert len(find_circular_starts([contig_of(circle)], reads)) == found
 
 
-def test_order_strand_batches_and_device_do_not_matter(circle, rng, xp):
+def test_order_strand_batches_and_device_do_not_matter(circle, rng, xp, monkeypatch):
     texts = simulated_texts(circle, fold=30, circular=True) + simulated_texts(other_form(circle, 1700, 5, rng), fold=6)
     contigs = [contig_of(circle[:900], is_circular=False), contig_of(circle)]
-    found = find_circular_starts(contigs, [Reads.from_strings(texts)], typical=150, reach=150, xp=np)
+    found = find_circular_starts(contigs, Reads.from_strings(texts))
     assert list(found) == [1]
     is_reversed = [reversed_text(text) for text in texts[::-1]]
-    assert (
-        find_circular_starts(contigs, [Reads.from_strings(is_reversed).moved_to(xp)], typical=150, reach=150, xp=xp)
-        == found
-    )
-    half = np.arange(len(texts) // 2)
-    batches = [Reads.from_strings(texts).select(rows) for rows in (half, half + half.size)]
-    assert find_circular_starts(contigs, batches, typical=150, reach=150, xp=np) == found
+    assert find_circular_starts(contigs, Reads.from_strings(is_reversed).moved_to(xp)) == found
+    monkeypatch.setattr(contig_alignment, "_BATCH", len(texts) // 2)
+    assert find_circular_starts(contigs, Reads.from_strings(texts)) == found

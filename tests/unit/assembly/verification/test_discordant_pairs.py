@@ -164,7 +164,7 @@ def breaks_of(*, size=3000, n_discordant=1, n_lone=0.0, n_short=0):
     spans = BreakEvidence(read_length=100)
     spans.rightwards = np.bincount(np.concatenate([begin, discordant, lone]), minlength=size + 1).astype(np.int32)
     spans.leftwards = np.bincount(end, minlength=size + 1).astype(np.int32)
-    spans.begin, spans.end = [begin], [end]
+    spans.fragments = [np.stack([begin, end])]
     spans.discordant = [np.stack([discordant, discordant + 100, np.zeros_like(discordant)])]
     targets = Targets.of([np.zeros(size, np.uint8)], [False], reach=100, xp=np)
     return find_discordant_joins(spans, targets, np.empty(0, np.int64)).tolist()

@@ -202,7 +202,7 @@ def test_least_likely_part_is_that_of_all_stretches(seed, n_others, share):
     for other in range(1, n_others + 1):
         low, high = sorted(rng.choice(n + 1, 2, replace=False).tolist())
         begin = other * n + int(rng.integers(0, n - (high - low) + 1))
-        alignments.append(SelfAlignment(low, high, begin, begin + high - low, bool(rng.integers(2))))
+        alignments.append(SelfAlignment(other, low, high, begin, begin + high - low, bool(rng.integers(2))))
     reads, others = depth[:n].astype(float), np.zeros(n)
     for own in alignments:
         for i in range(own.low, own.high):
