@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
-from gpuasm.assembly.alignment.reads_on_unitigs import first_place, repack
+from gpuasm.assembly.alignment.reads_on_unitigs import repack
 from gpuasm.assembly.graph.unitig_graph import UnitigGraph
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.keys import MAX_PLAIN_K
 from gpuasm.kmers.names import Dictionary, name_windows
-from gpuasm.kmers.text_index import TEXT_ROW_TYPES, TextIndex, TextRows
+from gpuasm.kmers.rolling import rolled
+from gpuasm.kmers.text_index import TEXT_ROW_TYPES, TextIndex, TextRows, find_place, next_minimizer
 from gpuasm.parallel import for_each, signatures
-from gpuasm.sequence.encoding import pack
+from gpuasm.sequence.encoding import base_at, pack
 from gpuasm.sequence.reads import ReadArrays, Reads
 
 ANCHOR_K = MAX_PLAIN_K
@@ -150,7 +151,7 @@ class Anchored(NamedTuple):
 def anchor_reads(reads: Reads, index: AnchorIndex) -> Anchored:
     """Anchor segments of reads by their first unique 31-mer, or by their first longer unique k-mer."""
     xp, n = array_namespace(reads.packed), reads.n_segments
-    place, offset, size = xp.empty(n, np.int64), xp.empty(n, np.int32), xp.full(n, ANCHOR_K, np.int64)
+    place, offset, size = xp.full(n, -1, np.int64), xp.zeros(n, np.int32), xp.full(n, ANCHOR_K, np.int64)
     _anchor(n, reads.arrays, index.kmers.rows, place, offset)
     if index.longer:
         _anchor_by_longer_kmers(reads, index, (place, offset, size))
@@ -195,5 +196,14 @@ def _anchor_named(r, start, length, names, k, place, found, offset):
 @signatures("int64[::1], int32[::1], uint64[::1], " + TEXT_ROW_TYPES + "int64[::1], int32[::1]")
 @for_each
 def _anchor(r, reads: ReadArrays, text: TextRows, place, offset):
-    begin = reads.start[r]
-    place[r], offset[r] = first_place(begin, begin + reads.length[r], 0, 1, reads.packed, text)
+    k, forward, backward = text.k, np.uint64(0), np.uint64(0)
+    least, at = np.uint64(0), np.int64(-1)
+    for i in range(reads.length[r]):
+        forward, backward = rolled(forward, backward, base_at(reads.packed, reads.start[r] + i), k)
+        if i >= k - 1:
+            least, at = next_minimizer(least, at, forward, backward, k, text.m)
+            found, _ = find_place(forward, backward, least, at, 1, text)
+            if found >= 0 and text.is_unique[found >> 1]:
+                place[r] = found
+                offset[r] = i - k + 1
+                break

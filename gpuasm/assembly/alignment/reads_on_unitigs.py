@@ -50,22 +50,22 @@ def align_to_unitigs(reads: Reads, kmer_graph: KmerGraph) -> UnitigAlignments:
 
 
 @inlined()
-def first_place(begin, end, is_back, is_once, packed, text):
+def _first_place(begin, end, is_back, packed, text):
     """Return the place of the first k-mer of a segment that the text has, or -1, and how many windows are before it.
 
-    Backwards, it is the first k-mer of the segment's reverse complement. With ``is_once`` the text has it only once.
+    Backwards, it is the first k-mer of the segment's reverse complement.
     """
-    k, place, window = text.k, np.int64(-1), np.int64(0)
+    k, n = text.k, end - begin
     forward, backward = np.uint64(0), np.uint64(0)
-    least, at = np.uint64(0), np.int64(-1)
-    for i in range(end - begin):
+    least, at, place, window = np.uint64(0), np.int64(-1), np.int64(-1), np.int64(0)
+    for i in range(n):
         base = _THREE - base_at(packed, end - 1 - i) if is_back else base_at(packed, begin + i)
         forward, backward = rolled(forward, backward, base, k)
         if i >= k - 1:
             least, at = next_minimizer(least, at, forward, backward, k, text.m)
-            found, _ = find_place(forward, backward, least, at, 1, text)
-            if found >= 0 and (not is_once or text.is_unique[found >> 1]):
-                place, window = found, i - (k - 1)
+            place, _ = find_place(forward, backward, least, at, 1, text)
+            window = i - (k - 1)
+            if place >= 0:
                 break
     return place, window
 
@@ -92,11 +92,11 @@ def _align_to_unitigs(r, reads: ReadArrays, text: TextRows, aligned: UnitigAlign
     aligned.contained[r] = True
     aligned.oriented[r] = aligned.last_oriented[r] = -1
     aligned.base[r] = aligned.last_base[r] = 0
-    place, before = first_place(begin, end, 0, 0, packed, text)
+    place, before = _first_place(begin, end, 0, packed, text)
     if place >= 0:
         aligned.oriented[r], along = _on_unitig(place, text)
         aligned.base[r] = along - before
-        place, behind = first_place(begin, end, 1, 0, packed, text)
+        place, behind = _first_place(begin, end, 1, packed, text)
         aligned.last_oriented[r], along = _on_unitig(place ^ 1, text)
         aligned.last_base[r] = along - (reads.length[r] - text.k - behind)
         is_on_one = aligned.oriented[r] == aligned.last_oriented[r]

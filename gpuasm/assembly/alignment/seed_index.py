@@ -16,8 +16,7 @@ import numpy as np
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.contig import Contig
 from gpuasm.assembly.parameters import ALIGNMENT
-from gpuasm.kmers.keys import MAX_PLAIN_K
-from gpuasm.kmers.rolling import all_but_last, rolled
+from gpuasm.kmers.keys import MAX_PLAIN_K, reverse_complement_plain
 from gpuasm.kmers.tally import joined
 from gpuasm.kmers.windows import tile_windows
 from gpuasm.parallel import for_each, signatures
@@ -30,6 +29,9 @@ SEED_K = MAX_PLAIN_K
 """Bases of a seed; fewer where reads are short."""
 _WEIGHT_SCALE = 16
 """Weight of a contig of depth 1."""
+
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_NO_WINDOW = np.int64(-1)
 
 
 class TargetArrays(NamedTuple):
@@ -207,7 +209,7 @@ def _find_all_seeds(targets: Targets, k: int, sample: Any) -> tuple[Array, Array
         end = xp.cumsum(count)
         keys, place = (xp.empty(int(end[-1]), dtype) for dtype in (np.uint64, np.int64))
         _find_seeds(position.size, position, count, end - count, targets.packed, k, sample, keys, place)
-        rows = xp.flatnonzero(place != -1)
+        rows = xp.flatnonzero(place != _NO_WINDOW)
         found[0].append(keys[rows])
         found[1].append(place[rows])
     return joined(found[0]), joined(found[1])
@@ -226,9 +228,13 @@ def _sort_places(keys: Array, place: Array) -> None:
 @signatures("int64[::1], int64[::1], int64[::1], uint64[::1], int64, uint64, uint64[::1], int64[::1]")
 @for_each
 def _find_seeds(t, position, count, offset, packed, k, sample, keys, place):
-    forward, backward = all_but_last(packed, position[t], k)
+    kmer_mask = (_ONE << np.uint64(2 * k)) - _ONE
+    forward = np.uint64(0)
+    for i in range(k - 1):
+        forward = (forward << _TWO) | base_at(packed, position[t] + i)
     for j in range(count[t]):
-        forward, backward = rolled(forward, backward, base_at(packed, position[t] + j + k - 1), k)
+        forward = ((forward << _TWO) | base_at(packed, position[t] + j + k - 1)) & kmer_mask
+        backward = reverse_complement_plain(forward, k)
         key = min(forward, backward)
         at = offset[t] + j
         keys[at] = key
