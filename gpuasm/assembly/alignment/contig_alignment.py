@@ -99,6 +99,11 @@ class Alignments(NamedTuple):
         """Return the chosen alignments (a mask or indices)."""
         return Alignments(*(column[chosen] for column in self))
 
+    def joined(self, other: Alignments) -> Alignments:
+        """Return these alignments and then the others."""
+        xp = array_namespace(self.at)
+        return Alignments(*(xp.concatenate(columns) for columns in zip(self, other, strict=True)))
+
 
 def align_reads(reads: Reads, targets: Targets, index: SeedIndex) -> tuple[Alignments, Alignments]:
     """Align segments of reads to targets; see the module.
