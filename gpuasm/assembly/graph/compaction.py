@@ -172,7 +172,7 @@ def _merge_walks(graph: UnitigGraph, walks: StrandWalks, is_linear: np.ndarray) 
 )
 @compiled()
 def _sum_up(first, last, path, walk_start, unitigs, k, is_linear, length, count, is_circular):
-    """Write the bases of each walk, its k-mers' count, and whether it is circular."""
+    """Write how many bases each walk has, the sum of the counts of its unitigs, and whether it is circular."""
     old_start, old_count, was_circular = unitigs
     for walk in range(first, last):
         length[walk], count[walk] = k - 1, 0

@@ -107,12 +107,12 @@ def follow_dominant_paths(graph: UnitigGraph) -> tuple[UnitigGraph, SourceUnitig
 def find_dominant_paths(graph: UnitigGraph) -> np.ndarray:
     """Return the oriented unitig that follows each along a dominant path: (2n,) int32; -1 for none or no others."""
     n_arcs, ratio, depth = graph.n_arcs, PATHS.dominant_min_ratio, np.repeat(graph.depth, 2)
-    # In each row the arcs to the deepest unitigs are first; of equal ones none dominates.
+    # In each row the arcs to unitigs of the highest depth are first; of equal ones none dominates.
     arcs = np.lexsort((-depth[graph.arc_to], graph.arc_from))
     first, second = (graph.arc_to[arcs[graph.arc_start[:-1][n_arcs > rank] + rank]] for rank in (0, 1))
-    dominant, rival = np.full(2 * graph.n, -1, np.int32), np.zeros(2 * graph.n)
-    dominant[n_arcs > 0], rival[n_arcs > 1] = first, depth[second]
-    dominant[ratio * rival > depth[dominant]] = -1
+    dominant, competitor = np.full(2 * graph.n, -1, np.int32), np.zeros(2 * graph.n)
+    dominant[n_arcs > 0], competitor[n_arcs > 1] = first, depth[second]
+    dominant[ratio * competitor > depth[dominant]] = -1
     here = np.flatnonzero(dominant >= 0)
     there = dominant[here]
     is_followed = (dominant[there ^ 1] == here ^ 1) & (there >> 1 != here >> 1)
