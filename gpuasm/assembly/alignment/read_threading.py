@@ -16,15 +16,13 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.alignment.graph_anchors import Anchored
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import DEPTH_SCALE, UnitigGraph
 from gpuasm.assembly.parameters import ALIGNMENT
 from gpuasm.parallel import for_each, inlined, signatures
 from gpuasm.primitives.runs import numbers_of_ranges
 from gpuasm.sequence.encoding import base_at, pack
 from gpuasm.sequence.reads import ReadArrays, Reads
 
-DEPTH_SCALE = 32
-"""Depths are whole numbers of parts of this."""
 MOST_UNITIGS = ALIGNMENT.read_path_max_unitigs
 """Unitigs of a read's path at most: it is cut there."""
 _RATE_SCALE = 1 << 12

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import DEPTH_SCALE, UnitigGraph
 from gpuasm.assembly.parameters import COVERAGE
 from gpuasm.kmers.pieces import Pieces
 from gpuasm.kmers.spectrum import chance_of_one
 from gpuasm.kmers.tally import Tally
 from gpuasm.sequence.reads import count_windows
-
-DEPTH_SCALE = 32
-"""Units in a depth of one read."""
 
 
 def window_weight(lengths: np.ndarray, k: int, *, n_bases: int) -> int:

@@ -15,6 +15,9 @@ import numpy as np
 from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.sequence.encoding import decode
 
+DEPTH_SCALE = 32
+"""Units in a depth of one read."""
+
 
 @dataclass(frozen=True)
 class UnitigGraph:

@@ -8,14 +8,14 @@ from functools import partial
 
 from gpuasm.arrays import Array, array_namespace
 from gpuasm.assembly.alignment.reads_on_unitigs import UnitigAlignments, align_to_unitigs, repack
-from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, bounded_weight
+from gpuasm.assembly.coverage.graph_depth import bounded_weight
 from gpuasm.assembly.coverage.sample_mode import Mode, choose_mode
 from gpuasm.assembly.ends.end_joining import overlapping_end_segments
 from gpuasm.assembly.ends.mercy_kmers import add_mercy_kmers, bridging_segments
 from gpuasm.assembly.graph.compaction import SourceUnitigs
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, cleaned_columns
 from gpuasm.assembly.graph.piece_joining import PieceLinks, all_pieces, join_pieces, pieces_of_unitigs
-from gpuasm.assembly.graph.unitig_graph import CountedGraph, JoinedGraph, UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import DEPTH_SCALE, CountedGraph, JoinedGraph, UnitigGraph
 from gpuasm.assembly.iteration.first_kmer_size import (
     FirstCount,
     count_elsewhere,

@@ -15,8 +15,8 @@ from functools import partial
 
 import numpy as np
 
-from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, missed_share, window_weight
-from gpuasm.assembly.graph.unitig_graph import CountedGraph, UnitigGraph
+from gpuasm.assembly.coverage.graph_depth import missed_share, window_weight
+from gpuasm.assembly.graph.unitig_graph import DEPTH_SCALE, CountedGraph, UnitigGraph
 from gpuasm.assembly.iteration.k_values import check_k_values, choose_k, first_k
 from gpuasm.assembly.options import AssemblyOptions
 from gpuasm.assembly.parameters import ITERATION

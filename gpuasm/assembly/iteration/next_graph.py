@@ -8,9 +8,9 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_namespace
 from gpuasm.assembly.coverage.copy_number import local_depth
-from gpuasm.assembly.coverage.graph_depth import DEPTH_SCALE, scale
+from gpuasm.assembly.coverage.graph_depth import scale
 from gpuasm.assembly.graph.kmer_graph import KmerGraph, find_next_neighbours, rename
-from gpuasm.assembly.graph.unitig_graph import UnitigGraph
+from gpuasm.assembly.graph.unitig_graph import DEPTH_SCALE, UnitigGraph
 from gpuasm.assembly.graph.unitigs import build_unitigs
 from gpuasm.assembly.iteration.edge_support import (
     flank_support,

@@ -16,8 +16,8 @@ import numpy as np
 
 from gpuasm.arrays import Array, array_namespace, to_host, to_namespace
 from gpuasm.assembly.alignment.contig_alignment import Alignments
-from gpuasm.assembly.alignment.read_threading import DEPTH_SCALE
 from gpuasm.assembly.alignment.seed_index import Targets
+from gpuasm.assembly.graph.unitig_graph import DEPTH_SCALE
 from gpuasm.assembly.parameters import FRAGMENTS
 from gpuasm.parallel import inlined
 from gpuasm.sequence.reads import Reads, first_of_mates
