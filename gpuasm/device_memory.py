@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 LARGE = 256 << 20
 """Bytes from which a block comes from the driver."""
-_FEW_IDLE = 64 << 20
-_PER_IDLE = 8
+_FEW_IDLE, _PER_IDLE = 64 << 20, 8
+"""Idle bytes that may raise the peak: so many, or one in so many of all."""
 
 
 class _Block(NamedTuple):

@@ -20,6 +20,7 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, minimizer_bases
 from gpuasm.kmers.spectrum import Spectrum, analyse_spectrum, chance_of_one
 from gpuasm.kmers.superkmers import MINIMIZER
 from gpuasm.primitives.hashing import slots_for
+from gpuasm.primitives.runs import occurrences
 from gpuasm.sequence.reads import Reads, count_windows, lengths_of
 
 LATER_CODE = 54 << 20
@@ -204,7 +205,8 @@ class Survey:
     def sample(self) -> Sample:
         """Return what is known of all reads so far."""
         keys = np.concatenate([np.empty(0, np.uint64), *self._keys])
-        histogram, k = spectrum_of_sample(keys), self._k or MAX_PLAIN_K
+        kmers, count = occurrences(keys)
+        histogram, k = spectrum_of_sample(count), self._k or MAX_PLAIN_K
         windows, n_bases = count_windows(self._lengths, k), count_windows(self._lengths, 1)
         spectrum = analyse_spectrum(histogram, k, min_count=self._options.min_count)
         repeated, solid = (int(histogram[least:].sum()) for least in (2, spectrum.threshold))
@@ -222,7 +224,7 @@ class Survey:
             share = 1.0
         share = max(share, self._share_with_errors(solid, genome, windows / max(1, genome)))
         per_read = count_windows(self._lengths, self._k) / max(1, int(self._lengths.sum()))
-        branches = branching_share(keys, self._k, threshold=spectrum.threshold) * per_read / _BRANCHES_APART
+        branches = branching_share(kmers, count, self._k, threshold=spectrum.threshold) * per_read / _BRANCHES_APART
         branching = max(_LEAST_BRANCHING, 1 - math.exp(-branches))
         return Sample(
             own=self._own,

@@ -8,7 +8,7 @@ from gpuasm.kmers.keys import MAX_PLAIN_K, reverse_complement_plain
 from gpuasm.kmers.rolling import rolled
 from gpuasm.parallel import compiled, inlined, signatures
 from gpuasm.primitives.hashing import mix
-from gpuasm.primitives.runs import run_bounds
+from gpuasm.primitives.runs import occurrences, run_bounds
 from gpuasm.sequence.encoding import base_at
 from gpuasm.sequence.reads import Reads
 from gpuasm.threads import ordered_map
@@ -38,7 +38,7 @@ def estimate_spectrum(reads: Reads, k: int) -> np.ndarray:
     -------
     (m,) int64: estimated distinct k-mers of multiplicity 0 (none), 1, 2, ...
     """
-    return spectrum_of_sample(sampled_kmers(reads, k))
+    return spectrum_of_sample(occurrences(sampled_kmers(reads, k))[1])
 
 
 def sampled_kmers(reads: Reads, k: int) -> np.ndarray:
@@ -53,21 +53,19 @@ def sampled_kmers(reads: Reads, k: int) -> np.ndarray:
     return np.concatenate([np.empty(0, np.uint64), *parts])
 
 
-def spectrum_of_sample(keys: np.ndarray) -> np.ndarray:
-    """Return the spectrum that sampled k-mers, (n,) uint64, show; see `estimate_spectrum`."""
-    _, count = np.unique(keys, return_counts=True)
+def spectrum_of_sample(count: np.ndarray) -> np.ndarray:
+    """Return the spectrum by the occurrences of each sampled k-mer, (n,) int64; see `estimate_spectrum`."""
     return np.bincount(count, minlength=3) * SAMPLE
 
 
-def branching_share(keys: np.ndarray, k: int, *, threshold: int) -> float:
-    """Return the share of windows at branches of the graph, from sampled k-mers, (n,) uint64.
+def branching_share(kmers: np.ndarray, count: np.ndarray, k: int, *, threshold: int) -> float:
+    """Return the share of windows at branches of the graph, from the distinct sampled k-mers, (n,) uint64, and counts.
 
     These are occurrences of solid k-mers among those that have the same inner bases as others, of which the second most
     frequent has at least `_FREQUENT` of the occurrences of the first: errors are rarer.
     """
     k = min(k, MAX_PLAIN_K)
-    distinct, count = np.unique(keys, return_counts=True)
-    forward, count = distinct[count >= threshold], count[count >= threshold]
+    forward, count = kmers[count >= threshold], count[count >= threshold]
     inner = np.empty_like(forward)
     _write_inner(forward, k, inner)
     order = np.lexsort((-count, inner))

@@ -42,7 +42,7 @@ def count_true(mask: Array) -> int:
 def count_values(values: Array, n: int) -> Array:
     """Return how often each number from 0 to n - 1 occurs: (n,) int64, where the values are.
 
-    On a device by a small kernel: cupy's own takes memory of many times the result, and its first call loads scipy.
+    On a device by a small kernel: cupy's own may take memory of many times the result.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class _Cleaning:
 
     def __init__(self, graph: UnitigGraph, parameters: ModeParameters) -> None:
         self.graph, self.sources, self.removed = graph, SourceUnitigs.identity(graph.n), Removed()
-        self.parameters, self._given = parameters, graph
+        self.parameters, self._is_compact = parameters, False
         self._nearby: np.ndarray | None = None
 
     @property
@@ -78,9 +78,9 @@ class _Cleaning:
         """Remove the unitigs that a rule marked."""
         if marked.any():
             setattr(self.removed, rule, getattr(self.removed, rule) + int(marked.sum()))
-            is_compact = self.graph is not self._given
-            self.graph, self.sources = compact(self.graph, self.sources, is_removed=marked, is_compact=is_compact)
-            self._nearby = None
+            graph, is_compact = self.graph, self._is_compact
+            self.graph, self.sources = compact(graph, self.sources, is_removed=marked, is_compact=is_compact)
+            self._nearby, self._is_compact = None, True
 
 
 def clean(

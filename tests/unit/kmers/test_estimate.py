@@ -9,6 +9,7 @@ import pytest
 
 from gpuasm.kmers.counting import tally_kmers
 from gpuasm.kmers.estimate import SAMPLE, branching_share, estimate_spectrum, sampled_kmers
+from gpuasm.primitives.runs import occurrences
 from gpuasm.sequence.encoding import decode
 from gpuasm.sequence.reads import Reads
 from tests.oracles.kmers import reverse_complement
@@ -64,7 +65,7 @@ def test_windows_at_branches_are_those_of_a_plain_count(k):
             by_inner[min(kmer[1:-1], reverse_complement(kmer)[1:-1])].append(n)
     branching = [own for own in by_inner.values() if len(own) > 1 and sorted(own)[-2] >= 0.2 * max(own)]
     keys = [sum("ACGT".index(base) << 2 * i for i, base in enumerate(reversed(kmer))) for kmer in count.elements()]
-    found = branching_share(np.array(keys, np.uint64), k, threshold=1)
+    found = branching_share(*occurrences(np.array(keys, np.uint64)), k, threshold=1)
     assert found == pytest.approx(sum(map(sum, branching)) / len(windows))
     assert 0 < found < 1
 
@@ -72,14 +73,14 @@ def test_windows_at_branches_are_those_of_a_plain_count(k):
 def test_kmers_before_and_behind_a_branch_are_sampled_together():
     genome = decode(simulated_genome(length=2_000_000))
     shared, keys = genome[:1_000_000], sampled_kmers(Reads.from_strings([genome]), 31)
-    assert branching_share(keys, 31, threshold=1) == 0
+    assert branching_share(*occurrences(keys), 31, threshold=1) == 0
     step = 100
     other = "".join(
         shared[i : i + step - 1] + ("A" if shared[i + step - 1] != "A" else "C") for i in range(0, len(shared), step)
     )
     keys = sampled_kmers(Reads.from_strings([genome, other]), 31)
-    assert branching_share(keys, 31, threshold=1) == pytest.approx(4 * 10_000 / 3_000_000, rel=0.4)
+    assert branching_share(*occurrences(keys), 31, threshold=1) == pytest.approx(4 * 10_000 / 3_000_000, rel=0.4)
 
 
 def test_no_kmers_branch():
-    assert branching_share(np.empty(0, np.uint64), 31, threshold=2) == 0
+    assert branching_share(*occurrences(np.empty(0, np.uint64)), 31, threshold=2) == 0
