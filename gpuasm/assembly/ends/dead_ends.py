@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -152,6 +153,17 @@ class AlignedEnds:
     tails: ClippedTails
     local_reads: dict[Gap, list[tuple[bytes, int]]]
     flank: int
+
+    @cached_property
+    def _tails_by_end(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        order = np.argsort(self.tails.end, kind="stable")
+        return order, self.tails.end[order], self.tails.start
+
+    def tails_at(self, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the tails at an end, and where in all codes each one's begin: (n,) int64 each."""
+        order, ends, first = self._tails_by_end
+        rows = order[slice(*np.searchsorted(ends, [end, end + 1]))]
+        return rows, first[rows]
 
     def of(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return depth and support of each base of the sequence of an end: (n,) int32; 0 beyond the unitig.

@@ -294,8 +294,9 @@ def _has_read_across(graph: UnitigGraph, ends: AlignedEnds, fill: Fill) -> bool:
     tails, flank, shared = ends.tails, ENDS.dead_end_min_overlap, fill.overlap
     for end, into in ((fill.walk[0], fill.walk[1] ^ 1), (fill.walk[1] ^ 1, fill.walk[0])):
         follows = reverse_complement(last_codes(graph, into, shared + flank))[shared:]
-        rows = (tails.end == end) & (tails.inside >= shared + flank) & (tails.length >= flank)
-        bases = tails.codes[tails.start[rows][:, None] + np.arange(flank)]
+        rows, first = ends.tails_at(end)
+        first = first[(tails.inside[rows] >= shared + flank) & (tails.length[rows] >= flank)]
+        bases = tails.codes[first[:, None] + np.arange(flank)]
         if follows.size == flank and (bases == follows).all(axis=1).any():
             return True
     return False
